@@ -1,20 +1,20 @@
 import { GuardError } from 'guard-gateway/core'
 
-/** Where the reading of one table goes on: a cursor of the storage, or null for its beginning. */
-export type Place = string | null
-/** The table is read to its end. */
+/** The position in one table: a cursor of the storage, or null for its beginning. */
+export type TableCursor = string | null
+/** The table was read to its end. */
 export const END = ''
 
-/** Where the reading of both tables of a history goes on. */
-export interface Places {
-  readonly decisions: Place
-  readonly others: Place
+/** The positions in both tables of a history. */
+export interface HistoryCursor {
+  readonly decisions: TableCursor
+  readonly others: TableCursor
 }
 
-export const sealPlaces = ({ decisions, others }: Places): string =>
+export const encodeCursor = ({ decisions, others }: HistoryCursor): string =>
   Buffer.from(JSON.stringify([decisions, others])).toString('base64url')
 
-const isPlace = (value: unknown): value is Place => value === null || typeof value === 'string'
+const isTableCursor = (value: unknown): value is TableCursor => value === null || typeof value === 'string'
 
 const parsed = (cursor: string): unknown => {
   try {
@@ -24,13 +24,13 @@ const parsed = (cursor: string): unknown => {
   }
 }
 
-/** What `sealPlaces` made; throws INVALID_CURSOR if it did not make this. Each place is checked by the storage. */
-export const openPlaces = (cursor: string | undefined): Places => {
+/** Decodes a cursor of `encodeCursor`. Throws INVALID_CURSOR for any other. The storage checks each table's cursor. */
+export const decodeCursor = (cursor: string | undefined): HistoryCursor => {
   if (cursor === undefined) return { decisions: null, others: null }
-  const places = parsed(cursor)
-  if (Array.isArray(places) && places.length === 2) {
-    const [decisions, others]: unknown[] = places
-    if (isPlace(decisions) && isPlace(others)) return { decisions, others }
+  const tables = parsed(cursor)
+  if (Array.isArray(tables) && tables.length === 2) {
+    const [decisions, others]: unknown[] = tables
+    if (isTableCursor(decisions) && isTableCursor(others)) return { decisions, others }
   }
   throw new GuardError(
     'INVALID_CURSOR',

@@ -3,11 +3,11 @@ import { isPlain } from 'guard-gateway/core'
 import { withInflated } from 'guard-gateway/lib/http'
 import { listOf, shapeOf } from 'guard-gateway/lib/json'
 import { cutBeforeRedaction, cutText, dropUnfinishedWord } from 'guard-gateway/lib/text'
-import { answerText } from './answer.ts'
+import { replyText } from './reply-text.ts'
 
 /** Characters of a stored preview. */
 export const PREVIEW_CHARS = 500
-/** Characters that are redacted to get a preview; what stands behind them cannot get into one. */
+/** Characters that are redacted for a preview; later ones cannot get into it. */
 const INPUT_CHARS = 8_192
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
@@ -17,7 +17,7 @@ export interface Previews {
   readonly response: string | null
 }
 
-/** What a request adds to its conversation: the user's words and the results since the last assistant turn; null if that cannot be told. */
+/** The new part of a conversation: the user's text and tool results since the last assistant turn; null if unknown. */
 export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
   const encoding = call.headers['content-encoding']
   const read = (plain: Buffer): string => newest(call, style, listOf(shapeOf(JSON.parse(plain.toString()))[style.list]))
@@ -25,15 +25,15 @@ export const requestPreview = async (call: Call, style: ApiStyle, redact: Redact
   return preview(text, false, redact)
 }
 
-/** The beginning of what was answered, or the provider's error message; never reasoning. Null if there is neither. */
+/** The beginning of the reply's text, or the provider's error message; never reasoning. Null if there is neither. */
 export const responsePreview = (settled: Settled, redact: Redactor): string | null => {
   const { head, error, bytes_out } = settled
   return error === null
-    ? preview(answerText(head), bytes_out > head.length, redact)
+    ? preview(replyText(head), bytes_out > head.length, redact)
     : preview(error.message, false, redact)
 }
 
-/** Redacted first, cut afterwards: the other way round half a secret would stay. `broken`: the text was cut before it came here. */
+/** Redacts before it cuts: the other way round, half a secret would stay. `broken`: the text was cut before it came here. */
 const preview = (text: string, broken: boolean, redact: Redactor): string | null => {
   const whole = broken && text.length <= INPUT_CHARS ? dropUnfinishedWord(text) : cutBeforeRedaction(text, INPUT_CHARS)
   if (whole === '') return null

@@ -2,10 +2,10 @@ import type { Session } from 'guard-gateway/core'
 
 type Write = () => Promise<void>
 
-/** Runs writes that record a request. The first one of a session also stores its row, so those that come meanwhile wait for it. */
-export const firstAlone = (): ((session: Session | null, write: Write) => Promise<void>) => {
+/** Runs writes that record a request. The first write of a session also inserts its row, so later ones wait for it. */
+export const sessionRowLock = (): ((session: Session | null, write: Write) => Promise<void>) => {
   const storing = new WeakMap<Session, Promise<void>>()
-  const inTurn = async (session: Session, write: Write): Promise<void> => {
+  const locked = async (session: Session, write: Write): Promise<void> => {
     for (let first = storing.get(session); first !== undefined; first = storing.get(session)) await first
     if (session.stored === true) return write()
     const writing = write()
@@ -16,5 +16,5 @@ export const firstAlone = (): ((session: Session | null, write: Write) => Promis
     return writing
   }
   // most sessions are stored, and each further promise costs
-  return (session, write) => (session === null || session.stored === true ? write() : inTurn(session, write))
+  return (session, write) => (session === null || session.stored === true ? write() : locked(session, write))
 }

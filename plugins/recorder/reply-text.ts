@@ -2,10 +2,10 @@ import { listOf, shapeOf } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
 
 /**
- * The answer's text in the first bytes of a reply, whole JSON or event stream, in any of the known dialects.
- * Only members that are known to hold answer text are read, so that reasoning and encrypted content cannot get in. Empty if there is none.
+ * The text in the first bytes of a reply, JSON or event stream, of any known API style.
+ * Only members that are known to hold answer text are read, so reasoning and encrypted content are left out. Empty if there is none.
  */
-export const answerText = (head: Uint8Array): string => {
+export const replyText = (head: Uint8Array): string => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
   const text = utf8.decode(bytes)
   if (text.startsWith('{')) return wholeText(parsed(text))
@@ -17,10 +17,10 @@ export const answerText = (head: Uint8Array): string => {
   return deltas.join('')
 }
 
-/** Passes over a byte order mark, as clients do. */
+/** Skips a byte order mark, as clients do. */
 const utf8 = new TextDecoder()
 
-/** Undefined where the bytes kept end in the middle of the value, or hold none. */
+/** Undefined if the bytes end within the value, or hold none. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)

@@ -4,7 +4,7 @@ import { cutText } from 'guard-gateway/lib/text'
 import { type CallRecord, turnText } from 'guard-gateway/lib/trace'
 import type { Previews } from './preview.ts'
 
-/** What upstreams and clients name freely is kept to this many characters. */
+/** Characters of names that upstreams and clients choose freely. */
 const NAME_CHARS = 256
 /** Calls of one reply that are kept. */
 const MAX_REPLIED = 512
@@ -112,7 +112,7 @@ const wholeOrNull = (count: number | null): number | null => (Number.isSafeInteg
 
 const addressIn = ({ attempts }: Settled): string | null => attempts.at(-1)?.address ?? null
 
-/** What would be remembered of a request that no rule looked at, since its session or agent is paused: a thread of its own. */
+/** Columns of a request that no rule judged, since its session or agent is paused: a thread of its own. */
 const unjudged = ({ id, conversation, retry_mark }: Call) => ({
   chain_tip: conversation.chain.tip,
   talk_tip: conversation.talk.tip,
@@ -128,7 +128,7 @@ const unjudged = ({ id, conversation, retry_mark }: Call) => ({
   error_fingerprint: null,
 })
 
-/** The columns of a session that every request moves. */
+/** The columns of a session that every request changes. */
 export const sessionTotals = (row: SessionRow): Partial<SessionRow> => ({
   requests: row.requests,
   flagged: row.flagged,
@@ -155,6 +155,6 @@ const memberedOrNull = <T extends object>(value: T): T | null => {
 const shortOrNull = (text: string | null, redact: Redactor): string | null =>
   text === null ? null : short(text, redact)
 
-/** Redacted before it is cut, so that no half of a secret stays; short text is redacted by the store. */
+/** Redacts before it cuts, so that no half of a secret stays; the store redacts short text. */
 const short = (text: string, redact: Redactor): string =>
   text.length <= NAME_CHARS ? text : cutText(redact.text(text), NAME_CHARS)

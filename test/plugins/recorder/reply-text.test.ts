@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { answerText } from '../../../plugins/recorder/answer.ts'
+import { replyText } from '../../../plugins/recorder/reply-text.ts'
 
-const whole = (body: unknown) => answerText(Buffer.from(JSON.stringify(body)))
+const whole = (body: unknown) => replyText(Buffer.from(JSON.stringify(body)))
 const stream = (...events: readonly unknown[]) =>
   Buffer.from(events.map((event) => `event: e\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 
@@ -31,10 +31,10 @@ describe('answerText: whole replies', () => {
   it('reads the message of Chat Completions, no reasoning', () => assert.equal(whole(chat), 'Done.'))
   it('reads the message items of Responses, no reasoning', () => assert.equal(whole(responses), 'Done.'))
   it('passes over a byte order mark', () =>
-    assert.equal(answerText(Buffer.from(`\ufeff${JSON.stringify(messages)}`)), 'Done.'))
+    assert.equal(replyText(Buffer.from(`\ufeff${JSON.stringify(messages)}`)), 'Done.'))
   it('is empty where there is no answer', () => assert.equal(whole({ error: { message: 'no' } }), ''))
   it('is empty where the kept bytes end in the middle', () =>
-    assert.equal(answerText(Buffer.from(JSON.stringify(messages)).subarray(0, 60)), ''))
+    assert.equal(replyText(Buffer.from(JSON.stringify(messages)).subarray(0, 60)), ''))
 })
 
 describe('answerText: streams', () => {
@@ -45,7 +45,7 @@ describe('answerText: streams', () => {
       delta({ type: 'text_delta', text: 'Do' }),
       delta({ type: 'text_delta', text: 'ne.' }),
     ]
-    assert.equal(answerText(stream(...events, delta({ type: 'input_json_delta', partial_json: 'hidden' }))), 'Done.')
+    assert.equal(replyText(stream(...events, delta({ type: 'input_json_delta', partial_json: 'hidden' }))), 'Done.')
   })
   it('joins the content deltas of Chat Completions, no reasoning', () => {
     const events = [
@@ -53,7 +53,7 @@ describe('answerText: streams', () => {
       { delta: { content: 'Do' } },
       { delta: { content: 'ne.' } },
     ]
-    assert.equal(answerText(stream(...events.map((choice) => ({ choices: [choice] })))), 'Done.')
+    assert.equal(replyText(stream(...events.map((choice) => ({ choices: [choice] })))), 'Done.')
   })
   it('joins the output text of Responses, no reasoning', () => {
     const events = [
@@ -62,11 +62,11 @@ describe('answerText: streams', () => {
       { type: 'response.output_text.delta', delta: 'ne.' },
       { type: 'response.function_call_arguments.delta', delta: 'hidden' },
     ]
-    assert.equal(answerText(stream(...events)), 'Done.')
+    assert.equal(replyText(stream(...events)), 'Done.')
   })
   it('ends before an event that was cut', () => {
     const bytes = stream({ choices: [{ delta: { content: 'Do' } }] }, { choices: [{ delta: { content: 'né.' } }] })
-    assert.equal(answerText(bytes.subarray(0, bytes.length - 9)), 'Do')
+    assert.equal(replyText(bytes.subarray(0, bytes.length - 9)), 'Do')
   })
-  it('is empty for bytes of another kind', () => assert.equal(answerText(Buffer.from([0x1f, 0x8b, 8, 0])), ''))
+  it('is empty for bytes of another kind', () => assert.equal(replyText(Buffer.from([0x1f, 0x8b, 8, 0])), ''))
 })

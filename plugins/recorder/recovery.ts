@@ -2,28 +2,28 @@ import type { Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
 import { lookBack, pages } from 'guard-gateway/lib/paging'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { failures } from './aggregates.ts'
-import { sessionTotals } from './rows.ts'
+import { sessionTotals } from './call-row.ts'
 
-/** A session as it is stored, and as it follows from its records. */
+/** A session as stored, and with the totals of newer records. */
 interface Summed {
   readonly stored: SessionRow
   readonly row: SessionRow
 }
 
-/** Makes up for what an earlier process did not come to: totals of sessions whose last requests are on record. */
-export const catchUp = async ({ storage }: Gateway): Promise<void> => {
+/** Computes the totals that an earlier process deferred and did not write, from the recorded requests. */
+export const recoverTotals = async ({ storage }: Gateway): Promise<void> => {
   const sessions = new Map<string, Summed | undefined>()
   const ended = (call: CallRecord): number => call.ended_at
   await lookBack(pages(storage, 'calls', {}), ended, async (calls) => {
     const ids = new Set(calls.flatMap(({ session_id }) => session_id ?? []))
     const unknown = [...ids].filter((id) => !sessions.has(id))
     await Promise.all(unknown.map(async (id) => sessions.set(id, await summed(storage, id))))
-    return calls.filter((call) => addLate(sessions.get(call.session_id ?? ''), call))
+    return calls.filter((call) => addCall(sessions.get(call.session_id ?? ''), call))
   })
   for (const session of sessions.values()) if (session !== undefined) await write(storage, session)
 }
 
-/** Unless somebody has written the totals meanwhile. */
+/** Writes the totals unless another process has written them meanwhile. */
 const write = async (storage: Storage, { stored, row }: Summed): Promise<void> => {
   const { id, last_seen_at } = stored
   if (row.last_seen_at > last_seen_at) await storage.patch('sessions', id, sessionTotals(row), { last_seen_at })
@@ -34,8 +34,8 @@ const summed = async (storage: Reader, id: string): Promise<Summed | undefined> 
   return stored && { stored, row: { ...stored } }
 }
 
-/** Counts a request that ended behind those that the stored totals hold; false for one that they hold. */
-const addLate = (session: Summed | undefined, call: CallRecord): boolean => {
+/** Adds a request that ended after those that the stored totals cover; false for one that they cover. */
+const addCall = (session: Summed | undefined, call: CallRecord): boolean => {
   if (session === undefined || call.ended_at <= session.stored.last_seen_at) return false
   const { row } = session
   if (call.decision === 'block') row.blocked++

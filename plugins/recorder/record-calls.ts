@@ -1,73 +1,77 @@
 import { type Change, type Gateway, GuardError, type Recording, type Session, type Settled } from 'guard-gateway/core'
 import { type CallRecord, traceOf } from 'guard-gateway/lib/trace'
-import { firstAlone } from './first-record.ts'
-import type { LateTotals } from './late-totals.ts'
+import { callRecord } from './call-row.ts'
 import { type Previews, requestPreview, responsePreview } from './preview.ts'
-import { callRecord } from './rows.ts'
+import { sessionRowLock } from './session-row-lock.ts'
+import type { WriteBehindTotals } from './write-behind-totals.ts'
 
 export interface RecorderOptions {
-  /** Keep redacted previews of requests and replies. */
+  /** Stores redacted previews of requests and replies. */
   readonly full_content_logging?: boolean
 }
 
-/** Records settled calls: one write each, resolved when it is durable; it waits for a disk that is full. Rejects if it could not be written. */
-export const settler = (gateway: Gateway, totals: LateTotals, { full_content_logging = false }: RecorderOptions) => {
-  /** Blocked requests that are being recorded: their repetitions, which may come meanwhile, are counted on that record. */
+/** Records settled calls: one write each, which resolves when it is durable and waits while the disk is full. Rejects if it cannot be written. */
+export const callRecorder = (
+  gateway: Gateway,
+  totals: WriteBehindTotals,
+  { full_content_logging = false }: RecorderOptions,
+) => {
+  /** Blocked requests whose record is being written; repetitions wait for it, since they are counted on it. */
   const blocks = new Map<string, Promise<void>>()
-  const lateOnes = new Set<Promise<void>>()
-  const inTurn = firstAlone()
+  const pendingRetries = new Set<Promise<void>>()
+  const withSessionRow = sessionRowLock()
 
   const write = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { session } = settled.call
-    // the row of a call also stands for its decision in the session's history
+    // the row of a call is also its decision in the session's history
     const batch: Change[] = [{ table: 'calls', put: record }]
     let change: Change | undefined
     const commit = (): Promise<boolean> => {
-      if (session !== null) change = attempt === 0 ? totals.with(session, settled) : totals.now(session)
+      if (session !== null) change = attempt === 0 ? totals.changeFor(session, settled) : totals.changeNow(session)
       if (change !== undefined) batch.push(change)
-      return gateway.storage.write(batch, { hold: true, onRefused: () => late(settled, record, attempt + 1) })
+      return gateway.storage.write(batch, { hold: true, onRefused: () => retryAnswered(settled, record, attempt + 1) })
     }
-    const added = addedTo(gateway, { settled, record, attempt, batch })
+    const added = runRecordHook(gateway, { settled, record, attempt, batch })
     const writing = added === undefined ? commit() : added.then(commit)
     return writing.then((written) => {
-      if (!written) return again(settled, record, attempt + 1)
+      if (!written) return retry(settled, record, attempt + 1)
       if (session !== null && change !== undefined) totals.stored(session, change)
       return undefined
     })
   }
 
-  /** The same where the client was answered meanwhile. */
-  const late = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
-    const writing = again(settled, record, attempt)
+  /** Retries a refused write after the client has its reply. */
+  const retryAnswered = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
+    const writing = retry(settled, record, attempt)
       .catch((error: unknown) => gateway.fault(error, 'recorder:late'))
-      .finally(() => lateOnes.delete(writing))
-    lateOnes.add(writing)
+      .finally(() => pendingRetries.delete(writing))
+    pendingRetries.add(writing)
     return writing
   }
 
-  /** Something has changed meanwhile that the write builds on. */
-  const again = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
+  /** Repeats a write whose session or trace has changed meanwhile. */
+  const retry = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { id, session } = settled.call
     if (attempt === ATTEMPTS)
       throw new GuardError(
         'STORAGE_BUSY',
         `Request ${id} could not be recorded: its session or its trace changed at the same time.`,
       )
-    await lookFor(gateway, session)
+    await refreshStored(gateway, session)
     await write(settled, record, attempt)
   }
 
-  const begin = (settled: Settled, previews: Previews): Promise<void> => {
+  const writeRecord = (settled: Settled, previews: Previews): Promise<void> => {
     const continues = gateway.apiStyles.get(settled.call.style)?.continues === true
     return write(settled, callRecord(settled, gateway.redact, previews, continues), 0)
   }
 
   const record = (settled: Settled): Promise<void> => {
-    const writeWith = (previews: Previews) => inTurn(settled.call.session, () => begin(settled, previews))
+    const writeWith = (previews: Previews) => withSessionRow(settled.call.session, () => writeRecord(settled, previews))
     return full_content_logging ? previewsOf(gateway, settled).then(writeWith) : writeWith(NO_PREVIEWS)
   }
 
-  const recorded = (settled: Settled): Promise<void> => {
+  const recordCall = (settled: Settled): Promise<void> => {
     const { call, decision } = settled
     const writing = record(settled)
     if (decision.decision !== 'block') return writing
@@ -75,32 +79,32 @@ export const settler = (gateway: Gateway, totals: LateTotals, { full_content_log
     return writing.finally(() => blocks.delete(call.id))
   }
 
-  const repeated = async (settled: Settled, first: string): Promise<void> => {
+  const recordRepeat = async (settled: Settled, first: string): Promise<void> => {
     await blocks.get(first)?.catch(() => {})
-    if (!(await countRepeat(gateway, totals, settled, first))) await recorded(settled)
+    if (!(await countRepeat(gateway, totals, settled, first))) await recordCall(settled)
   }
 
   return {
     record: (settled: Settled): Promise<void> => {
       const { repeats } = settled.decision
-      return repeats === null ? recorded(settled) : repeated(settled, repeats)
+      return repeats === null ? recordCall(settled) : recordRepeat(settled, repeats)
     },
-    /** Resolves when every record is where it belongs. */
+    /** Resolves when every record is stored. */
     end: async (): Promise<void> => {
       do {
         await gateway.storage.flush()
-        await Promise.all(lateOnes)
-      } while (lateOnes.size > 0)
+        await Promise.all(pendingRetries)
+      } while (pendingRetries.size > 0)
     },
   }
 }
 
-/** Others may write the session or the trace meanwhile. */
+/** Other writers may change the session or the trace meanwhile. */
 const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }
 
-/** Lets others add to what commits with a call; undefined if they did so at once: each promise on the way of a request costs. */
-const addedTo = (gateway: Gateway, recording: Recording): Promise<void> | undefined => {
+/** Runs the hook `record`, whose taps add to the batch of a call. Undefined if they are done at once: each promise on the hot path costs. */
+const runRecordHook = (gateway: Gateway, recording: Recording): Promise<void> | undefined => {
   let isAdded = false
   let failure: unknown
   let end = (error: unknown): void => {
@@ -114,13 +118,13 @@ const addedTo = (gateway: Gateway, recording: Recording): Promise<void> | undefi
   })
 }
 
-/** Finds out whether a session's row is there at this moment: others may have put or removed it. */
-const lookFor = async (gateway: Gateway, session: Session | null): Promise<void> => {
+/** Looks up whether a session's row is stored: other processes may have inserted or removed it. */
+const refreshStored = async (gateway: Gateway, session: Session | null): Promise<void> => {
   if (session !== null) session.stored = (await gateway.storage.get('sessions', session.row.id)) !== undefined
 }
 
-/** Counts an identical blocked request on the record of the first one; false if that is not on record. */
-const countRepeat = (gateway: Gateway, totals: LateTotals, { call }: Settled, first: string): Promise<boolean> =>
+/** Counts an identical blocked request on the record of the first one; false if that is not stored. */
+const countRepeat = (gateway: Gateway, totals: WriteBehindTotals, { call }: Settled, first: string): Promise<boolean> =>
   gateway.storage.exclusive('calls', first, async (read) => {
     const record = await read.get('calls', first)
     if (record === undefined) return [false, []]
@@ -131,12 +135,12 @@ const countRepeat = (gateway: Gateway, totals: LateTotals, { call }: Settled, fi
     const { session } = call
     if (session !== null && (await read.get('sessions', session.row.id)) !== undefined) {
       session.stored = true
-      batch.push(totals.now(session))
+      batch.push(totals.changeNow(session))
     }
     return [true, batch]
   })
 
-/** A preview that fails is a fault, never a lost record. */
+/** A failing preview is a fault and loses no record. */
 const previewsOf = async (gateway: Gateway, settled: Settled): Promise<Previews> => {
   const style = gateway.apiStyles.get(settled.call.style)
   try {
