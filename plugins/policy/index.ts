@@ -9,25 +9,25 @@ import {
   type Settled,
   stages,
 } from 'guard-gateway/core'
-import type { Beyond } from './beyond.ts'
 import { Budgets } from './budgets/budgets.ts'
 import { Calendar } from './budgets/calendar.ts'
 import type { LeftParts } from './budgets/left.ts'
-import { decide } from './decide.ts'
-import { readRuleList } from './document.ts'
-import type { History } from './history.ts'
-import { Histories } from './hydrate.ts'
-import { pauseBy } from './pause.ts'
+import { readRuleList } from './document/document.ts'
+import { decide } from './evaluate/decide.ts'
+import type { EvidenceSources } from './evaluate/evidence-sources.ts'
+import { pauseSessionBy } from './evaluate/pause.ts'
+import type { History } from './history/history.ts'
+import { SessionHistories } from './history/session-histories.ts'
+import { settle } from './history/settle.ts'
 import { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
-import { settle } from './settle.ts'
 import { KnownStarts } from './starts/known-starts.ts'
 import { tables } from './tables.ts'
 
 export type { PolicyCommandOptions } from './commands/command-context.ts'
 export { policyCommands } from './commands/index.ts'
-export { defaultEnforced, presetNamed } from './default-enforced.ts'
-export { extendedRules } from './extended.ts'
+export { defaultEnforced, presetNamed } from './document/default-enforced.ts'
+export { extendedRules } from './document/extends.ts'
 
 /** Rules that come with the gateway, each list as a policy document has it. */
 export interface RuleLists {
@@ -90,17 +90,17 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
 const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): LeftParts => {
   const budgets = new Budgets(gateway, new Calendar(options.time_zone || undefined))
   const starts = new KnownStarts(gateway)
-  const beyond: Beyond = {
+  const sources: EvidenceSources = {
     totals: (period, call) => budgets.totals(period, call),
     starts: (detector, call, row, session) => starts.before(detector, call, row, session),
   }
-  const histories = new Histories(gateway, options.history_bytes)
+  const histories = new SessionHistories(gateway, options.history_bytes)
   gateway.health.set('policy', () => ({ history_bytes: histories.bytes }))
 
   const setMode = (call: Call, found: Policy): void => {
     call.mode = call.mode_override ?? found.mode ?? options.default_mode ?? 'shadow'
   }
-  // both answer at once where nothing has to be read: each further promise on the way of a request costs
+  // both return at once if nothing must be read: each promise on the hot path costs
   gateway.hooks.request.tapPromise({ name: 'policy', stage: stages.request.policy }, (call) => {
     const found = policies.at(call.project_id)
     return found === undefined
@@ -120,7 +120,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
       : judgedLater(decision, call, session, waiting)
   })
 
-  /** Undefined if all is known that the rules look at beyond the session; else it is read. */
+  /** Undefined if all evidence from beyond the session is in memory; else it is being read. */
   const reading = (found: Policy, call: Call): Promise<unknown> | undefined =>
     budgets.ready(found, call.at) ?? starts.ready(found)
 
@@ -140,7 +140,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
     }
   }
 
-  /** In one step with what is remembered and counted of it. */
+  /** Decides and counts in one synchronous step. */
   const judged = (
     before: Decision,
     call: Call,
@@ -149,12 +149,12 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
     found: Policy,
   ): Decision | Promise<Decision> => {
     if (session.open <= 1) budgets.release(session)
-    const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, beyond)
+    const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, sources)
     if (decision.decision !== 'block' && decision.row !== null) {
       budgets.forwarded(call, session, decision.row)
       starts.forwarded(found, call, decision.row, session)
     }
-    return decision.pause_reason === undefined ? decision : pauseBy(gateway, decision, session)
+    return decision.pause_reason === undefined ? decision : pauseSessionBy(gateway, decision, session)
   }
 
   const ended = (settled: Settled): void => {
@@ -171,13 +171,13 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
   }
   gateway.hooks.settle.tapPromise('policy', (settled) => budgets.gate.enter(() => ended(settled)))
 
-  // behind the record, which has them all; only what a reply's id leads back to is joined with later turns, and takes them back before
+  // after the recorder, which stores all turns; a style that continues replies by id needs them for later requests
   gateway.hooks.settle.tap({ name: 'policy', stage: stages.settle.evict }, ({ call, decision: { row } }) => {
     budgets.gate.leave()
     if (call.session === null || row?.root !== true || gateway.apiStyles.get(call.style)?.continues === true) return
     const history = histories.at(call.session)
     if (history === undefined) return
-    history.thin(row)
+    history.prune(row)
     histories.used(call.session, history)
   })
   gateway.hooks.forget.tapPromise('policy', async (trace_ids) => {
@@ -191,7 +191,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
   return { gateway, policies, budgets, historyOf }
 }
 
-/** Waits for what is read. False: it cannot be, and the request may pass all the same, unseen by the rules that need it. */
+/** Waits for evidence. False: it cannot be read, and the request may pass without the rules that need it. */
 const readOr = async (
   waiting: Promise<unknown> | undefined,
   mayPass: () => boolean,

@@ -1,7 +1,7 @@
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { periodIn } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
-import { type PolicyChange, readRuleList } from './document.ts'
+import { type PolicyChange, readRuleList } from './document/document.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { PolicyRow } from './tables.ts'
 
@@ -9,7 +9,7 @@ const VERSIONS_KEPT = 50
 const MOST_CACHED = 10_000
 const ATTEMPTS = 5
 
-/** The policies of all projects: stored ones, and the default for the others. */
+/** The policies of all projects: stored ones, and the default for any other. */
 export class Policies {
   readonly #gateway: Gateway
   readonly #cache = new Map<string, Policy>()
@@ -25,7 +25,7 @@ export class Policies {
     this.#rules = await readRuleList(defaults ?? detectors.ids().map((rule_type) => ({ rule_type })), detectors)
   }
 
-  /** Whether a rule of some project, on or off, is about what an agent or a project uses in a period. */
+  /** True if any rule of any project, enabled or not, is about usage in a period. */
   async anyPeriod(): Promise<boolean> {
     if (this.#rules.some(isPeriodic)) return true
     for await (const page of pages(this.#gateway.storage, 'policies', {}))
@@ -33,7 +33,7 @@ export class Policies {
     return false
   }
 
-  /** The policy, if it was needed before. */
+  /** The policy, if it is in memory. */
   at(project: string): Policy | undefined {
     return this.#cache.get(project)
   }
@@ -60,7 +60,7 @@ export class Policies {
         updated_at: this.#gateway.clock.now(),
       }
       if (!(await this.#write(next))) continue
-      // what storage hides of notes and ids is in force and answered from now on, not only after a restart
+      // the storage redacts notes and ids: the redacted policy is in force at once, not only after a restart
       const kept = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
       return this.#keep(this.#policy(project, kept ?? next))
     }
@@ -100,7 +100,7 @@ export class Policies {
     return policyOf({ project_id, version, source: 'stored', mode, rules }, detectors)
   }
 
-  /** A reader that was slower than a writer must not bring an old version back. */
+  /** A slow reader must not replace a newer version. */
   #keep(policy: Policy): Policy {
     const known = this.#cache.get(policy.project_id)
     if (known !== undefined && known.version > policy.version) return known

@@ -1,7 +1,7 @@
 import type { Detector, Mode, Per, Period, Registry, Rule } from 'guard-gateway/core'
 import { periodIn } from 'guard-gateway/lib/budget'
 
-/** The fewest rows a session remembers, and the most. */
+/** Minimum and maximum rows of a session's history. */
 const ROWS = 64
 const MOST_ROWS = 1000
 
@@ -9,9 +9,9 @@ const MOST_ROWS = 1000
 export interface ActiveRule {
   readonly rule: Rule
   readonly detector: Detector
-  /** Looks at one conversation, not at the whole session. */
+  /** The rule is about one conversation, not the whole session. */
   readonly narrow: boolean
-  /** Looks at all that the agent or the project uses in a stretch of the calendar. */
+  /** The rule is about usage of the agent or project in a calendar period. */
   readonly period: Period | undefined
 }
 
@@ -20,7 +20,7 @@ export interface Policy {
   readonly project_id: string
   /** 0 for the default. */
   readonly version: number
-  /** The version as decisions tell it. */
+  /** The version in decisions. */
   readonly policy_version: string
   readonly source: 'default' | 'stored'
   readonly mode: Mode | null
@@ -28,19 +28,19 @@ export interface Policy {
   readonly active: readonly ActiveRule[]
   /** The detectors of active rules that measure each request. */
   readonly measuring: readonly Detector[]
-  /** The active rules whose detectors listen to replies. */
+  /** The active rules whose detectors watch replies. */
   readonly streaming: readonly ActiveRule[]
-  /** Ids of the active rules that say nothing where prices are missing. */
+  /** Ids of the active rules that need prices. */
   readonly priced: readonly string[]
-  /** The stretches of the calendar that its active rules look at. */
+  /** The calendar periods of its active rules. */
   readonly pers: readonly Per[]
-  /** The detectors of active rules that compare starts, by their ids. */
+  /** Ids of the detectors of active rules that compare starts. */
   readonly comparing: readonly string[]
-  /** How many rows and outcomes its rules look at. */
+  /** Rows and outcomes of a history that its rules need. */
   readonly reach: number
 }
 
-/** Finds a detector for each enabled rule; a rule of a type that has none is left out. */
+/** Finds the detector of each enabled rule; a rule without one is left out. */
 export const policyOf = (
   about: Pick<Policy, 'project_id' | 'version' | 'source' | 'mode' | 'rules'>,
   detectors: Registry<Detector>,

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { GuardError } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
-import { readChange } from './document.ts'
+import { readChange } from './document/document.ts'
+import { type WarningContext, warningsOf } from './document/warnings.ts'
 import type { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
 import { PolicyAnswer, PolicyInput, ProjectParams } from './schemas.ts'
-import { type Around, warningsOf } from './warnings.ts'
 
 const project = /^[\w.-]{1,128}$/
 
 /** Reading and replacing the policy of a project, below `/api`. */
 export const routes =
-  (policies: Policies, around: Around): FastifyPluginAsyncTypebox =>
+  (policies: Policies, around: WarningContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { gateway, presets } = around
     const answer = async ({ project_id, version, source, mode, rules }: Policy): Promise<PolicyAnswer> => ({

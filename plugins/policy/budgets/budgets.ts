@@ -1,8 +1,8 @@
 import type { Call, Gateway, Per, Period, Row, Session, Settled, Totals } from 'guard-gateway/core'
-import type { Spender } from '../beyond.ts'
+import type { Spender } from '../evaluate/evidence-sources.ts'
+import { hasFailed, isUnpriced } from '../history/settle.ts'
+import { noUsage, type Usage } from '../history/usage.ts'
 import type { Policy } from '../policy.ts'
-import { hasFailed, isUnpriced } from '../settle.ts'
-import { nothingUsed, type Used } from '../used.ts'
 import type { Calendar } from './calendar.ts'
 import { RecordingGate } from './recording-gate.ts'
 import { latestOnRecord, removedUses, type StoredUse, storedUses } from './stored-uses.ts'
@@ -53,7 +53,7 @@ export class Budgets {
   totals({ scope, per }: Period, { project_id, agent_id, at }: Spender): Totals {
     const window = this.window(per, at)
     if (window === undefined) throw new Error(`what was used in the ${per} is not known yet`)
-    const used = window.of(scope, project_id, agent_id) ?? nothingUsed()
+    const used = window.of(scope, project_id, agent_id) ?? noUsage()
     const period = { scope, per, resets_at: window.window.end, next: window.next, named: agent_id !== null }
     return { ...used, outcomes: [], probe_open: false, period }
   }
@@ -91,7 +91,7 @@ export class Budgets {
       if (open !== undefined) takeBack(open)
       return
     }
-    const used = usedBy(settled)
+    const used = usageOf(settled)
     const counted = open?.windows ?? noWindows
     for (const window of counted)
       window.add(call.project_id, call.agent_id, { ...used, requests: 0, reserved: -row.reserved })
@@ -175,7 +175,7 @@ const takeBack = ({ call, row, windows }: Open): void => {
   for (const window of windows) window.add(call.project_id, call.agent_id, { requests: -1, reserved: -row.reserved })
 }
 
-const usedBy = (settled: Settled): Used => {
+const usageOf = (settled: Settled): Usage => {
   const { usage, cost } = settled
   return {
     requests: 1,

@@ -1,7 +1,7 @@
 import type { BudgetLeft, Gateway, Session, Totals } from 'guard-gateway/core'
 import { costUnit } from 'guard-gateway/lib/html'
-import { totalsOf } from '../evaluate.ts'
-import type { History } from '../history.ts'
+import { totalsOf } from '../evaluate/evaluate.ts'
+import type { History } from '../history/history.ts'
 import type { Policies } from '../policies.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
 import type { Budgets } from './budgets.ts'
@@ -85,7 +85,7 @@ const ofPeriod = (
   const totals = budgets.totals(period, of)
   const resets = totals.period?.resets_at
   return {
-    ...told(gateway, active, of.project_id, totals),
+    ...budgetLeft(gateway, active, of.project_id, totals),
     scope: period.scope,
     per: period.per,
     agent_id: period.scope === 'agent' ? of.agent_id : null,
@@ -102,10 +102,10 @@ const ofSession = (
 ): BudgetLeft => {
   const { row } = session
   const own = history === undefined ? [] : totalsIn(active, session, history)
-  const all = own.map((totals) => told(gateway, active, row.project_id, totals))
+  const all = own.map((totals) => budgetLeft(gateway, active, row.project_id, totals))
   const [most] = all.sort((one, other) => other.used - one.used)
   return {
-    ...(most ?? told(gateway, active, row.project_id, undefined)),
+    ...(most ?? budgetLeft(gateway, active, row.project_id, undefined)),
     scope: active.narrow ? 'thread' : 'session',
     agent_id: row.agent_id,
     session_id: row.id,
@@ -118,7 +118,7 @@ const totalsIn = ({ narrow }: ActiveRule, session: Session, history: History): r
   return narrow ? history.used().map((used) => ({ ...whole, ...used })) : [whole]
 }
 
-const told = (
+const budgetLeft = (
   gateway: Gateway,
   { rule, detector }: ActiveRule,
   project_id: string,

@@ -1,9 +1,9 @@
 import type { Change, Gateway } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { hasFailed, isUnpriced } from '../settle.ts'
+import { hasFailed, isUnpriced } from '../history/settle.ts'
+import { addUsage, noUsage, type Usage } from '../history/usage.ts'
 import type { UsageRollup } from '../tables.ts'
-import { addUsed, nothingUsed, type Used } from '../used.ts'
 import type { RecordingGate } from './recording-gate.ts'
 
 /** Hours, and with them all longer periods, begin at a quarter in every time zone. */
@@ -37,14 +37,14 @@ const removal = ({ id }: CallRecord): Change => ({ table: 'calls', key: id, remo
 const putting = (put: UsageRollup): Change => ({ table: 'usage_rollups', put })
 
 const rolledUp = (calls: readonly CallRecord[]): readonly UsageRollup[] => {
-  const sums = new Map<string, { readonly call: CallRecord; readonly at: number; readonly used: Used }>()
+  const sums = new Map<string, { readonly call: CallRecord; readonly at: number; readonly used: Usage }>()
   for (const call of calls) {
     if (call.decision === 'block') continue
     const at = Math.floor(call.received_at / QUARTER_MS) * QUARTER_MS
     const name = JSON.stringify([at, call.project_id, call.agent_id])
-    const sum = sums.get(name) ?? { call, at, used: nothingUsed() }
+    const sum = sums.get(name) ?? { call, at, used: noUsage() }
     sums.set(name, sum)
-    addUsed(sum.used, usedBy(call))
+    addUsage(sum.used, usageOf(call))
   }
   return [...sums.values()].map(({ call: { project_id, agent_id }, at, used: { reserved: _held, ...used } }) => ({
     id: newId('usage_', at),
@@ -55,7 +55,7 @@ const rolledUp = (calls: readonly CallRecord[]): readonly UsageRollup[] => {
   }))
 }
 
-const usedBy = (call: CallRecord): Partial<Used> => ({
+const usageOf = (call: CallRecord): Partial<Usage> => ({
   requests: 1,
   failed: hasFailed(call) ? 1 : 0,
   unpriced: isUnpriced(call.total_tokens, call.cost_source) ? 1 : 0,

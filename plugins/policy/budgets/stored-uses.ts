@@ -1,14 +1,14 @@
 import type { Storage } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { hasFailed } from '../settle.ts'
-import { nothingUsed, type Used } from '../used.ts'
+import { hasFailed } from '../history/settle.ts'
+import { noUsage, type Usage } from '../history/usage.ts'
 import type { Window } from './calendar.ts'
 
 /** What an agent of a project has used, as its requests on record tell. */
 export interface StoredUse {
   readonly project_id: string
   readonly agent_id: string | null
-  readonly used: Used
+  readonly used: Usage
 }
 
 const FORWARDED: readonly CallRecord['decision'][] = ['allow', 'shadow_flag']
@@ -25,7 +25,7 @@ export const storedUses = async (storage: Storage, { start, end }: Window): Prom
     project_id: String(by.project_id),
     agent_id: by.agent_id === null ? null : String(by.agent_id),
     used: {
-      ...nothingUsed(),
+      ...noUsage(),
       requests: rows,
       failed: hasFailed({ outcome: by.outcome as CallRecord['outcome'] }) ? rows : 0,
       // of requests that ended alike either all used tokens or, where they failed, none
@@ -48,7 +48,7 @@ export const removedUses = async (storage: Storage, { start, end }: Window): Pro
   return groups.map(({ by, sums }) => ({
     project_id: String(by.project_id),
     agent_id: by.agent_id === null ? null : String(by.agent_id),
-    used: { ...nothingUsed(), ...sums },
+    used: { ...noUsage(), ...sums },
   }))
 }
 

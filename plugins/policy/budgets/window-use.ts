@@ -1,11 +1,11 @@
 import type { Per, Period } from 'guard-gateway/core'
-import { addUsed, nothingUsed, type Used } from '../used.ts'
+import { addUsage, noUsage, type Usage } from '../history/usage.ts'
 import type { Calendar, Window } from './calendar.ts'
 
 interface ProjectUse {
-  readonly used: Used
+  readonly used: Usage
   /** Requests without an agent stand under the empty name. */
-  readonly agents: Map<string, Used>
+  readonly agents: Map<string, Usage>
 }
 
 /** What came in one stretch of the calendar has used: by project, and of each by agent. A request belongs, with all it uses, to the stretch in which it arrived. */
@@ -28,24 +28,24 @@ export class WindowUse {
     return at >= this.window.start && at < this.window.end
   }
 
-  add(project: string, agent: string | null, more: Partial<Used>): void {
+  add(project: string, agent: string | null, more: Partial<Usage>): void {
     let known = this.#projects.get(project)
     if (known === undefined) {
-      known = { used: nothingUsed(), agents: new Map() }
+      known = { used: noUsage(), agents: new Map() }
       this.#projects.set(project, known)
     }
-    addUsed(known.used, more)
+    addUsage(known.used, more)
     const name = agent ?? ''
     let own = known.agents.get(name)
     if (own === undefined) {
-      own = nothingUsed()
+      own = noUsage()
       known.agents.set(name, own)
     }
-    addUsed(own, more)
+    addUsage(own, more)
   }
 
   /** Undefined: nothing so far. */
-  of(scope: Period['scope'], project: string, agent: string | null): Readonly<Used> | undefined {
+  of(scope: Period['scope'], project: string, agent: string | null): Readonly<Usage> | undefined {
     const known = this.#projects.get(project)
     return scope === 'project' ? known?.used : known?.agents.get(agent ?? '')
   }

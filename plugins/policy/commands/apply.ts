@@ -3,51 +3,51 @@ import { GuardError, type Input, type Io } from 'guard-gateway/core'
 import { shapeOf, writeJson } from 'guard-gateway/lib/json'
 import { terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { changesBy } from '../changes.ts'
-import { RECOMMENDED } from '../default-enforced.ts'
+import { RECOMMENDED } from '../document/default-enforced.ts'
+import { policyDiff } from '../document/diff.ts'
 import type { PolicyAnswer } from '../schemas.ts'
 import type { Simulation } from '../simulate/simulation.ts'
-import { simulationLines } from '../simulate/told.ts'
-import { type Asked, type PolicyCommandOptions, policyPath } from './command-context.ts'
-import { type Wanted, wantedBy } from './requested-policy.ts'
+import { simulationLines } from '../simulate/text.ts'
+import { type CommandContext, type PolicyCommandOptions, policyPath } from './command-context.ts'
+import { type RequestedPolicy, requestedPolicy } from './requested-policy.ts'
 import { policyLines, warningLines } from './show.ts'
 
 /**
  * Tells what would change and what that would have done to stored sessions, asks unless told not to, and replaces the policy of a project;
  * 1 if the answer is no. Throws INVALID_POLICY, INVALID_YAML and USAGE.
  */
-export const applyPolicy = async (asked: Asked, options: PolicyCommandOptions): Promise<number> => {
-  const { ask, input, io } = asked
+export const applyPolicy = async (context: CommandContext, options: PolicyCommandOptions): Promise<number> => {
+  const { ask, input, io } = context
   const { project = 'default', yes, dryRun } = input.options
   const path = policyPath(project)
-  const { body, document } = await wantedIn(input, await options.presets(), io.cwd)
+  const { body, document } = await requestedIn(input, await options.presets(), io.cwd)
   const now = (await ask('GET', path)) as PolicyAnswer
-  const preview: Preview = { changes: changesBy(document, now), simulation: await tried(asked, path, body) }
+  const preview: Preview = { changes: policyDiff(document, now), simulation: await simulated(context, path, body) }
   if (dryRun === true) {
-    print(asked, preview, () => previewLines(preview, terminalWidth(io.out)))
+    print(context, preview, () => previewLines(preview, terminalWidth(io.out)))
     return 0
   }
-  const told = saysMore(input)
-  if (told || (yes !== true && canAsk(io)))
+  const isVerbose = isVerboseOutput(input)
+  if (isVerbose || (yes !== true && canAsk(io)))
     for (const line of previewLines(preview, terminalWidth(io.err))) io.err.write(`${line}\n`)
-  if (yes !== true && !(await agreed(io, String(project)))) return 1
+  if (yes !== true && !(await confirmed(io, String(project)))) return 1
   const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
-  print(asked, { ...policy, ...preview }, () => policyLines(policy))
-  if (told) for (const line of [...warningLines(policy), ...nextLines(policy, options)]) io.err.write(`${line}\n`)
+  print(context, { ...policy, ...preview }, () => policyLines(policy))
+  if (isVerbose) for (const line of [...warningLines(policy), ...nextLines(policy, options)]) io.err.write(`${line}\n`)
   return 0
 }
 
 /** What the command line names, in the mode that it names. */
-const wantedIn = async (
+const requestedIn = async (
   { args, options: { mode } }: Input,
   presets: Readonly<Record<string, unknown>>,
   cwd: string,
-): Promise<Wanted> => {
-  const wanted = await wantedBy(args[0] ?? '', presets, cwd)
-  return mode === undefined ? wanted : withMode(wanted, String(mode))
+): Promise<RequestedPolicy> => {
+  const requested = await requestedPolicy(args[0] ?? '', presets, cwd)
+  return mode === undefined ? requested : withMode(requested, String(mode))
 }
 
-const withMode = ({ body, document }: Wanted, mode: string): Wanted => ({
+const withMode = ({ body, document }: RequestedPolicy, mode: string): RequestedPolicy => ({
   body: { ...body, mode },
   document: Array.isArray(document) ? { rules: document, mode } : { ...shapeOf(document), mode },
 })
@@ -63,17 +63,24 @@ const nextLines = (
   return mode === 'enforce' ? [] : [`Rules stop something in enforce mode alone: ${apply('<preset_or_file>')}`]
 }
 
-const saysMore = ({ options }: Input): boolean => options.json !== true && options.quiet !== true
+const isVerboseOutput = ({ options }: Input): boolean => options.json !== true && options.quiet !== true
 
-const print = ({ input, io }: Asked, value: object, lines: () => readonly string[]): void => {
+const print = ({ input, io }: CommandContext, value: object, lines: () => readonly string[]): void => {
   for (const line of input.options.json === true ? [writeJson(value)] : lines()) io.out.write(`${line}\n`)
 }
 
 /** What the policy would have done to the newest stored sessions. */
-const tried = async ({ ask, input }: Asked, path: string, body: Wanted['body']): Promise<Simulation> => {
-  const { expected_version: _version, ...wanted } = body
+const simulated = async (
+  { ask, input }: CommandContext,
+  path: string,
+  body: RequestedPolicy['body'],
+): Promise<Simulation> => {
+  const { expected_version: _version, ...requested } = body
   const { since } = input.options
-  return (await ask('POST', `${path}/simulate`, { ...wanted, ...(since === undefined ? {} : { since }) })) as Simulation
+  return (await ask('POST', `${path}/simulate`, {
+    ...requested,
+    ...(since === undefined ? {} : { since }),
+  })) as Simulation
 }
 
 interface Preview {
@@ -96,7 +103,7 @@ const previewLines = ({ changes, simulation }: Preview, width: number | undefine
 const canAsk = ({ in: input }: Io): boolean => input !== undefined && 'isTTY' in input && input.isTTY === true
 
 /** Throws USAGE where nobody can be asked. */
-const agreed = async (io: Io, project: string): Promise<boolean> => {
+const confirmed = async (io: Io, project: string): Promise<boolean> => {
   const { in: input, err } = io
   if (input === undefined || !canAsk(io)) throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
   const asks = createInterface({ input, output: err })

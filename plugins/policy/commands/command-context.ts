@@ -1,6 +1,6 @@
 import type { AskJson, Input, Io } from 'guard-gateway/core'
 
-/** Where commands find policies. */
+/** Options of the policy commands. */
 export interface PolicyCommandOptions {
   /** Lets `work` ask the gateway that runs, or one that is opened for it. */
   readonly asking: <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
@@ -12,8 +12,8 @@ export interface PolicyCommandOptions {
   readonly calledAs: string
 }
 
-/** What one of these commands works with. */
-export interface Asked {
+/** The input and output of one of these commands. */
+export interface CommandContext {
   readonly ask: AskJson
   readonly input: Input
   readonly io: Io

@@ -1,7 +1,7 @@
 import type { Input, Io } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { columnLines } from 'guard-gateway/lib/terminal'
-import { RECOMMENDED } from '../default-enforced.ts'
+import { RECOMMENDED } from '../document/default-enforced.ts'
 import type { PolicyCommandOptions } from './command-context.ts'
 
 /** Prints the presets, a line each, and which one to begin with. */

@@ -6,18 +6,18 @@ import { isShape } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { readYaml } from 'guard-gateway/lib/yaml'
 
-/** A policy that a command line names: what goes to the interface, and the same spelled out. */
-export interface Wanted {
+/** A policy that a command line names: the request body, and the document with its rules. */
+export interface RequestedPolicy {
   readonly body: Readonly<Record<string, unknown>>
   readonly document: unknown
 }
 
 /** The policy of a preset's name, or else of a YAML or JSON file. Throws INVALID_POLICY and INVALID_YAML. */
-export const wantedBy = async (
+export const requestedPolicy = async (
   name: string,
   presets: Readonly<Record<string, unknown>>,
   cwd: string,
-): Promise<Wanted> => {
+): Promise<RequestedPolicy> => {
   if (Object.hasOwn(presets, name)) return { body: { preset: name }, document: { rules: presets[name] } }
   const text = await readFile(resolve(cwd, name), 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const known = Object.keys(presets)

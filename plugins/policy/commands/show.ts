@@ -2,12 +2,12 @@ import { writeJson } from 'guard-gateway/lib/json'
 import { columnLines } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { PolicyAnswer } from '../schemas.ts'
-import { type Asked, policyPath } from './command-context.ts'
+import { type CommandContext, policyPath } from './command-context.ts'
 
 const head = ['rule', 'type', 'threshold', 'window', 'action', '', 'params']
 
 /** Prints the policy of a project, a rule a line; what it may not mean goes to stderr. */
-export const showPolicy = async ({ ask, input, io }: Asked): Promise<number> => {
+export const showPolicy = async ({ ask, input, io }: CommandContext): Promise<number> => {
   const policy = (await ask('GET', policyPath(input.args[0] ?? 'default'))) as PolicyAnswer
   if (input.options.json === true) io.out.write(`${writeJson(policy)}\n`)
   else for (const line of policyLines(policy)) io.out.write(`${line}\n`)

@@ -4,7 +4,7 @@ import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
 import type { Unsaved } from './drafts.ts'
 import type { PageParts } from './index.ts'
 import { readPolicy } from './read.ts'
-import { policyView, type Shown } from './view.ts'
+import { type PolicyPageState, policyView } from './view.ts'
 
 /** The form of a policy: what its button asks for happens to what stands in its fields, and only saving stores anything. */
 export const policyForm = (parts: PageParts): Form => ({
@@ -44,7 +44,7 @@ const unsaved = ({ parts, project_id, draft, now }: SentDraft, step: Unsaved['st
 })
 
 /** The page at once, for what was not taken. */
-const refused = async ({ parts, ...shown }: SentDraft, more: Partial<Shown>): Promise<Sent> => ({
+const refused = async ({ parts, ...shown }: SentDraft, more: Partial<PolicyPageState>): Promise<Sent> => ({
   view: await policyView(parts, { ...shown, edited: true, ...more }),
 })
 

@@ -1,6 +1,6 @@
 import type { FieldFault, Gateway, Mode, Rule } from 'guard-gateway/core'
-import { checkParams } from '../params.ts'
-import { type Problem, readRules } from '../rules.ts'
+import { checkParams } from '../document/params.ts'
+import { type Problem, readRules } from '../document/rules.ts'
 import { type Draft, documentOf, ruleFields } from './draft.ts'
 
 /** A form's policy, ready to be stored, or what is wrong with it, a fault for each field. */

@@ -1,6 +1,6 @@
 import type { Detector, FieldFault } from 'guard-gateway/core'
 import { choice, type Html, html, raw } from 'guard-gateway/lib/html'
-import type { Warning } from '../warnings.ts'
+import type { Warning } from '../document/warnings.ts'
 import type { RuleDraft } from './draft.ts'
 
 /** What a row of the form is shown with. */

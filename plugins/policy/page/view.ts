@@ -3,24 +3,24 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { tightestFirst } from 'guard-gateway/lib/budget'
 import { choice, faultList, type Html, html } from 'guard-gateway/lib/html'
 import { budgetTable } from 'guard-gateway/lib/terminal'
-import { RECOMMENDED } from '../default-enforced.ts'
-import { type Warning, warningsOf } from '../warnings.ts'
+import { RECOMMENDED } from '../document/default-enforced.ts'
+import { type Warning, warningsOf } from '../document/warnings.ts'
 import type { Draft } from './draft.ts'
 import { historySection } from './history.ts'
 import type { PageParts } from './index.ts'
 import { modeText } from './list.ts'
 import { readPolicy } from './read.ts'
 import { ruleRow } from './rule-row.ts'
-import { triedSection } from './tried.ts'
+import { simulationSection } from './simulation.ts'
 
 /** A policy that can be used, as a form says it. */
-export interface Tried {
+export interface TriedPolicy {
   readonly mode: Mode | null
   readonly rules: readonly Rule[]
 }
 
 /** What the page of a policy shows. */
-export interface Shown {
+export interface PolicyPageState {
   readonly project_id: string
   /** Milliseconds since 1970. */
   readonly now: number
@@ -29,7 +29,7 @@ export interface Shown {
   readonly edited: boolean
   readonly faults?: readonly FieldFault[]
   /** What was asked to be tried on stored traffic. */
-  readonly tried?: Tried
+  readonly tried?: TriedPolicy
   /** Saving begins to enforce, and is to be confirmed. */
   readonly confirming?: boolean
   /** Somebody else has saved since the form was shown. */
@@ -39,7 +39,7 @@ export interface Shown {
 }
 
 /** The page of a policy: its rules as a form, what trying them gave, and its earlier versions. */
-export const policyView = async (parts: PageParts, shown: Shown): Promise<View> => {
+export const policyView = async (parts: PageParts, shown: PolicyPageState): Promise<View> => {
   const { project_id, faults = [], overtaken = false, confirming = false, lost = false } = shown
   const policy = await parts.policies.load(project_id)
   const main = html`<h1>Policy of ${project_id}</h1>
@@ -48,7 +48,7 @@ ${overtaken && html`<div class="faults" role="alert"><p>Somebody has saved versi
 ${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
-${shown.tried !== undefined && (await triedSection(parts, shown, shown.tried, parts.default_mode()))}
+${shown.tried !== undefined && (await simulationSection(parts, shown, shown.tried, parts.default_mode()))}
 ${shown.edited && !overtaken && !confirming && faults.length === 0 && html`<p class="notice">What stands in the form is not saved.</p>`}
 ${await form(parts, shown)}
 ${await leftSection(parts, shown)}${await historySection(parts.gateway, shown, project_id)}`
@@ -57,7 +57,7 @@ ${await leftSection(parts, shown)}${await historySection(parts.gateway, shown, p
 }
 
 /** What is left now of the budgets of the project and its agents, by the policy in force. */
-const leftSection = async ({ gateway }: PageParts, { project_id, now }: Shown): Promise<Html> => {
+const leftSection = async ({ gateway }: PageParts, { project_id, now }: PolicyPageState): Promise<Html> => {
   const budgets = (await gateway.service('rules').get()?.budgets({ project_id })) ?? []
   return budgets.length === 0
     ? html``
@@ -65,7 +65,7 @@ const leftSection = async ({ gateway }: PageParts, { project_id, now }: Shown): 
 `
 }
 
-const form = async (parts: PageParts, shown: Shown): Promise<Html> => {
+const form = async (parts: PageParts, shown: PolicyPageState): Promise<Html> => {
   const { project_id, draft, faults = [], confirming = false } = shown
   const warnings = await warningsIn(parts, project_id, draft)
   const { detectors, approver } = parts.gateway

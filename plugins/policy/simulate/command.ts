@@ -2,10 +2,10 @@ import type { Command } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { hint, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { type Asked, type PolicyCommandOptions, policyPath } from '../commands/command-context.ts'
-import { wantedBy } from '../commands/requested-policy.ts'
+import { type CommandContext, type PolicyCommandOptions, policyPath } from '../commands/command-context.ts'
+import { requestedPolicy } from '../commands/requested-policy.ts'
 import type { Simulation } from './simulation.ts'
-import { simulationLines } from './told.ts'
+import { simulationLines } from './text.ts'
 
 /** `policy simulate`, also reached as `policies simulate`. */
 export const simulateCommands = (options: PolicyCommandOptions): readonly Command[] =>
@@ -29,12 +29,12 @@ export const simulateCommands = (options: PolicyCommandOptions): readonly Comman
   }))
 
 /** Prints what the rules of a preset or a file would have done. Throws INVALID_POLICY and INVALID_YAML. */
-const simulatePolicy = async (asked: Asked, { presets }: PolicyCommandOptions): Promise<number> => {
-  const { ask, input, io } = asked
+const simulatePolicy = async (context: CommandContext, { presets }: PolicyCommandOptions): Promise<number> => {
+  const { ask, input, io } = context
   const { project = 'default', mode, since, until, limit, json } = input.options
-  const { body: wanted } = await wantedBy(input.args[0] ?? '', await presets(), io.cwd)
+  const { body: requested } = await requestedPolicy(input.args[0] ?? '', await presets(), io.cwd)
   const range = { mode, since, until, limit: limit === undefined ? undefined : Number(limit) }
-  const body = { ...wanted, ...Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined)) }
+  const body = { ...requested, ...Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined)) }
   const simulation = (await ask('POST', `${policyPath(project)}/simulate`, body)) as Simulation
   if (json === true) io.out.write(`${writeJson(simulation)}\n`)
   else for (const line of simulationLines(simulation, terminalWidth(io.out))) io.out.write(`${line}\n`)

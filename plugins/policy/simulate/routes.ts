@@ -4,8 +4,8 @@ import type { Calendar } from '../budgets/calendar.ts'
 import type { Policies } from '../policies.ts'
 import { projectOf } from '../routes.ts'
 import { ProjectParams } from '../schemas.ts'
-import { readSimulation } from './asked.ts'
 import { simulate } from './index.ts'
+import { readSimulation } from './request.ts'
 import { SimulationAnswer, SimulationInput } from './schemas.ts'
 
 /** Trying rules on what a project did, below `/api`. */
@@ -33,8 +33,8 @@ export const simulationRoutes =
       },
       async ({ params, body }) => {
         const inForce = await policies.load(projectOf(params))
-        const asked = await readSimulation(body, inForce, gateway, presets, defaultMode())
-        const { flagged, rules, not_simulated, ...rest } = await simulate(gateway, calendar, asked)
+        const request = await readSimulation(body, inForce, gateway, presets, defaultMode())
+        const { flagged, rules, not_simulated, ...rest } = await simulate(gateway, calendar, request)
         return { ...rest, flagged: [...flagged], rules: [...rules], not_simulated: [...not_simulated] }
       },
     )

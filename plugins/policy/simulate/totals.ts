@@ -1,7 +1,7 @@
 import type { Match, Mode } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Policy } from '../policy.ts'
-import type { Judged } from './replayed.ts'
+import type { JudgedRequest } from './re-evaluate.ts'
 import type { Afterwards, FlaggedSession, NotSimulated, RuleTotal } from './simulation.ts'
 import { messageOf, steering, type Unseen, withoutDetector } from './unseen.ts'
 
@@ -43,7 +43,7 @@ export class Totals {
   }
 
   /** Counts a session; what was found before `since` is not told. */
-  add(session_id: string, judged: readonly Judged[], since: number): void {
+  add(session_id: string, judged: readonly JudgedRequest[], since: number): void {
     this.sessions++
     this.requests += judged.length
     for (const rule of this.#rules) this.#look(rule, judged)
@@ -68,26 +68,26 @@ export class Totals {
       if (known === undefined)
         return { rule_id, reason: 'no_detector', ...all, message: withoutDetector(rule_id, rule_type) }
       const unseen = this.#unseen.get(rule_id)
-      const told: NotSimulated[] = []
+      const entries: NotSimulated[] = []
       if (unseen !== undefined) {
         const message = messageOf(rule_id, unseen, this.sessions, [...this.#unpriced])
-        told.push({ rule_id, ...unseen, message })
+        entries.push({ rule_id, ...unseen, message })
       }
       if (action === 'steer' && this.#mode === 'enforce' && known.sessions > 0) {
         const { sessions, requests_after: requests } = known
-        told.push({ rule_id, reason: 'steers', sessions, requests, message: steering(rule_id, sessions) })
+        entries.push({ rule_id, reason: 'steers', sessions, requests, message: steering(rule_id, sessions) })
       }
-      return told
+      return entries
     })
   }
 
   /** The first block where there would have been one, else the first flag. */
-  #verdict(judged: readonly Judged[], since: number): First | undefined {
+  #verdict(judged: readonly JudgedRequest[], since: number): First | undefined {
     const blocking = this.#mode === 'enforce' ? firstOf(judged, since, stops) : undefined
     return blocking ?? firstOf(judged, since, () => true)
   }
 
-  #look(rule: Sum, judged: readonly Judged[]): void {
+  #look(rule: Sum, judged: readonly JudgedRequest[]): void {
     const blind = judged.filter(({ unseen }) => unseen.has(rule.rule_id))
     const reason = blind[0]?.unseen.get(rule.rule_id)
     if (reason === undefined) return
@@ -103,7 +103,11 @@ export class Totals {
 /** A pause refuses the request, too. */
 const stops = ({ action }: Match): boolean => action === 'block' || action === 'pause'
 
-const firstOf = (judged: readonly Judged[], since: number, wanted: (match: Match) => boolean): First | undefined => {
+const firstOf = (
+  judged: readonly JudgedRequest[],
+  since: number,
+  wanted: (match: Match) => boolean,
+): First | undefined => {
   for (const [index, { record, matches }] of judged.entries()) {
     if (record.received_at < since) continue
     const match = matches.find((one) => one.probe !== true && wanted(one))
@@ -111,7 +115,7 @@ const firstOf = (judged: readonly Judged[], since: number, wanted: (match: Match
   }
 }
 
-const count = (rule: Sum, { match, index }: First, judged: readonly Judged[]): void => {
+const count = (rule: Sum, { match, index }: First, judged: readonly JudgedRequest[]): void => {
   const after = afterwards(judged, index)
   rule.sessions++
   if (match.results_equal === false) rule.differing_results++
@@ -123,7 +127,7 @@ const count = (rule: Sum, { match, index }: First, judged: readonly Judged[]): v
 const flaggedBy = (
   session_id: string,
   { match, index }: First,
-  judged: readonly Judged[],
+  judged: readonly JudgedRequest[],
   mode: Mode,
 ): FlaggedSession => {
   const record = judged[index]?.record
@@ -142,7 +146,7 @@ const flaggedBy = (
   }
 }
 
-const afterwards = (judged: readonly Judged[], index: number): Afterwards => {
+const afterwards = (judged: readonly JudgedRequest[], index: number): Afterwards => {
   const after = judged.slice(index + 1).map(({ record }) => record)
   return {
     requests_after: after.length,

@@ -1,10 +1,10 @@
 import type { Finding, Match } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { matched } from '../evaluate.ts'
+import { matched } from '../evaluate/evaluate.ts'
+import { isUnpriced } from '../history/settle.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
-import { isUnpriced } from '../settle.ts'
+import type { ProjectEvidence } from './project-replay.ts'
 import type { NotSimulated } from './simulation.ts'
-import type { Swept } from './sweep.ts'
 
 /** A preview this long, or of a reply with more bytes than this, may be cut. */
 const WHOLE_PREVIEW = { chars: 500, bytes: 1_000 }
@@ -16,13 +16,13 @@ export type Unseen = Extract<NotSimulated['reason'], 'no_reply_text' | 'no_measu
 export const unseenBy = (
   { detector, period }: ActiveRule,
   record: CallRecord,
-  swept: Swept | undefined,
+  evidence: ProjectEvidence | undefined,
 ): Unseen | undefined => {
   if (record.decision === 'block') return undefined
   if (detector.measure !== undefined && record.measures?.[detector.id] === undefined) return 'no_measure'
   if (detector.needs === 'prices' && isUnpriced(record.total_tokens, record.cost_source)) return 'no_price'
   const isWide = period !== undefined || detector.compares !== undefined
-  if (isWide && swept?.knows(record.id) !== true) return 'too_long_ago'
+  if (isWide && evidence?.knows(record.id) !== true) return 'too_long_ago'
 }
 
 /** Nobody replied to a request that ended so. */

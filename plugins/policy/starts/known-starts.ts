@@ -1,15 +1,15 @@
 import type { Call, Gateway, Row, Session, Settled, Start } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
 import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
+import { hasFailed } from '../history/settle.ts'
 import type { Policy } from '../policy.ts'
-import { hasFailed } from '../settle.ts'
 import { type StartRequest, Starts } from './starts.ts'
 
-/** How far back starts are read from the record after a restart, and how many requests at most. */
+/** How far back starts are read from recorded calls after a restart, and how many requests at most. */
 const REACH_MS = 86_400_000
 const MOST_READ = 5_000
 
-/** The starts that detectors compare, one collection for each of them: read from the record once, when a policy first has such a rule. */
+/** The starts that detectors compare, one collection per detector: read from recorded calls once, when a policy first has such a rule. */
 export class KnownStarts {
   readonly #gateway: Gateway
   readonly #by = new Map<string, Starts>()
@@ -20,7 +20,7 @@ export class KnownStarts {
     this.#gateway = gateway
   }
 
-  /** Undefined if what the rules of a policy need is known; else it is read. */
+  /** Undefined if the starts that a policy needs are in memory; else they are being read. */
   ready({ comparing }: Pick<Policy, 'comparing'>): Promise<void> | undefined {
     if (comparing.length === 0 || this.#isRead) return undefined
     this.#reading ??= this.#read().finally(() => {
@@ -59,7 +59,7 @@ export class KnownStarts {
   }
 }
 
-/** What became of requests on record, oldest first. */
+/** The starts of recorded requests, oldest first. */
 const startsOf = (records: readonly CallRecord[], detector: string): Starts => {
   const starts = new Starts()
   for (const record of records) {
@@ -73,7 +73,7 @@ const startsOf = (records: readonly CallRecord[], detector: string): Starts => {
   return starts
 }
 
-/** A request on record as starts are made of. */
+/** A recorded request as input of starts. */
 export const recordedRequest = (record: CallRecord, session_id: string, detector: string): StartRequest => ({
   id: record.id,
   project_id: record.project_id,

@@ -1,13 +1,13 @@
 import type { Row, Start, Turn } from 'guard-gateway/core'
 import { RecentHashes } from 'guard-gateway/lib/detection'
 
-/** Beginnings that are remembered, and starts of each. */
+/** Groups of starts that are remembered, and starts of each. */
 const GROUPS = 256
 const STARTS = 32
-/** Sessions whose present start is known. */
+/** Sessions whose current start is remembered. */
 const SESSIONS = 10_000
 
-/** A request as starts are made of. */
+/** A request as input of starts. */
 export interface StartRequest {
   readonly id: string
   readonly project_id: string
@@ -20,12 +20,12 @@ export interface StartRequest {
   readonly at: number
   /** The same on the monotonic clock; not known of requests from before a restart. */
   readonly tick?: number | undefined
-  /** What its start is known by; empty: it is none. */
+  /** The fingerprint of its start; empty: the request is no start. */
   readonly print: string
 }
 
 interface Group {
-  /** Results that its starts have brought. */
+  /** Results that its starts produced. */
   readonly seen: RecentHashes
   /** Newest first. */
   readonly starts: Run[]
@@ -37,14 +37,14 @@ type Run = { -readonly [K in keyof Start]: Start[K] } & {
   readonly group: Group
 }
 
-/** Starts of agents that began alike, and what came of each. */
+/** Groups of starts of agents with the same fingerprint, and the outcome of each. */
 export class Starts {
   /** Least recently used first. */
   readonly #groups = new Map<string, Group>()
-  /** The present start of each session, least recently used first. */
-  readonly #present = new Map<string, Run>()
+  /** The current start of each session, least recently used first. */
+  readonly #current = new Map<string, Run>()
 
-  /** Earlier starts that began as this request, newest first; undefined if it is no start. */
+  /** Earlier starts with the same fingerprint, newest first; undefined if the request is no start. */
   before(request: StartRequest): readonly Start[] | undefined {
     if (!this.#begins(request)) return undefined
     return this.#groups.get(groupName(request))?.starts ?? []
@@ -52,7 +52,7 @@ export class Starts {
 
   /** Counts a request that is forwarded, with the turns that it brings. */
   forwarded(request: StartRequest, { retry, new_turns }: Pick<Row, 'retry' | 'new_turns'>): void {
-    const run = !retry && this.#begins(request) ? this.#begin(request) : this.#present.get(request.session_id)
+    const run = !retry && this.#begins(request) ? this.#begin(request) : this.#current.get(request.session_id)
     if (run === undefined) return
     run.requests++
     run.open++
@@ -62,7 +62,7 @@ export class Starts {
 
   /** Counts the end of a request that was counted. */
   ended(session_id: string, ended_at: number, failed: boolean): void {
-    const run = this.#present.get(session_id)
+    const run = this.#current.get(session_id)
     if (run === undefined || run.open === 0) return
     run.open--
     if (failed) run.failed++
@@ -72,7 +72,7 @@ export class Starts {
   /** A session begins with its first request that can be a start, and anew with each that begins as that did. */
   #begins({ session_id, print }: StartRequest): boolean {
     if (print === '') return false
-    const present = this.#present.get(session_id)
+    const present = this.#current.get(session_id)
     return present === undefined || present.print === print
   }
 
@@ -96,7 +96,7 @@ export class Starts {
     }
     group.starts.unshift(run)
     if (group.starts.length > STARTS) group.starts.length = STARTS
-    touch(this.#present, session_id, run, SESSIONS)
+    touch(this.#current, session_id, run, SESSIONS)
     return run
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { History } from '../../../plugins/policy/history.ts'
+import { History } from '../../../plugins/policy/history/history.ts'
 import { step, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
 import { aRow } from '../../kit/settled.ts'

@@ -1,0 +1,47 @@
+import type { Call, Decision, Match, Session } from 'guard-gateway/core'
+import { wayOut } from 'guard-gateway/lib/errors'
+import { cutText } from 'guard-gateway/lib/text'
+import type { Place } from 'guard-gateway/lib/threads'
+import type { History } from '../history/history.ts'
+import type { Policy } from '../policy.ts'
+import { isResumedBudget, pauseRefusal } from './pause.ts'
+import { isRepeatedMatch } from './repeated-match.ts'
+
+const MESSAGE_CHARS = 300
+
+/** The action on a request beside flagging it; at most one of the two. */
+export interface MatchAction {
+  /** The request is refused; members of the decision. */
+  readonly refusal?: Partial<Decision>
+  /** The match that steers the request. */
+  readonly steering?: Match
+}
+
+/** The action that the matches of a request ask for: none in shadow mode, that of their rules in enforce mode. */
+export const actionFor = (
+  matches: readonly Match[],
+  { mode }: Call,
+  { row: { id, resumed_at } }: Session,
+  place: Place,
+  history: History,
+  policy: Policy,
+): MatchAction => {
+  if (mode !== 'enforce') return {}
+  const acting = matches.filter((match) => acts(match) && !isResumedBudget(match, history, resumed_at))
+  const refusing = acting.find((match) => match.action !== 'steer' || isRepeatedMatch(match, place, history))
+  if (refusing?.action === 'pause') return { refusal: pauseRefusal(refusing, id) }
+  if (refusing !== undefined) return { refusal: blocking(refusing, policy) }
+  const [steering] = acting
+  return steering === undefined ? {} : { steering }
+}
+
+const actions: ReadonlySet<string> = new Set(['block', 'pause', 'steer'])
+
+const acts = ({ action, probe }: Match): boolean => actions.has(action) && probe !== true
+
+const blocking = ({ code, rule_id, message, resets_at }: Match, { active }: Policy): Partial<Decision> => {
+  const detector = active.find(({ rule }) => rule.id === rule_id)?.detector
+  const way = wayOut({ code, kind: detector?.kind ?? 'loop' }, resets_at !== undefined)
+  const text = cutText(`Guard blocked this request: ${message}. ${way}`, MESSAGE_CHARS)
+  return { decision: 'block', status: 429, reason: code, rule_id, message: text }
+}

@@ -1,0 +1,28 @@
+/** Conversations with memory of detectors; at most 256 KiB per detector and conversation, as the contract says. */
+const CONVERSATIONS = 1024
+
+/** LRU cache of what detectors remember of conversations; dropped memory is rebuilt from the next body. */
+export class DetectorMemory {
+  readonly #known = new Map<string, Map<string, Map<string, unknown>>>()
+
+  /** Several detectors ask for the current conversation, one after another. */
+  #latest: { session: string; thread: string; memories: Map<string, Map<string, unknown>> } | undefined
+
+  of(session: string, thread: string, detector: string): Map<string, unknown> {
+    if (this.#latest?.session !== session || this.#latest.thread !== thread)
+      this.#latest = { session, thread, memories: this.#touched(`${session} ${thread}`) }
+    const { memories } = this.#latest
+    const memory = memories.get(detector) ?? new Map<string, unknown>()
+    memories.set(detector, memory)
+    return memory
+  }
+
+  /** Moves it to the end. */
+  #touched(name: string): Map<string, Map<string, unknown>> {
+    const memories = this.#known.get(name) ?? new Map<string, Map<string, unknown>>()
+    this.#known.delete(name)
+    this.#known.set(name, memories)
+    if (this.#known.size > CONVERSATIONS) this.#known.delete(this.#known.keys().next().value ?? '')
+    return memories
+  }
+}

@@ -1,0 +1,143 @@
+import type { Gateway, Row, Session } from 'guard-gateway/core'
+import { effectOfName } from 'guard-gateway/lib/tools'
+import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
+import { DetectorMemory } from './detector-memory.ts'
+import { BLOCKED_ROWS, History } from './history.ts'
+import { hasFailed, isUnpriced } from './settle.ts'
+
+/** Estimated size of the histories of all sessions. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+/** LRU cache of session histories; any other is loaded from the recorded calls when its session is next used. */
+export class SessionHistories {
+  readonly #gateway: Gateway
+  /** Least recently used first. */
+  readonly #known = new Map<Session, History>()
+  readonly #max_bytes: number
+  #bytes = 0
+  #touches = 0
+  readonly #memories = new DetectorMemory()
+  readonly #reading = new WeakMap<Session, Promise<History>>()
+
+  constructor(gateway: Gateway, max_bytes: number = MAX_BYTES) {
+    this.#gateway = gateway
+    this.#max_bytes = max_bytes
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The history, unless it must be loaded first. */
+  at(session: Session): History | undefined {
+    const known = this.#known.get(session)
+    if (known !== undefined) return known
+    const { requests, blocked } = session.row
+    if (requests + blocked > 0 || this.#reading.has(session)) return undefined
+    return this.#keep(session, new History(session, this.#memories))
+  }
+
+  /** Counts the growth of a history, and evicts others if the limit is reached. */
+  used(session: Session, history: History): void {
+    this.#touch(session, history)
+    this.#bytes += history.bytes - history.counted
+    history.counted = history.bytes
+    if (this.#bytes > this.#max_bytes) this.#evict(session)
+  }
+
+  /** Loads a history of at most `limit` rows; concurrent loads are shared. */
+  read(session: Session, limit: number): Promise<History> {
+    const reading =
+      this.#reading.get(session) ?? this.#read(session, limit).finally(() => this.#reading.delete(session))
+    this.#reading.set(session, reading)
+    return reading
+  }
+
+  async #read(session: Session, limit: number): Promise<History> {
+    const [forwarded, blocked, cached] = await Promise.all([
+      this.#rows(session, ['allow', 'shadow_flag'], limit),
+      this.#rows(session, ['block'], BLOCKED_ROWS),
+      this.#cacheReads(session),
+    ])
+    session.row.cache_read_tokens = cached
+    const history = new History(session, this.#memories)
+    history.limit = limit
+    const rows = [...forwarded, ...blocked].map(rowOf).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+    replayRows(history, rows, session.row.resumed_at ?? -1)
+    for (const { replied_calls } of forwarded.toReversed())
+      for (const { id, tool, key, effect = effectOfName(tool) } of replied_calls ?? [])
+        history.replies(id, { tool, key, effect })
+    for (const record of forwarded)
+      if (isUnpriced(record.total_tokens, record.cost_source)) history.noteUnpriced(record.thread)
+    return this.#keep(session, history)
+  }
+
+  async #rows(
+    session: Session,
+    decisions: readonly CallRecord['decision'][],
+    limit: number,
+  ): Promise<readonly CallRecord[]> {
+    if (this.#gateway.tables.get('calls') === undefined) return []
+    const where = { session_id: session.row.id, decision: { in: decisions } }
+    const { rows } = await this.#gateway.storage.find('calls', { where, order: ['recorded', 'desc'], limit })
+    return rows
+  }
+
+  /** Cache reads of the session in tokens; a row of an earlier version lacks them, then its recorded requests are summed. */
+  async #cacheReads({ row }: Session): Promise<number> {
+    if (row.cache_read_tokens !== null) return row.cache_read_tokens
+    if (this.#gateway.tables.get('calls') === undefined) return 0
+    const of = ['cache_read_tokens'] as const
+    const [sum] = await this.#gateway.storage.sum('calls', { where: { session_id: row.id }, by: [], of })
+    return sum?.sums.cache_read_tokens ?? 0
+  }
+
+  #keep(session: Session, history: History): History {
+    this.used(session, history)
+    return history
+  }
+
+  /** Moves it to the end, unless it is among the newest half: most requests are of few sessions. */
+  #touch(session: Session, history: History): void {
+    if (history.touched_at > 0 && this.#touches - history.touched_at < this.#known.size / 2) return
+    this.#known.delete(session)
+    this.#known.set(session, history)
+    history.touched_at = ++this.#touches
+  }
+
+  /** Without recorded calls, nothing could be loaded again. */
+  #evict(newest: Session): void {
+    if (this.#gateway.tables.get('calls') === undefined) return
+    for (const [session, history] of this.#known) {
+      if (this.#bytes <= this.#max_bytes) return
+      if (session.open > 0 || session === newest) continue
+      this.#known.delete(session)
+      this.#bytes -= history.counted
+      history.evicted()
+    }
+  }
+}
+
+/** Replays rows into a history, oldest first. */
+const replayRows = (history: History, rows: readonly Row[], resumedAt: number): void => {
+  const remember = (row: Row) => {
+    history.append(row)
+    if (row.decision === 'block') return
+    const used = history.usageOf(row.thread)
+    used.requests++
+    if (hasFailed(row)) used.failed++
+    used.tokens += row.total_tokens
+    used.cache_read_tokens += row.cache_read_tokens ?? 0
+    used.cost_micro += row.cost_micro
+  }
+  for (const row of rows) if (row.at <= resumedAt) remember(row)
+  history.clear()
+  for (const row of rows) if (row.at > resumedAt) remember(row)
+  const finished = rows.filter((row) => endOf(row) > resumedAt && row.decision !== 'block')
+  for (const row of finished.sort((a, b) => endOf(a) - endOf(b))) {
+    const { id, outcome, error_fingerprint } = row
+    if (outcome !== null) history.ended({ id, ended_at: endOf(row), outcome, error_fingerprint })
+  }
+}
+
+const endOf = (row: Row): number => row.ended_at ?? row.at

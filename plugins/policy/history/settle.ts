@@ -1,0 +1,77 @@
+import { endedMoment, type Outcome, type Row, type SessionRow, type Settled } from 'guard-gateway/core'
+import { calledTool } from 'guard-gateway/lib/request-reader'
+import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { Policy } from '../policy.ts'
+import { errorFingerprint } from './error-fingerprint.ts'
+import type { History } from './history.ts'
+
+const failures: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
+
+/** The upstream refused the request, broke the reply off, or was not reached. */
+export const hasFailed = ({ outcome }: Pick<Row, 'outcome'>): boolean => outcome !== null && failures.has(outcome)
+
+/** The request used tokens that a budget of money cannot count. */
+export const isUnpriced = (tokens: number, source: CallRecord['cost_source'] | undefined): boolean =>
+  tokens > 0 && source !== 'priced'
+
+/** Completes the row of a finished request and the usage of its session, and notes rules that could not count its cost. */
+export const settle = (
+  settled: Settled,
+  row: Row,
+  session: SessionRow,
+  history: History,
+  priced: Policy['priced'] = [],
+): void => {
+  const { decision, outcome, ended_at, reading, usage, cost } = settled
+  // A repeated block has no row of its own.
+  if (decision.repeats !== null) return
+  row.ended_at = ended_at
+  row.outcome = outcome
+  if (outcome === 'blocked') return
+  const failed = hasFailed(settled)
+  const error_fingerprint = failed ? printOf(settled) : null
+  row.error_fingerprint = error_fingerprint
+  row.response_id = reading.response_id
+  row.total_tokens = usage.total_tokens
+  row.cache_read_tokens = usage.cache_read_tokens
+  row.cost_micro = cost?.cost_micro ?? 0
+  addUp(session, settled, failed)
+  // Only now is known what its reply held.
+  if (row.decision === 'allow' && decision.decision === 'shadow_flag') session.flagged++
+  use(row, failed, history)
+  if (isUnpriced(usage.total_tokens, cost?.cost_source)) {
+    history.noteUnpriced(row.thread)
+    if (priced.length > 0) settled.call.notes.unpriced_rules = priced
+  }
+  const ended_tick = endedMoment(row, ended_at).tick
+  history.ended({ id: row.id, ended_at, ended_tick, outcome, error_fingerprint, ...wordlessIn(reading) })
+  for (const { id, tool, args } of reading.calls) {
+    if (id !== null) history.replies(id, calledTool(tool, args))
+  }
+}
+
+const wordlessIn = ({ wordless }: Settled['reading']): { wordless?: true } => (wordless === true ? { wordless } : {})
+
+const addUp = (session: SessionRow, { usage }: Settled, failed: boolean): void => {
+  session.input_tokens += usage.input_tokens
+  session.output_tokens += usage.output_tokens
+  session.total_tokens += usage.total_tokens
+  session.cache_read_tokens = (session.cache_read_tokens ?? 0) + usage.cache_read_tokens
+  if (failed) session.errors++
+}
+
+/** Adds to the usage of a conversation, and releases the reservation. */
+const use = (row: Row, failed: boolean, history: History): void => {
+  if (history.probe === row.id) history.probe = null
+  history.reserved = Math.max(0, history.reserved - row.reserved)
+  const used = history.usageOf(row.thread)
+  if (failed) used.failed++
+  used.tokens += row.total_tokens
+  used.cache_read_tokens += row.cache_read_tokens ?? 0
+  used.cost_micro += row.cost_micro
+  used.reserved = Math.max(0, used.reserved - row.reserved)
+}
+
+/** A truncated reply gives no reason: all such have the same fingerprint. */
+const printOf = ({ status, error, outcome }: Settled): string =>
+  errorFingerprint(status, error ?? { type: outcome, code: null, message: '' })
