@@ -7,26 +7,26 @@ import {
   type UpstreamClient,
 } from 'guard-gateway/core'
 import type { ToolRecord } from 'guard-gateway/lib/trace'
+import { EndedRoots } from './ended-roots.ts'
 import { Receiver } from './receiver.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
-import { Roots } from './roots.ts'
-import type { Waiting } from './span-queue.ts'
+import type { QueuedSpans } from './span-queue.ts'
 
-/** How long what waits may hold an orderly end up. */
+/** How long queued spans may delay a shutdown. */
 const END_MS = 2_000
 
-/** Notes what ends, for each receiver; reading and sending it is no part of any request. */
+/** Queues ended spans for each receiver; reading and sending them is not part of any request. */
 export class Push {
   readonly #gateway: Gateway
   readonly #receivers: readonly Receiver[]
-  readonly #roots: Roots
+  readonly #roots: EndedRoots
 
   /** Throws MISSING_PLUGIN where nothing speaks HTTP, and TypeError for an address that is none. */
   constructor(gateway: Gateway, receivers: readonly ReceiverOptions[], version: string) {
     this.#gateway = gateway
     const client = clientOf(gateway)
     this.#receivers = receivers.map((options) => new Receiver(gateway, client, options, version))
-    this.#roots = new Roots(gateway, ({ trace_id, root_span_id, project_id }) =>
+    this.#roots = new EndedRoots(gateway, ({ trace_id, root_span_id, project_id }) =>
       this.#add({ from: 'runs', trace_id, id: root_span_id, spans: 1 }, project_id),
     )
   }
@@ -42,7 +42,7 @@ export class Push {
     hooks.keep.tap('otlp-push', (fragments) => {
       for (const fragment of fragments) this.#kept(fragment)
     })
-    // behind all who still tell of something
+    // after all plugins that may still write records
     hooks.close.tapPromise({ name: 'otlp-push', stage: stages.close.push }, () => this.#end())
     health.set('otlp_push', () => this.#health())
   }
@@ -64,15 +64,15 @@ export class Push {
     this.#add({ from: 'mcp_audit', trace_id, id, spans: 1 }, project_id ?? undefined)
   }
 
-  /** What is imported did not happen here. */
+  /** Imported runs did not happen here. */
   #kept({ origin, run: { trace_id, project_id }, spans }: Fragment): void {
     if (origin === 'import') return
-    this.#roots.told(trace_id)
+    this.#roots.changed(trace_id)
     for (const { id, end_ns, status } of spans)
       if (end_ns !== null && status !== 'running') this.#add({ from: 'spans', trace_id, id, spans: 1 }, project_id)
   }
 
-  #add(ended: Omit<Waiting, 'since'>, project_id: string | undefined): void {
+  #add(ended: Omit<QueuedSpans, 'since'>, project_id: string | undefined): void {
     const waiting = { ...ended, since: this.#gateway.clock.tick() }
     for (const receiver of this.#receivers) receiver.add(waiting, project_id)
   }

@@ -1,37 +1,37 @@
 import type { Gateway, UpstreamClient } from 'guard-gateway/core'
-import { BATCH_SPANS, bodiesOf } from './bodies.ts'
 import { type Counts, Delivery } from './delivery.ts'
 import { type EndedSpan, type EndedSpans, readEnded } from './ended-spans.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
-import { Remembered } from './remembered.ts'
-import { SpanQueue, type Waiting } from './span-queue.ts'
+import { RecentKeys } from './recent-keys.ts'
+import { BATCH_SPANS, requestBodies } from './request-bodies.ts'
+import { type QueuedSpans, SpanQueue } from './span-queue.ts'
 
 const DEFAULT_MAX_QUEUE = 2_048
-/** How long the first span waits for others. */
-const GATHER_MS = 2_000
-/** How long a span that was told of may take to be on record. */
+/** How long the first span of a batch waits for others. */
+const BATCH_DELAY_MS = 2_000
+/** How long a queued span may take to be recorded. */
 const RECORD_MS = 10_000
-/** Spans that were sent: who sends a record once more says nothing new. */
-const REMEMBERED = 16_384
+/** Keys of sent spans, so that a repeated record is not sent again. */
+const MAX_SENT_KEYS = 16_384
 
 /** How a receiver is doing, as `/api/health` shows it. */
 export interface ReceiverHealth extends Counts {
   readonly url: string
-  /** Spans that wait. */
+  /** Queued spans. */
   readonly queued: number
-  /** Spans of the batch that is under way, or waits to be tried again. */
+  /** Spans of the batch in flight, or waiting for a retry. */
   readonly sending: number
   readonly last_error: { readonly at: string; readonly message: string } | null
 }
 
-/** One receiver: what waits for it, read from the record when its turn comes. */
+/** One receiver with its queue; spans are read from recorded rows when their batch is sent. */
 export class Receiver {
   readonly #gateway: Gateway
   readonly #version: string
   readonly #projects: ReadonlySet<string> | undefined
   readonly #delivery: Delivery
   readonly #queue: SpanQueue
-  readonly #sent = new Remembered(REMEMBERED)
+  readonly #sent = new RecentKeys(MAX_SENT_KEYS)
   #sending = 0
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
@@ -50,24 +50,24 @@ export class Receiver {
     return { url, queued: this.#queue.spans, sending: this.#sending, ...counts, last_error }
   }
 
-  /** Notes what has ended; `project_id` is undefined where it is not known yet. */
-  add(one: Waiting, project_id: string | undefined): void {
+  /** Queues ended spans; `project_id` is undefined while it is unknown. */
+  add(one: QueuedSpans, project_id: string | undefined): void {
     if (project_id !== undefined && !this.#wants(project_id)) return
     this.#delivery.dropped(this.#queue.add(one))
-    if (this.#queue.spans >= BATCH_SPANS) this.#begin()
-    else this.#gather()
+    if (this.#queue.spans >= BATCH_SPANS) this.#startSending()
+    else this.#scheduleBatch()
   }
 
-  /** Sends what waits, without waiting for more or trying anything twice. Resolves when that is done, or stopped. */
+  /** Sends the queue without waiting for more and without retries. Resolves when that is done, or stopped. */
   async end(): Promise<void> {
     this.#isClosing = true
     clearTimeout(this.#timer)
-    this.#delivery.hurry()
+    this.#delivery.flush()
     await this.#running
-    while (this.#queue.spans > 0 && !this.#delivery.isStopped) await this.#turn()
+    while (this.#queue.spans > 0 && !this.#delivery.isStopped) await this.#sendBatch()
   }
 
-  /** Gives up what is not sent. */
+  /** Drops what is not sent. */
   stop(): void {
     this.#isClosing = true
     this.#delivery.stop()
@@ -78,59 +78,59 @@ export class Receiver {
     return this.#projects?.has(project_id) ?? true
   }
 
-  #gather(): void {
+  #scheduleBatch(): void {
     if (this.#running === undefined && !this.#isClosing)
-      this.#timer ??= setTimeout(() => this.#begin(), GATHER_MS).unref()
+      this.#timer ??= setTimeout(() => this.#startSending(), BATCH_DELAY_MS).unref()
   }
 
-  #begin(): void {
+  #startSending(): void {
     if (this.#running !== undefined || this.#isClosing) return
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#running = this.#run().finally(() => {
       this.#running = undefined
-      if (this.#queue.spans > 0) this.#gather()
+      if (this.#queue.spans > 0) this.#scheduleBatch()
     })
   }
 
   async #run(): Promise<void> {
     let isGoing = true
-    while (isGoing) isGoing = (await this.#turn()) && this.#queue.spans >= BATCH_SPANS && !this.#isClosing
+    while (isGoing) isGoing = (await this.#sendBatch()) && this.#queue.spans >= BATCH_SPANS && !this.#isClosing
   }
 
-  /** Sends one batch; false if nothing of it is on record. Never rejects. */
-  async #turn(): Promise<boolean> {
-    // whoever has just told of a span is still at work on its record
+  /** Sends one batch; false if nothing of it is recorded. Never rejects. */
+  async #sendBatch(): Promise<boolean> {
+    // the hook that queued a span may still be writing its record
     await new Promise(setImmediate)
-    const waiting = this.#queue.take(BATCH_SPANS)
-    this.#sending = sum(waiting)
-    const { spans, missing } = await this.#read(waiting)
-    this.#keepMissing(missing)
+    const queued = this.#queue.take(BATCH_SPANS)
+    this.#sending = sum(queued)
+    const { spans, missing } = await this.#read(queued)
+    this.#requeueMissing(missing)
     const fresh = spans.filter((one) => this.#isNew(one))
-    for await (const body of bodiesOf(fresh, this.#version)) await this.#delivery.deliver(body)
+    for await (const body of requestBodies(fresh, this.#version)) await this.#delivery.deliver(body)
     this.#sending = 0
-    return missing.length < waiting.length
+    return missing.length < queued.length
   }
 
-  #read(waiting: readonly Waiting[]): Promise<EndedSpans> {
-    return readEnded(this.#gateway.storage, waiting).catch((error: unknown) => {
+  #read(queued: readonly QueuedSpans[]): Promise<EndedSpans> {
+    return readEnded(this.#gateway.storage, queued).catch((error: unknown) => {
       this.#gateway.fault(error, 'otlp-push')
-      return { spans: [], missing: waiting }
+      return { spans: [], missing: queued }
     })
   }
 
-  #keepMissing(missing: readonly Waiting[]): void {
+  #requeueMissing(missing: readonly QueuedSpans[]): void {
     const since = this.#gateway.clock.tick() - RECORD_MS
     const young = missing.filter((one) => one.since > since && !this.#isClosing)
-    this.#delivery.dropped(sum(missing) - sum(young) + this.#queue.putBack(young))
+    this.#delivery.dropped(sum(missing) - sum(young) + this.#queue.requeue(young))
   }
 
   #isNew({ run, span }: EndedSpan): boolean {
     if (!this.#wants(run.project_id)) return false
-    // of a request is told once
+    // a request is queued once
     const isRequest = span.owner === 'gateway' && span.parent_id !== null
     return isRequest || this.#sent.add(`${run.trace_id} ${span.id}`)
   }
 }
 
-const sum = (waiting: readonly Waiting[]): number => waiting.reduce((total, { spans }) => total + spans, 0)
+const sum = (queued: readonly QueuedSpans[]): number => queued.reduce((total, { spans }) => total + spans, 0)

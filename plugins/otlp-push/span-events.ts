@@ -7,7 +7,7 @@ type RunRow = Tables['runs']
 /** Events and artifacts that are read at most for the spans of one run in a batch, each. */
 const MAX_RECORDS = 10_000
 
-/** What happened in each of these spans, in OTLP/JSON; what belongs to no span happened in the root. */
+/** Events and artifacts of each span, in OTLP/JSON; those without a span belong to the root. */
 export const eventsOf = async (
   storage: Reader,
   run: RunRow,

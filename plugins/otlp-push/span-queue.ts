@@ -1,5 +1,5 @@
 /** Spans that have ended, by the row that they are read from when they are sent. */
-export interface Waiting {
+export interface QueuedSpans {
   /** `runs`: the root of a run. */
   readonly from: 'calls' | 'mcp_audit' | 'spans' | 'runs'
   readonly trace_id: string
@@ -11,10 +11,10 @@ export interface Waiting {
   readonly since: number
 }
 
-/** What waits to be sent, oldest first, never more than `max` spans. */
+/** Spans to be sent, oldest first, at most `max`. */
 export class SpanQueue {
   readonly #max: number
-  #waiting: Waiting[] = []
+  #queued: QueuedSpans[] = []
   #spans = 0
 
   constructor(max: number) {
@@ -25,37 +25,37 @@ export class SpanQueue {
     return this.#spans
   }
 
-  /** Gives how many spans were dropped for it, the oldest first. */
-  add(one: Waiting): number {
-    this.#waiting.push(one)
+  /** Returns how many spans were dropped for it, oldest first. */
+  add(one: QueuedSpans): number {
+    this.#queued.push(one)
     this.#spans += one.spans
     return this.#trim()
   }
 
-  /** Puts back what was taken and cannot be sent yet; gives how many spans were dropped. */
-  putBack(taken: readonly Waiting[]): number {
-    this.#waiting.unshift(...taken)
+  /** Puts back spans that cannot be sent yet. Returns how many were dropped. */
+  requeue(taken: readonly QueuedSpans[]): number {
+    this.#queued.unshift(...taken)
     for (const { spans } of taken) this.#spans += spans
     return this.#trim()
   }
 
-  /** The oldest, of at most so many spans; of more only where one alone has more. */
-  take(most: number): readonly Waiting[] {
+  /** Takes the oldest entries, at most so many spans; more only if one entry alone has more. */
+  take(most: number): readonly QueuedSpans[] {
     let count = 0
     let spans = 0
-    for (const one of this.#waiting) {
+    for (const one of this.#queued) {
       if (count > 0 && spans + one.spans > most) break
       count++
       spans += one.spans
     }
     this.#spans -= spans
-    return this.#waiting.splice(0, count)
+    return this.#queued.splice(0, count)
   }
 
   #trim(): number {
     let dropped = 0
     while (this.#spans > this.#max) {
-      const { spans = 0 } = this.#waiting.shift() ?? {}
+      const { spans = 0 } = this.#queued.shift() ?? {}
       this.#spans -= spans
       dropped += spans
     }

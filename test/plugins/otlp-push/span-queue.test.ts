@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Remembered } from '../../../plugins/otlp-push/remembered.ts'
-import { SpanQueue, type Waiting } from '../../../plugins/otlp-push/span-queue.ts'
+import { RecentKeys } from '../../../plugins/otlp-push/recent-keys.ts'
+import { type QueuedSpans, SpanQueue } from '../../../plugins/otlp-push/span-queue.ts'
 
-const one = (id: string, spans = 1): Waiting => ({ from: 'calls', trace_id: 't', id, spans, since: 0 })
-const ids = (waiting: readonly Waiting[]): string => waiting.map(({ id }) => id).join('')
+const one = (id: string, spans = 1): QueuedSpans => ({ from: 'calls', trace_id: 't', id, spans, since: 0 })
+const ids = (waiting: readonly QueuedSpans[]): string => waiting.map(({ id }) => id).join('')
 
 describe('a queue of spans', () => {
   it('gives the oldest first, whole calls, and one alone however many spans it stands for', () => {
@@ -27,7 +27,7 @@ describe('a queue of spans', () => {
     const queue = new SpanQueue(3)
     assert.deepEqual([queue.add(one('a')), queue.add(one('b')), queue.add(one('c', 2))], [0, 0, 1])
     const taken = queue.take(1)
-    assert.deepEqual([queue.add(one('d')), queue.putBack(taken)], [0, 1])
+    assert.deepEqual([queue.add(one('d')), queue.requeue(taken)], [0, 1])
     assert.equal(ids(queue.take(9)), 'cd')
     assert.equal(queue.add(one('e', 4)), 4)
     assert.equal(queue.spans, 0)
@@ -36,7 +36,7 @@ describe('a queue of spans', () => {
 
 describe('what is remembered', () => {
   it('is at least as much as was asked for, and at most twice that', () => {
-    const remembered = new Remembered(3)
+    const remembered = new RecentKeys(3)
     for (const text of ['a', 'b', 'c', 'd', 'e']) assert.ok(remembered.add(text))
     for (const text of ['a', 'b', 'c', 'd', 'e']) assert.ok(!remembered.add(text), text)
     remembered.add('f')

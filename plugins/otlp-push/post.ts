@@ -7,11 +7,11 @@ import {
   type UpstreamResponse,
 } from 'guard-gateway/core'
 
-/** More of an answer than a receiver has to say. */
-const MAX_BYTES = 65_536
+/** More than any receiver's response needs. */
+const MAX_RESPONSE_BYTES = 65_536
 
-/** An answer as far as it matters: its status stands, whatever becomes of its body. */
-export interface Answer {
+/** A response; its status counts even if its body breaks off. */
+export interface ReceiverResponse {
   readonly status: number
   /** Name, value, name, value … as they came. */
   readonly headers: readonly string[]
@@ -19,39 +19,39 @@ export interface Answer {
   readonly body: Buffer
 }
 
-/** Sends a request; resolves when its answer has ended, was long enough or took `timeout_ms`. Rejects with why there is none; `signal` ends it. */
-export const ask = (
+/** Sends a request; resolves when its response has ended, reached the limit or took `timeout_ms`. Rejects if there is none; `signal` aborts it. */
+export const post = (
   connections: Connections,
   request: UpstreamRequest,
   timeout_ms: number,
   signal: AbortSignal,
-): Promise<Answer> =>
+): Promise<ReceiverResponse> =>
   new Promise((resolve, reject) => {
-    const asking = new Asking(resolve, reject)
-    const exchange = connections.send(request, asking)
+    const pending = new PendingRequest(resolve, reject)
+    const exchange = connections.send(request, pending)
     const stop = (why: string): void => exchange.stop(new Error(why))
     const late = setTimeout(() => stop(`no answer within ${timeout_ms} ms`), timeout_ms)
     const abort = (): void => stop('the gateway stops')
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
-    asking.ended = () => {
+    pending.ended = () => {
       clearTimeout(late)
       signal.removeEventListener('abort', abort)
     }
-    asking.enough = () => stop('the answer is too long')
+    pending.enough = () => stop('the answer is too long')
   })
 
-/** One request that waits for its answer. */
-class Asking implements UpstreamListener, BodyReader {
+/** One request that waits for its response. */
+class PendingRequest implements UpstreamListener, BodyReader {
   ended = (): void => {}
   enough = (): void => {}
-  readonly #resolve: (answer: Answer) => void
+  readonly #resolve: (answer: ReceiverResponse) => void
   readonly #reject: (error: Error) => void
-  readonly #taken: Uint8Array[] = []
+  readonly #chunks: Uint8Array[] = []
   #bytes = 0
-  #head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: [] }
+  #head: Pick<ReceiverResponse, 'status' | 'headers'> = { status: 0, headers: [] }
 
-  constructor(resolve: (answer: Answer) => void, reject: (error: Error) => void) {
+  constructor(resolve: (answer: ReceiverResponse) => void, reject: (error: Error) => void) {
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -72,17 +72,17 @@ class Asking implements UpstreamListener, BodyReader {
   over(): void {}
 
   data(chunk: Uint8Array): void {
-    if (this.#bytes >= MAX_BYTES) return
-    this.#taken.push(Buffer.from(chunk.subarray(0, MAX_BYTES - this.#bytes)))
+    if (this.#bytes >= MAX_RESPONSE_BYTES) return
+    this.#chunks.push(Buffer.from(chunk.subarray(0, MAX_RESPONSE_BYTES - this.#bytes)))
     this.#bytes += chunk.length
-    if (this.#bytes < MAX_BYTES) return
+    if (this.#bytes < MAX_RESPONSE_BYTES) return
     this.end()
     this.enough()
   }
 
   end(): void {
     this.ended()
-    this.#resolve({ ...this.#head, body: Buffer.concat(this.#taken) })
+    this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks) })
   }
 
   cut(): void {

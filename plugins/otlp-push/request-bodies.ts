@@ -12,7 +12,7 @@ export const BATCH_SPANS = 512
 const BODY_CHARS = 2 * 1024 * 1024
 
 /** The body of one request. */
-export interface Body {
+export interface RequestBody {
   /** OTLP/JSON, compressed. */
   readonly gzip: Buffer
   readonly spans: number
@@ -21,7 +21,7 @@ export interface Body {
 const compressed = promisify(gzip)
 
 /** Spans as bodies of requests, written in turns with other work. */
-export async function* bodiesOf(ended: readonly EndedSpan[], version: string): AsyncGenerator<Body> {
+export async function* requestBodies(ended: readonly EndedSpan[], version: string): AsyncGenerator<RequestBody> {
   const pace = new Pace()
   let draft = new Draft(version)
   for (const one of ended) {
@@ -36,7 +36,10 @@ export async function* bodiesOf(ended: readonly EndedSpan[], version: string): A
   if (draft.spans > 0) yield await bodyOf(draft)
 }
 
-const bodyOf = async (draft: Draft): Promise<Body> => ({ gzip: await compressed(draft.text()), spans: draft.spans })
+const bodyOf = async (draft: Draft): Promise<RequestBody> => ({
+  gzip: await compressed(draft.text()),
+  spans: draft.spans,
+})
 
 /** A request that is being written: the spans of each run below its resource. */
 class Draft {

@@ -1,5 +1,5 @@
-/** The texts that were added last, at least `most` of them and at most twice as many. */
-export class Remembered {
+/** A bounded set: the keys added last, at least `most` and at most twice as many. */
+export class RecentKeys {
   readonly #most: number
   #young = new Set<string>()
   #old: ReadonlySet<string> = new Set()
