@@ -1,5 +1,5 @@
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
-import { Recent } from './recent.ts'
+import { SecondChanceCache } from './second-chance-cache.ts'
 import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
 
@@ -8,7 +8,7 @@ const MAX_AGENTS = 10_000
 /** The agents in use; each is one object, so that a pause holds at once. */
 export class Agents {
   readonly #gateway: Gateway
-  readonly #agents = new Recent<AgentRow>(MAX_AGENTS)
+  readonly #agents = new SecondChanceCache<AgentRow>(MAX_AGENTS)
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway

@@ -2,7 +2,7 @@ import { writeJson } from 'guard-gateway/lib/json'
 import { columnLines, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
-import { type Asked, filtered, printPage } from './asked.ts'
+import { type CommandContext, filtered, printPage } from './command-context.ts'
 import type { agentSchema, agentsPage, issued, oneAgent, registered } from './schemas.ts'
 
 const filters = { project: 'project_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
@@ -11,17 +11,17 @@ const head = ['agent', 'name', 'project', 'keys', 'registered by', 'since', '']
 const spare = [4, 1, 2, 5]
 
 /** Prints a page of agents, one a line. */
-export const listAgents = async (asked: Asked): Promise<void> => {
-  const page = (await asked.ask('GET', filtered('/api/agents', asked.input, filters))) as Static<typeof agentsPage>
+export const listAgents = async (context: CommandContext): Promise<void> => {
+  const page = (await context.ask('GET', filtered('/api/agents', context.input, filters))) as Static<typeof agentsPage>
   const lines = ({ agents }: typeof page) =>
     agents.length === 0
       ? []
-      : columnLines([head, ...agents.map(rowOf)], new Set([3]), { width: terminalWidth(asked.io.out), spare })
-  printPage(page, asked, lines, 'There are no such agents.')
+      : columnLines([head, ...agents.map(rowOf)], new Set([3]), { width: terminalWidth(context.io.out), spare })
+  printPage(page, context, lines, 'There are no such agents.')
 }
 
 /** Registers an agent; its key, which nobody can print again, is all that goes to stdout. */
-export const addAgent = async ({ ask, input, io }: Asked): Promise<void> => {
+export const addAgent = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const { name, project, key } = input.options
   const answer = (await ask('POST', '/api/agents', {
     id: input.args[0] ?? '',
@@ -37,7 +37,7 @@ export const addAgent = async ({ ask, input, io }: Asked): Promise<void> => {
 }
 
 /** Prints the live keys of an agent, one a line, none of them itself. */
-export const listKeys = async ({ ask, input, io }: Asked): Promise<void> => {
+export const listKeys = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const { agent } = (await ask('GET', agentPath(input))) as Static<typeof oneAgent>
   if (input.options.json === true) return void io.out.write(`${writeJson({ keys: agent.keys })}\n`)
   if (agent.keys.length === 0) return void io.err.write(`"${agent.id}" has no key of its own.\n`)
@@ -51,7 +51,7 @@ export const listKeys = async ({ ask, input, io }: Asked): Promise<void> => {
 }
 
 /** Issues a further key, which nobody can print again; it is all that goes to stdout. */
-export const issueKey = async ({ ask, input, io }: Asked): Promise<void> => {
+export const issueKey = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const answer = (await ask('POST', `${agentPath(input)}/keys`)) as Static<typeof issued>
   if (input.options.json === true) return void io.out.write(`${writeJson(answer)}\n`)
   io.err.write(`Key ${answer.key_id} of "${answer.agent.id}"; it is shown this once and kept nowhere:\n`)
@@ -59,7 +59,7 @@ export const issueKey = async ({ ask, input, io }: Asked): Promise<void> => {
 }
 
 /** Ends a key of an agent. */
-export const revokeKey = async ({ ask, input, io }: Asked): Promise<void> => {
+export const revokeKey = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const key = input.args[1] ?? ''
   await ask('DELETE', `${agentPath(input)}/keys/${encodeURIComponent(key)}`)
   if (input.options.json === true) io.out.write(`${writeJson({ key_id: key, revoked: true })}\n`)
@@ -67,13 +67,13 @@ export const revokeKey = async ({ ask, input, io }: Asked): Promise<void> => {
 }
 
 /** Pauses or resumes an agent and prints what it is then. */
-export const changeAgent = async ({ ask, input, io }: Asked, change: 'pause' | 'resume'): Promise<void> => {
+export const changeAgent = async ({ ask, input, io }: CommandContext, change: 'pause' | 'resume'): Promise<void> => {
   const answer = (await ask('POST', `${agentPath(input)}/${change}`)) as Static<typeof oneAgent>
   if (input.options.json === true) io.out.write(`${writeJson(answer)}\n`)
   else io.out.write(`${terminalLine(answer.agent.id)}  ${answer.agent.paused ? 'paused' : 'active'}\n`)
 }
 
-const agentPath = ({ args }: Asked['input']): string => `/api/agents/${encodeURIComponent(args[0] ?? '')}`
+const agentPath = ({ args }: CommandContext['input']): string => `/api/agents/${encodeURIComponent(args[0] ?? '')}`
 
 const rowOf = (agent: Static<typeof agentSchema>): readonly string[] => [
   terminalLine(agent.id),

@@ -3,7 +3,7 @@ import { writeJson } from 'guard-gateway/lib/json'
 import { columnLines, sessionLines, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
-import { type Asked, filtered, printPage } from './asked.ts'
+import { type CommandContext, filtered, printPage } from './command-context.ts'
 import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
 
 type Session = Static<typeof sessionSchema>
@@ -11,16 +11,18 @@ type Session = Static<typeof sessionSchema>
 const filters = { project: 'project_id', agent: 'agent_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
 
 /** Prints a page of sessions, one a line. */
-export const listSessions = async (asked: Asked): Promise<void> => {
-  const page = (await asked.ask('GET', filtered('/api/sessions', asked.input, filters))) as Static<typeof sessionsPage>
-  const width = terminalWidth(asked.io.out)
-  printPage(page, asked, ({ sessions }) => sessionLines(sessions, width), 'There are no such sessions.')
+export const listSessions = async (context: CommandContext): Promise<void> => {
+  const page = (await context.ask('GET', filtered('/api/sessions', context.input, filters))) as Static<
+    typeof sessionsPage
+  >
+  const width = terminalWidth(context.io.out)
+  printPage(page, context, ({ sessions }) => sessionLines(sessions, width), 'There are no such sessions.')
 }
 
 /** Prints what is known of one session. */
-export const showSession = async (asked: Asked): Promise<void> => {
-  const answer = (await asked.ask('GET', pathOf(asked))) as Static<typeof oneSession>
-  const { input, io } = asked
+export const showSession = async (context: CommandContext): Promise<void> => {
+  const answer = (await context.ask('GET', pathOf(context))) as Static<typeof oneSession>
+  const { input, io } = context
   if (input.options.json === true) return void io.out.write(`${writeJson(answer)}\n`)
   const { name, client, metadata, pause_reason, external_id, external_source, created_at, ...rest } = answer.session
   const rows: [string, string][] = [
@@ -44,16 +46,16 @@ export const showSession = async (asked: Asked): Promise<void> => {
 }
 
 /** Pauses, resumes or ends a session and prints what it is then. */
-export const changeSession = async (asked: Asked, change: 'pause' | 'resume' | 'end'): Promise<void> => {
-  const { input, io } = asked
+export const changeSession = async (context: CommandContext, change: 'pause' | 'resume' | 'end'): Promise<void> => {
+  const { input, io } = context
   const { reason } = input.options
   const body = reason === undefined ? undefined : { reason: String(reason) }
-  const answer = (await asked.ask('POST', `${pathOf(asked)}/${change}`, body)) as Static<typeof oneSession>
+  const answer = (await context.ask('POST', `${pathOf(context)}/${change}`, body)) as Static<typeof oneSession>
   if (input.options.json === true) io.out.write(`${writeJson(answer)}\n`)
   else io.out.write(`${answer.session.id}  ${stateOf(answer.session)}\n`)
 }
 
-const pathOf = ({ input }: Asked): string => `/api/sessions/${encodeURIComponent(input.args[0] ?? '')}`
+const pathOf = ({ input }: CommandContext): string => `/api/sessions/${encodeURIComponent(input.args[0] ?? '')}`
 
 const stateOf = ({ paused, ended_at }: Pick<Session, 'paused' | 'ended_at'>): string => {
   if (!paused) return 'active'

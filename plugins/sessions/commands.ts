@@ -1,6 +1,6 @@
 import type { AskJson, Command, Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
-import type { Asked } from './asked.ts'
+import type { CommandContext } from './command-context.ts'
 
 /** Where commands find sessions and agents. */
 export interface SessionCommandOptions {
@@ -26,7 +26,7 @@ const paging = {
   '--cursor <cursor>': 'behind those that were listed with this cursor',
 }
 
-const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) => Promise<void> })[] = [
+const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: CommandContext) => Promise<void> })[] = [
   {
     id: 'sessions list',
     summary: 'list sessions, newest first',
@@ -37,14 +37,14 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
       ...paging,
     },
     example: 'guard sessions list --project shop --paused',
-    run: async (asked) => (await import('./command-sessions.ts')).listSessions(asked),
+    run: async (context) => (await import('./command-sessions.ts')).listSessions(context),
   },
   {
     id: 'sessions show',
     args: '<id>',
     summary: 'show what is known of a session, by its id or that of its client',
     example: 'guard sessions show ses_4mq7t2wz3n5p6q7r8s9tabcdef',
-    run: async (asked) => (await import('./command-sessions.ts')).showSession(asked),
+    run: async (context) => (await import('./command-sessions.ts')).showSession(context),
   },
   {
     id: 'sessions pause',
@@ -52,14 +52,14 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     summary: 'forward nothing of a session until it is resumed',
     options: { '--reason <text>': 'words that are kept with the pause' },
     example: 'guard sessions pause ses_4mq7t2wz3n5p6q7r8s9tabcdef --reason "runs in circles"',
-    run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'pause'),
+    run: async (context) => (await import('./command-sessions.ts')).changeSession(context, 'pause'),
   },
   {
     id: 'sessions end',
     args: '<id>',
     summary: 'forward nothing of a session any more; it waits for nobody',
     example: 'guard sessions end ses_4mq7t2wz3n5p6q7r8s9tabcdef',
-    run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'end'),
+    run: async (context) => (await import('./command-sessions.ts')).changeSession(context, 'end'),
   },
   {
     id: 'sessions resume',
@@ -67,14 +67,14 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     summary: 'let a session go on, and its loop rules begin anew',
     options: APPROVER_FLAG,
     example: 'guard sessions resume ses_4mq7t2wz3n5p6q7r8s9tabcdef',
-    run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'resume'),
+    run: async (context) => (await import('./command-sessions.ts')).changeSession(context, 'resume'),
   },
   {
     id: 'agents list',
     summary: 'list agents, newest first',
     options: { '--project <id>': 'of this project', '--paused': 'paused ones alone', ...paging },
     example: 'guard agents list',
-    run: async (asked) => (await import('./command-agents.ts')).listAgents(asked),
+    run: async (context) => (await import('./command-agents.ts')).listAgents(context),
   },
   {
     id: 'agents add',
@@ -87,14 +87,14 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
       ...APPROVER_FLAG,
     },
     example: 'guard agents add reviewer --project shop',
-    run: async (asked) => (await import('./command-agents.ts')).addAgent(asked),
+    run: async (context) => (await import('./command-agents.ts')).addAgent(context),
   },
   {
     id: 'agents pause',
     args: '<id>',
     summary: 'forward nothing of an agent until it is resumed',
     example: 'guard agents pause reviewer',
-    run: async (asked) => (await import('./command-agents.ts')).changeAgent(asked, 'pause'),
+    run: async (context) => (await import('./command-agents.ts')).changeAgent(context, 'pause'),
   },
   {
     id: 'agents resume',
@@ -102,14 +102,14 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     summary: 'let an agent go on',
     options: APPROVER_FLAG,
     example: 'guard agents resume reviewer',
-    run: async (asked) => (await import('./command-agents.ts')).changeAgent(asked, 'resume'),
+    run: async (context) => (await import('./command-agents.ts')).changeAgent(context, 'resume'),
   },
   {
     id: 'agents keys',
     args: '<id>',
     summary: 'list the keys of an agent, by their ids and how they begin',
     example: 'guard agents keys reviewer',
-    run: async (asked) => (await import('./command-agents.ts')).listKeys(asked),
+    run: async (context) => (await import('./command-agents.ts')).listKeys(context),
   },
   {
     id: 'agents issue',
@@ -117,13 +117,13 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     summary: 'issue a further key for an agent and print it, this once',
     options: APPROVER_FLAG,
     example: 'guard agents issue reviewer',
-    run: async (asked) => (await import('./command-agents.ts')).issueKey(asked),
+    run: async (context) => (await import('./command-agents.ts')).issueKey(context),
   },
   {
     id: 'agents revoke',
     args: '<id> <key_id>',
     summary: 'end a key of an agent, at once',
     example: 'guard agents revoke reviewer gk_0k3v9q0000000abcdefghijklm',
-    run: async (asked) => (await import('./command-agents.ts')).revokeKey(asked),
+    run: async (context) => (await import('./command-agents.ts')).revokeKey(context),
   },
 ]

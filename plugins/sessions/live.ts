@@ -1,17 +1,17 @@
 import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { derivedId } from 'guard-gateway/lib/ids'
 import { newSessionRow, type SessionBeginning } from 'guard-gateway/lib/session'
-import { Recent } from './recent.ts'
+import { SecondChanceCache } from './second-chance-cache.ts'
 import type { ExternalId } from './sources.ts'
 
 const MAX_SESSIONS = 10_000
 /** Ids of this form that a client chooses serve as they are. */
 const OWN_FORM = /^ses_[A-Za-z0-9_-]{1,120}$/
 
-/** Columns that sessions are looked for by. */
+/** Columns of a search for sessions. */
 export type BegunWhere = Partial<Pick<SessionRow, 'project_id' | 'paused'> & Record<'agent_id' | 'external_id', string>>
 
-/** What a session begins with beside its name, for example a call. */
+/** The input of a new session beside its name, for example a call. */
 type Beginning = Omit<SessionBeginning, keyof ExternalId>
 
 interface Candidate {
@@ -19,13 +19,13 @@ interface Candidate {
   readonly id: string
 }
 
-/** The sessions in use: each exists once in the process, so that everything about it happens to one object. */
+/** The sessions in use. Each exists once in the process, so that all changes apply to one object. */
 export class LiveSessions {
   readonly #gateway: Gateway
-  readonly #sessions = new Recent<Session>(MAX_SESSIONS, (session) => session.open > 0)
+  readonly #sessions = new SecondChanceCache<Session>(MAX_SESSIONS, (session) => session.open > 0)
 
   /** First candidates by external id, each for the project that used it last. */
-  readonly #ids = new Recent<Candidate>(MAX_SESSIONS)
+  readonly #ids = new SecondChanceCache<Candidate>(MAX_SESSIONS)
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -35,7 +35,7 @@ export class LiveSessions {
     return this.#sessions.size
   }
 
-  /** Sessions in memory with a request under way or one since `from`, milliseconds since 1970. */
+  /** Sessions in memory with a request in flight or one since `from`, milliseconds since 1970. */
   lately(from: number): readonly Session[] {
     return [...this.#sessions.values()].filter(({ open, row }) => open > 0 || row.last_seen_at >= from)
   }
@@ -50,12 +50,12 @@ export class LiveSessions {
     return this.#sessions.load(id, () => this.#read(id))
   }
 
-  /** Sessions with these columns that are in memory only, newest first: their first requests are under way. */
+  /** Sessions with these columns that are in memory only, newest first: their first requests are in flight. */
   begun(where: BegunWhere): readonly SessionRow[] {
     return this.known(where).flatMap(({ row, stored }) => (stored === true ? [] : [row]))
   }
 
-  /** Sessions in memory with these columns, newest first. Their rows may still be on their way to the storage. */
+  /** Sessions in memory with these columns, newest first. Their rows may not be stored yet. */
   known(where: BegunWhere): readonly Session[] {
     const columns = Object.entries(where) as [keyof BegunWhere, unknown][]
     return [...this.#sessions.values()]

@@ -1,7 +1,7 @@
 import type { Call, Gateway, Session } from 'guard-gateway/core'
 import { derivedId, newId } from 'guard-gateway/lib/ids'
 import type { LiveSessions } from './live.ts'
-import { Recent } from './recent.ts'
+import { SecondChanceCache } from './second-chance-cache.ts'
 
 const MAX_OPENINGS = 10_000
 
@@ -11,7 +11,7 @@ export class Openings {
   readonly #live: LiveSessions
   readonly #idleMs: number
   /** The session that each opening leads to now; an empty id: none yet. */
-  readonly #current = new Recent<{ id: string }>(MAX_OPENINGS)
+  readonly #current = new SecondChanceCache<{ id: string }>(MAX_OPENINGS)
 
   constructor(gateway: Gateway, live: LiveSessions, idleMs: number) {
     this.#gateway = gateway

@@ -1,5 +1,5 @@
 import type { Gateway, Settled } from 'guard-gateway/core'
-import { Recent } from './recent.ts'
+import { SecondChanceCache } from './second-chance-cache.ts'
 
 const MAX_RESPONSES = 10_000
 /** Longer ids are not kept: upstreams choose them. */
@@ -8,7 +8,7 @@ const MAX_ID = 256
 /** Which session a response belongs to, so that a request that continues a response continues its session. */
 export class Responses {
   readonly #gateway: Gateway
-  readonly #sessions = new Recent<string>(MAX_RESPONSES)
+  readonly #sessions = new SecondChanceCache<string>(MAX_RESPONSES)
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway

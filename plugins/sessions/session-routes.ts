@@ -3,10 +3,10 @@ import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
 import { knownFilters } from 'guard-gateway/lib/errors'
 import type { Static } from 'typebox'
-import { foundSessions, liveByExternal, liveById } from './find.ts'
 import type { LiveSessions } from './live.ts'
 import { boundedMetadata } from './metadata.ts'
 import { changeSession, endSession, pauseSession, resumeSession } from './pause.ts'
+import { foundSessions, liveByExternal, liveById } from './queries.ts'
 import {
   externalParams,
   oneSession,

@@ -1,8 +1,8 @@
 import type { FieldFault, Form, Gateway, Posted, Session } from 'guard-gateway/core'
 import type { Agents } from '../agents.ts'
-import { liveById } from '../find.ts'
 import type { LiveSessions } from '../live.ts'
 import { changeSession, endSession, pauseSession, resumeSession } from '../pause.ts'
+import { liveById } from '../queries.ts'
 import { staleForm } from './stale.ts'
 
 const MAX_CHARS = 200

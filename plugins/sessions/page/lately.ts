@@ -1,6 +1,6 @@
 import type { Panel } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
-import { sessionsSince } from '../find.ts'
+import { sessionsSince } from '../queries.ts'
 import { budgetsOf } from './budgets.ts'
 import { pauseForm } from './buttons.ts'
 import type { PageParts } from './index.ts'

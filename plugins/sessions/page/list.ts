@@ -14,8 +14,8 @@ import {
   priceMark,
 } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
-import { foundSessions } from '../find.ts'
 import type { BegunWhere } from '../live.ts'
+import { foundSessions } from '../queries.ts'
 import { agentSection } from './agents.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { nameMark, pauseButton, pausedMark, pauseForm } from './buttons.ts'

@@ -3,7 +3,7 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import { shownField } from 'guard-gateway/lib/terminal'
-import { waitingSessions } from '../find.ts'
+import { waitingSessions } from '../queries.ts'
 import { nameMark } from './buttons.ts'
 import type { PageParts } from './index.ts'
 

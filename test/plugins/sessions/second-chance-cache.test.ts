@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Recent } from '../../../plugins/sessions/recent.ts'
+import { SecondChanceCache } from '../../../plugins/sessions/second-chance-cache.ts'
 
 interface Thing {
   readonly name: string
@@ -11,7 +11,7 @@ const absent = async () => undefined
 
 describe('the cache of live things', () => {
   it('drops by age where all were used, and forgets a use that is long past', () => {
-    const recent = new Recent<Thing>(2)
+    const recent = new SecondChanceCache<Thing>(2)
     for (const name of ['a', 'b']) recent.set(name, thing(name))
     for (const name of ['a', 'b']) recent.get(name)
     recent.set('c', thing('c'))
@@ -21,7 +21,7 @@ describe('the cache of live things', () => {
   })
 
   it('drops one that was not used', () => {
-    const recent = new Recent<Thing>(2)
+    const recent = new SecondChanceCache<Thing>(2)
     recent.set('a', thing('a'))
     recent.set('b', thing('b'))
     recent.get('a')
@@ -30,7 +30,7 @@ describe('the cache of live things', () => {
   })
 
   it('never drops one that is held, and drops the next instead', () => {
-    const recent = new Recent<Thing>(2, ({ open }) => open > 0)
+    const recent = new SecondChanceCache<Thing>(2, ({ open }) => open > 0)
     const held = recent.set('held', thing('held', 1))
     recent.set('free', thing('free'))
     recent.set('new', thing('new'))
@@ -40,7 +40,7 @@ describe('the cache of live things', () => {
   })
 
   it('grows rather than drop held ones, and shrinks when they are let go', () => {
-    const recent = new Recent<Thing>(1, ({ open }) => open > 0)
+    const recent = new SecondChanceCache<Thing>(1, ({ open }) => open > 0)
     const things = ['a', 'b', 'c'].map((name) => recent.set(name, thing(name, 1)))
     assert.equal(recent.size, 3)
     for (const each of things) each.open = 0
@@ -51,7 +51,7 @@ describe('the cache of live things', () => {
   })
 
   it('reads once for all who ask at once', async () => {
-    const recent = new Recent<Thing>(10)
+    const recent = new SecondChanceCache<Thing>(10)
     let reads = 0
     const read = async () => {
       reads++
@@ -69,7 +69,7 @@ describe('the cache of live things', () => {
   })
 
   it('makes what cannot be read, once for all who ask at once', async () => {
-    const recent = new Recent<Thing>(10)
+    const recent = new SecondChanceCache<Thing>(10)
     const [one, other] = await Promise.all([
       recent.obtain('x', absent, () => thing('one')),
       recent.obtain('x', absent, () => thing('other')),
@@ -79,7 +79,7 @@ describe('the cache of live things', () => {
   })
 
   it('keeps what was put while it was being read', async () => {
-    const recent = new Recent<Thing>(10)
+    const recent = new SecondChanceCache<Thing>(10)
     const loading = recent.load('x', async () => thing('stale'))
     const put = recent.set('x', thing('put'))
     assert.equal(await loading, put)

@@ -2,17 +2,17 @@ import type { AskJson, Input, Io } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { hint } from 'guard-gateway/lib/terminal'
 
-/** What one of these commands works with. */
-export interface Asked {
+/** The input and output of one of these commands. */
+export interface CommandContext {
   readonly ask: AskJson
   readonly input: Input
   readonly io: Io
 }
 
-/** A page of a list: the answer as it is with `--json`, else what `lines` makes of it; what there is beyond is told on stderr. */
+/** Prints a page of a list: the response with `--json`, else `lines` of it. The cursor of the next page goes to stderr. */
 export const printPage = <T extends { readonly next_cursor: string | null }>(
   page: T,
-  { input, io }: Asked,
+  { input, io }: CommandContext,
   lines: (page: T) => readonly string[],
   none: string,
 ): void => {

@@ -3,8 +3,8 @@ import { onlySession } from 'guard-gateway/lib/session'
 import type { BegunWhere, LiveSessions } from './live.ts'
 
 /**
- * A page of the sessions with these columns, newest first. The first page begins with those whose first requests are under way:
- * where they fill it, it holds one more, since they have no place that a cursor could lead to.
+ * A page of the sessions with these columns, newest first. The first page begins with those whose first requests are in flight. If they
+ * fill it, it holds one stored session more, since no cursor could point at them.
  */
 export const foundSessions = async (
   { storage }: Gateway,
@@ -36,11 +36,11 @@ export const sessionsSince = async (
     limit: MOST_LATELY,
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
-  // those in memory are further on than their rows, and may have none yet
+  // sessions in memory are newer than their rows, and may have none yet
   for (const { row } of live.lately(from)) byId.set(row.id, row)
   return {
     rows: [...byId.values()].sort((one, other) => other.last_seen_at - one.last_seen_at),
-    // behind those that were walked there is hardly one that this process has not in memory
+    // a truncated scan hardly leaves out a session that is not in memory
     more: next_cursor !== null && !truncated,
   }
 }
@@ -63,7 +63,7 @@ export const liveByExternal = async (
   return session
 }
 
-/** Sessions that are paused and not ended, newest first: they wait for a person. `more`: there are others. */
+/** Sessions that are paused and not ended, newest first. `more`: there are others. */
 export const waitingSessions = async (
   { storage }: Gateway,
   limit: number,
