@@ -1,8 +1,8 @@
 import { GuardError } from 'guard-gateway/core'
 import { readJsonChunked } from 'guard-gateway/lib/json'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import { withoutLongTexts } from './long-texts.ts'
 import { traceMessages } from './trace-messages.ts'
+import { truncateStrings } from './truncate-strings.ts'
 
 /** What was not taken of a request that was: a count and the reason. */
 export interface PartialSuccess {
@@ -33,7 +33,7 @@ const json: Codec = {
   mediaType: 'application/json',
   read: async (bytes) => {
     const pace = new Pace()
-    return readJsonChunked(await withoutLongTexts(bytes, pace), { max_depth: MAX_DEPTH, unique: true }, pace)
+    return readJsonChunked(await truncateStrings(bytes, pace), { max_depth: MAX_DEPTH, unique: true }, pace)
   },
   success: (partial) =>
     partial === undefined

@@ -2,15 +2,15 @@ import type { Fragment, FragmentRun, Redactor } from 'guard-gateway/core'
 import type { OtlpRun } from 'guard-gateway/lib/otlp'
 import { newSpanId } from 'guard-gateway/lib/trace'
 
-/** What OTLP data says of a run as a fragment, and which of it was left out. */
-export interface Made {
+/** OTLP data of a run as a fragment, and what was left out. */
+export interface BuiltFragment {
   readonly fragment: Fragment
   readonly lost_spans: number
   readonly notes: readonly string[]
 }
 
-/** A fragment of records whose ids may be shown; of two with one id the later counts, as if it had come in a request of its own. */
-export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redactor, 'looksSecret'>): Made => {
+/** Builds a fragment of the records whose ids may be shown; of two with the same id the later counts. */
+export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redactor, 'looksSecret'>): BuiltFragment => {
   const notes: string[] = []
   const fits = (ids: Readonly<Record<string, string | null | undefined>>): boolean => {
     const key = Object.keys(ids).find((name) => {
@@ -40,7 +40,7 @@ export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redact
   return { fragment, lost_spans: found.spans.length - spans.length, notes }
 }
 
-/** The names that ids of the run were made of: blanks may have kept a secret from being one. */
+/** The names that ids of the run were made of: blanks may have hidden a secret. */
 const writtenNames = (
   { run, names: { agent_name: _shown, project_id, ...names } }: OtlpRun,
   { project_id: used, default_project_id: guessed }: FragmentRun,

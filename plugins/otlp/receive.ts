@@ -5,11 +5,11 @@ import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { ImportFault } from 'guard-gateway/lib/trace-file'
 import type { PartialSuccess } from './codec.ts'
-import { withPreviews } from './content.ts'
-import { formed } from './form.ts'
 import { fragmentOf } from './fragment.ts'
-import { keepAll } from './keep.ts'
 import { withinLimits } from './limits.ts'
+import { withPreviews } from './previews.ts'
+import { validate } from './validate.ts'
+import { writeFragments } from './write.ts'
 
 export interface Receiving {
   readonly gateway: Gateway
@@ -19,32 +19,32 @@ export interface Receiving {
   readonly keepsContent: boolean
 }
 
-/** Keeps OTLP trace data as far as it can be used, and says what could not. Throws what is wrong with the data as a whole, and why nothing could be stored. */
+/** Stores OTLP trace data as far as it is valid, and reports the rest. Throws for invalid data as a whole, and storage errors. */
 export const receive = async (receiving: Receiving, body: unknown): Promise<PartialSuccess | undefined> => {
   const { gateway, keepsContent } = receiving
-  // other requests have their turn between the steps, each of which goes through all of up to 32 MiB
+  // yields between the steps, each of which goes through up to 32 MiB
   const pace = new Pace()
   await pace.rest()
-  const { data, sent, notes: passedOver } = formed(body)
+  const { data, sent, notes: skipped } = validate(body)
   await pace.rest()
   const { runs, rejected } = await readData(data, keepsContent, pace)
-  const notes = [...passedOver, ...rejected.map(({ message, place }) => `${pointerOf(place.path)}: ${message}`)]
+  const notes = [...skipped, ...rejected.map(({ message, place }) => `${pointerOf(place.path)}: ${message}`)]
   const names = new MetadataOnly()
-  const wanted: Fragment[] = []
+  const fragments: Fragment[] = []
   let lost = sent - runs.reduce((sum, { spans }) => sum + spans.length, 0)
   await pace.rest()
   for (const found of runs) {
     if (pace.due) await pace.rest()
-    const told = keepsContent ? await withPreviews(found, gateway.redact, names, pace) : found
-    const cut = await withinLimits(told, names, pace)
+    const previewed = keepsContent ? await withPreviews(found, gateway.redact, names, pace) : found
+    const cut = await withinLimits(previewed, names, pace)
     const made = fragmentOf(cut.run, await runOf(receiving, cut.run), gateway.redact)
     notes.push(...cut.notes, ...made.notes)
     lost += made.lost_spans
     const { spans, events, artifacts } = made.fragment
-    // nothing of it can be used, so there is no run to begin
-    if (spans.length + events.length + artifacts.length > 0) wanted.push(made.fragment)
+    // without a valid record there is no run to begin
+    if (spans.length + events.length + artifacts.length > 0) fragments.push(made.fragment)
   }
-  for (const { spans, others, notes: more } of await keepAll(gateway, wanted)) {
+  for (const { spans, others, notes: more } of await writeFragments(gateway, fragments)) {
     lost += spans.size
     notes.push(...more)
     for (const [id, { message }] of spans) notes.push(`span ${id}: ${message}`)
@@ -93,8 +93,8 @@ const withGuessedAgent = (draft: RunDraft): FragmentRun => {
 
 const runOf = async (receiving: Receiving, { run: draft, names }: OtlpRun): Promise<FragmentRun> => {
   const { gateway } = receiving
-  const { project_id: said, ...about } = withGuessedAgent(draft)
-  const project = receiving.project_id ?? said
+  const { project_id: declared, ...about } = withGuessedAgent(draft)
+  const project = receiving.project_id ?? declared
   const member = guessesProject(receiving, draft) ? 'default_project_id' : 'project_id'
   const run = project === undefined ? about : { ...about, [member]: project }
   const { session_id: named = run.session_id } = names

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import { withoutLongTexts } from '../../../plugins/otlp/long-texts.ts'
+import { truncateStrings } from '../../../plugins/otlp/truncate-strings.ts'
 import { pairs, resourceSpans, span, traceId } from '../../kit/otlp-data.ts'
 import { startReceiver } from './kit.ts'
 
@@ -42,7 +42,7 @@ describe('a batch larger than what is kept of it', () => {
     for (let shift = 0; shift < 16; shift++) {
       const text = 'a'.repeat(4_096 - 8 - shift) + parts.join('').repeat(200_000)
       const json = `{"short":"\\"kept\\\\","long":"${text}","n":[1,{"m":"${text}"}],"end":"é"}`
-      const read = JSON.parse((await withoutLongTexts(Buffer.from(json), new Pace())).toString())
+      const read = JSON.parse((await truncateStrings(Buffer.from(json), new Pace())).toString())
       assert.deepEqual([read.short, read.n[0], read.end], ['"kept\\', 1, 'é'])
       assert.ok(JSON.parse(`"${text}"`).startsWith(read.long) && !read.long.includes('\ufffd'))
       assert.ok(read.long.length > 2_000 && read.long.length <= 4_096)
@@ -55,7 +55,7 @@ describe('a batch larger than what is kept of it', () => {
       `{"a":"${'x'.repeat(2 * MB)}"`,
       `{"a":"${'x'.repeat(2 * MB)}",}`,
     ]) {
-      const cut = await withoutLongTexts(Buffer.from(bad), new Pace())
+      const cut = await truncateStrings(Buffer.from(bad), new Pace())
       assert.throws(() => JSON.parse(cut.toString()), SyntaxError)
     }
   })

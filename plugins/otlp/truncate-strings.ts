@@ -4,27 +4,27 @@ import { type Pace, paced } from 'guard-gateway/lib/time-slice'
 const BACKSLASH = 0x5c
 const LOWER_U = 0x75
 
-/** Bytes of one JSON string that are read: nothing longer is metadata, and a preview is shorter. */
+/** Bytes of one JSON string that are kept: metadata and previews are shorter. */
 const MAX_TEXT = 4_096
-/** A body up to this many bytes is read as it is. */
+/** A body up to this size is not truncated. */
 const SMALL = 1_048_576
 
-/** Bytes that are looked at in one go. */
+/** Bytes per step. */
 const BLOCK = 65_536
 
 /**
- * JSON bytes with long strings cut, so that a large body costs little more than what is kept of it; looked for in turns
- * with other work. A body that is no JSON stays none.
+ * Truncates long strings in JSON bytes, so that a large body costs little more than what is kept of it. Yields to other work. Invalid JSON
+ * stays invalid.
  */
-export const withoutLongTexts = async (bytes: Buffer, pace: Pace): Promise<Buffer> => {
+export const truncateStrings = async (bytes: Buffer, pace: Pace): Promise<Buffer> => {
   if (bytes.length <= SMALL) return bytes
-  const texts = new LongTexts(bytes)
+  const texts = new StringTruncator(bytes)
   await paced(texts.steps(), pace)
   return texts.rest()
 }
 
-/** Finds the long strings of a JSON text, and keeps what stands around their ends. */
-class LongTexts {
+/** Finds the long strings of a JSON text and cuts their ends. */
+class StringTruncator {
   readonly #bytes: Buffer
   readonly #pieces: Buffer[] = []
   #from = 0
@@ -42,7 +42,7 @@ class LongTexts {
     }
   }
 
-  /** What is left of the text. */
+  /** The truncated text. */
   rest(): Buffer {
     return this.#from === 0 ? this.#bytes : Buffer.concat([...this.#pieces, this.#bytes.subarray(this.#from)])
   }
@@ -56,7 +56,7 @@ class LongTexts {
   }
 }
 
-/** The last place within the limit that parts neither an escape nor a character. */
+/** The last offset within the limit that splits neither an escape nor a character. */
 const cutAt = (bytes: Buffer, from: number): number => {
   const limit = from + MAX_TEXT
   let at = from

@@ -5,12 +5,12 @@ import { isContentEvent } from 'guard-gateway/lib/otlp'
 /** Spans of one request that are kept, and events. */
 export const MAX_RECORDS = 10_000
 
-/** Trace data as far as one request may have it. */
-export interface Formed {
+/** Trace data within the limits of one request. */
+export interface ValidatedData {
   readonly data: Shape
-  /** How many spans were sent. */
+  /** Number of spans that were sent. */
   readonly sent: number
-  /** What was passed over, in words. */
+  /** What was skipped, as text. */
   readonly notes: readonly string[]
 }
 
@@ -26,7 +26,7 @@ const membersOf = (record: Shape): string =>
     .slice(0, 3)
     .join(', ')
 
-/** What a record has instead of the list it should have; undefined if it has the list, or nothing that could stand for it. */
+/** Describes what a record has instead of the expected list; undefined if it has the list, or nothing else. */
 const insteadOf = (record: Shape, list: string, known: readonly string[]): string | undefined => {
   if (Array.isArray(record[list])) return undefined
   const other = Object.fromEntries(Object.entries(record).filter(([name]) => name !== list && !known.includes(name)))
@@ -36,8 +36,8 @@ const insteadOf = (record: Shape, list: string, known: readonly string[]): strin
 
 const notOtlp = (message: string): GuardError => new GuardError('INVALID_TRACE', message, { path: '' })
 
-/** Looks trace data over before any span is read: what is no OTLP is refused in words, what is too much is left out. Throws INVALID_TRACE. */
-export const formed = (data: unknown): Formed => {
+/** Validates trace data before any span is read. Records beyond the limits are left out. Throws INVALID_TRACE for data that is not OTLP. */
+export const validate = (data: unknown): ValidatedData => {
   if (!isShape(data)) throw notOtlp('The body must be an object with "resourceSpans".')
   const signal = Object.keys(SIGNALS).find((name) => Object.hasOwn(data, name))
   const wrong = insteadOf(data, 'resourceSpans', [])
@@ -46,7 +46,7 @@ export const formed = (data: unknown): Formed => {
       (signal && SIGNALS[signal]) ??
         `The body is no OTLP trace data: ${wrong}. Use an exporter for OTLP over HTTP, whose JSON names are in lowerCamelCase.`,
     )
-  const counted = new Counted()
+  const counted = new RecordLimiter()
   const resourceSpans = Array.isArray(data.resourceSpans)
     ? data.resourceSpans.map((group) => counted.group(group))
     : data.resourceSpans
@@ -55,8 +55,8 @@ export const formed = (data: unknown): Formed => {
   return { data: { ...data, resourceSpans }, sent: counted.sent, notes: counted.notes }
 }
 
-/** Counts spans and events, and leaves out those beyond the limit. */
-class Counted {
+/** Counts spans and events, and drops those beyond the limit. */
+class RecordLimiter {
   sent = 0
   readonly odd: string[] = []
   #spans = 0

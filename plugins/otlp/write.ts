@@ -1,53 +1,56 @@
 import { type Fragment, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { guardNames } from 'guard-gateway/lib/otlp'
 
-/** What of one fragment was refused, with the reasons. */
+/** The rejected records of one fragment, with the reasons. */
 export interface Refusals {
   /** By span id. */
   readonly spans: ReadonlyMap<string, GuardError>
   /** Of events and artifacts. */
   readonly others: readonly GuardError[]
-  /** What was kept otherwise than it was sent. */
+  /** What was stored otherwise than it was sent. */
   readonly notes: readonly string[]
 }
 
-/** Runs that are kept together: fewer than are held open, or those read first would be gone before they are written. */
-const TOGETHER = 100
+/** Runs per batch: fewer than stay open, or those loaded first would be evicted before they are written. */
+const BATCH_RUNS = 100
 
-/** Keeps fragments: some together if nothing is wrong with any, else each as far as it goes. Throws why no more could be stored. */
-export const keepAll = async (gateway: Gateway, wanted: readonly Fragment[]): Promise<readonly Refusals[]> => {
+/** Writes fragments in batches; a batch with a rejected record is written fragment by fragment. Throws storage errors. */
+export const writeFragments = async (
+  gateway: Gateway,
+  fragments: readonly Fragment[],
+): Promise<readonly Refusals[]> => {
   const refusals: Refusals[] = []
-  for (let from = 0; from < wanted.length; from += TOGETHER)
-    refusals.push(...(await keepSome(gateway, wanted.slice(from, from + TOGETHER))))
+  for (let from = 0; from < fragments.length; from += BATCH_RUNS)
+    refusals.push(...(await writeBatch(gateway, fragments.slice(from, from + BATCH_RUNS))))
   return refusals
 }
 
-const keepSome = async (gateway: Gateway, wanted: readonly Fragment[]): Promise<readonly Refusals[]> => {
-  const ids = new Set(wanted.map(({ run }) => run.trace_id))
-  if (wanted.length > 1 && ids.size === wanted.length) {
+const writeBatch = async (gateway: Gateway, fragments: readonly Fragment[]): Promise<readonly Refusals[]> => {
+  const ids = new Set(fragments.map(({ run }) => run.trace_id))
+  if (fragments.length > 1 && ids.size === fragments.length) {
     try {
-      await gateway.keep(wanted)
+      await gateway.keep(fragments)
       return []
     } catch (error) {
       refusalOf(error)
     }
   }
   const refusals: Refusals[] = []
-  for (const one of wanted) refusals.push(await keepMost(gateway, one))
+  for (const one of fragments) refusals.push(await writePartly(gateway, one))
   return refusals
 }
 
-const keepMost = async (gateway: Gateway, fragment: Fragment): Promise<Refusals> => {
-  const keeping = new Keeping(gateway)
-  await keeping.keep(fragment)
-  if (![...keeping.spans.values(), ...keeping.others].some(({ code }) => code === 'TRACE_CONFLICT')) return keeping
-  const again = new Keeping(gateway)
-  await again.keep(inTheRunsProject(fragment))
+const writePartly = async (gateway: Gateway, fragment: Fragment): Promise<Refusals> => {
+  const partial = new PartialWrite(gateway)
+  await partial.keep(fragment)
+  if (![...partial.spans.values(), ...partial.others].some(({ code }) => code === 'TRACE_CONFLICT')) return partial
+  const retry = new PartialWrite(gateway)
+  await retry.keep(inTheRunsProject(fragment))
   const { trace_id, project_id } = fragment.run
-  again.notes.push(
+  retry.notes.push(
     `run ${trace_id} belongs to another project than "${project_id}"; its spans were kept there, with "${guardNames.declaredProject}"`,
   )
-  return again
+  return retry
 }
 
 /** The fragment for a run of another project: two services of one trace may name two, and no span is lost for it. */
@@ -61,19 +64,19 @@ const inTheRunsProject = (fragment: Fragment): Fragment => {
   }
 }
 
-/** The error if it is about what was sent; what is wrong with us is thrown on. */
+/** The error if it is about the data; errors of the gateway are rethrown. */
 const refusalOf = (error: unknown): GuardError => {
   if (error instanceof GuardError && statusOf(error) < 500) return error
   throw error
 }
 
 const RECORD = /^\/(?:spans|events|artifacts)\//
-/** Said of the run, so that leaving a record out does not help. */
+/** The error is about the run, so leaving a record out does not help. */
 const concernsRun = ({ code, place }: GuardError): boolean =>
   code === 'TRACE_CONFLICT' || code === 'RUN_FULL' || (place.path !== undefined && !RECORD.test(place.path))
 
-/** Keeps one fragment without the records that are refused. */
-class Keeping implements Refusals {
+/** Writes one fragment without its rejected records. */
+class PartialWrite implements Refusals {
   readonly spans = new Map<string, GuardError>()
   readonly others: GuardError[] = []
   readonly notes: string[] = []
@@ -83,7 +86,7 @@ class Keeping implements Refusals {
     this.#gateway = gateway
   }
 
-  /** Halves what is refused until the odd record stands alone: a sound one is cleaned a few times at most, however many are odd. */
+  /** Bisects a rejected fragment until the invalid record is alone: a valid one is redacted a few times at most. */
   async keep(whole: Fragment): Promise<void> {
     const fragment = this.#withoutOrphans(whole)
     const size = fragment.spans.length + fragment.events.length + fragment.artifacts.length
