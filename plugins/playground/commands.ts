@@ -2,8 +2,8 @@ import { type AskJson, type Command, GuardError, type Input, type Io, type Plugi
 import { hint } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { openInBrowser } from './browser.ts'
+import { outcomeOf, type Started, stepLine } from './run-text.ts'
 import { scenariosOf } from './scenario.ts'
-import { outcomeOf, type Started, stepLine } from './told.ts'
 
 const POLL_MS = 100
 const MAX_PACE_MS = 2_000

@@ -4,34 +4,39 @@ import { callOf } from './calls.ts'
 import { CollectingClient } from './client.ts'
 import type { ModelStep, PauseStep, RequestStep } from './scenario.ts'
 import { scriptOf } from './script.ts'
-import { type Part, type Seen, type Stage, unseen } from './stage.ts'
+import { noObservation, type RunContext, type StepContext, type StepObservation } from './step-context.ts'
 
 /** Does the steps of a run of a model scenario: requests through the whole pipeline, pauses through the administration API. What they leave paused goes on when the run is over, however it ends. */
-export const modelActor = (stage: Stage, part: Part) => {
+export const modelActor = (context: StepContext, run: RunContext) => {
   let sessionId: string | null = null
   const left = new Set<PauseStep['target']>()
   return {
-    async play(step: ModelStep, index: number): Promise<Seen> {
+    async play(step: ModelStep, index: number): Promise<StepObservation> {
       if (step.do !== 'request') {
-        const done = await pause(stage, part, step, sessionId)
+        const done = await pause(context, run, step, sessionId)
         if (step.do === 'pause') left.add(step.target)
         else left.delete(step.target)
         return done
       }
-      const seen = await request(stage, part, step, index)
+      const seen = await request(context, run, step, index)
       sessionId = seen.session_id ?? sessionId
       return seen
     },
     async [Symbol.asyncDispose](): Promise<void> {
-      for (const target of left) await stage.administration('POST', pathOf(target, part, sessionId, 'resume'))
+      for (const target of left) await context.administration('POST', pathOf(target, run, sessionId, 'resume'))
     },
   }
 }
 
-const request = async (stage: Stage, part: Part, step: RequestStep, index: number): Promise<Seen> => {
-  const { gateway, send } = stage
-  const { scenario_id, names, mode } = part
-  const style = step.style ?? part.style ?? ''
+const request = async (
+  context: StepContext,
+  run: RunContext,
+  step: RequestStep,
+  index: number,
+): Promise<StepObservation> => {
+  const { gateway, send } = context
+  const { scenario_id, names, mode } = run
+  const style = step.style ?? run.style ?? ''
   const script = scriptOf(style, `${scenario_id}-${index}`, step)
   const call = callOf(gateway, style, script.request, names, mode)
   const client = new CollectingClient()
@@ -39,7 +44,7 @@ const request = async (stage: Stage, part: Part, step: RequestStep, index: numbe
   const settled = await send(call, script.reply, client, cost)
   const decision = settled?.decision
   return {
-    ...unseen,
+    ...noObservation,
     decision: client.header('x-guard-decision'),
     reason: client.header('x-guard-reason'),
     http_status: client.status,
@@ -51,31 +56,31 @@ const request = async (stage: Stage, part: Part, step: RequestStep, index: numbe
     rule_id: decision?.rule_id ?? null,
     repeats: decision?.repeats ?? null,
     session_id: client.header('x-guard-session-id'),
-    ...(await placeOf(stage, decision?.repeats ?? call.id)),
+    ...(await placeOf(context, decision?.repeats ?? call.id)),
   }
 }
 
 /** Where a request stands in Replay, as its record says. */
 const placeOf = async (
-  { gateway: { storage } }: Stage,
+  { gateway: { storage } }: StepContext,
   request_id: string,
-): Promise<Pick<Seen, 'trace_id' | 'span_id'>> => {
+): Promise<Pick<StepObservation, 'trace_id' | 'span_id'>> => {
   const row = await storage.get('calls', request_id)
   return { trace_id: row?.trace_id ?? null, span_id: row?.span_id ?? null }
 }
 
 const pause = async (
-  { administration }: Stage,
-  part: Part,
+  { administration }: StepContext,
+  run: RunContext,
   step: PauseStep,
   sessionId: string | null,
-): Promise<Seen> => {
+): Promise<StepObservation> => {
   const { target } = step
   if (target === 'session' && sessionId === null)
     throw new GuardError('SESSION_NOT_FOUND', `Step "${step.what}" needs a session, and no request has been sent yet.`)
-  const { status, body }: Answered = await administration('POST', pathOf(target, part, sessionId, step.do))
-  return { ...unseen, http_status: status, body }
+  const { status, body }: Answered = await administration('POST', pathOf(target, run, sessionId, step.do))
+  return { ...noObservation, http_status: status, body }
 }
 
-const pathOf = (target: PauseStep['target'], { names }: Part, sessionId: string | null, act: string): string =>
+const pathOf = (target: PauseStep['target'], { names }: RunContext, sessionId: string | null, act: string): string =>
   `/api/${target}s/${target === 'session' ? sessionId : names.agent_id}/${act}`

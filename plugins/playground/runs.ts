@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { errorBody, type Gateway, GuardError, timeSince } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
 import { namesOf } from './names.ts'
-import { type Order, queuedRun, scenarioOf } from './order.ts'
-import { perform } from './perform.ts'
 import type { Send } from './provider.ts'
+import { queuedRun, type RunRequest, scenarioOf } from './run-request.ts'
+import { runSteps } from './run-steps.ts'
 import type { Scenario } from './scenario.ts'
 import type { PlaygroundRun } from './tables.ts'
 
@@ -64,7 +64,7 @@ export class Runs {
   }
 
   /** Puts a run into the queue. Throws SCENARIO_NOT_FOUND, INVALID_REQUEST or PLAYGROUND_BUSY. */
-  async start(order: Order, administration: Administration): Promise<PlaygroundRun> {
+  async start(order: RunRequest, administration: Administration): Promise<PlaygroundRun> {
     const scenario = scenarioOf(this.#gateway, order.scenario)
     const run = queuedRun(this.#gateway, scenario, order)
     if (this.#live.size >= AT_ONCE + WAITING) throw new GuardError('PLAYGROUND_BUSY')
@@ -143,7 +143,7 @@ export class Runs {
       stop.signal.throwIfAborted()
     }
     await change({ status: 'running', started_at: this.#now(id) }, 'queued')
-    const steps = await perform(
+    const steps = await runSteps(
       { gateway: this.#gateway, send: this.#send, administration },
       {
         scenario_id: scenario.id,

@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { Static } from 'typebox'
-import { choicesOf } from './order.ts'
+import { choicesOf } from './run-request.ts'
 import type { Scenario } from './scenario.ts'
 import type { RunSummary, RunView, scenarioSchema } from './schemas.ts'
 import type { PlaygroundRun } from './tables.ts'

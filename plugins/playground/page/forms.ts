@@ -1,5 +1,5 @@
 import { type Form, GuardError, type Mode, type Posted } from 'guard-gateway/core'
-import type { Order } from '../order.ts'
+import type { RunRequest } from '../run-request.ts'
 import type { PageParts } from './index.ts'
 
 /** The steps wait so long for one another where a run is to be watched. */
@@ -18,7 +18,7 @@ export const startForm = ({ runs, administration }: PageParts): Form => ({
 })
 
 /** What a form asks for. Throws INVALID_REQUEST. */
-const orderIn = (fields: URLSearchParams): Order => {
+const orderIn = (fields: URLSearchParams): RunRequest => {
   const style = fields.get('style') ?? ''
   return {
     scenario: fields.get('scenario') ?? '',

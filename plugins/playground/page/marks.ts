@@ -25,7 +25,7 @@ export const expectedMark = ({ decision, action, reason, forwarded, outcome }: O
   })
 
 /** What came of a step, or has to. */
-interface Came {
+interface ObservedOutcome {
   readonly decision: string | null
   readonly action: string | null
   readonly reason: string | null
@@ -34,7 +34,7 @@ interface Came {
 }
 
 /** A step's end as words: the decision, its reason, and whether a call reached its server. */
-export const cameMark = ({ decision, action, reason, forwarded, outcome }: Came): Html => {
+export const cameMark = ({ decision, action, reason, forwarded, outcome }: ObservedOutcome): Html => {
   const word = decision ?? action
   return html`${word === null ? (outcome ?? html`<span class="quiet">any</span>`) : decisionMark(word)}${reason !== null && html` ${reason}`}${forwarded !== null && reason !== null && html` <span class="quiet">${forwarded ? 'forwarded' : 'not forwarded'}</span>`}`
 }

@@ -1,8 +1,8 @@
 import type { Ask, Gateway, Page, View } from 'guard-gateway/core'
 import { type Html, html, instantMark, spellMark } from 'guard-gateway/lib/html'
-import { missedText } from '../missed-text.ts'
 import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun, StepResult } from '../tables.ts'
+import { unmetText } from '../unmet-text.ts'
 import { runView } from '../views.ts'
 import type { PageParts } from './index.ts'
 import { cameMark, endMark, expectedMark } from './marks.ts'
@@ -62,7 +62,7 @@ const stepRow = (step: StepResult): Html => {
   const { index, what, expected, matched, missed, duration_ms, trace_id, span_id, http_status } = step
   return html`<tr id="step-${index}" data-row><td class="figure">${index}</td><th scope="row">${what}</th><td><span class="unit">expected </span>${expectedMark(expected)}</td>
 <td><span class="unit">came </span>${cameMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
-<td>${matched ? html`<span class="ok status"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed</span> ${missed.map((name) => missedText(name, step)).join('; ')}`}</td>
+<td>${matched ? html`<span class="ok status"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed</span> ${missed.map((name) => unmetText(name, step)).join('; ')}`}</td>
 <td class="figure">${spellMark(duration_ms)}</td><td>${trace_id !== null && html`<a href="${spanUrl(trace_id, span_id)}">Show</a>`}</td></tr>
 `
 }

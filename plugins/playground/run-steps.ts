@@ -4,46 +4,56 @@ import { missed } from './expectations.ts'
 import { mcpActor } from './mcp-steps.ts'
 import { modelActor } from './model-steps.ts'
 import type { Scenario, Step } from './scenario.ts'
-import type { Part, Seen, Stage } from './stage.ts'
+import type { RunContext, StepContext, StepObservation } from './step-context.ts'
 import type { StepResult } from './tables.ts'
 
 /** Whoever does the steps of one run. */
 interface Actor<S> {
   /** Does a step; `index` 1 is the first. Throws what keeps it from being done. */
-  play(step: S, index: number): Promise<Seen>
+  play(step: S, index: number): Promise<StepObservation>
 }
 
 /** Runs the steps of a scenario one after the other, telling of each. Throws what keeps a step from being run. */
-export const perform = async (stage: Stage, part: Part, scenario: Scenario): Promise<readonly StepResult[]> => {
+export const runSteps = async (
+  context: StepContext,
+  run: RunContext,
+  scenario: Scenario,
+): Promise<readonly StepResult[]> => {
   if (scenario.kind === 'model') {
-    await setRules(stage.administration, part.names.project_id, scenario.rules ?? defaultRules)
-    await using actor = modelActor(stage, part)
-    return await playAll(stage, part, scenario.steps, actor)
+    await setRules(context.administration, run.names.project_id, scenario.rules ?? defaultRules)
+    await using actor = modelActor(context, run)
+    return await playAll(context, run, scenario.steps, actor)
   }
-  await using actor = await mcpActor(stage.gateway, part, scenario)
-  return await playAll(stage, part, scenario.steps, actor)
+  await using actor = await mcpActor(context.gateway, run, scenario)
+  return await playAll(context, run, scenario.steps, actor)
 }
 
 const playAll = async <S extends Step>(
-  { gateway: { clock } }: Stage,
-  part: Part,
+  { gateway: { clock } }: StepContext,
+  run: RunContext,
   steps: readonly S[],
   actor: Actor<S>,
 ): Promise<readonly StepResult[]> => {
   const results: StepResult[] = []
   let sessionId: string | null = null
   for (const [place, step] of steps.entries()) {
-    if (place > 0) await part.between()
+    if (place > 0) await run.between()
     const began = clock.tick()
     const seen = await actor.play(step, place + 1)
     sessionId = seen.session_id ?? sessionId
-    results.push(resultOf(step, place + 1, part, seen, clock.tick() - began))
-    await part.progress([...results], sessionId)
+    results.push(resultOf(step, place + 1, run, seen, clock.tick() - began))
+    await run.progress([...results], sessionId)
   }
   return results
 }
 
-const resultOf = (step: Step, index: number, { mode }: Part, seen: Seen, duration: number): StepResult => {
+const resultOf = (
+  step: Step,
+  index: number,
+  { mode }: RunContext,
+  seen: StepObservation,
+  duration: number,
+): StepResult => {
   const expected = step.expect[mode]
   const lacking = missed(expected, seen)
   const { body: _body, session_id: _session, ...told } = seen

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stepLine } from '../../../plugins/playground/told.ts'
+import { stepLine } from '../../../plugins/playground/run-text.ts'
 
 const came = {
   index: 3,

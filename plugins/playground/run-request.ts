@@ -5,8 +5,8 @@ import { namesOf } from './names.ts'
 import { isBound, type Scenario, scenariosOf } from './scenario.ts'
 import type { PlaygroundRun } from './tables.ts'
 
-/** What is asked of a new run. */
-export interface Order {
+/** The request for a new run. */
+export interface RunRequest {
   readonly scenario: string
   readonly mode: Mode
   readonly style?: string
@@ -27,8 +27,12 @@ export const scenarioOf = (gateway: Gateway, id: string): Scenario => {
 export const choicesOf = (gateway: Gateway, scenario: Scenario): readonly string[] =>
   isBound(scenario) ? [] : stylesOf(gateway)
 
-/** A run as it waits for its turn. Throws INVALID_REQUEST for a style that the scenario cannot be run in. */
-export const queuedRun = (gateway: Gateway, scenario: Scenario, { mode, style, pace_ms }: Order): PlaygroundRun => {
+/** A queued run. Throws INVALID_REQUEST for a style that the scenario cannot be run in. */
+export const queuedRun = (
+  gateway: Gateway,
+  scenario: Scenario,
+  { mode, style, pace_ms }: RunRequest,
+): PlaygroundRun => {
   const created_at = gateway.clock.now()
   const id = newId('play_', created_at)
   const { project_id, agent_id } = namesOf(scenario, id)

@@ -1,9 +1,9 @@
 import type { Io } from 'guard-gateway/core'
 import { verdictSigns } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { type Came, missedText } from './missed-text.ts'
+import { type ObservedOutcome, unmetText } from './unmet-text.ts'
 
-/** A run as the interface gives it, as far as a terminal shows it. */
+/** A run as the API returns it, as far as a terminal shows it. */
 export interface Started {
   readonly id: string
   readonly scenario_id: string
@@ -14,10 +14,10 @@ export interface Started {
   /** Not told by gateways of earlier versions. */
   readonly replay_url?: string | null
   readonly error: { readonly code: string; readonly message: string } | null
-  readonly steps: readonly Told[]
+  readonly steps: readonly StepSummary[]
 }
 
-interface Told extends Came {
+interface StepSummary extends ObservedOutcome {
   readonly index: number
   readonly what: string
   readonly matched: boolean
@@ -25,15 +25,15 @@ interface Told extends Came {
 }
 
 /** One step on one line, and a line for each expectation that it missed. */
-export const stepLine = ({ index, what, matched, missed, ...seen }: Told, io: Pick<Io, 'env'>): string => {
+export const stepLine = ({ index, what, matched, missed, ...seen }: StepSummary, io: Pick<Io, 'env'>): string => {
   const { ok, bad } = verdictSigns(io)
   const verdict = verdictOf(seen).filter((word) => word !== null)
   const line = `${String(index).padStart(3)}  ${terminalLine(what).padEnd(44)}  ${verdict.join('  ').padEnd(36)}`
-  const faults = missed.map((name) => `\n       ${terminalLine(missedText(name, seen))}`).join('')
+  const faults = missed.map((name) => `\n       ${terminalLine(unmetText(name, seen))}`).join('')
   return `${line}  ${matched ? `${ok} expected` : `${bad} unexpected`}${faults}`
 }
 
-const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }: Pick<Told, Verdict>) => [
+const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }: Pick<StepSummary, Verdict>) => [
   decision ?? action ?? outcome,
   reason,
   decision === 'block' ? String(http_status) : null,
@@ -43,7 +43,7 @@ const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }
 
 type Verdict = 'decision' | 'reason' | 'action' | 'forwarded' | 'outcome' | 'http_status'
 
-/** The last line of a run: whether all was as expected, and where to look at it if a gateway serves it. */
+/** The last line of a run: whether all was as expected, and its address if a gateway serves it. */
 export const outcomeOf = (run: Started, address: string | undefined): string => {
   if (run.error !== null) return `${run.status}: ${terminalLine(run.error.message)} (${run.error.code})`
   const met = run.steps.filter(({ matched }) => matched).length

@@ -5,15 +5,15 @@ import type { Names } from './names.ts'
 import type { Send } from './provider.ts'
 import type { StepResult } from './tables.ts'
 
-/** What steps need to run. */
-export interface Stage {
+/** The services that steps use. */
+export interface StepContext {
   readonly gateway: Gateway
   readonly send: Send
   readonly administration: Administration
 }
 
-/** A run as its steps see it. */
-export interface Part {
+/** The run that a step belongs to. */
+export interface RunContext {
   readonly scenario_id: string
   readonly mode: Mode
   readonly style: string | null
@@ -24,8 +24,8 @@ export interface Part {
   readonly progress: (steps: readonly StepResult[], session_id: string | null) => Promise<void>
 }
 
-/** What was seen of a step, and of its record. */
-export interface Seen extends Observed {
+/** The observed result of a step, and of its record. */
+export interface StepObservation extends Observed {
   readonly request_id: string | null
   readonly rule_id: string | null
   readonly repeats: string | null
@@ -35,8 +35,8 @@ export interface Seen extends Observed {
   readonly span_id: string | null
 }
 
-/** Of a step that is no request and has no record: nothing but what is said of it. */
-export const unseen: Seen = {
+/** The observation of a step that is no request and has no record. */
+export const noObservation: StepObservation = {
   decision: null,
   reason: null,
   http_status: null,
