@@ -33,6 +33,7 @@ export const store = ({ backend, on_failure = 'refuse' }: StoreOptions = {}): Pl
     }
     gateway.service('store').provide(own)
     gateway.hooks.open.tapPromise({ name: 'store', stage: stages.open.storage }, async ({ beside }) => {
+      if (storage !== undefined) return
       const [first] = gateway.storages
       const opened = backend === undefined ? first : gateway.storages.need(backend)
       if (opened === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')

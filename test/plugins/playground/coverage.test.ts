@@ -28,7 +28,9 @@ describe('the scenarios show all that the MCP side does', () => {
   for (const code of reasonCodes.filter((name) => !name.startsWith('PAUSED_')))
     it(`the reason ${code}`, () => assert.ok(outcomes.some(({ reason }) => reason === code)))
 
-  for (const file of readdirSync(join(import.meta.dirname, '../../../plugins/mcp-checks'))) {
+  for (const file of readdirSync(join(import.meta.dirname, '../../../plugins/mcp-checks')).filter(
+    (name) => !name.endsWith('.md'),
+  )) {
     const id = file.replace(/\.ts$/, '')
     it(`the check ${id}`, () => {
       const used = scenarios.filter(
