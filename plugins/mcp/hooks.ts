@@ -1,7 +1,7 @@
 import type { Frame, Gateway } from 'guard-gateway/core'
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncWaterfallHook } from 'tapable'
-import type { ToolCall } from './tool-call.ts'
-import type { Opinion } from './verdict.ts'
+import type { ToolCall } from './judge/tool-call.ts'
+import type { Opinion } from './judge/verdict.ts'
 
 /** Where a message goes, and in which session. */
 export interface FramePlace {

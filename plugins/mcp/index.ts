@@ -2,20 +2,20 @@ import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { limitTable } from './actions/tables.ts'
 import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
-import { runCommand } from './command-run.ts'
 import { Mcp, setMcp } from './mcp.ts'
 import type { McpOptions } from './options.ts'
 import { policyCommands } from './policy/commands.ts'
+import { runCommand } from './server-stdio/run-command.ts'
 import { testServerCommand } from './test-server/command.ts'
 import { inProcess } from './test-server/in-process.ts'
 import { toolTable } from './tools/index.ts'
 
 export { type CallOutcome, type FramePlace, type McpHooks, mcpHooks } from './hooks.ts'
+export type { ToolCall } from './judge/tool-call.ts'
+export type { Action, Opinion } from './judge/verdict.ts'
 export { mcpCommands } from './management/commands.ts'
 export { type OpenedMcp, type OpenMcpOptions, openMcp } from './open-mcp.ts'
 export type { McpLimits, McpOptions, McpServerOptions } from './options.ts'
-export type { ToolCall } from './tool-call.ts'
-export type { Action, Opinion } from './verdict.ts'
 
 /** The permission proxy: stands between MCP clients and servers, judges every call of a tool and passes on everything else as it came. */
 export const mcp = (options: McpOptions = {}): Plugin => ({

@@ -3,15 +3,15 @@ import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'
-import type { ServerFacts } from './initialize.ts'
+import type { ServerFacts } from './messages/initialize.ts'
 import { limitDefaults, type McpLimits, type McpOptions } from './options.ts'
 import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
-import type { RunningSession, ServerContext } from './running-session.ts'
-import { serversOf } from './servers.ts'
-import type { SessionAbout } from './session.ts'
-import { Sessions } from './sessions.ts'
-import { Tasks } from './tasks.ts'
-import { type PinRows, ToolBook } from './tools/index.ts'
+import { InFlight } from './server-http/in-flight.ts'
+import { serversOf } from './servers/configured-servers.ts'
+import type { RunningSession, ServerContext } from './session/running-session.ts'
+import type { SessionInfo } from './session/session.ts'
+import { Sessions } from './session/sessions.ts'
+import { type PinRows, ToolCatalog } from './tools/index.ts'
 
 const APPROVAL_SECONDS = 300
 const IDLE_SECONDS = 28_800
@@ -22,7 +22,7 @@ const LOOK_MS = 500
 /** A server that sessions can be opened at, and what it said of itself last. */
 export interface Place {
   readonly server: McpServer
-  readonly tools: ToolBook
+  readonly tools: ToolCatalog
   facts: ServerFacts | undefined
   /** Milliseconds since 1970. */
   seen_at: number | undefined
@@ -38,7 +38,7 @@ export class Mcp {
   readonly approvals: Approvals
   readonly sessions: Sessions
   /** Messages of clients that are being answered over HTTP. */
-  readonly exchanges = new Tasks()
+  readonly exchanges = new InFlight()
   readonly #places = new Map<string, Place>()
   #reading: Promise<Policies> | undefined
   #policies: Promise<Policies> | undefined
@@ -85,7 +85,7 @@ export class Mcp {
 
   /** A server that only whoever asked for it knows. `pins`: where its definitions are trusted, if not in storage. */
   unlisted(server: McpServer, pins?: PinRows): Place {
-    const tools = new ToolBook(this.gateway, server, this.audit, pins)
+    const tools = new ToolCatalog(this.gateway, server, this.audit, pins)
     return { server, tools, facts: undefined, seen_at: undefined, last_error: undefined }
   }
 
@@ -144,7 +144,7 @@ export class Mcp {
   }
 
   /** Opens a session at a server. `policies`: others than those in force. Throws what the transport throws, and OVERLOADED. */
-  async openSession(place: Place, about: SessionAbout, policies?: Policies): Promise<RunningSession> {
+  async openSession(place: Place, about: SessionInfo, policies?: Policies): Promise<RunningSession> {
     this.#key ??= argumentKey(this.gateway.storage)
     const context: ServerContext = {
       gateway: this.gateway,

@@ -1,11 +1,11 @@
 import { type Frame, type FrameFault, type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
-import type { Outgoing } from './answer.ts'
 import { type Decision, decideApproval } from './approvals/index.ts'
 import { type Mcp, mcpOf, type Place } from './mcp.ts'
 import { openPolicies } from './policy/index.ts'
-import { serverOf } from './servers.ts'
-import type { SessionAbout } from './session.ts'
+import type { OutgoingMessage } from './relay/response.ts'
+import { serverOf } from './servers/configured-servers.ts'
+import type { SessionInfo } from './session/session.ts'
 import { passingPins } from './tools/index.ts'
 
 /** A session without a door. */
@@ -34,7 +34,7 @@ export interface OpenedMcp {
   end(): Promise<void>
 }
 
-const quiet: Pick<SessionAbout, 'notice' | 'stderr'> = { notice: () => {}, stderr: () => {} }
+const quiet: Pick<SessionInfo, 'notice' | 'stderr'> = { notice: () => {}, stderr: () => {} }
 
 /** Opens a session at a server, with the same judgement and the same records as one that comes through a door. */
 export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promise<OpenedMcp> => {
@@ -45,7 +45,7 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
     policy === undefined
       ? undefined
       : await openPolicies(gateway, { policy, fault: (...told) => gateway.fault(...told) })
-  const about: SessionAbout = {
+  const about: SessionInfo = {
     door: 'memory',
     merged: false,
     owner: '',
@@ -94,4 +94,4 @@ const placeFor = (mcp: Mcp, { server_id, transport, server, pins }: OpenMcpOptio
   )
 }
 
-const textOf = ({ message }: Outgoing): readonly string[] => (message === undefined ? [] : [String(message)])
+const textOf = ({ message }: OutgoingMessage): readonly string[] => (message === undefined ? [] : [String(message)])

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { transportRoutes } from './door-http/routes.ts'
 import { managementRoutes } from './management/routes.ts'
 import type { Mcp } from './mcp.ts'
 import { addPages } from './page/index.ts'
 import { policyRoutes } from './policy/routes.ts'
-import { seenTools } from './seen-tools.ts'
-import { serversView } from './servers-view.ts'
-import { acceptPins } from './trust.ts'
+import { transportRoutes } from './server-http/routes.ts'
+import { seenTools } from './servers/listed-tools.ts'
+import { serversView } from './servers/servers-view.ts'
+import { acceptPins } from './tools/accept-pins.ts'
 
 /** Everything of the proxy that is reached over HTTP: the way to the servers, their administration, the pages. */
 export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> => {

@@ -1,5 +1,5 @@
 import { terminalLine } from 'guard-gateway/lib/text'
-import type { Opinion, Verdict } from '../verdict.ts'
+import type { Opinion, Verdict } from '../judge/verdict.ts'
 
 /** The `result` of a call that was not forwarded. */
 export interface ToolError {

@@ -1,6 +1,6 @@
 import { type Table, table } from 'guard-gateway/core'
+import type { RuleFinding } from '../judge/verdict.ts'
 import type { ToolSays } from '../tools/says.ts'
-import type { RuleFinding } from '../verdict.ts'
 
 export const approvalStates = ['pending', 'allowed', 'denied', 'consumed', 'expired'] as const
 /** `pending` waits for a person; `allowed` and `denied` wait for the call to come again; the others are over. */

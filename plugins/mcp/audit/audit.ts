@@ -1,17 +1,17 @@
 import type { Change, Gateway } from 'guard-gateway/core'
-import { AuditBook } from './book.ts'
+import { BatchedCalls } from './batched-calls.ts'
 import type { AuditSession } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
-import { LeftCalls } from './left-calls.ts'
-import { PassingCalls } from './passing.ts'
 import { type Piece, RunWriter } from './run-writer.ts'
+import { SessionLog } from './session-log.ts'
+import { UnfinishedCalls } from './unfinished-calls.ts'
 
 /** The record of all MCP traffic of this process: what was decided, what happened, and where it stands in Replay. */
 export class Audit {
   /** Calls that go on while their records are written. */
-  readonly passing: PassingCalls
+  readonly passing: BatchedCalls
   /** Calls of processes that have gone. */
-  readonly left: LeftCalls
+  readonly left: UnfinishedCalls
   readonly #gateway: Gateway
   readonly #writers = new Map<string, RunWriter>()
   readonly #writing = new Set<Promise<unknown>>()
@@ -19,8 +19,8 @@ export class Audit {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
-    this.passing = new PassingCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
-    this.left = new LeftCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
+    this.passing = new BatchedCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
+    this.left = new UnfinishedCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
   }
 
   /** The storage is open: from now on every reader sees what was answered, and what was left is looked for. */
@@ -30,8 +30,8 @@ export class Audit {
   }
 
   /** The records of one session. */
-  session(about: AuditSession): AuditBook {
-    return new AuditBook(this.#gateway, this, about)
+  session(about: AuditSession): SessionLog {
+    return new SessionLog(this.#gateway, this, about)
   }
 
   /** Writes to a run; pieces of one run are written in the order in which they came. */

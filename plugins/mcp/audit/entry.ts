@@ -1,4 +1,4 @@
-import type { PassingCall } from './passing.ts'
+import type { BatchedCall } from './batched-calls.ts'
 import type { AuditRow } from './tables.ts'
 
 /** The MCP session that records belong to, and how its run in Replay is labelled. */
@@ -35,5 +35,5 @@ export interface Entry {
   /** Its record as it was written, while the call is forwarded and has no outcome. */
   running?: AuditRow | undefined
   /** The same of one whose trace may be read from its record. */
-  passing?: PassingCall | undefined
+  passing?: BatchedCall | undefined
 }

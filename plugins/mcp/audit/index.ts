@@ -1,7 +1,7 @@
 export { Audit } from './audit.ts'
-export type { ApprovalPart, AuditBook } from './book.ts'
 export type { AuditSession, Entry } from './entry.ts'
 export { type AuditEvent, auditedEvent } from './event-row.ts'
 export { type CallFacts, fromVerdict, type Judgement, unjudged } from './judgement.ts'
 export { waitSpan, waitSpanId } from './records.ts'
+export type { ApprovalPart, SessionLog } from './session-log.ts'
 export { auditTables } from './tables.ts'

@@ -1,4 +1,4 @@
-import type { RuleFinding, Verdict } from '../verdict.ts'
+import type { RuleFinding, Verdict } from '../judge/verdict.ts'
 import type { JudgedAction, PinState, ReasonCode, SchemaState } from './words.ts'
 
 /** A `tools/call` as the audit knows it, before it is judged. */

@@ -9,7 +9,7 @@ import type { AuditRow } from './tables.ts'
 import type { Outcome } from './words.ts'
 
 /** What is known of a session when one of its calls is recorded. */
-export interface Told extends AuditSession {
+export interface SessionLabels extends AuditSession {
   readonly protocol_version: string | null
   /** `ses_…`, where the client named a session. */
   readonly guard_session_id: string | null
@@ -20,7 +20,7 @@ const ns = (ms: number): bigint => BigInt(Math.round(ms * 1000)) * 1000n
 /** How the run of a call is labelled; of a run that the caller named, what others have said of it stands. */
 export const runOf = (
   { trace_id, joined }: Entry,
-  { project_id, server_id, guard_session_id: session_id, agent_id }: Told,
+  { project_id, server_id, guard_session_id: session_id, agent_id }: SessionLabels,
 ): FragmentRun => ({
   trace_id,
   // who names no project says `default`, and goes with any
@@ -31,7 +31,7 @@ export const runOf = (
 /** The audit record of a judged call. */
 export const decisionRow = (
   entry: Entry,
-  told: Told,
+  told: SessionLabels,
   facts: CallFacts,
   judgement: Judgement,
   more: { readonly approval_id: string | null; readonly duration_ms: number },

@@ -1,4 +1,4 @@
-import type { Action } from '../verdict.ts'
+import type { Action } from '../judge/verdict.ts'
 
 export const auditKinds = ['decision', 'refusal', 'policy', 'pin', 'approval', 'session', 'request'] as const
 /** What a record is about. */

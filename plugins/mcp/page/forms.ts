@@ -1,7 +1,7 @@
 import { type FieldFault, type Form, GuardError, type Posted, type Sent } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
 import { type Decision, decideApproval, type ExpectedCall, undoApproval } from '../approvals/index.ts'
-import { acceptPins } from '../trust.ts'
+import { acceptPins } from '../tools/accept-pins.ts'
 import type { PageParts } from './index.ts'
 import { answeredNotice } from './notice.ts'
 

@@ -1,7 +1,7 @@
 import type { Ask, Gateway, Page } from 'guard-gateway/core'
 import { faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { ServersView } from '../management/server-schemas.ts'
-import { serversView } from '../servers-view.ts'
+import { serversView } from '../servers/servers-view.ts'
 import { decidedSection } from './decided.ts'
 import { decisionsSection } from './decisions.ts'
 import type { PageParts } from './index.ts'

@@ -1,5 +1,5 @@
 import { type Html, html } from 'guard-gateway/lib/html'
-import type { RuleFinding } from '../verdict.ts'
+import type { RuleFinding } from '../judge/verdict.ts'
 
 const HASH_CHARS = 8
 

@@ -1,6 +1,6 @@
 import type { Arguments, CheckContext, CheckFinding } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import type { RuleFinding } from '../verdict.ts'
+import type { RuleFinding } from '../judge/verdict.ts'
 import type { CompiledCheck, CompiledRule } from './compiled.ts'
 
 /** Bounds how long one call waits for its checks. */

@@ -1,7 +1,7 @@
 import { type Arguments, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
-import type { ToolCall } from '../tool-call.ts'
+import type { ToolCall } from '../judge/tool-call.ts'
 import { fileContent, textOption } from './command-files.ts'
 import { type Explanation, explainCall, type RuleAccount } from './explain.ts'
 import { loadPolicy } from './load.ts'

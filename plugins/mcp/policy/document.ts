@@ -1,4 +1,4 @@
-import type { Action } from '../verdict.ts'
+import type { Action } from '../judge/verdict.ts'
 
 /** What a person writes as the action of a rule. */
 export type RuleAction = 'allow' | 'deny' | 'confirm' | 'transform' | 'rate_limit' | 'shadow_deny'

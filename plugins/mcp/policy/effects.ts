@@ -1,4 +1,4 @@
-import type { Action } from '../verdict.ts'
+import type { Action } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { stricter } from './strictness.ts'
 

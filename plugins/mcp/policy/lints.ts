@@ -1,5 +1,5 @@
 import { glob } from 'guard-gateway/lib/glob'
-import type { Action } from '../verdict.ts'
+import type { Action } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { type Placed, type PolicyPath, placed } from './fault.ts'
 import { numberLints } from './lints/number-lints.ts'

@@ -1,4 +1,4 @@
-import type { Action, Opinion } from '../verdict.ts'
+import type { Action, Opinion } from '../judge/verdict.ts'
 
 const order: readonly Action[] = ['allow', 'shadow_deny', 'transform', 'confirm', 'rate_limit', 'deny']
 

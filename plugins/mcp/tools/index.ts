@@ -1,4 +1,4 @@
-export { ToolBook } from './book.ts'
+export { ToolCatalog } from './catalog.ts'
 export { INSTRUCTIONS } from './definition.ts'
 export { type PinRows, passingPins } from './pin-rows.ts'
 export { Pins } from './pins.ts'

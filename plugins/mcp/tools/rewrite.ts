@@ -8,8 +8,8 @@ import {
   removeMembers,
   scanJson,
 } from 'guard-gateway/lib/json'
-import type { ListView } from '../tools-of.ts'
 import { nameOf, toolsIn } from './definition.ts'
+import type { ListView } from './server-tools.ts'
 import { widened } from './widen.ts'
 
 /** A page of a list of tools as the client gets it: hidden tools gone, answers widened, tasks not offered. Every other character stays. */

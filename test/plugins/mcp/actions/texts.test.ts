@@ -7,7 +7,7 @@ import {
   limitResult,
   refusedResult,
 } from '../../../../plugins/mcp/actions/texts.ts'
-import type { Opinion, Verdict } from '../../../../plugins/mcp/verdict.ts'
+import type { Opinion, Verdict } from '../../../../plugins/mcp/judge/verdict.ts'
 
 const verdict = (action: Verdict['action'], ...winners: readonly Opinion[]): Verdict => ({
   action,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { SESSION_SCOPE_MS } from '../../../../plugins/mcp/approvals/approvals.ts'
 import { approvalById, decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
-import { callNeedingConsent, type Kit, recordsOf, spansOf, startKit, TIMEOUT_MS } from '../records-kit.ts'
+import { callNeedingConsent, type Kit, recordsOf, spansOf, startKit, TIMEOUT_MS } from '../audit/records-kit.ts'
 
 let kit: Kit
 const start = async (): Promise<void> => {

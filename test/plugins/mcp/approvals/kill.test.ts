@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
-import { callNeedingConsent, startKit, withFolder } from '../records-kit.ts'
+import { callNeedingConsent, startKit, withFolder } from '../audit/records-kit.ts'
 
 const CALLS = 30
 /** Calls that the child has made known before it is killed, in the midst of the next. */

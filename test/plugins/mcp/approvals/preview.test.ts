@@ -8,7 +8,7 @@ import { foundation } from 'guard-gateway/presets/foundation'
 import { approver } from '../../../../plugins/access/approver.ts'
 import { approvalById, decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
 import { previewOf } from '../../../../plugins/mcp/approvals/preview.ts'
-import { callNeedingConsent, type Kit, startKit, TIMEOUT_MS, withFolder } from '../records-kit.ts'
+import { callNeedingConsent, type Kit, startKit, TIMEOUT_MS, withFolder } from '../audit/records-kit.ts'
 
 const { redact } = new Gateway().use(...foundation())
 

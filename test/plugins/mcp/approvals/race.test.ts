@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
-import { bookOf, callNeedingConsent, spansOf, startKit, withFolder } from '../records-kit.ts'
+import { bookOf, callNeedingConsent, spansOf, startKit, withFolder } from '../audit/records-kit.ts'
 
 const CALLS = 6
 

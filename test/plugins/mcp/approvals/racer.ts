@@ -1,6 +1,6 @@
 // One of several processes that retry the same calls over one database: says when it is ready, and what came of the calls.
 // `each`: every one by itself, as soon as it is known; otherwise all at the end.
-import { callNeedingConsent, startKit } from '../records-kit.ts'
+import { callNeedingConsent, startKit } from '../audit/records-kit.ts'
 
 const [folder = '', calls = '0', how = 'all'] = process.argv.slice(2)
 const kit = await startKit({ folder })

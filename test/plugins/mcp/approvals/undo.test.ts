@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { Approvals, approvalById, decideApproval, undoApproval } from '../../../../plugins/mcp/approvals/index.ts'
-import { callNeedingConsent, type Kit, recordsOf, startKit, TIMEOUT_MS, withFolder } from '../records-kit.ts'
+import { callNeedingConsent, type Kit, recordsOf, startKit, TIMEOUT_MS, withFolder } from '../audit/records-kit.ts'
 
 let kit: Kit
 const ask = (more: Parameters<typeof callNeedingConsent>[1] = {}) => callNeedingConsent(kit, more)

@@ -20,7 +20,7 @@ import {
   startKit,
   type What,
   withFolder,
-} from '../records-kit.ts'
+} from './records-kit.ts'
 
 let kit: Kit
 const start = async (): Promise<void> => {

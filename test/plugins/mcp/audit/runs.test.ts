@@ -12,7 +12,7 @@ import {
   spansOf,
   startKit,
   type What,
-} from '../records-kit.ts'
+} from './records-kit.ts'
 
 let kit: Kit
 const start = async (): Promise<void> => {

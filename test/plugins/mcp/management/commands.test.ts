@@ -10,7 +10,7 @@ import type { Asking } from '../../../../plugins/mcp/management/asking.ts'
 import { exportAudit } from '../../../../plugins/mcp/management/command-export.ts'
 import { mcpCommands } from '../../../../plugins/mcp/management/commands.ts'
 import { type FakeIo, fakeIo } from '../../../kit/io.ts'
-import { callNeedingConsent, withFolder } from '../records-kit.ts'
+import { callNeedingConsent, withFolder } from '../audit/records-kit.ts'
 import { type Bench, startApi } from './kit.ts'
 
 let api: Bench

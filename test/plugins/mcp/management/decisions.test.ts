@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { ApprovalView } from '../../../../plugins/mcp/management/approval-schemas.ts'
-import { callNeedingConsent } from '../records-kit.ts'
+import { callNeedingConsent } from '../audit/records-kit.ts'
 import { type Bench, expecting, refused, startApi } from './kit.ts'
 
 let api: Bench

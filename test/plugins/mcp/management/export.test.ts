@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { readJson } from 'guard-gateway/lib/json'
-import { bookOf, callNeedingConsent, factsOf, judgementOf } from '../records-kit.ts'
+import { bookOf, callNeedingConsent, factsOf, judgementOf } from '../audit/records-kit.ts'
 import { type Bench, refused, startApi } from './kit.ts'
 
 const CANARY = 'canary-91bd-of-an-ordinary-argument'

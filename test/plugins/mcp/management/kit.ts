@@ -6,7 +6,7 @@ import { approver } from '../../../../plugins/access/approver.ts'
 import { managementRoutes } from '../../../../plugins/mcp/management/routes.ts'
 import type { ServerView } from '../../../../plugins/mcp/management/server-schemas.ts'
 import { type Answer, injected } from '../../../kit/injected.ts'
-import { type Kit, type KitOptions, makeKit } from '../records-kit.ts'
+import { type Kit, type KitOptions, makeKit } from '../audit/records-kit.ts'
 
 export { expecting, refused } from '../../../kit/injected.ts'
 

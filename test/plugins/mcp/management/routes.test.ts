@@ -12,7 +12,7 @@ import {
   SESSION,
   spansOf,
   TIMEOUT_MS,
-} from '../records-kit.ts'
+} from '../audit/records-kit.ts'
 import { aServer, type Bench, expecting, refused, startApi } from './kit.ts'
 
 let api: Bench

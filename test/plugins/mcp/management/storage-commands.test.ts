@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { main } from '../../../../presets/default/main.ts'
 import { fakeIo } from '../../../kit/io.ts'
-import { callNeedingConsent, startKit, withFolder } from '../records-kit.ts'
+import { callNeedingConsent, startKit, withFolder } from '../audit/records-kit.ts'
 
 describe('where no gateway runs', () => {
   it('the commands ask its storage', () =>

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { startGateway } from 'guard-gateway/test'
 import { Audit } from '../../../../plugins/mcp/audit/index.ts'
 import type { ServersView } from '../../../../plugins/mcp/management/server-schemas.ts'
-import { ToolBook } from '../../../../plugins/mcp/tools/index.ts'
+import { ToolCatalog } from '../../../../plugins/mcp/tools/index.ts'
 import { resultOf, startMcp } from '../../../kit/mcp.ts'
 import { sendJson, TOOLS } from '../../../kit/mcp-upstream.ts'
-import { server as LOCAL } from '../tools/book-kit.ts'
+import { server as LOCAL } from '../tools/catalog-kit.ts'
 import { answer, asking, get, POLICY, page, send } from './kit.ts'
 
 test('where there is no server the page gives a command that works as it stands', async () => {
@@ -160,7 +160,7 @@ test('definitions that a proxy of its own process has seen are told and trusted 
   await using service = await startMcp({ policy: POLICY })
   const { gateway } = service
   const shared = gateway.gateway
-  const elsewhere = (id: string) => new ToolBook(shared, { ...LOCAL, id }, new Audit(shared))
+  const elsewhere = (id: string) => new ToolCatalog(shared, { ...LOCAL, id }, new Audit(shared))
   const list = (description: string) =>
     JSON.stringify({ tools: [{ name: 'say', description, inputSchema: { type: 'object' } }] })
   const running = elsewhere('local')

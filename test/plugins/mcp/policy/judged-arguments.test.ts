@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
+import type { ToolCall } from '../../../../plugins/mcp/judge/tool-call.ts'
+import type { Verdict } from '../../../../plugins/mcp/judge/verdict.ts'
 import { openPolicies, type Validate } from '../../../../plugins/mcp/policy/index.ts'
-import type { ToolCall } from '../../../../plugins/mcp/tool-call.ts'
-import type { Verdict } from '../../../../plugins/mcp/verdict.ts'
 import { aCall, openGateway, policyOf } from './kit.ts'
 
 describe('arguments of a judged call', () => {

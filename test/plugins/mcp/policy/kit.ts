@@ -3,8 +3,8 @@ import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { Type } from 'typebox'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
+import type { ToolCall } from '../../../../plugins/mcp/judge/tool-call.ts'
 import { openPolicies, type Policy } from '../../../../plugins/mcp/policy/index.ts'
-import type { ToolCall } from '../../../../plugins/mcp/tool-call.ts'
 import { size } from '../../../../plugins/mcp-checks/size.ts'
 
 /** Objects to the words it is given, in the argument `text` or those named. */

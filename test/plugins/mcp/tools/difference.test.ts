@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { lineDifference } from '../../../../plugins/mcp/tools/difference.ts'
-import { page, startBooks } from './book-kit.ts'
+import { page, startBooks } from './catalog-kit.ts'
 
 describe('how a definition became another', () => {
   const rows: readonly (readonly [what: string, before: string, after: string, told: readonly string[]])[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type BookKit, page, startBooks } from './book-kit.ts'
+import { type BookKit, page, startBooks } from './catalog-kit.ts'
 
 const describedAs = (name: string, description: string) => ({ name, description, inputSchema: { type: 'object' } })
 

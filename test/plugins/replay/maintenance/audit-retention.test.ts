@@ -4,7 +4,7 @@ import { AuditRetention } from '../../../../plugins/replay/maintenance/audit-ret
 import { Retention } from '../../../../plugins/replay/maintenance/retention.ts'
 import type { Retention as Settings } from '../../../../plugins/replay/options.ts'
 import { RunWriter } from '../../../../plugins/replay/write/run-writer.ts'
-import { bookOf, callNeedingConsent, type Kit, recordsOf, startKit, withFolder } from '../../mcp/records-kit.ts'
+import { bookOf, callNeedingConsent, type Kit, recordsOf, startKit, withFolder } from '../../mcp/audit/records-kit.ts'
 import { startReplay } from '../kit.ts'
 
 const DAY = 86_400_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Stream } from '../../../../plugins/replay/stream/stream.ts'
-import { bookOf, judgedCall, startKit } from '../../mcp/records-kit.ts'
+import { bookOf, judgedCall, startKit } from '../../mcp/audit/records-kit.ts'
 
 describe('decisions of another process', () => {
   it('are told once where its run is found, those of calls that are read from their records too', async (test) => {

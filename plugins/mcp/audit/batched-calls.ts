@@ -1,0 +1,193 @@
+import type { Change, FragmentRun, Gateway, Origin, WriteOptions } from 'guard-gateway/core'
+import { recordsOf } from './records.ts'
+import type { Piece } from './run-writer.ts'
+import type { AuditRow } from './tables.ts'
+
+/** How long the end of a call may wait for a decision to be written with, in milliseconds. */
+const RIDE_MS = 5
+/** From when on Replay shows a call that runs, at most twice as long after it began. */
+const SHOWN_MS = 100
+
+/** What its end adds to the record of a call. */
+export type End = Pick<AuditRow, 'outcome' | 'duration_ms' | 'duration_us' | 'result_bytes'>
+
+/** A forwarded call on its way through the records. */
+export class BatchedCall {
+  readonly origin: Origin
+  readonly run: FragmentRun
+  /** Settles when the decision is durable, or cannot be. */
+  readonly written = Promise.withResolvers<void>()
+  readonly row: AuditRow
+  end: End | undefined
+  /** Its run knows that it runs. */
+  isTold = false
+
+  constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
+    this.origin = origin
+    this.run = run
+    this.row = row
+  }
+}
+
+/** Ends of calls that are written together. */
+interface Ends {
+  readonly changes: Change[]
+  /** Settles when they are durable, or cannot be. */
+  readonly written: PromiseWithResolvers<void>
+}
+
+/**
+ * The records of calls that are forwarded. Decisions go to the disk together at the end of the turn in which they were made; the ends of
+ * calls ride with the next ones. The trace of a call is read from its record, unless it is worth showing while it runs, or says something
+ * new of its run, which is then told.
+ */
+export class BatchedCalls {
+  readonly #gateway: Gateway
+  readonly #keep: (piece: Piece, urgent: boolean) => Promise<void>
+  #fresh: BatchedCall[] = []
+  #ends: Ends | undefined
+  /** Those written since running calls were shown last, and those that ran then. */
+  #young: BatchedCall[] = []
+  #old: BatchedCall[] = []
+  readonly #writing = new Set<Promise<unknown>>()
+  /** Of these: ends that are read from records. */
+  readonly #ending = new Set<Promise<unknown>>()
+  #ride: NodeJS.Timeout | undefined
+  #later: NodeJS.Timeout | undefined
+
+  constructor(gateway: Gateway, keep: (piece: Piece, urgent: boolean) => Promise<void>) {
+    this.#gateway = gateway
+    this.#keep = keep
+  }
+
+  /** From now on every reader sees the ends of calls that were answered. */
+  begin(): void {
+    this.#gateway.storage.beforeReads('mcp_audit', () => {
+      this.#writeEnds()
+      return this.#ending.size === 0 ? undefined : Promise.allSettled([...this.#ending])
+    })
+  }
+
+  /** Writes the decision about a call; resolves when it is durable, rejects if it cannot be. */
+  add(call: BatchedCall): Promise<void> {
+    if (this.#fresh.push(call) === 1) setImmediate(() => this.#write())
+    return call.written.promise
+  }
+
+  /**
+   * The call has ended. Its end is put where the next write takes it along, if its trace is read from its record; else its run is told.
+   * Resolves when it may be answered; undefined: at once.
+   */
+  end(call: BatchedCall, end: End): Promise<void> | undefined {
+    call.end = end
+    const ends = this.#ends ?? noEnds()
+    const record: AuditRow = { ...call.row, ...end, traced: true }
+    if (call.isTold || !this.#gateway.hooks.tool.call(false, { record, written: ends.written.promise }))
+      return this.#tell(call, end)
+    this.#ends = ends
+    this.#ride ??= setTimeout(() => {
+      this.#ride = undefined
+      this.#writeEnds()
+    }, RIDE_MS)
+    ends.changes.push({ table: 'mcp_audit', key: call.row.id, patch: { ...end, traced: true } })
+    return undefined
+  }
+
+  /** Resolves when everything is written, and calls that run are known to their runs. */
+  async flush(): Promise<void> {
+    this.#write()
+    await this.#written()
+    this.#writeEnds()
+    await this.#written()
+    this.#show()
+    this.#show()
+    await this.#written()
+  }
+
+  async #written(): Promise<void> {
+    while (this.#writing.size > 0) await Promise.allSettled([...this.#writing])
+  }
+
+  /** Writes the decisions of a turn, and the ends that wait. */
+  #write(): void {
+    const calls = this.#fresh
+    this.#fresh = []
+    this.#writeEnds()
+    if (calls.length === 0) return
+    const rows = calls.map(({ row }): Change => ({ table: 'mcp_audit', put: row }))
+    this.#follow(this.#gateway.storage.write(rows, UNCONDITIONAL), (error) => {
+      if (error !== undefined) for (const { written } of calls) written.reject(error)
+      else this.#forward(calls)
+    })
+  }
+
+  #writeEnds(): void {
+    if (this.#ends === undefined) return
+    const { changes, written } = this.#ends
+    this.#ends = undefined
+    const ending = this.#follow(this.#gateway.storage.write(changes, UNCONDITIONAL), (error) => {
+      this.#ending.delete(ending)
+      if (error === undefined) written.resolve()
+      else written.reject(error)
+    })
+    this.#ending.add(ending)
+  }
+
+  /** Lets calls go on whose decisions are durable. */
+  #forward(calls: readonly BatchedCall[]): void {
+    for (const { written } of calls) written.resolve()
+    this.#young.push(...calls)
+    this.#later ??= setTimeout(() => this.#show(), SHOWN_MS)
+  }
+
+  /** Tells runs of their calls that go on. */
+  #show(): void {
+    clearTimeout(this.#later)
+    for (const call of this.#old.filter(isOpen)) {
+      call.isTold = true
+      void this.#tell(call)
+    }
+    this.#old = this.#young.filter(isOpen)
+    this.#young = []
+    this.#later = this.#old.length === 0 ? undefined : setTimeout(() => this.#show(), SHOWN_MS)
+  }
+
+  /** Tells a run of a call that runs, or has ended. Never rejects. */
+  async #tell({ origin, run, row, isTold }: BatchedCall, end?: End): Promise<void> {
+    const { span, event } = recordsOf({ ...row, ...end }, false)
+    const events = end === undefined || !isTold ? [event] : []
+    const rows: Change[] = end === undefined ? [] : [{ table: 'mcp_audit', key: row.id, patch: end }]
+    const piece: Piece = { origin, run, spans: [span], events, rows, whole: true, conditional: false }
+    await this.#follow(this.#keep(piece, true), () => {})
+  }
+
+  /** Resolves with the error that a write failed with, after `then` was told. */
+  #follow(work: Promise<unknown>, then: (error: unknown) => void): Promise<unknown> {
+    const followed: Promise<unknown> = work
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          this.#gateway.fault(error, 'mcp:record')
+          return error ?? new Error('The write failed.')
+        },
+      )
+      .then((error) => {
+        this.#writing.delete(followed)
+        then(error)
+        return error
+      })
+    this.#writing.add(followed)
+    return followed
+  }
+}
+
+/** Of these writes none has a condition that anybody minds: they may be answered as soon as they are safe. */
+const UNCONDITIONAL: WriteOptions = { onRefused: () => {} }
+
+const noEnds = (): Ends => {
+  const written = Promise.withResolvers<void>()
+  written.promise.catch(() => {})
+  return { changes: [], written }
+}
+
+const isOpen = ({ end }: BatchedCall): boolean => end === undefined

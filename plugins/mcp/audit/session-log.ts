@@ -1,0 +1,189 @@
+import { type Change, type Gateway, GuardError, type Origin, type SpanDraft } from 'guard-gateway/core'
+import { derivedId, newId } from 'guard-gateway/lib/ids'
+import { cutText } from 'guard-gateway/lib/text'
+import { joinsProject, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
+import type { Audit } from './audit.ts'
+import { BatchedCall, type End } from './batched-calls.ts'
+import type { AuditSession, Entry } from './entry.ts'
+import { type AuditEvent, eventRow } from './event-row.ts'
+import type { CallFacts, Judgement } from './judgement.ts'
+import { decisionRow, endOf, recordsOf, runOf, type SessionLabels } from './records.ts'
+import type { Outcome } from './words.ts'
+
+/** A session that made so many calls goes on in a new run. */
+const MAX_CALLS = 2_000
+
+/** What commits with a decision because an approval has a part in it. */
+export interface ApprovalPart {
+  readonly approval_id: string
+  /** Changes of the approval, each under its condition. */
+  readonly changes: readonly Change[]
+  readonly spans: readonly SpanDraft[]
+}
+
+/** The records of one MCP session, in their order. */
+export class SessionLog {
+  readonly #gateway: Gateway
+  readonly #audit: Audit
+  #told: SessionLabels
+  #seq = 0
+  #trace_id: string | undefined
+  #calls = 0
+  /** The run that the last call named, if calls may join it. */
+  #joinable: string | undefined
+
+  constructor(gateway: Gateway, audit: Audit, about: AuditSession) {
+    const { external_session_id, project_id } = about
+    this.#gateway = gateway
+    this.#audit = audit
+    this.#told = {
+      ...about,
+      protocol_version: null,
+      guard_session_id: external_session_id === null ? null : derivedId('ses_', project_id, external_session_id),
+    }
+  }
+
+  /** Client and server agreed on a version of the protocol. */
+  negotiated(protocol_version: string): void {
+    this.#told = { ...this.#told, protocol_version: cutText(protocol_version, 32) }
+  }
+
+  /** Takes up a call: where its records and spans will stand. `traceparent` is the caller's, in the form of the header. */
+  begin(traceparent?: string): Entry | Promise<Entry> {
+    const at = this.#gateway.clock.now()
+    const tick = this.#gateway.clock.tick()
+    const named = readTraceparent(traceparent)
+    if (named === undefined) return this.#entry(at, tick, undefined, false)
+    return this.#joins(named.trace_id).then((joined) => this.#entry(at, tick, named, joined))
+  }
+
+  #entry(at: number, tick: number, named: ReturnType<typeof readTraceparent>, joins: boolean): Entry {
+    const joined = joins && named !== undefined
+    return {
+      id: newId('aud_', at),
+      at,
+      tick,
+      seq: ++this.#seq,
+      trace_id: joined ? named.trace_id : this.#run(at),
+      span_id: newSpanId(),
+      parent_span_id: joined ? named.span_id : null,
+      joined,
+      join_refused: named !== undefined && !joined,
+    }
+  }
+
+  /**
+   * Puts a decision on record, with what it changes of an approval; true when all of it is durable, so that the call may go on.
+   * False: the approval has changed meanwhile, and nothing was written. Rejects if storage cannot be written: the call must not be forwarded.
+   */
+  async judged(entry: Entry, facts: CallFacts, judgement: Judgement, approval?: ApprovalPart): Promise<boolean> {
+    const duration_ms = this.#since(entry)
+    const row = decisionRow(entry, this.#told, facts, judgement, {
+      approval_id: approval?.approval_id ?? null,
+      duration_ms,
+    })
+    const changes = approval?.changes ?? []
+    const conditional = changes.length > 0
+    const { span, event } = recordsOf(row, entry.join_refused)
+    if (judgement.forwarded) entry.running = row
+    const piece = {
+      origin: this.#origin,
+      run: runOf(entry, this.#told),
+      spans: [span, ...(approval?.spans ?? [])],
+      events: [event],
+      rows: [{ table: 'mcp_audit', put: row } as const, ...changes],
+      whole: true,
+      conditional,
+    }
+    try {
+      await this.#audit.keep(piece, true)
+      return true
+    } catch (error) {
+      entry.running = undefined
+      if (conditional && error instanceof GuardError && error.code === 'STORAGE_BUSY') return false
+      throw error
+    }
+  }
+
+  /**
+   * Puts the decision about a call that is forwarded on record, together with others of its turn; resolves when it is durable, so that the
+   * call may go on. Rejects if it cannot be written, at once with STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be.
+   */
+  async pass(entry: Entry, facts: CallFacts, judgement: Judgement): Promise<void> {
+    const { state } = this.#gateway.storage
+    if (state === 'full') throw new GuardError('STORAGE_FULL')
+    if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
+    const row = decisionRow(entry, this.#told, facts, judgement, { approval_id: null, duration_ms: 0 })
+    const call = new BatchedCall(this.#origin, runOf(entry, this.#told), row)
+    await this.#audit.passing.add(call)
+    entry.passing = call
+  }
+
+  /** Takes up the end of a forwarded call. Resolves when its run knows what is new, so that it may be answered; undefined: at once. */
+  ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
+    const call = entry.passing
+    if (call === undefined) {
+      void this.outcome(entry, outcome, result_bytes)
+      return undefined
+    }
+    entry.passing = undefined
+    return this.#audit.passing.end(call, endOf(outcome, this.#since(entry), result_bytes))
+  }
+
+  /** Puts the end of a call whose decision is durable on record with the next batch; resolves when it is, too. What fails is a fault, nobody's error; of a call that is not on record, nothing. */
+  async outcome(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> {
+    const row = entry.running
+    // of a call that could not be recorded there is nothing to end
+    if (row === undefined) return
+    entry.running = undefined
+    const patch: End = endOf(outcome, this.#since(entry), result_bytes)
+    const piece = {
+      origin: this.#origin,
+      run: { trace_id: entry.trace_id },
+      spans: [recordsOf({ ...row, ...patch }, false).span],
+      events: [],
+      rows: [{ table: 'mcp_audit', key: entry.id, patch } as const],
+      whole: true,
+      conditional: false,
+    }
+    try {
+      await this.#audit.keep(piece, false)
+    } catch (error) {
+      this.#gateway.fault(error, 'mcp:outcome')
+    }
+  }
+
+  /** Puts a frame on record that was not passed on, or an event of the session; nobody waits for it. */
+  event(event: AuditEvent): void {
+    const { id: session_id, server_id, project_id, agent_id, transport, protocol_version } = this.#told
+    const placed = { seq: ++this.#seq, session_id, server_id, project_id, agent_id, transport, protocol_version }
+    this.#audit.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now(), placed) }])
+  }
+
+  get #origin(): Origin {
+    return this.#told.origin ?? 'mcp'
+  }
+
+  #since({ tick }: Entry): number {
+    return Math.max(0, this.#gateway.clock.tick() - tick)
+  }
+
+  /** The session's run. */
+  #run(at: number): string {
+    if (this.#trace_id === undefined || this.#calls >= MAX_CALLS) {
+      this.#trace_id = newTraceId(at)
+      this.#calls = 0
+    }
+    this.#calls++
+    return this.#trace_id
+  }
+
+  /** Whether calls of this session may stand in a run: not in one of another project. */
+  async #joins(trace_id: string): Promise<boolean> {
+    if (this.#joinable === trace_id) return true
+    const run = await this.#gateway.storage.get('runs', trace_id)
+    if (run !== undefined && !joinsProject(run, this.#told.project_id)) return false
+    this.#joinable = trace_id
+    return true
+  }
+}

@@ -1,0 +1,238 @@
+import type { Arguments, Frame, Gateway, PassedHeaders } from 'guard-gateway/core'
+import { applyEdits, type Edit, memberIn, readJson, removeMembers, setMember } from 'guard-gateway/lib/json'
+import { resultFrame } from 'guard-gateway/lib/json-rpc'
+import { argumentHash } from 'guard-gateway/lib/trace'
+import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from '../actions/texts.ts'
+import type { Approvals, Decided } from '../approvals/index.ts'
+import { type CallFacts, type Entry, fromVerdict, type Judgement, unjudged } from '../audit/index.ts'
+import type { Policies, Policy } from '../policy/index.ts'
+import { type Answer, local, refusal } from '../relay/response.ts'
+import type { PendingRequest } from '../session/pending-requests.ts'
+import { type Session, withText } from '../session/session.ts'
+import type { ServerTools } from '../tools/server-tools.ts'
+import { hookVerdicts } from './hook-verdicts.ts'
+import { pausedAnswer, pausedBy } from './paused-call.ts'
+import { callIn, noCall, traceparentIn } from './read-call.ts'
+import type { ToolCall } from './tool-call.ts'
+import type { Opinion, Verdict } from './verdict.ts'
+
+/** A call in hand: the frame to forward, an answer in its place, or nothing if it was cancelled meanwhile. */
+export type JudgeCall = (frame: Frame, request: PendingRequest, passed: PassedHeaders) => Promise<Frame | Answer>
+
+/** What judging the calls of a session needs. */
+export interface JudgeParts {
+  readonly gateway: Gateway
+  readonly session: Session
+  readonly policies: Policies
+  readonly approvals: Approvals
+  readonly tools: ServerTools
+  /** What arguments are hashed with. */
+  readonly key: string
+}
+
+/** A call whose place among the records is known. */
+interface Case {
+  readonly frame: Frame
+  readonly request: PendingRequest
+  readonly call: ToolCall
+  readonly entry: Entry
+  readonly facts: CallFacts
+  readonly policy: Policy
+}
+
+const CANCELLED: Answer = { form: 'none', status: 202 }
+
+/** The judge of a session's calls: pin, schema, rules, consent. A decision is on record, and an approval used up, before its call is forwarded. */
+export const judgeCalls =
+  (parts: JudgeParts): JudgeCall =>
+  async (frame, request, passed) => {
+    const { gateway, session } = parts
+    const call = callIn(frame, session, gateway.clock.now())
+    if (typeof call === 'string') return noCall(session, frame, call)
+    const opened = await open(parts, frame, request, call, passed)
+    if ('form' in opened) return opened
+    const judged = await decide(parts, opened)
+    return request.state === 'cancelled' && 'form' in judged ? CANCELLED : judged
+  }
+
+const open = async (
+  parts: JudgeParts,
+  frame: Frame,
+  request: PendingRequest,
+  call: ToolCall,
+  passed: PassedHeaders,
+): Promise<Case | Answer> => {
+  const { gateway, session, policies, tools, key } = parts
+  const { tool } = call
+  const policy = await policies.current()
+  const valid = await tools.validate(tool, call.arguments)
+  const stopped = await gateway.service('sessions').get()?.pauseOf(session.about)
+  const entry = await session.book.begin(traceparentIn(frame) ?? passed.traceparent)
+  const facts: CallFacts = {
+    tool,
+    request_id: frame.id ?? '',
+    argument_hash: argumentHash(key, call.text),
+    argument_bytes: Buffer.byteLength(call.text),
+    schema: valid.state,
+    pin: policy.pinning === 'off' ? 'off' : pinOfCall(tools, tool),
+    tool_fingerprint: tools.fingerprint(tool),
+  }
+  const found = { frame, request, call, entry, facts, policy }
+  if (stopped !== undefined)
+    return recorded(parts, found, pausedBy(stopped, policy), () => pausedAnswer(stopped, frame))
+  if (valid.state !== 'failed') return found
+  const fault = valid.error ?? 'they do not fit'
+  return recorded(parts, found, unjudged('invalid', fault, policy), () => result(frame, invalidResult(tool, fault)))
+}
+
+/** A tool is what it was only as long as its server says the same of itself. */
+const pinOfCall = (tools: ServerTools, tool: string): CallFacts['pin'] => {
+  const pin = tools.pin(tool)
+  return pin === 'known' ? tools.serverPin() : pin
+}
+
+const result = (frame: Frame, value: unknown): Answer => local(resultFrame(frame.id ?? 'null', JSON.stringify(value)))
+
+/** Puts a decision on record, then goes on; a call that cannot be recorded is refused, or passes where that was chosen for trials. */
+const recorded = async <T extends Answer | Frame>(
+  { gateway, session: { book } }: JudgeParts,
+  { entry, facts, frame }: Case,
+  judgement: Judgement,
+  next: () => T,
+): Promise<T | Answer> => {
+  try {
+    if (judgement.forwarded && !entry.join_refused) await book.pass(entry, facts, judgement)
+    else await book.judged(entry, facts, judgement)
+  } catch (error) {
+    gateway.fault(error, 'mcp:record')
+    const mayPass =
+      judgement.forwarded && judgement.mode === 'shadow' && gateway.service('store').need().onFailure === 'forward'
+    if (!mayPass) return unrecorded(frame)
+  }
+  return next()
+}
+
+const unrecorded = ({ id }: Frame): Answer =>
+  refusal(503, id, -32603, 'The call cannot be recorded, so it is not forwarded. Try again.', 'STORAGE_UNAVAILABLE')
+
+const decide = async (parts: JudgeParts, found: Case): Promise<Frame | Answer> => {
+  const { gateway, tools } = parts
+  const { call, policy, facts } = found
+  const isServers = tools.pin(call.tool) === 'known'
+  const more = await hookVerdicts(gateway, call, policy, facts.pin, isServers)
+  const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).error)
+  if (found.request.state === 'cancelled') return CANCELLED
+  const judgement = fromVerdict(verdict)
+  if (verdict.mode === 'shadow' || passes.has(verdict.action)) {
+    const sent = verdict.mode === 'shadow' ? undefined : verdict.sent
+    return recorded(parts, found, { ...judgement, forwarded: true, ...sentHash(parts, sent) }, () =>
+      forwarded(found, sent?.text),
+    )
+  }
+  if (verdict.action === 'confirm') return consented(parts, found, verdict)
+  return recorded(parts, found, { ...judgement, forwarded: false }, () =>
+    result(found.frame, refusedResult(call.tool, verdict, isServers ? 'server' : pinOf(facts))),
+  )
+}
+
+const passes: ReadonlySet<Verdict['action']> = new Set(['allow', 'shadow_deny', 'transform'])
+
+const pinOf = ({ pin }: CallFacts): 'new' | 'changed' | undefined =>
+  pin === 'new' || pin === 'changed' ? pin : undefined
+
+const sentHash = ({ key }: JudgeParts, sent: Verdict['sent']): Pick<Judgement, 'sent_argument_hash'> =>
+  sent === undefined ? {} : { sent_argument_hash: argumentHash(key, sent.text) }
+
+/** The frame as it goes to the server: with changed arguments, and without the wish to run as a task. */
+const forwarded = ({ frame, request, entry, call }: Case, args: string | undefined): Frame => {
+  request.entry = entry
+  request.tool = call.tool
+  const { params, text } = frame
+  if (params === undefined) return frame
+  const edits: Edit[] = memberIn(params, 'task') === undefined ? [] : removeMembers(params, ['task'])
+  if (args !== undefined) edits.push(setMember(params, 'arguments', args))
+  return edits.length === 0 ? frame : withText(frame, applyEdits(text, edits))
+}
+
+/** Ends a decision that must not be recorded: the client has cancelled, or a limit has no room left. */
+class Stopped extends Error {
+  readonly limit: Opinion | undefined
+  constructor(limit?: Opinion) {
+    super('stopped')
+    this.limit = limit
+  }
+}
+
+const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Promise<Frame | Answer> => {
+  const { approvals, session } = parts
+  const { call, entry, facts, policy, request, frame } = found
+  const judgement = fromVerdict(verdict)
+  const sent = sentHash(parts, verdict.sent)
+  let taken = false
+  const commit = async ({ state, part }: Decided): Promise<boolean> => {
+    if (request.state === 'cancelled') throw new Stopped()
+    const granted = state === 'granted'
+    if (granted && !taken) {
+      const limit = await policy.take(call)
+      if (limit !== undefined) throw new Stopped(limit)
+      taken = true
+    }
+    const said = state === 'denied' ? { denied_by_user: true } : {}
+    return session.book.judged(entry, facts, { ...judgement, ...(granted ? sent : said), forwarded: granted }, part)
+  }
+  try {
+    const decided = await approvals.decide({ ...questionOf(parts, found, verdict), ...sent }, commit)
+    // what was written behind the end of the session was not found when it ended
+    if (session.ended) await approvals.expireSession(session.id)
+    if (decided.state === 'granted') return forwarded(found, verdict.sent?.text)
+    if (decided.state === 'denied')
+      return result(frame, deniedByUserResult(decided.approval.id, decided.approval.reason))
+    return result(frame, confirmResult(askedAs(parts, found, verdict, decided)))
+  } catch (error) {
+    if (!(error instanceof Stopped)) {
+      parts.gateway.fault(error, 'mcp:record')
+      return unrecorded(frame)
+    }
+    return error.limit === undefined ? CANCELLED : overLimit(parts, found, judgement, error.limit)
+  }
+}
+
+const overLimit = (
+  parts: JudgeParts,
+  found: Case,
+  judgement: ReturnType<typeof fromVerdict>,
+  limit: Opinion,
+): Promise<Frame | Answer> => {
+  const said = { ...judgement, action: limit.action, rule_ids: [limit.rule_id], forwarded: false }
+  return recorded(parts, found, said, () => result(found.frame, limitResult(limit)))
+}
+
+const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, { approval }: Decided) => ({
+  approval_id: approval.id,
+  server_id: call.server_id,
+  tool: call.tool,
+  expires_in_seconds: Math.max(0, Math.ceil((approval.expires_at - gateway.clock.now()) / 1000)),
+  winners,
+})
+
+const questionOf = (
+  { session, tools }: JudgeParts,
+  { call, facts, entry }: Case,
+  { winners, findings, sent, policy_version }: Verdict,
+) => ({
+  server_id: call.server_id,
+  session_id: call.session_id,
+  project_id: session.about.project_id,
+  client: session.client,
+  tool: call.tool,
+  argument_hash: facts.argument_hash,
+  tool_fingerprint: facts.tool_fingerprint,
+  tool_says: tools.says(call.tool),
+  rule_ids: winners.map(({ rule_id }) => rule_id),
+  findings,
+  message: winners.flatMap(({ message }) => message ?? []).join(' ') || null,
+  policy_version,
+  arguments: readJson(call.text) as Arguments,
+  ...(sent === undefined ? {} : { sent: readJson(sent.text) as Arguments }),
+  entry,
+})

@@ -1,0 +1,122 @@
+import type { Arguments, Frame } from 'guard-gateway/core'
+import { parseJson, readJson, sourceOf } from 'guard-gateway/lib/json'
+import { argumentHash } from 'guard-gateway/lib/trace'
+import type { Decided } from '../approvals/index.ts'
+import type { CallFacts, Judgement } from '../audit/index.ts'
+import type { Policy } from '../policy/index.ts'
+import { isRuled, type MethodVerdict } from '../policy/methods.ts'
+import type { JudgeParts } from './judge-call.ts'
+import { REQUEST_TEXTS } from './request-texts.ts'
+
+/** Who sends a request: the client to its server, or the server to its client. */
+export type Asker = 'client' | 'server'
+
+/** Why a request does not reach the other side, as its sender reads it. */
+export interface RequestRefusal {
+  readonly message: string
+  readonly code: 'MCP_DENIED' | 'MCP_CONFIRM' | 'STORAGE_UNAVAILABLE'
+  readonly approval_id?: string
+}
+
+/** Judges a request that is no call of a tool, and puts it on record; undefined: it goes on. */
+export type JudgeRequest = (frame: Frame, asker: Asker) => Promise<RequestRefusal | undefined>
+
+/** Keeps a session alive and says nothing. */
+const UNRECORDED = 'ping'
+
+export const judgeRequests =
+  (parts: JudgeParts): JudgeRequest =>
+  async (frame, asker) => {
+    const { method = '' } = frame
+    if (method === UNRECORDED) return undefined
+    const policy = await parts.policies.current()
+    const within = asker === 'server' && parts.session.calls.some((request) => isRuled(request.method))
+    const verdict = policy.request(method, within)
+    const stops = verdict.action !== 'allow' && policy.mode === 'enforce'
+    if (verdict.action === 'confirm' && stops) return consented(parts, frame, asker, policy, verdict)
+    note(parts, frame, asker, policy, verdict, !stops)
+    return stops ? { message: REQUEST_TEXTS.denied(method, verdict.rule_id), code: 'MCP_DENIED' } : undefined
+  }
+
+const paramsOf = ({ text, params }: Frame): string => (params === undefined ? '{}' : sourceOf(text, params))
+
+const note = (
+  { session: { book }, key }: JudgeParts,
+  frame: Frame,
+  asker: Asker,
+  policy: Policy,
+  { action, rule_id }: MethodVerdict,
+  forwarded: boolean,
+): void => {
+  const { id, method = '' } = frame
+  const params = paramsOf(frame)
+  book.event({
+    kind: 'request',
+    name: method,
+    reason: REQUEST_TEXTS.asked(asker, action === 'deny'),
+    policy_version: policy.version,
+    request: {
+      ...{ action, forwarded, mode: policy.mode, rule_ids: [rule_id] },
+      reason_code: action === 'deny' ? 'MCP_DENIED' : null,
+      argument_hash: argumentHash(key, params),
+      argument_bytes: Buffer.byteLength(params),
+    },
+    ...(id === undefined ? {} : { request_id: id }),
+  })
+}
+
+/** Asks a person, as a call of a tool does; the sender repeats the request. */
+const consented = async (
+  parts: JudgeParts,
+  frame: Frame,
+  asker: Asker,
+  policy: Policy,
+  { rule_id }: MethodVerdict,
+): Promise<RequestRefusal | undefined> => {
+  const { gateway, session, approvals, key } = parts
+  const { method = '', id = '' } = frame
+  const params = paramsOf(frame)
+  const entry = await session.book.begin()
+  const facts: CallFacts = {
+    ...{ tool: method, request_id: id, schema: 'skipped', pin: 'off', tool_fingerprint: null },
+    argument_hash: argumentHash(key, params),
+    argument_bytes: Buffer.byteLength(params),
+  }
+  const judgement: Omit<Judgement, 'forwarded'> = {
+    ...{ action: 'confirm', mode: policy.mode, findings: [], policy_version: policy.version, rule_ids: [rule_id] },
+    reason: REQUEST_TEXTS.asked(asker, false),
+  }
+  const question = {
+    ...{ server_id: session.server.id, session_id: session.id, project_id: session.about.project_id },
+    ...{
+      client: session.client,
+      tool: method,
+      argument_hash: facts.argument_hash,
+      tool_fingerprint: null,
+      findings: [],
+    },
+    ...{ rule_ids: [rule_id], message: REQUEST_TEXTS.asked(asker, false), policy_version: policy.version, entry },
+    arguments: (parseJson(params) ?? readJson(params)) as Arguments,
+  }
+  const commit = ({ state, part }: Decided): Promise<boolean> => {
+    const said = state === 'denied' ? { denied_by_user: true } : {}
+    return session.book.judged(entry, facts, { ...judgement, ...said, forwarded: state === 'granted' }, part)
+  }
+  try {
+    const { state, approval } = await approvals.decide(question, commit)
+    if (session.ended) await approvals.expireSession(session.id)
+    if (state === 'granted') {
+      // what becomes of it is not followed
+      void session.book.outcome(entry, 'ok')
+      return undefined
+    }
+    if (state === 'denied')
+      return { message: REQUEST_TEXTS.deniedByUser(approval.id, approval.reason), code: 'MCP_DENIED' }
+    const seconds = Math.max(0, Math.ceil((approval.expires_at - gateway.clock.now()) / 1000))
+    const message = REQUEST_TEXTS.confirm(approval.id, method, session.server.id, seconds)
+    return { message, code: 'MCP_CONFIRM', approval_id: approval.id }
+  } catch (error) {
+    gateway.fault(error, 'mcp:record')
+    return { message: REQUEST_TEXTS.unrecorded, code: 'STORAGE_UNAVAILABLE' }
+  }
+}

@@ -1,0 +1,10 @@
+import type { Frame } from 'guard-gateway/core'
+import { memberIn, sourceOf } from 'guard-gateway/lib/json'
+import type { CallOutcome } from '../hooks.ts'
+
+/** How a call ended, by its answer. */
+export const callOutcome = ({ text, result }: Frame): CallOutcome['outcome'] => {
+  if (result === undefined) return 'rpc_error'
+  const isError = memberIn(result, 'isError')?.value
+  return isError !== undefined && sourceOf(text, isError) === 'true' ? 'tool_error' : 'ok'
+}

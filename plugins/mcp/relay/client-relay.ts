@@ -1,0 +1,210 @@
+import type { Frame, FrameFault, Gateway, McpReply, PassedHeaders, StreamEvent } from 'guard-gateway/core'
+import { cancelledKey } from 'guard-gateway/lib/json-rpc'
+import { type McpHooks, mcpHooks } from '../hooks.ts'
+import type { JudgeCall } from '../judge/judge-call.ts'
+import type { JudgeRequest } from '../judge/judge-request.ts'
+import { clientOf, withoutTasks } from '../messages/initialize.ts'
+import { listCursor } from '../messages/list-cursor.ts'
+import { unmatchedError } from '../messages/unmatched-error.ts'
+import { isAnswer, type PendingRequest } from '../session/pending-requests.ts'
+import type { Turn } from '../session/send-order.ts'
+import { type Session, withText } from '../session/session.ts'
+import { type Answer, type OutgoingMessage, refusal, requestRefusal } from './response.ts'
+import { ResponseStreams } from './response-streams.ts'
+import type { ServerRelay } from './server-relay.ts'
+
+const INTERNAL = -32603
+const INVALID_REQUEST = -32600
+const NO_METHOD = -32601
+
+/** Takes what a client says in one session: judges calls of tools, and passes on everything else as it came. */
+export class ClientRelay {
+  readonly #gateway: Gateway
+  readonly #hooks: McpHooks
+  readonly #session: Session
+  readonly #relay: ServerRelay
+  readonly #streams: ResponseStreams
+  readonly #judge: JudgeCall
+  readonly #judgeRequest: JudgeRequest
+  readonly #over: (reason: string) => void
+
+  constructor(
+    gateway: Gateway,
+    session: Session,
+    parts: {
+      readonly relay: ServerRelay
+      readonly judge: JudgeCall
+      readonly judgeRequest: JudgeRequest
+      readonly over: (reason: string) => void
+    },
+  ) {
+    this.#gateway = gateway
+    this.#hooks = mcpHooks(gateway)
+    this.#session = session
+    this.#relay = parts.relay
+    this.#streams = new ResponseStreams(session, parts.relay)
+    this.#judge = parts.judge
+    this.#judgeRequest = parts.judgeRequest
+    this.#over = parts.over
+  }
+
+  /** What the client gets for one message of its own. Never rejects. */
+  async take(came: Frame | FrameFault, passed: PassedHeaders = {}): Promise<Answer> {
+    this.#session.touch()
+    if (came.kind === 'fault') return this.#refused(came)
+    const turn = this.#session.order?.join()
+    try {
+      const frame = this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
+      if (frame.kind === 'request') return await this.#request(frame, passed, turn)
+      return await (frame.kind === 'response' ? this.#response(frame, turn) : this.#notification(frame, turn))
+    } catch (error) {
+      this.#gateway.fault(error, 'mcp:proxy')
+      if (came.key !== undefined && came.kind === 'request') this.#session.calls.take(came.key)
+      return refusal(500, came.id, INTERNAL, 'The gateway failed on this message.', 'INTERNAL')
+    } finally {
+      turn?.end()
+    }
+  }
+
+  /** What the server says unasked, or still owes behind the event of this id. */
+  async listen(lastEventId: string | undefined, passed: PassedHeaders = {}): Promise<Answer> {
+    this.#session.touch()
+    const reply = await this.#session.link.listen(lastEventId, passed)
+    if (reply.form === 'none') return reply
+    return this.#answer(reply, undefined, undefined)
+  }
+
+  /** Every request that waits gets an error: the server will not answer. */
+  abandon(reason: string): readonly OutgoingMessage[] {
+    return this.#session.calls.takeAll().map((request) => {
+      void this.#relay.settle(request, 'lost', null)
+      return { message: refusal(502, request.id, INTERNAL, reason).message }
+    })
+  }
+
+  #hooked(frame: Frame): Promise<Frame> {
+    const { id: session_id, server } = this.#session
+    return this.#hooks.frame.promise(frame, { direction: 'to_server', server_id: server.id, session_id })
+  }
+
+  #refused({ code, message, id, silent = false }: FrameFault): Answer {
+    this.#session.book.event({
+      kind: 'refusal',
+      name: 'frame.refused',
+      reason: message,
+      ...(id === undefined ? {} : { request_id: id }),
+    })
+    if (silent && this.#session.merged) return { form: 'none', status: 400 }
+    return refusal(400, id, code, message)
+  }
+
+  async #request(frame: Frame, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
+    const { id = '', key = '', method = '' } = frame
+    if (method.startsWith('tasks/') || method === 'server/discover')
+      return refusal(200, id, NO_METHOD, `The method ${method} is not served.`)
+    const request: PendingRequest = { method, id, state: 'forwarded', cursor: listCursor(frame), entry: undefined }
+    const added = this.#session.calls.add(key, request)
+    if (added === 'twice')
+      return this.#refused({ kind: 'fault', code: INVALID_REQUEST, message: 'A request of this id is on its way.', id })
+    if (added === 'full')
+      return refusal(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
+    request.state = 'judging'
+    if (method !== 'tools/call') return this.#other(frame, request, passed, turn)
+    const judged = await this.#judge(frame, request, passed)
+    if (!('form' in judged)) return await this.#forward(judged, request, passed, turn)
+    this.#session.calls.take(key)
+    return judged
+  }
+
+  /** A request that is no call of a tool. */
+  async #other(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
+    const refused = await this.#judgeRequest(frame, 'client')
+    if (refused === undefined && request.state !== 'cancelled')
+      return await this.#forward(this.#prepared(frame), request, passed, turn)
+    if (frame.key !== undefined) this.#session.calls.take(frame.key)
+    if (refused === undefined || request.state === 'cancelled') return { form: 'none', status: 202 }
+    return requestRefusal(refused, frame.id)
+  }
+
+  /** The frame as it goes to the server. */
+  #prepared(frame: Frame): Frame {
+    if (frame.method !== 'initialize') return frame
+    this.#session.client = clientOf(frame)
+    const text = withoutTasks(frame)
+    return text === frame.text ? frame : withText(frame, text)
+  }
+
+  async #forward(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
+    request.state = 'forwarded'
+    return await this.#answer(await this.#session.post(frame, passed, turn), frame, request)
+  }
+
+  #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Answer | Promise<Answer> {
+    if (reply.form === 'none') return { form: 'none', status: 202 }
+    if (reply.form === 'sse') return this.#streams.answer(reply, frame?.key)
+    if (reply.form === 'failed') return this.#failed(reply, frame, request)
+    return this.#single(reply.event, reply.status, frame, request)
+  }
+
+  #failed(
+    { status, code, message, retry_after }: McpReply & { form: 'failed' },
+    frame: Frame | undefined,
+    request: PendingRequest | undefined,
+  ): Answer {
+    if (frame?.key !== undefined) this.#session.calls.take(frame.key)
+    if (request !== undefined) void this.#relay.settle(request, code === 'UPSTREAM_TIMEOUT' ? 'timeout' : 'lost', null)
+    const gone = code === 'MCP_SESSION_NOT_FOUND'
+    if (gone || request?.method === 'initialize') this.#over(message)
+    const headers = retry_after === undefined ? undefined : { 'retry-after': retry_after }
+    return refusal(status, frame?.id, gone ? -32001 : INTERNAL, message, code, headers)
+  }
+
+  /** One message in answer to one: it must be the answer. */
+  async #single(
+    event: StreamEvent,
+    status: number,
+    frame: Frame | undefined,
+    request: PendingRequest | undefined,
+  ): Promise<Answer> {
+    const { frame: came } = event
+    const unplaced = unmatchedError(came, frame, status)
+    if (unplaced !== undefined || came?.kind !== 'response' || !isAnswer(came.key, frame?.key)) {
+      if (frame?.key !== undefined) this.#session.calls.take(frame.key)
+      if (request !== undefined) void this.#relay.settle(request, 'rpc_error', null)
+      if (request?.method === 'initialize') this.#over('initialize was refused')
+      return unplaced === undefined
+        ? refusal(502, frame?.id, INTERNAL, 'Upstream sent another message than the answer.', 'UPSTREAM_FAILED')
+        : { form: 'json', status, message: unplaced }
+    }
+    const out = await this.#relay.take(event)
+    if (out?.message === undefined) return { form: 'none', status: 202 }
+    return { form: 'json', status, message: out.message }
+  }
+
+  async #response(frame: Frame, turn?: Turn): Promise<Answer> {
+    if (frame.key === undefined || this.#session.asks.take(frame.key) === undefined) {
+      this.#session.dropped('unknown_id')
+      return this.#session.merged
+        ? { form: 'none', status: 400 }
+        : refusal(400, undefined, INVALID_REQUEST, 'The server has no request of this id on its way.')
+    }
+    return this.#handedOver(frame, turn)
+  }
+
+  async #notification(frame: Frame, turn?: Turn): Promise<Answer> {
+    if (frame.method === 'notifications/cancelled' && !this.#cancels(frame)) return { form: 'none', status: 202 }
+    return this.#handedOver(frame, turn)
+  }
+
+  /** Notes what the client wants no more; true if the server must be told. */
+  #cancels(frame: Frame): boolean {
+    const found = this.#session.calls.cancel(cancelledKey(frame) ?? '')
+    if (found?.was !== 'forwarded') return false
+    void this.#relay.settle(found.request, 'cancelled', null)
+    return true
+  }
+
+  async #handedOver(frame: Frame, turn?: Turn): Promise<Answer> {
+    return this.#answer(await this.#session.post(frame, {}, turn), undefined, undefined)
+  }
+}

@@ -1,0 +1,71 @@
+import type { McpReply, StreamEvent } from 'guard-gateway/core'
+import { errorFrame } from 'guard-gateway/lib/json-rpc'
+import type { Session } from '../session/session.ts'
+import type { Answer, OutgoingMessage } from './response.ts'
+import type { ServerRelay } from './server-relay.ts'
+
+const INTERNAL = -32603
+
+/** Streams in which a server answers: each message goes through the relay, and a request that gets no answer an error. */
+export class ResponseStreams {
+  readonly #session: Session
+  readonly #relay: ServerRelay
+
+  constructor(session: Session, relay: ServerRelay) {
+    this.#session = session
+    this.#relay = relay
+  }
+
+  /** The stream as it goes to the client; `key`: of the request that it answers. */
+  answer(reply: McpReply & { form: 'sse' }, key: string | undefined): Answer | Promise<Answer> {
+    const { events } = reply
+    const stop = () => reply.stop()
+    if ('length' in events) return this.#whole(events, key).then((outs) => ({ form: 'sse', events: outs, stop }))
+    return { form: 'sse', events: this.#stream(events, key), stop }
+  }
+
+  /** The messages of a stream that is there to its end. */
+  async #whole(events: readonly StreamEvent[], key: string | undefined): Promise<readonly OutgoingMessage[]> {
+    const outs: OutgoingMessage[] = []
+    for (const event of events) {
+      const out = await this.#relay.take(event, key)
+      if (out !== undefined) outs.push(out)
+    }
+    const resumable = events.some((event) => event.resumable === true)
+    const fault = events.find((event) => event.fault !== undefined)?.fault
+    return outs.concat(this.#owed(key, resumable && fault === undefined, fault?.message))
+  }
+
+  /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
+  async *#stream(events: AsyncIterable<StreamEvent>, key: string | undefined): AsyncGenerator<OutgoingMessage> {
+    let resumable = false
+    let unusable = false
+    let why: string | undefined
+    try {
+      for await (const event of events) {
+        const out = await this.#relay.take(event, key)
+        resumable ||= event.resumable === true
+        unusable ||= event.fault !== undefined
+        why ??= event.fault?.message
+        if (out !== undefined) yield out
+      }
+    } catch (error) {
+      this.#session.dropped('stream_broken')
+      unusable ||= error instanceof RangeError
+      if (error instanceof Error) why = error.message
+    }
+    yield* this.#owed(key, resumable && !unusable, why)
+  }
+
+  /** The error for a request whose stream has ended without its answer; none while that may still come by another stream. */
+  #owed(key: string | undefined, resumable: boolean, why: string | undefined): readonly OutgoingMessage[] {
+    const { calls, ended } = this.#session
+    const mayCome = resumable && !ended
+    if (key !== undefined && mayCome) calls.loosen(key)
+    const request = key === undefined || mayCome ? undefined : calls.take(key)
+    if (request?.state !== 'forwarded') return []
+    void this.#relay.settle(request, 'lost', null)
+    const message = ['Upstream ended the stream without an answer.', why].filter(Boolean).join(' ')
+    return [{ message: errorFrame(request.id, INTERNAL, message) }]
+  }
+}

@@ -1,0 +1,64 @@
+import { errorFrame } from 'guard-gateway/lib/json-rpc'
+import type { RequestRefusal } from '../judge/judge-request.ts'
+
+/** A message on its way to a client, or an event of a stream that carries none. */
+export interface OutgoingMessage {
+  /** JSON text or its bytes. */
+  readonly message?: Buffer | string
+  /** The event it came as, with every byte that did not change. */
+  readonly event?: Buffer
+  /** The event has an id: the client can take the stream up again behind it. */
+  readonly resumable?: boolean
+}
+
+/** What a client gets for a message of its own. */
+export type Answer =
+  | { readonly form: 'none'; readonly status: number }
+  | {
+      readonly form: 'json'
+      readonly status: number
+      readonly message: Buffer | string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  /** `events` is a list where all of them are there. */
+  | { readonly form: 'sse'; readonly events: AsyncIterable<OutgoingMessage> | readonly OutgoingMessage[]; stop(): void }
+
+/** What an error answer tells beside its message: which of the catalogue's errors it is. */
+const dataOf = (code: string) => ({ type: 'mcp_error', code })
+
+/** The catalogue's errors for what is no message, and for one that cannot be used. */
+const codes = new Map([
+  [-32700, 'INVALID_JSON'],
+  [-32600, 'INVALID_REQUEST'],
+])
+
+/** A JSON-RPC error as an answer. `id` is source text; `code` of the catalogue, for programs: that of the number if absent. */
+export const refusal = (
+  status: number,
+  id: string | undefined,
+  number: number,
+  message: string,
+  code = codes.get(number),
+  headers?: Readonly<Record<string, string>>,
+): Answer & { form: 'json' } => ({
+  form: 'json',
+  status,
+  message: errorFrame(id, number, message, code === undefined ? undefined : dataOf(code)),
+  ...(headers === undefined ? {} : { headers }),
+})
+
+/** The error for a request that the policy stops; the id of an approval goes along. */
+export const requestRefusal = (
+  { message, code, approval_id }: RequestRefusal,
+  id: string | undefined,
+): Answer & { form: 'json' } => ({
+  form: 'json',
+  status: code === 'STORAGE_UNAVAILABLE' ? 503 : 200,
+  message: errorFrame(id, REFUSED, message, { ...dataOf(code), ...(approval_id === undefined ? {} : { approval_id }) }),
+})
+
+/** A server's own error. */
+const REFUSED = -32000
+
+/** A JSON-RPC result as an answer; `message` is the whole message. */
+export const local = (message: string): Answer & { form: 'json' } => ({ form: 'json', status: 200, message })

@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
+import { headerText } from 'guard-gateway/lib/http'
+import { isSessionName } from 'guard-gateway/lib/session'
+import { NAME, type SessionInfo } from '../session/session.ts'
+
+const isName = (text: string): boolean => NAME.test(text)
+
+/** Whose key opened a session: sessions of one agent key are nobody else's. */
+export const ownerOf = (identity: Identity | undefined): string => identity?.key_id ?? 'gateway'
+
+/** How a session of the HTTP server is labelled: by the headers of its first request, and by the agent whose key it shows. Throws INVALID_HEADER. */
+export const sessionInfo = async (
+  gateway: Gateway,
+  headers: IncomingHttpHeaders,
+  identity: Identity | undefined,
+): Promise<SessionInfo> => {
+  const named = (header: string, isAllowed: (text: string) => boolean): string | undefined => {
+    const sent = headers[header]
+    if (sent === undefined) return
+    const value = typeof sent === 'string' ? headerText(sent) : ''
+    if (isAllowed(value) && !gateway.redact.looksSecret(value)) return value
+    throw new GuardError('INVALID_HEADER', `The header ${header} cannot be used as an id.`, { path: header })
+  }
+  const agent_id = identity?.agent_id ?? named('x-guard-agent-id', isName) ?? null
+  const agent = agent_id === null ? undefined : await gateway.storage.get('agents', agent_id)
+  return {
+    door: 'http',
+    merged: false,
+    owner: ownerOf(identity),
+    project_id: named('x-guard-project-id', isName) ?? agent?.project_id ?? 'default',
+    agent_id,
+    external_session_id:
+      named('x-guard-session-id', isSessionName) ?? named('x-client-session-id', isSessionName) ?? null,
+    notice: (text) => gateway.fault(new Error(text), 'mcp'),
+    stderr: () => {},
+  }
+}

@@ -1,0 +1,215 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Frame, type FrameFault, GuardError, type Identity, type PassedHeaders } from 'guard-gateway/core'
+import { identities, refusals } from 'guard-gateway/lib/http'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
+import { messageEvent } from 'guard-gateway/lib/sse'
+import type { Mcp, Place } from '../mcp.ts'
+import { versions } from '../messages/initialize.ts'
+import { type Answer, type OutgoingMessage, refusal } from '../relay/response.ts'
+import type { RunningSession } from '../session/running-session.ts'
+import { ownerOf, sessionInfo } from './about.ts'
+import { corsHeaders } from './cors.ts'
+import { numberOf } from './errors.ts'
+import { eventBytes, pump } from './stream.ts'
+
+const ONE_WRITE = 16_384
+const EMPTY = Buffer.alloc(0)
+const EVENT_STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const
+const PASSED = ['user-agent', 'accept-language', 'traceparent', 'tracestate'] as const
+
+/** One request of the transport, whose caller, server, verb and media types are fine. */
+export class Exchange {
+  readonly #mcp: Mcp
+  readonly #place: Place
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #identity: Identity | undefined
+
+  constructor(mcp: Mcp, place: Place, request: FastifyRequest, reply: FastifyReply) {
+    this.#mcp = mcp
+    this.#place = place
+    this.#request = request
+    this.#reply = reply
+    this.#identity = identities.get(request.raw)
+  }
+
+  /** Answers a request that brings no message. */
+  async answer(): Promise<void> {
+    this.#checkVersion()
+    const running = this.#running()
+    if (this.#request.method === 'GET') return this.#listen(running)
+    this.#mcp.sessions.end(running, 'the client ended it')
+    this.#send({ form: 'none', status: 200 })
+  }
+
+  /** Answers one that brings a message. */
+  async post(body: Buffer): Promise<void> {
+    const frame = readFrame(body, 'client')
+    if (frame.kind === 'fault') return this.#refused(frame)
+    try {
+      this.#checkVersion()
+      if (frame.method === 'initialize' && frame.kind === 'request') return await this.#initialize(frame)
+      const running = this.#running()
+      await this.#finish(running, await this.#taken(running, frame))
+    } catch (error) {
+      if (!(error instanceof GuardError) || this.#reply.sent) throw error
+      refusals.set(this.#request.raw, error)
+      const { status, code, message, place } = error
+      this.#send(refusal(status, frame.id, numberOf(code), message, code, place.headers))
+    }
+  }
+
+  #refused({ code, message, id }: FrameFault): void {
+    const told = { kind: 'refusal', name: 'frame.refused', reason: message } as const
+    const event = id === undefined ? told : { ...told, request_id: id }
+    const book = this.#found()?.session.book
+    if (book === undefined) this.#mcp.audit.event({ ...event, server_id: this.#place.server.id })
+    else book.event(event)
+    this.#send(refusal(400, id, code, message))
+  }
+
+  /** Waits for a session's answer; meanwhile the session is in use, as long as the client is there. */
+  async #taken({ session, proxy }: RunningSession, frame: Frame): Promise<Answer> {
+    const { raw } = this.#reply
+    const leave = session.use()
+    raw.on('close', leave)
+    try {
+      return await proxy.take(frame, this.#passed())
+    } finally {
+      raw.off('close', leave)
+      leave()
+    }
+  }
+
+  async #initialize(frame: Frame): Promise<void> {
+    const running = await this.#opened()
+    const { raw } = this.#reply
+    // nobody will ever learn its id
+    const leave = () => this.#mcp.sessions.end(running, 'the client left')
+    if (raw.destroyed) leave()
+    else raw.once('close', leave)
+    const answer = await this.#taken(running, frame)
+    raw.off('close', leave)
+    const { id, ended } = running.session
+    await this.#finish(running, answer, ended ? {} : { 'mcp-session-id': id })
+  }
+
+  async #opened(): Promise<RunningSession> {
+    return this.#mcp.openSession(
+      this.#place,
+      await sessionInfo(this.#mcp.gateway, this.#request.headers, this.#identity),
+    )
+  }
+
+  async #listen(running: RunningSession): Promise<void> {
+    const last = this.#request.headers['last-event-id']
+    const answer = await running.proxy.listen(typeof last === 'string' ? last : undefined, this.#passed())
+    if (answer.form === 'none') {
+      return this.#send(
+        refusal(405, undefined, -32000, 'The server offers no stream of its own.', 'METHOD_NOT_ALLOWED'),
+      )
+    }
+    if (answer.form === 'json' || last !== undefined) return this.#finish(running, answer)
+    const raw = this.#head(200, {})
+    const unlisten = running.session.listen(({ message = '' }) => void raw.write(messageEvent(String(message))))
+    try {
+      await this.#pump(raw, running, answer)
+    } finally {
+      unlisten()
+    }
+  }
+
+  async #finish(
+    running: RunningSession,
+    answer: Answer,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    if (answer.form !== 'sse') this.#send(answer, headers)
+    else if ('length' in answer.events) this.#sendEvents(answer.events, headers)
+    else await this.#pump(this.#head(200, headers), running, answer)
+  }
+
+  /** No call ends with a stream that was only listened to, so its client may leave it at any time. */
+  #pump(raw: ServerResponse, { session }: RunningSession, answer: Answer & { form: 'sse' }): Promise<void> {
+    return pump(raw, session, answer, this.#request.method === 'GET')
+  }
+
+  /** Sends the head of an event stream at once. */
+  #head(status: number, headers: Readonly<Record<string, string>>): ServerResponse {
+    this.#reply.hijack()
+    const { raw } = this.#reply
+    raw.writeHead(status, {
+      ...EVENT_STREAM,
+      ...this.#common(),
+      ...headers,
+    })
+    raw.flushHeaders()
+    return raw
+  }
+
+  #common() {
+    return { 'x-guard-request-id': this.#request.id, ...corsHeaders(this.#request) }
+  }
+
+  #send(answer: Exclude<Answer, { form: 'sse' }>, more: Readonly<Record<string, string>> = {}): void {
+    this.#reply.hijack()
+    const { raw } = this.#reply
+    const headers = { ...this.#common(), ...more }
+    if (answer.form === 'none') {
+      raw.writeHead(answer.status, { ...headers, 'content-length': 0 }).end()
+      return
+    }
+    const { status, message } = answer
+    sendWhole(raw, status, message, { 'content-type': 'application/json', ...headers, ...answer.headers })
+  }
+
+  /** Sends an event stream that is there to its end. */
+  #sendEvents(events: readonly OutgoingMessage[], headers: Readonly<Record<string, string>>): void {
+    this.#reply.hijack()
+    const [first, ...more] = events.map(eventBytes)
+    const bytes = first !== undefined && more.length === 0 ? first : Buffer.concat([first ?? EMPTY, ...more])
+    sendWhole(this.#reply.raw, 200, bytes, { ...EVENT_STREAM, ...this.#common(), ...headers })
+  }
+
+  #checkVersion(): void {
+    const version = this.#request.headers['mcp-protocol-version']
+    if (version === undefined || versions.includes(String(version))) return
+    throw new GuardError('PROTOCOL_VERSION', `This revision of MCP is not served. There is ${versions.join(', ')}.`)
+  }
+
+  /** The session that the request names. Throws SESSION_REQUIRED, MCP_SESSION_NOT_FOUND. */
+  #running(): RunningSession {
+    const running = this.#found()
+    if (running !== undefined) return running
+    throw new GuardError('mcp-session-id' in this.#request.headers ? 'MCP_SESSION_NOT_FOUND' : 'SESSION_REQUIRED')
+  }
+
+  #found(): RunningSession | undefined {
+    const id = this.#request.headers['mcp-session-id']
+    return typeof id === 'string'
+      ? this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#place.server.id)
+      : undefined
+  }
+
+  #passed(): PassedHeaders {
+    const passed: Record<string, string> = {}
+    for (const name of PASSED) {
+      const value = this.#request.headers[name]
+      if (typeof value === 'string' && !this.#mcp.gateway.secrets.holds(value)) passed[name] = value
+    }
+    return passed
+  }
+}
+
+/** Sends an answer of known length; text whose characters are its bytes goes out in one piece with the head. */
+const sendWhole = (
+  raw: ServerResponse,
+  status: number,
+  message: Buffer | string,
+  headers: Readonly<Record<string, string>>,
+): void => {
+  raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(message) })
+  if (typeof message !== 'string' && message.length <= ONE_WRITE) raw.end(message.toString('latin1'), 'latin1')
+  else raw.end(message)
+}

@@ -1,0 +1,165 @@
+import { type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { absentText, childEnv, givenNames, withheldText } from 'guard-gateway/lib/child-env'
+import { onUncaught, thrownText } from 'guard-gateway/lib/errors'
+import { terminalLine } from 'guard-gateway/lib/text'
+import { type Mcp, mcpOf } from '../mcp.ts'
+import type { PolicyChange } from '../policy/index.ts'
+import { serverOf } from '../servers/configured-servers.ts'
+import type { RunningSession } from '../session/running-session.ts'
+import { NAME } from '../session/session.ts'
+import { StdioServer } from './stdio-server.ts'
+
+const SERVER_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
+
+/** `guard mcp run`: the proxy between a client's standard input and output and a server started for it. */
+export const runCommand = (gateway: Gateway): Command => ({
+  id: 'mcp run',
+  unconfigured: 'sqlite',
+  args: '[-- command...]',
+  summary: 'put the permission proxy in front of a local MCP server',
+  options: {
+    '--server-id <id>': 'name of the server in policy rules, approvals and Replay',
+    '--policy <file>': 'policy file; mcp.policy of the configuration if absent',
+    '--project <id>': 'project of its records in Replay; "default" if absent',
+    '--agent <id>': 'agent that its records name',
+    '--session <id>': 'session of the client that its records belong to',
+    '--env <name...>': 'gives the server a variable of the environment that holds a key',
+  },
+  example: 'guard mcp run --server-id fs --policy filesystem.yml -- npx -y @modelcontextprotocol/server-filesystem .',
+  run: (input, io) => run(gateway, input, io),
+})
+
+const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
+  const [command, ...args] = input.rest
+  const server_id = named(input, 'serverId', SERVER_ID)
+  if (command === undefined || server_id === undefined)
+    throw new GuardError('USAGE', '"guard mcp run" needs --server-id <id>, and the server\'s command behind "--".')
+  const labels = labelsOf(input)
+  const mcp = mcpOf(gateway)
+  mcp.readPolicy()
+  const unheard = hearFaults(gateway, io)
+  await gateway.open({ beside: true })
+  const stop = stopSignal()
+  try {
+    await checkConsent(mcp)
+    const given = givenNames(input.options.env)
+    const { env, withheld } = childEnv(io.env, gateway, { given, own: meantFor(mcp, server_id) })
+    const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
+    await announce(mcp, server_id, input.rest, withheld, io)
+    const absent = absentText(given, io.env)
+    if (absent !== '') say(io, absent)
+    const running = await mcp.openSession(place, {
+      door: 'stdio',
+      merged: true,
+      owner: '',
+      ...labels,
+      notice: (text) => say(io, text),
+      stderr: (bytes) => void io.err.write(bytes),
+    })
+    return await serve(running, io, stop.asked)
+  } finally {
+    stop.release()
+    await gateway.close()
+    unheard()
+  }
+}
+
+/** Tells the person of what failed; after what nobody caught, and is none of a plugin's, the process ends with 1. Gives the way to stop hearing. */
+const hearFaults = (gateway: Gateway, io: Io): (() => void) => {
+  const tell = (what: string, error: unknown) => say(io, `${what}: ${gateway.redact.text(thrownText(error))}`)
+  gateway.hooks.fault.tap('mcp-run', (error, where) => tell(`${where} has failed, and the proxy goes on`, error))
+  return onUncaught(gateway, (error) => {
+    tell('the proxy has failed and ends', error)
+    process.exit(1)
+  })
+}
+
+/** Values that the configuration gives this very server, under whatever name they come here. */
+const meantFor = ({ options: { server_env = {} } }: Mcp, server_id: string): ReadonlySet<string> =>
+  new Set(Object.hasOwn(server_env, server_id) ? Object.values(server_env[server_id] ?? {}) : [])
+
+const say = (io: Io, text: string): void => void io.err.write(`[guard] ${terminalLine(text)}\n`)
+
+const named = ({ options }: Input, name: string, form: RegExp): string | undefined => {
+  const value = options[name]
+  if (typeof value !== 'string') return undefined
+  if (form.test(value)) return value
+  throw new GuardError(
+    'USAGE',
+    `"${terminalLine(value)}" cannot be used as an id: letters, digits, dots, _ and - are fine, "." and ".." are not.`,
+  )
+}
+
+const labelsOf = (input: Input) => ({
+  project_id: named(input, 'project', NAME) ?? 'default',
+  agent_id: named(input, 'agent', NAME) ?? null,
+  external_session_id: named(input, 'session', /^[^\p{C}]{1,512}$/u) ?? null,
+})
+
+/** Nobody could ever approve what only this process knows of. */
+const checkConsent = async (mcp: Mcp): Promise<void> => {
+  if (mcp.options.durable !== false) return
+  const policy = await (await mcp.policies()).current()
+  if (!policy.asks) return
+  throw new GuardError(
+    'INVALID_CONFIG',
+    'The policy can ask for approval, and with storage.backend memory nobody else could give it. Use sqlite.',
+  )
+}
+
+const announce = async (
+  mcp: Mcp,
+  server_id: string,
+  command: readonly string[],
+  withheld: readonly string[],
+  io: Io,
+): Promise<void> => {
+  const policies = await mcp.policies()
+  policies.onChange((change) => tellChange(change, io))
+  const { file, version, mode } = policies.state()
+  const policy = file === null ? 'none, so everything asks' : `${file} (${version.slice(0, 12)})`
+  const shown = mcp.gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
+  say(io, `starting ${shown}  server ${server_id}  policy ${policy}  mode ${mode}`)
+  const kept = withheldText("the server's", withheld, (name) => `"guard mcp run --env ${name} …"`)
+  if (kept !== '') say(io, kept)
+}
+
+/** As shells say that a command cannot be run, or is not there. */
+const neverStarted: ReadonlySet<number> = new Set([126, 127])
+
+/** Nobody looks at the pages of this process, so that it says itself by which policy it goes. */
+const tellChange = ({ kind, state: { version, mode, error } }: PolicyChange, io: Io): void => {
+  const short = version.slice(0, 12)
+  const lines =
+    kind === 'policy.changed'
+      ? [`policy read anew (${short})  mode ${mode}`]
+      : [`the policy file cannot be used as it stands; ${short} stays in force`, ...(error ?? '').split('\n')]
+  for (const line of lines) say(io, line)
+}
+
+/** Relays until the client, the server or a signal ends it; resolves to the exit code. */
+const serve = async (running: RunningSession, io: Io, asked: Promise<void>): Promise<number> => {
+  const { link } = running.session
+  const door = new StdioServer({ in: io.in ?? process.stdin, out: io.out }, running)
+  const over = Promise.race([door.serve(), door.left, asked]).then(() => undefined)
+  const gone = await Promise.race([over, link.lost])
+  if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
+  await running.end('the client ended it')
+  const { reason, exit_code = 1 } = await link.lost
+  if (gone === undefined && neverStarted.has(exit_code)) say(io, reason)
+  await door.abandon(reason)
+  return exit_code
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Signals take the same way as the end of the client's input; the server, a process group of its own, gets none by itself. */
+const stopSignal = () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const onSignal = () => resolve()
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  const release = () => {
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
+  return { asked, release }
+}

@@ -1,0 +1,12 @@
+import type { Mcp } from '../mcp.ts'
+import type { SeenTool } from '../policy/seen-tool.ts'
+
+/** The tools that servers have listed since the gateway started; undefined before any has. */
+export const seenTools = (mcp: Mcp): readonly SeenTool[] | undefined => {
+  const seen = mcp
+    .places()
+    .flatMap(({ server, tools }) =>
+      [...tools.names()].map((name) => ({ server_id: server.id, name, inputSchema: tools.inputSchema(name) })),
+    )
+  return seen.length === 0 ? undefined : seen
+}

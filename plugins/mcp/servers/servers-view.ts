@@ -1,0 +1,103 @@
+import type { Gateway, McpServer } from 'guard-gateway/core'
+import { isShape, readJson } from 'guard-gateway/lib/json'
+import type { ServersView, ServerView } from '../management/server-schemas.ts'
+import type { Mcp, Place } from '../mcp.ts'
+import type { Policy } from '../policy/index.ts'
+import { INSTRUCTIONS, pinDifference, pinOf, type ToolRow, waitingTools } from '../tools/index.ts'
+
+/** The servers behind the proxy, with their tools and what the policy does to them; behind them those of other processes whose tools wait for a person. */
+export const serversView = async (mcp: Mcp): Promise<ServersView> => {
+  const places = mcp.places()
+  const { policy: file = '' } = mcp.options
+  const waiting = (await waitingTools(mcp.gateway)).filter(({ server_id }) => mcp.place(server_id) === undefined)
+  if (places.length === 0 && file === '' && waiting.length === 0) return { servers: [], policy: null }
+  const policies = await mcp.policies()
+  const policy = await policies.current()
+  const { loaded_at, ...state } = policies.state()
+  const servers = await Promise.all(places.map((place) => serverView(mcp, place, policy)))
+  const elsewhere = [...Map.groupBy(waiting, ({ server_id }) => server_id)].map(([id, rows]) =>
+    elsewhereView(mcp, id, rows, policy),
+  )
+  return {
+    servers: [...servers, ...(await Promise.all(elsewhere))],
+    policy: { ...state, loaded_at: new Date(loaded_at).toISOString() },
+  }
+}
+
+const serverView = async (mcp: Mcp, place: Place, policy: Policy): Promise<ServerView> => {
+  const { server, tools, facts, seen_at, last_error } = place
+  await tools.refresh()
+  const pinOfTool = (name: string) => (policy.pinning === 'off' ? 'off' : tools.pin(name))
+  const listed = [...tools.names()].map((name) => ({
+    name,
+    fingerprint: tools.fingerprint(name),
+    pin: pinOfTool(name),
+  }))
+  const said = tools.serverPin()
+  // what waits for a person is shown with what else does
+  if (policy.pinning !== 'off' && said !== 'known')
+    listed.push({ name: INSTRUCTIONS, fingerprint: tools.saidFingerprint(), pin: said })
+  const sessions = [...mcp.sessions].map(({ session }) => session).filter((session) => session.server.id === server.id)
+  return {
+    id: server.id,
+    name: server.name,
+    transport: server.transport,
+    target: targetOf(mcp.gateway, server),
+    status: last_error !== undefined ? 'failing' : seen_at === undefined ? 'unknown' : 'ok',
+    protocol_version: facts?.protocol_version ?? null,
+    server_info: infoOf(facts?.server_info),
+    fingerprint: tools.serverFingerprint(),
+    tools: await toolViews(mcp.gateway, server.id, policy, listed),
+    sessions: sessions.length,
+    processes: server.transport === 'stdio' ? sessions.filter(({ link }) => link.runs === true).length : null,
+    last_seen_at: seen_at === undefined ? null : new Date(seen_at).toISOString(),
+    last_error: last_error ?? null,
+  }
+}
+
+/** A server that another process has started, as far as the storage knows it. */
+const elsewhereView = async (
+  { gateway }: Mcp,
+  id: string,
+  rows: readonly ToolRow[],
+  policy: Policy,
+): Promise<ServerView> => {
+  const listed = rows.map((row) => ({ name: row.tool, fingerprint: row.seen, pin: pinOf(row) }))
+  return {
+    ...{ id, name: id, transport: 'stdio', target: null, status: 'unknown' as const },
+    ...{ protocol_version: null, server_info: null, fingerprint: null, sessions: 0, processes: null },
+    tools: await toolViews(gateway, id, policy, listed),
+    ...{ last_seen_at: null, last_error: null },
+  }
+}
+
+type ToolView = ServerView['tools'][number]
+
+const toolViews = (
+  gateway: Gateway,
+  server_id: string,
+  policy: Policy,
+  listed: readonly Pick<ToolView, 'name' | 'fingerprint' | 'pin'>[],
+): Promise<ToolView[]> => {
+  const hidden = policy.hidden(server_id)
+  return Promise.all(
+    listed.map(async (tool) => ({
+      ...tool,
+      difference:
+        tool.pin === 'new' || tool.pin === 'changed' ? await pinDifference(gateway, server_id, tool.name) : null,
+      effect: policy.effect(server_id, tool.name, tool.pin),
+      hidden: hidden(tool.name),
+    })),
+  )
+}
+
+const targetOf = ({ redact }: Gateway, { target, command, args }: McpServer): string | null => {
+  const text = target ?? (command === undefined ? undefined : [command, ...args].join(' '))
+  return text === undefined ? null : redact.text(text)
+}
+
+const infoOf = (json: string | undefined): ServerView['server_info'] => {
+  const info: unknown = json === undefined ? undefined : readJson(json)
+  if (!isShape(info) || typeof info.name !== 'string') return null
+  return { name: info.name, version: typeof info.version === 'string' ? info.version : null }
+}

@@ -1,0 +1,176 @@
+import type { Gateway, McpServer } from 'guard-gateway/core'
+import type { Approvals } from '../approvals/index.ts'
+import type { Audit } from '../audit/index.ts'
+import { mcpHooks } from '../hooks.ts'
+import { judgeCalls } from '../judge/judge-call.ts'
+import { judgeRequests } from '../judge/judge-request.ts'
+import type { ServerFacts } from '../messages/initialize.ts'
+import type { McpLimits } from '../options.ts'
+import type { Policies, Policy } from '../policy/index.ts'
+import { ClientRelay } from '../relay/client-relay.ts'
+import { ServerRelay } from '../relay/server-relay.ts'
+import type { ServerTools } from '../tools/server-tools.ts'
+import { Session, type SessionInfo } from './session.ts'
+
+/** What one server needs for all its sessions. */
+export interface ServerContext {
+  readonly gateway: Gateway
+  readonly server: McpServer
+  readonly limits: McpLimits
+  readonly policies: Policies
+  readonly approvals: Approvals
+  readonly audit: Audit
+  readonly tools: ServerTools
+  /** What arguments are hashed with. */
+  readonly key: string
+  /** Whether a session is one of this process: what others list says nothing of it. */
+  isHere(session_id: string): boolean
+  /** No session came about. */
+  failed(reason: string): void
+  met(facts: ServerFacts): void
+  heard(): void
+}
+
+const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+
+/** The page of a server's list that was told last, and what a policy made of it: sessions mostly ask for the same. */
+const lists = new WeakMap<ServerTools, { readonly policy: Policy; readonly page: string; readonly told: string }>()
+
+/** What the tools of a server were when they were listed last. */
+const listed = new WeakMap<ServerTools, string | null>()
+
+const toldBefore = (tools: ServerTools, policy: Policy, page: string): string | undefined => {
+  const last = lists.get(tools)
+  return last?.policy === policy && last.page === page ? last.told : undefined
+}
+
+/** A session at work: what the client says goes to `proxy`. */
+export class RunningSession {
+  readonly session: Session
+  readonly proxy: ClientRelay
+  readonly #context: ServerContext
+  readonly #relay: ServerRelay
+  #ending: Promise<void> | undefined
+
+  private constructor(
+    context: ServerContext,
+    session: Session,
+    over: (running: RunningSession, reason: string) => void,
+  ) {
+    const { gateway } = context
+    this.#context = context
+    this.session = session
+    const end = (reason: string) => {
+      if (session.protocol_version === undefined) context.failed(reason)
+      over(this, reason)
+    }
+    void session.link.lost.then(({ reason }) => {
+      if (!session.ended) end(reason)
+    })
+    const judgeRequest = judgeRequests({ ...context, session })
+    this.#relay = new ServerRelay(gateway, session, {
+      tools: context.tools,
+      retold: (page) => this.#retold(page),
+      met: (facts) => context.met(facts),
+      heard: () => context.heard(),
+      refused: (asked) => judgeRequest(asked, 'server'),
+      over: end,
+    })
+    this.proxy = new ClientRelay(gateway, session, {
+      relay: this.#relay,
+      judge: judgeCalls({ ...context, session }),
+      judgeRequest,
+      over: end,
+    })
+  }
+
+  /** Opens the way to the server. `over` is told once when the session cannot go on. */
+  static async open(
+    context: ServerContext,
+    about: SessionInfo,
+    over: (running: RunningSession, reason: string) => void,
+  ): Promise<RunningSession> {
+    const { gateway, server, limits, audit } = context
+    const session = new Session(gateway, server, about, limits)
+    session.book = audit.session({
+      id: session.id,
+      server_id: server.id,
+      transport: about.door,
+      project_id: about.project_id,
+      agent_id: about.agent_id,
+      external_session_id: about.external_session_id,
+      origin: about.origin ?? 'mcp',
+    })
+    session.link = await gateway.mcpTransports.need(server.transport).open(server, session)
+    return new RunningSession(context, session, over)
+  }
+
+  /** Ends the session on both sides; resolves when the server is done with it. */
+  end(reason: string): Promise<void> {
+    this.#ending ??= this.#end(reason)
+    return this.#ending
+  }
+
+  async #end(reason: string): Promise<void> {
+    const { gateway, approvals, policies } = this.#context
+    const { session } = this
+    session.ended = true
+    session.book.event({ kind: 'session', name: 'session.ended', reason })
+    policies.endSession(session.id)
+    // their answers could have come by a further stream
+    const lost = session.calls.takeLoose().map((request) => this.#relay.settle(request, 'lost', null))
+    const ends = await Promise.allSettled([session.link.end(), approvals.expireSession(session.id), ...lost])
+    for (const end of ends) if (end.status === 'rejected') gateway.fault(end.reason, 'mcp:end')
+  }
+
+  /** Nobody may say yes any more to a call of a tool that is another one by now. */
+  async #expireChanged(): Promise<void> {
+    const { gateway, server, approvals, tools, isHere } = this.#context
+    const fingerprint = tools.serverFingerprint()
+    if (fingerprint === listed.get(tools)) return
+    listed.set(tools, fingerprint)
+    try {
+      await approvals.expireTools(server.id, isHere, (tool) => tools.fingerprint(tool))
+    } catch (error) {
+      gateway.fault(error, 'mcp:approvals')
+    }
+  }
+
+  async #retold(page: string): Promise<string> {
+    const { gateway, server, policies, tools } = this.#context
+    await this.#expireChanged()
+    const policy = await policies.current()
+    const told = toldBefore(tools, policy, page) ?? this.#tell(policy, page)
+    this.session.visible = await this.#view()
+    const { list } = mcpHooks(gateway)
+    const place = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
+    return list.isUsed() ? list.call(told, place) : told
+  }
+
+  #tell(policy: Policy, page: string): string {
+    const { server, tools } = this.#context
+    const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
+    const told = tools.rewrite(page, view)
+    lists.set(tools, { policy, page, told })
+    return told
+  }
+
+  /** What of the server's tools the policy hides or widens, as one text. */
+  async #view(): Promise<string> {
+    const { server, policies, tools } = this.#context
+    const policy = await policies.current()
+    const hidden = policy.hidden(server.id)
+    const marks = [...tools.names()].map((tool) => [tool, hidden(tool), policy.canConfirm(server.id, tool)])
+    return JSON.stringify(marks)
+  }
+
+  /** The policy has changed: a client that would see another list is told to fetch it again. */
+  async policyChanged(): Promise<void> {
+    const { session } = this
+    if (session.visible === '' || !session.announcesTools) return
+    const view = await this.#view()
+    if (view === session.visible) return
+    session.visible = view
+    session.emit(LIST_CHANGED)
+  }
+}

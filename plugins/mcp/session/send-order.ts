@@ -1,0 +1,52 @@
+/** Messages of one connection on their way to the server: they go in the order in which they came, whenever they are ready. */
+export class SendOrder {
+  readonly #turns: Turn[] = []
+
+  /** Takes up a message. */
+  join(): Turn {
+    const turn = new Turn(() => this.#next())
+    if (this.#turns.push(turn) === 1) turn.come()
+    return turn
+  }
+
+  #next(): void {
+    while (this.#turns[0]?.isOver === true) this.#turns.shift()
+    this.#turns[0]?.come()
+  }
+}
+
+/** The place of one message. */
+export class Turn {
+  readonly #over: () => void
+  readonly #came = Promise.withResolvers<void>()
+  #isNow = false
+  isOver = false
+
+  constructor(over: () => void) {
+    this.#over = over
+  }
+
+  /** All that came before are over. */
+  come(): void {
+    this.#isNow = true
+    this.#came.resolve()
+  }
+
+  /** Does what begins to send the message, when it is its turn. */
+  take<T>(send: () => Promise<T>): Promise<T> {
+    return this.#isNow ? this.#sent(send) : this.#came.promise.then(() => this.#sent(send))
+  }
+
+  #sent<T>(send: () => Promise<T>): Promise<T> {
+    const sending = send()
+    this.end()
+    return sending
+  }
+
+  /** It is sent, or never will be. */
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    if (this.#isNow) this.#over()
+  }
+}

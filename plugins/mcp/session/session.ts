@@ -1,0 +1,151 @@
+import type {
+  Connections,
+  Frame,
+  Gateway,
+  McpLink,
+  McpReply,
+  McpServer,
+  McpSession,
+  PassedHeaders,
+  UpstreamAddress,
+} from 'guard-gateway/core'
+import { newKey } from 'guard-gateway/lib/ids'
+import type { SessionLog } from '../audit/index.ts'
+import { connectionsOf } from '../connections.ts'
+import type { McpLimits } from '../options.ts'
+import type { OutgoingMessage } from '../relay/response.ts'
+import { PendingRequests } from './pending-requests.ts'
+import { SendOrder, type Turn } from './send-order.ts'
+
+/** What a project or an agent is called; no browser reaches a page of `.` or `..`. */
+export const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
+
+/** How a client is connected, and who it is. */
+export interface SessionInfo {
+  /** `http`, `stdio`, or `memory` for one without a door. */
+  readonly door: string
+  /** The client has one stream for everything. */
+  readonly merged: boolean
+  /** Whose key opened it; nobody else may use it. */
+  readonly owner: string
+  readonly project_id: string
+  readonly agent_id: string | null
+  /** The session of the client's own that it belongs to, as the client names it. */
+  readonly external_session_id: string | null
+  readonly origin?: 'mcp' | 'playground'
+  notice(text: string): void
+  stderr(bytes: Buffer): void
+}
+
+/** One client at one server: what is on its way, and what both said of themselves. */
+export class Session implements McpSession {
+  readonly id = newKey('mcp_')
+  readonly server: McpServer
+  readonly about: SessionInfo
+  readonly frame_bytes: number
+  /** Requests of the client. */
+  readonly calls: PendingRequests
+  /** Requests of the server. */
+  readonly asks: PendingRequests
+  /** That of what the client sends, where it has one stream for everything. */
+  readonly order: SendOrder | undefined
+  readonly dropCounts = new Map<string, number>()
+  protocol_version: string | undefined
+  client: { readonly name: string; readonly version: string } | null = null
+  /** The server tells when its list of tools changes. */
+  announcesTools = false
+  /** What of the list of tools the client cannot see or was told differently; changes with the policy. */
+  visible = ''
+  ended = false
+  /** Streams that are open to the client. */
+  streams = 0
+  /** Monotonic, milliseconds. */
+  used: number
+  #link: McpLink | undefined
+  #unsent: string | undefined
+  #book: SessionLog | undefined
+  readonly #gateway: Gateway
+  readonly #listeners = new Set<(out: OutgoingMessage) => void>()
+
+  constructor(gateway: Gateway, server: McpServer, about: SessionInfo, limits: McpLimits) {
+    this.#gateway = gateway
+    this.server = server
+    this.about = about
+    this.frame_bytes = limits.frame_bytes
+    this.calls = new PendingRequests(limits.pending)
+    this.asks = new PendingRequests(limits.pending)
+    this.order = about.merged ? new SendOrder() : undefined
+    this.used = gateway.clock.tick()
+  }
+
+  get merged(): boolean {
+    return this.about.merged
+  }
+
+  get link(): McpLink {
+    if (this.#link === undefined) throw new Error('The session has no link yet.')
+    return this.#link
+  }
+  set link(link: McpLink) {
+    this.#link = link
+  }
+
+  get book(): SessionLog {
+    if (this.#book === undefined) throw new Error('The session has no records yet.')
+    return this.#book
+  }
+  set book(book: SessionLog) {
+    this.#book = book
+  }
+
+  /** Hands a message to the server, when it is its turn. */
+  post(frame: Frame, passed: PassedHeaders, turn?: Turn): Promise<McpReply> {
+    return turn === undefined ? this.link.post(frame, passed) : turn.take(() => this.link.post(frame, passed))
+  }
+
+  /** Counts a stream that is open to the client, until the returned function is called. */
+  use(): () => void {
+    this.streams++
+    let open = true
+    return () => {
+      if (open) this.streams--
+      open = false
+    }
+  }
+
+  touch(): void {
+    this.used = this.#gateway.clock.tick()
+  }
+
+  connect(address: UpstreamAddress): Connections {
+    return connectionsOf(this.#gateway).to(address)
+  }
+
+  notice(text: string): void {
+    this.about.notice(text)
+  }
+  stderr(bytes: Buffer): void {
+    this.about.stderr(bytes)
+  }
+  dropped(reason: string): void {
+    this.dropCounts.set(reason, (this.dropCounts.get(reason) ?? 0) + 1)
+  }
+
+  /** Gives messages of our own to somebody until the returned function is called. */
+  listen(listener: (out: OutgoingMessage) => void): () => void {
+    this.#listeners.add(listener)
+    if (this.#unsent !== undefined) listener({ message: this.#unsent })
+    this.#unsent = undefined
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Sends a message of our own on one open stream; the last one waits for a stream if there is none. */
+  emit(message: string): void {
+    const [listener] = this.#listeners
+    if (listener === undefined) this.#unsent = message
+    else listener({ message })
+  }
+}
+
+/** A frame with other text in the place of what came. */
+export const withText = (frame: Frame, text: string): Frame => ({ ...frame, text, raw: Buffer.from(text) })

@@ -1,0 +1,22 @@
+import { GuardError } from 'guard-gateway/core'
+import type { Mcp } from '../mcp.ts'
+import { Pins } from './index.ts'
+
+/**
+ * Trusts the definitions of a server's tools as they stand, also of one that another process runs on the same storage.
+ * Gives the names of those that were not trusted before. `shown`: fingerprints, or how they begin, of what a person has looked at.
+ * Throws MCP_SERVER_NOT_FOUND, and VERSION_CONFLICT if one of the definitions is another by now; then none is trusted.
+ */
+export const acceptPins = async (
+  mcp: Mcp,
+  server_id: string,
+  tools: readonly string[] | 'all',
+  shown?: readonly string[],
+): Promise<readonly string[]> => {
+  const place = mcp.place(server_id)
+  if (place !== undefined) return place.tools.accept(tools, shown)
+  const { rows } = await mcp.gateway.storage.find('mcp_tools', { where: { server_id }, limit: 1 })
+  if (rows.length === 0)
+    throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, { known: mcp.places().map(({ server }) => server.id) })
+  return new Pins(mcp.gateway, mcp.audit, server_id).acceptSeen(tools, shown)
+}

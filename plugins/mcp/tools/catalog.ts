@@ -1,0 +1,205 @@
+import type { Arguments, Gateway, McpServer } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { canonicalJson } from 'guard-gateway/lib/trace'
+import type { Audit } from '../audit/index.ts'
+import type { PinState } from '../audit/words.ts'
+import type { ServerFacts } from '../messages/initialize.ts'
+import { faultsText } from '../schemas/fault-text.ts'
+import { type CompiledInput, compileInput } from '../schemas/input.ts'
+import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './definition.ts'
+import type { PinRows } from './pin-rows.ts'
+import { Pins } from './pins.ts'
+import { rewritePage } from './rewrite.ts'
+import { saysOf, type ToolSays } from './says.ts'
+import type { ListView, ServerTools, Validated } from './server-tools.ts'
+
+const MAX_TOOLS = 10_000
+const MAX_PAGES = 1_000
+
+/** A list on its way, page by page. */
+interface Generation {
+  readonly names: Set<string>
+  pages: number
+  /** Cursor of the page that goes on with it. */
+  next: string | undefined
+}
+
+/** The tools of one server as they were listed last, over all its sessions. */
+export class ToolCatalog implements ServerTools {
+  readonly #tools = new Map<string, Definition>()
+  readonly #pins: Pins
+  readonly #gateway: Gateway
+  readonly #server: McpServer
+  #generation: Generation | undefined
+  #facts: ServerFacts | undefined
+  /** What the server says of itself, as a thing that is pinned. */
+  #said: Definition | undefined
+
+  /** `pins`: where they are kept, if not in storage. */
+  constructor(gateway: Gateway, server: McpServer, audit: Audit, pins?: PinRows) {
+    this.#gateway = gateway
+    this.#server = server
+    this.#pins = new Pins(gateway, audit, server.id, pins)
+  }
+
+  /** The server has said who it is. */
+  met(facts: ServerFacts): void {
+    this.#facts = facts
+    this.#said = serverDefinition(facts)
+    this.#pins.sawServer(this.#said)
+  }
+
+  serverPin(): PinState {
+    return this.#said === undefined ? this.#pins.stateBefore(INSTRUCTIONS) : this.#pins.stateOfServer(this.#said)
+  }
+
+  async observe(result: string, cursor?: string): Promise<string | undefined> {
+    const page = readPage(result, (name) => this.#tools.get(name))
+    const generation = this.#begunOrGoneOn(cursor)
+    this.#generation = generation
+    if (generation !== undefined) {
+      generation.pages++
+      generation.next = page.next
+      for (const { name } of page.definitions) generation.names.add(name)
+      const refused = tooMany(generation)
+      if (refused !== undefined) return refused
+    }
+    const isLast = page.next === undefined && generation !== undefined
+    // first the pins: no call may be judged by a definition that was not compared
+    await this.#pins.saw(page.definitions, isLast)
+    for (const definition of page.definitions) this.#tools.set(definition.name, definition)
+    if (isLast) this.#end(generation)
+    return undefined
+  }
+
+  /** The list that the page of a cursor is part of; none if a page was left out before it: such a list is not whole. */
+  #begunOrGoneOn(cursor: string | undefined): Generation | undefined {
+    if (cursor === undefined) return { names: new Set(), pages: 0, next: undefined }
+    return this.#generation?.next === cursor ? this.#generation : undefined
+  }
+
+  /** Forgets what a whole list did not name. */
+  #end(generation: Generation): void {
+    if (this.#generation !== generation) return
+    this.#generation = undefined
+    for (const name of this.#tools.keys()) if (!generation.names.has(name)) this.#tools.delete(name)
+  }
+
+  /** What was observed stands until the next list; a list on its way may mix old and new, so nothing is forgotten for it. */
+  stale(): void {
+    this.#generation = undefined
+  }
+
+  /** SHA-256 in hex of what the server says of itself; null before it has. */
+  saidFingerprint(): string | null {
+    return this.#said?.fingerprint ?? null
+  }
+
+  /** SHA-256 in hex of where the server is, what it says of itself, and all its tools; null before it has listed any. */
+  serverFingerprint(): string | null {
+    if (this.#tools.size === 0) return null
+    const { target, command, args } = this.#server
+    const { server_info = '{}', instructions = null } = this.#facts ?? {}
+    const tools = [...this.#tools.values()].map(({ fingerprint }) => fingerprint).sort()
+    const place = target ?? [command ?? '', ...args]
+    return sha256(canonicalJson({ place, name: nameIn(server_info), instructions, tools }))
+  }
+
+  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them begins with none of these fingerprints. */
+  accept(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
+    const listed = [...this.#tools.values(), ...(this.#said === undefined ? [] : [this.#said])]
+    // before a first list here, what other processes or this one have listed earlier
+    if (this.#tools.size === 0) return this.#pins.acceptSeen(tools, shown)
+    return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)), shown)
+  }
+
+  names(): Iterable<string> {
+    return this.#tools.keys()
+  }
+
+  /** What the tool's arguments must be, as its server says; undefined where it does not. */
+  inputSchema(tool: string): unknown {
+    return this.#tools.get(tool)?.inputSchema
+  }
+
+  fingerprint(tool: string): string | null {
+    return this.#tools.get(tool)?.fingerprint ?? null
+  }
+
+  says(tool: string): ToolSays | null {
+    const definition = this.#tools.get(tool)
+    return definition === undefined ? null : saysOf(definition.json, this.#gateway.redact)
+  }
+
+  pin(tool: string): PinState {
+    const definition = this.#tools.get(tool)
+    return definition === undefined ? this.#pins.stateBefore(tool) : this.#pins.state(definition)
+  }
+
+  /** Takes over what other processes have been told to trust of tools that are held here. */
+  async refresh(): Promise<void> {
+    const pins = [this.serverPin(), ...[...this.#tools.keys()].map((tool) => this.pin(tool))]
+    if (pins.some((pin) => pin !== 'known')) await this.#pins.load(true)
+  }
+
+  validate(tool: string, args: Arguments): Validated | Promise<Validated> {
+    return this.#pins.loaded && this.#isKnown(tool) ? this.#validate(tool, args) : this.#validateAnew(tool, args)
+  }
+
+  /** Whether nothing that happened in another process makes a difference: it may have listed the tool, or been told to trust it. */
+  #isKnown(tool: string): boolean {
+    return this.#tools.has(tool) && this.pin(tool) === 'known' && this.serverPin() === 'known'
+  }
+
+  async #validateAnew(tool: string, args: Arguments): Promise<Validated> {
+    await this.#pins.load()
+    if (!this.#isKnown(tool)) for (const one of [tool, INSTRUCTIONS]) await this.#pins.refresh(one)
+    return this.#validate(tool, args)
+  }
+
+  #validate(tool: string, args: Arguments): Validated | Promise<Validated> {
+    const definition = this.#tools.get(tool)
+    if (definition?.inputSchema === undefined) return { state: 'skipped' }
+    return definition.compiled === undefined ? validatedFirst(definition, args) : validated(definition.compiled, args)
+  }
+
+  check(tool: string, args: Arguments): Validated {
+    const compiled = this.#tools.get(tool)?.compiled
+    return compiled === undefined ? { state: 'skipped' } : judged(compiled, args)
+  }
+
+  rewrite(result: string, view: ListView): string {
+    return rewritePage(result, view)
+  }
+}
+
+const tooMany = ({ names, pages }: Generation): string | undefined => {
+  if (names.size > MAX_TOOLS) return `Upstream lists more than ${MAX_TOOLS} tools`
+  return pages > MAX_PAGES ? `Upstream lists its tools on more than ${MAX_PAGES} pages` : undefined
+}
+
+const validatedFirst = async (definition: Definition, args: Arguments): Promise<Validated> => {
+  definition.compiled ??= await compileInput(definition.inputSchema)
+  return validated(definition.compiled, args)
+}
+
+/** At once for arguments that fit; what does not fit is told whole, for an agent to put it right in one go. */
+const validated = (schema: CompiledInput, args: Arguments): Validated | Promise<Validated> => {
+  const first = judged(schema, args)
+  if (!schema.usable || first.state !== 'failed') return first
+  return schema.faults(args).then((faults) => ({ ...first, error: faultsText(faults) }))
+}
+
+const judged = (schema: CompiledInput, args: Arguments): Validated => {
+  if (!schema.usable) return { state: 'unsupported' }
+  const fault = schema.check(args)
+  if (fault === undefined || fault === 'partial') return { state: fault ?? 'ok' }
+  return { state: 'failed', error: faultsText([fault]) }
+}
+
+const nameIn = (json: string): unknown => {
+  const info: unknown = JSON.parse(json)
+  return typeof info === 'object' && info !== null && Object.hasOwn(info, 'name')
+    ? (info as { readonly name: unknown }).name
+    : null
+}

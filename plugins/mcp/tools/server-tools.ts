@@ -1,0 +1,42 @@
+import type { Arguments } from 'guard-gateway/core'
+import type { PinState, SchemaState } from '../audit/words.ts'
+import type { ToolSays } from './says.ts'
+
+/** What validating arguments by a tool's own schema came to. */
+export interface Validated {
+  readonly state: SchemaState
+  /** What is wrong: ends the sentence `Invalid arguments for 'x': …`. */
+  readonly error?: string
+}
+
+/** How a list of tools is told to the client. */
+export interface ListView {
+  /** The tool leaves the list. */
+  readonly hidden: (tool: string) => boolean
+  /** A call of the tool may be answered by a question, so its `outputSchema` must allow one. */
+  readonly canConfirm: (tool: string) => boolean
+}
+
+/** What the proxy knows of the tools of one server. */
+export interface ServerTools {
+  /** Takes note of one page of a list: JSON text of the result, and the cursor it was asked for with. Gives the reason where it must not be passed on. */
+  observe(result: string, cursor?: string): Promise<string | undefined>
+  /** The server said that its list has changed. */
+  stale(): void
+  /** Names of the tools in the list that was observed last. */
+  names(): Iterable<string>
+  fingerprint(tool: string): string | null
+  /** What the server says of a tool in its own words; null before any list. */
+  says(tool: string): ToolSays | null
+  /** Changes with every change of a definition; null before any list. */
+  serverFingerprint(): string | null
+  pin(tool: string): PinState
+  /** The same of what the server says of itself: its instructions, for one. */
+  serverPin(): PinState
+  /** At once, but for the first call of a tool. */
+  validate(tool: string, args: Arguments): Validated | Promise<Validated>
+  /** The same for a tool whose calls have been validated before. */
+  check(tool: string, args: Arguments): Validated
+  /** The page as the client gets it. */
+  rewrite(result: string, view: ListView): string
+}
