@@ -155,16 +155,16 @@ export class Mcp {
       audit: this.audit,
       tools: place.tools,
       key: await this.#key,
-      isHere: (session_id) => this.sessions.has(session_id),
+      isLocal: (session_id) => this.sessions.has(session_id),
       failed: (reason) => {
         place.last_error = this.gateway.redact.text(reason)
       },
-      met: (facts) => {
+      initialized: (facts) => {
         place.facts = facts
         place.last_error = undefined
-        place.tools.met(facts)
+        place.tools.initialized(facts)
       },
-      heard: () => {
+      responded: () => {
         place.seen_at = this.gateway.clock.now()
       },
     }

@@ -6,9 +6,9 @@ import { openPolicies } from './policy/index.ts'
 import type { OutgoingMessage } from './relay/response.ts'
 import { serverOf } from './servers/configured-servers.ts'
 import type { SessionInfo } from './session/session.ts'
-import { passingPins } from './tools/index.ts'
+import { sessionPins } from './tools/index.ts'
 
-/** A session without a door. */
+/** A session of a client inside this process. */
 export interface OpenMcpOptions {
   readonly server_id: string
   /** Id of a registered transport, where the configuration has no server of this id: nobody else sees that one. */
@@ -36,7 +36,7 @@ export interface OpenedMcp {
 
 const quiet: Pick<SessionInfo, 'notice' | 'stderr'> = { notice: () => {}, stderr: () => {} }
 
-/** Opens a session at a server, with the same judgement and the same records as one that comes through a door. */
+/** Opens a session at a server, with the same judgement and the same records as one that comes over HTTP or standard input. */
 export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promise<OpenedMcp> => {
   const mcp = mcpOf(gateway)
   const { policy } = options
@@ -46,7 +46,7 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
       ? undefined
       : await openPolicies(gateway, { policy, fault: (...told) => gateway.fault(...told) })
   const about: SessionInfo = {
-    door: 'memory',
+    client_transport: 'memory',
     merged: false,
     owner: '',
     project_id: options.project_id ?? 'default',
@@ -85,7 +85,7 @@ const placeFor = (mcp: Mcp, { server_id, transport, server, pins }: OpenMcpOptio
   const known = mcp.place(server_id)
   if (known === undefined) {
     const own = { ...serverOf(server_id, { transport: transport ?? 'stdio' }), ...server, id: server_id }
-    return mcp.unlisted(own, pins === 'session' ? passingPins() : undefined)
+    return mcp.unlisted(own, pins === 'session' ? sessionPins() : undefined)
   }
   if (transport === undefined || known.server.transport === transport) return known
   throw new GuardError(

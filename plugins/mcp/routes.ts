@@ -4,7 +4,7 @@ import type { Mcp } from './mcp.ts'
 import { addPages } from './page/index.ts'
 import { policyRoutes } from './policy/routes.ts'
 import { transportRoutes } from './server-http/routes.ts'
-import { seenTools } from './servers/listed-tools.ts'
+import { listedTools } from './servers/listed-tools.ts'
 import { serversView } from './servers/servers-view.ts'
 import { acceptPins } from './tools/accept-pins.ts'
 
@@ -21,5 +21,5 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })
   addPages({ mcp, approver: gateway.approver })
-  await app.register(policyRoutes(gateway, { ...options, tools: () => seenTools(mcp) }), { prefix: '/api/v1/mcp' })
+  await app.register(policyRoutes(gateway, { ...options, tools: () => listedTools(mcp) }), { prefix: '/api/v1/mcp' })
 }

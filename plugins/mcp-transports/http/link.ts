@@ -13,12 +13,12 @@ import {
   type UpstreamResponse,
 } from 'guard-gateway/core'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
-import { bodyOf, eventsIn, eventsOf } from './body.ts'
 import { Chunks } from './chunks.ts'
+import { packedAs, refusalOf, saysNoSession, statusWith } from './error-response.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'
-import { placeOf } from './place.ts'
-import { packedAs, refusalOf, saysNoSession, statusWith } from './refused.ts'
-import { ask, Ended, NoAnswer } from './request.ts'
+import { ask, NoResponse, SessionEnded } from './request.ts'
+import { bodyOf, eventsIn, eventsOf } from './response-body.ts'
+import { serverAddress } from './server-address.ts'
 
 const END_MS = 5_000
 const PRINTABLE = /^[\x21-\x7e]{1,1024}$/
@@ -44,7 +44,7 @@ class HttpLink implements McpLink {
   #ended = false
 
   constructor(server: McpServer, session: McpSession) {
-    const { address, host, path } = placeOf(server)
+    const { address, host, path } = serverAddress(server)
     this.#server = server
     this.#session = session
     this.#connections = session.connect(address)
@@ -61,7 +61,7 @@ class HttpLink implements McpLink {
       const response = await this.#ask('POST', headers, frame.raw)
       return await this.#answered(response, frame)
     } catch (error) {
-      return unanswered(error)
+      return withoutResponse(error)
     }
   }
 
@@ -74,13 +74,13 @@ class HttpLink implements McpLink {
       if (response.status === 405) return { form: 'none', status: 405 }
       return { ...failed('The MCP server has a stream open for this session already.'), status: 409 }
     } catch (error) {
-      return unanswered(error)
+      return withoutResponse(error)
     }
   }
 
   async end(): Promise<void> {
     this.#ended = true
-    const ended = new Ended()
+    const ended = new SessionEnded()
     this.#lose({ reason: ended.message })
     // the answer to `initialize` may name a session of the server's that is to be ended, too
     const waiting = this.#session.protocol_version === undefined ? [] : this.#waiting
@@ -204,8 +204,8 @@ const message = (bytes: Buffer, status: number): McpReply => {
 
 const failed = (message: string) => ({ form: 'failed', status: 502, code: 'UPSTREAM_FAILED', message }) as const
 
-const unanswered = (error: unknown): McpReply => {
-  if (!(error instanceof NoAnswer))
+const withoutResponse = (error: unknown): McpReply => {
+  if (!(error instanceof NoResponse))
     return failed(`The answer of the MCP server cannot be used: ${(error as Error).message}`)
   const { code, message } = error
   return { form: 'failed', status: code === 'UPSTREAM_TIMEOUT' ? 504 : 502, code, message }

@@ -2,7 +2,7 @@ import type { Connections, Exchange, UpstreamListener, UpstreamRequest, Upstream
 import { connectionFault } from 'guard-gateway/lib/network'
 
 /** A server that gave no answer: it was not reached, or did not answer in time. */
-export class NoAnswer extends Error {
+export class NoResponse extends Error {
   readonly code: 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT'
   constructor(code: 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT', message: string) {
     super(message)
@@ -10,7 +10,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Sends a request; resolves when the head of the answer is there, within `timeout_ms`. Rejects with NoAnswer. Redirects are answers like any other. While it waits, it is one of `waiting`. */
+/** Sends a request; resolves when the head of the answer is there, within `timeout_ms`. Rejects with NoResponse. Redirects are answers like any other. While it waits, it is one of `waiting`. */
 export const ask = (
   connections: Connections,
   request: UpstreamRequest,
@@ -22,13 +22,13 @@ export const ask = (
       clearTimeout(late)
       waiting.delete(exchange)
     }
-    const exchange = sent(connections, request, new Asking(resolve, reject, over))
-    const late = setTimeout(() => exchange.stop(new Late(timeout_ms)), timeout_ms)
+    const exchange = sent(connections, request, new PendingResponse(resolve, reject, over))
+    const late = setTimeout(() => exchange.stop(new ResponseTimeout(timeout_ms)), timeout_ms)
     waiting.add(exchange)
   })
 
 /** The session of a request that waits is over. */
-export class Ended extends Error {
+export class SessionEnded extends Error {
   constructor() {
     super('The session has ended.')
   }
@@ -39,7 +39,7 @@ const sent = (connections: Connections, request: UpstreamRequest, listener: Upst
     return connections.send(request, listener)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new NoAnswer(
+    throw new NoResponse(
       'UPSTREAM_UNREACHABLE',
       `The MCP server was not asked, since the request cannot be written: ${error.message}. Look at the headers of the server.`,
     )
@@ -47,12 +47,12 @@ const sent = (connections: Connections, request: UpstreamRequest, listener: Upst
 }
 
 /** One request that waits for its answer. */
-class Asking implements UpstreamListener {
+class PendingResponse implements UpstreamListener {
   readonly #over: () => void
   readonly #resolve: (response: UpstreamResponse) => void
-  readonly #reject: (error: NoAnswer) => void
+  readonly #reject: (error: NoResponse) => void
 
-  constructor(resolve: (response: UpstreamResponse) => void, reject: (error: NoAnswer) => void, over: () => void) {
+  constructor(resolve: (response: UpstreamResponse) => void, reject: (error: NoResponse) => void, over: () => void) {
     this.#resolve = resolve
     this.#reject = reject
     this.#over = over
@@ -65,23 +65,23 @@ class Asking implements UpstreamListener {
 
   failed(error: NodeJS.ErrnoException): void {
     this.#over()
-    this.#reject(noAnswer(error))
+    this.#reject(noResponse(error))
   }
 
   over(): void {}
 }
 
-class Late extends Error {
+class ResponseTimeout extends Error {
   constructor(timeout_ms: number) {
     super(`The MCP server did not answer within ${timeout_ms / 1000} s.`)
   }
 }
 
-const noAnswer = (error: NodeJS.ErrnoException): NoAnswer => {
-  if (error instanceof Late) return new NoAnswer('UPSTREAM_TIMEOUT', error.message)
-  if (error instanceof Ended) return new NoAnswer('UPSTREAM_UNREACHABLE', error.message)
+const noResponse = (error: NodeJS.ErrnoException): NoResponse => {
+  if (error instanceof ResponseTimeout) return new NoResponse('UPSTREAM_TIMEOUT', error.message)
+  if (error instanceof SessionEnded) return new NoResponse('UPSTREAM_UNREACHABLE', error.message)
   const { what, fix } = connectionFault(error)
-  return new NoAnswer(
+  return new NoResponse(
     'UPSTREAM_UNREACHABLE',
     `The MCP server could not be reached: ${what}.${fix === undefined ? '' : ` ${fix}`}`,
   )

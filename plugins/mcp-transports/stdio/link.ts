@@ -1,11 +1,11 @@
 import type { Frame, FrameFault, Lost, McpLink, McpReply, McpServer, McpSession, StreamEvent } from 'guard-gateway/core'
 import { cancelledKey, keyOfId, readFrame, roundedKey } from 'guard-gateway/lib/json-rpc'
-import { answeredBy } from './answered.ts'
-import { Begun } from './begun.ts'
+import { answeredId } from './answered-id.ts'
 import { Child } from './child.ts'
 import { Exchange } from './exchange.ts'
 import { Exchanges, tokenOf } from './exchanges.ts'
 import { Queue } from './queue.ts'
+import { SessionSetup } from './session-setup.ts'
 
 /** How many messages wait for somebody who listens. */
 const WAITING = 256
@@ -23,7 +23,7 @@ class StdioLink implements McpLink {
   /** Undefined while nobody uses the session. */
   #child: Child | undefined
   readonly #lose: (lost: Lost) => void
-  readonly #begun = new Begun()
+  readonly #begun = new SessionSetup()
   #resting: Promise<void> | undefined
   #waking: Promise<void> | undefined
   #over = false
@@ -47,7 +47,7 @@ class StdioLink implements McpLink {
     const child = new Child(this.#server, {
       limit: session.frame_bytes,
       onLine: (line) => this.#line(line),
-      onTooLong: (ends) => this.#tooLong(answeredBy(ends)),
+      onTooLong: (ends) => this.#tooLong(answeredId(ends)),
       onStderr: (bytes) => session.stderr(bytes),
     })
     this.#child = child

@@ -1,9 +1,9 @@
 import { type Change, type Found, type Gateway, GuardError, type Where } from 'guard-gateway/core'
 import { Queues } from 'guard-gateway/lib/keyed-queue'
 import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
+import { changeApproval, withoutTexts } from './change-approval.ts'
 import { Deadlines } from './deadlines.ts'
-import { changeApproval, withoutTexts } from './ending.ts'
-import { asked, charsOf, openKey, type Question, textsOf } from './question.ts'
+import { argumentChars, openKey, pendingApproval, type Question, textsOf } from './question.ts'
 import type { ApprovalRow } from './tables.ts'
 
 const ATTEMPTS = 5
@@ -20,8 +20,8 @@ export interface ApprovalOptions {
 }
 
 /** What a call that needs consent meets. */
-export interface Decided {
-  /** `granted`: forward it; `asked`: somebody has been asked, now or before; `denied`: somebody said no. */
+export interface Consent {
+  /** `granted`: forward it; `asked`: a person has been asked, now or before; `denied`: somebody said no. */
   readonly state: 'granted' | 'asked' | 'denied'
   readonly approval: ApprovalRow
   /** What commits with the record of the call. */
@@ -29,7 +29,7 @@ export interface Decided {
 }
 
 /** Puts the record of a call and the approval's part in it into storage; false: the approval has changed meanwhile. */
-export type Commit = (decided: Decided) => Promise<boolean>
+export type Commit = (decided: Consent) => Promise<boolean>
 
 /** Consent of people to single calls: asked for, given, and used exactly once. */
 export class Approvals {
@@ -61,7 +61,7 @@ export class Approvals {
    * Finds or asks for the consent to a call, and lets `commit` put it on record: a grant counts only once that is done.
    * One call of a binding at a time. Throws STORAGE_BUSY if others change the approval again and again, and what `commit` throws.
    */
-  decide(question: Question, commit: Commit): Promise<Decided> {
+  decide(question: Question, commit: Commit): Promise<Consent> {
     const key = openKey(question)
     return this.#queues.run(key, async () => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -75,7 +75,7 @@ export class Approvals {
     })
   }
 
-  async #meet(question: Question, key: string): Promise<Decided> {
+  async #meet(question: Question, key: string): Promise<Consent> {
     const row = await this.#open(key)
     if (row === undefined) return this.#ask(question)
     const stale = this.#staleness(row, question)
@@ -103,11 +103,11 @@ export class Approvals {
     return isShown ? undefined : 'transform_changed'
   }
 
-  #ask(question: Question): Decided {
+  #ask(question: Question): Consent {
     const { clock, redact } = this.#gateway
-    const short = asked(question, clock.now(), this.options.timeout_ms, redact)
+    const short = pendingApproval(question, clock.now(), this.options.timeout_ms, redact)
     const texts = textsOf(question, short, redact)
-    const approval = texts === undefined ? short : { ...short, argument_chars: charsOf(texts) }
+    const approval = texts === undefined ? short : { ...short, argument_chars: argumentChars(texts) }
     // its time begins to run by the monotonic clock, too
     this.#deadlines.isOver(approval)
     const changes: Change[] = [{ table: 'mcp_approvals', put: approval, when: 'absent' }]
@@ -116,7 +116,7 @@ export class Approvals {
     return { state: 'asked', approval, part: { approval_id: approval.id, changes, spans } }
   }
 
-  #grant(row: ApprovalRow): Decided {
+  #grant(row: ApprovalRow): Consent {
     const used_count = row.used_count + 1
     const now = this.#gateway.clock.now()
     const used: Partial<ApprovalRow> =

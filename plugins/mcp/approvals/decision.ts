@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
-import { REASON_CHARS } from '../audit/bounds.ts'
+import { REASON_CHARS } from '../audit/limits.ts'
 import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
 import { checkExpectedCall, type ExpectedCall } from './expected-call.ts'
 import type { ApprovalRow, ApprovalStatus, ApprovalTexts } from './tables.ts'
@@ -23,7 +23,7 @@ export const approvalById = async (gateway: Gateway, approvals: Approvals, id: s
       'APPROVAL_NOT_FOUND',
       `There is no approval "${cutText(id, 64)}". List them with GET /api/v1/mcp/approvals.`,
     )
-  return shownAs(approvals, row)
+  return currentState(approvals, row)
 }
 
 /** The whole arguments of an approval as it stands now, redacted, as JSON; null once it is over. */
@@ -36,7 +36,7 @@ export const textsById = async (
 }
 
 /** A row with the status that it has by now. */
-export const shownAs = (approvals: Approvals, row: ApprovalRow): ApprovalRow =>
+export const currentState = (approvals: Approvals, row: ApprovalRow): ApprovalRow =>
   isOpen(row) && approvals.isOver(row)
     ? { ...row, status: 'expired', reason: row.reason ?? 'timeout', ...approvals.hidden() }
     : row

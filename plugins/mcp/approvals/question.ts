@@ -1,10 +1,10 @@
 import type { Arguments, Redactor } from 'guard-gateway/core'
 import { newId, sha256 } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
-import { MAX_FINDINGS, NAME_CHARS } from '../audit/bounds.ts'
 import type { Entry } from '../audit/index.ts'
+import { MAX_FINDINGS, NAME_CHARS } from '../audit/limits.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
-import type { ToolSays } from '../tools/says.ts'
+import type { ToolDescription } from '../tools/tool-description.ts'
 import { previewOf, wholeOf } from './preview.ts'
 import type { ApprovalRow, ApprovalTexts } from './tables.ts'
 
@@ -21,7 +21,7 @@ export interface Question {
   /** Of the arguments as the client sent them, hex. */
   readonly argument_hash: string
   readonly tool_fingerprint: string | null
-  readonly tool_says?: ToolSays | null
+  readonly tool_says?: ToolDescription | null
   /** The rules that want a person's consent. */
   readonly rule_ids: readonly string[]
   readonly findings: readonly RuleFinding[]
@@ -46,7 +46,12 @@ export const openKey = ({
   sha256(JSON.stringify([server_id, session_id, tool, argument_hash]))
 
 /** The approval that asks a question, pending. */
-export const asked = (question: Question, now: number, timeout_ms: number, redact: Redactor): ApprovalRow => ({
+export const pendingApproval = (
+  question: Question,
+  now: number,
+  timeout_ms: number,
+  redact: Redactor,
+): ApprovalRow => ({
   id: newId('apr_', now),
   status: 'pending',
   scope: 'once',
@@ -90,5 +95,5 @@ export const textsOf = (question: Question, row: ApprovalRow, redact: Redactor):
 }
 
 /** How much there is to read. */
-export const charsOf = ({ arguments: args, sent_arguments }: ApprovalTexts): number =>
+export const argumentChars = ({ arguments: args, sent_arguments }: ApprovalTexts): number =>
   args.length + (sent_arguments?.length ?? 0)

@@ -1,6 +1,6 @@
 import { type Table, table } from 'guard-gateway/core'
 import type { RuleFinding } from '../judge/verdict.ts'
-import type { ToolSays } from '../tools/says.ts'
+import type { ToolDescription } from '../tools/tool-description.ts'
 
 export const approvalStates = ['pending', 'allowed', 'denied', 'consumed', 'expired'] as const
 /** `pending` waits for a person; `allowed` and `denied` wait for the call to come again; the others are over. */
@@ -20,7 +20,7 @@ export interface ApprovalRow {
   readonly argument_hash: string
   readonly tool_fingerprint: string | null
   /** What the server said of the tool; null where it was not asked. */
-  readonly tool_says: ToolSays | null
+  readonly tool_says: ToolDescription | null
   /** The rules that asked. */
   readonly rule_ids: readonly string[]
   /** The words of those rules, which may show arguments. */

@@ -2,16 +2,16 @@ import type { Change, Gateway } from 'guard-gateway/core'
 import { BatchedCalls } from './batched-calls.ts'
 import type { AuditSession } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
-import { type Piece, RunWriter } from './run-writer.ts'
+import { type RunUpdate, RunWriter } from './run-writer.ts'
 import { SessionLog } from './session-log.ts'
 import { UnfinishedCalls } from './unfinished-calls.ts'
 
 /** The record of all MCP traffic of this process: what was decided, what happened, and where it stands in Replay. */
 export class Audit {
   /** Calls that go on while their records are written. */
-  readonly passing: BatchedCalls
+  readonly batched: BatchedCalls
   /** Calls of processes that have gone. */
-  readonly left: UnfinishedCalls
+  readonly unfinished: UnfinishedCalls
   readonly #gateway: Gateway
   readonly #writers = new Map<string, RunWriter>()
   readonly #writing = new Set<Promise<unknown>>()
@@ -19,14 +19,14 @@ export class Audit {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
-    this.passing = new BatchedCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
-    this.left = new UnfinishedCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
+    this.batched = new BatchedCalls(gateway, (update, urgent) => this.keep(update, urgent))
+    this.unfinished = new UnfinishedCalls(gateway, (update, urgent) => this.keep(update, urgent))
   }
 
-  /** The storage is open: from now on every reader sees what was answered, and what was left is looked for. */
+  /** The storage is open: from now on every reader sees what was answered, and unfinished calls of other processes are looked for. */
   begin(): void {
-    this.passing.begin()
-    this.left.begin()
+    this.batched.begin()
+    this.unfinished.begin()
   }
 
   /** The records of one session. */
@@ -35,15 +35,15 @@ export class Audit {
   }
 
   /** Writes to a run; pieces of one run are written in the order in which they came. */
-  keep(piece: Piece, urgent: boolean): Promise<void> {
-    const { trace_id } = piece.run
+  keep(update: RunUpdate, urgent: boolean): Promise<void> {
+    const { trace_id } = update.run
     let writer = this.#writers.get(trace_id)
     if (writer === undefined) {
       const made = new RunWriter(this.#gateway, () => this.#writers.delete(trace_id))
       this.#writers.set(trace_id, made)
       writer = made
     }
-    return writer.add(piece, urgent)
+    return writer.add(update, urgent)
   }
 
   /** Puts something on record that belongs to no session; nobody waits for it. */
@@ -71,13 +71,13 @@ export class Audit {
 
   /** Looks for nothing any more; resolves when everything is written. */
   end(): Promise<void> {
-    this.left.end()
+    this.unfinished.end()
     return this.flush()
   }
 
   /** Resolves when everything that was handed over is written. */
   async flush(): Promise<void> {
-    await this.passing.flush()
+    await this.batched.flush()
     for (const writer of [...this.#writers.values()]) await writer.flush()
     await Promise.allSettled([...this.#writing])
   }

@@ -1,6 +1,6 @@
 import type { Change, FragmentRun, Gateway, Origin, WriteOptions } from 'guard-gateway/core'
 import { recordsOf } from './records.ts'
-import type { Piece } from './run-writer.ts'
+import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
 /** How long the end of a call may wait for a decision to be written with, in milliseconds. */
@@ -20,7 +20,7 @@ export class BatchedCall {
   readonly row: AuditRow
   end: End | undefined
   /** Its run knows that it runs. */
-  isTold = false
+  isAnnounced = false
 
   constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
     this.origin = origin
@@ -43,7 +43,7 @@ interface Ends {
  */
 export class BatchedCalls {
   readonly #gateway: Gateway
-  readonly #keep: (piece: Piece, urgent: boolean) => Promise<void>
+  readonly #keep: (update: RunUpdate, urgent: boolean) => Promise<void>
   #fresh: BatchedCall[] = []
   #ends: Ends | undefined
   /** Those written since running calls were shown last, and those that ran then. */
@@ -55,7 +55,7 @@ export class BatchedCalls {
   #ride: NodeJS.Timeout | undefined
   #later: NodeJS.Timeout | undefined
 
-  constructor(gateway: Gateway, keep: (piece: Piece, urgent: boolean) => Promise<void>) {
+  constructor(gateway: Gateway, keep: (update: RunUpdate, urgent: boolean) => Promise<void>) {
     this.#gateway = gateway
     this.#keep = keep
   }
@@ -82,7 +82,7 @@ export class BatchedCalls {
     call.end = end
     const ends = this.#ends ?? noEnds()
     const record: AuditRow = { ...call.row, ...end, traced: true }
-    if (call.isTold || !this.#gateway.hooks.tool.call(false, { record, written: ends.written.promise }))
+    if (call.isAnnounced || !this.#gateway.hooks.tool.call(false, { record, written: ends.written.promise }))
       return this.#tell(call, end)
     this.#ends = ends
     this.#ride ??= setTimeout(() => {
@@ -144,7 +144,7 @@ export class BatchedCalls {
   #show(): void {
     clearTimeout(this.#later)
     for (const call of this.#old.filter(isOpen)) {
-      call.isTold = true
+      call.isAnnounced = true
       void this.#tell(call)
     }
     this.#old = this.#young.filter(isOpen)
@@ -153,12 +153,12 @@ export class BatchedCalls {
   }
 
   /** Tells a run of a call that runs, or has ended. Never rejects. */
-  async #tell({ origin, run, row, isTold }: BatchedCall, end?: End): Promise<void> {
+  async #tell({ origin, run, row, isAnnounced }: BatchedCall, end?: End): Promise<void> {
     const { span, event } = recordsOf({ ...row, ...end }, false)
-    const events = end === undefined || !isTold ? [event] : []
+    const events = end === undefined || !isAnnounced ? [event] : []
     const rows: Change[] = end === undefined ? [] : [{ table: 'mcp_audit', key: row.id, patch: end }]
-    const piece: Piece = { origin, run, spans: [span], events, rows, whole: true, conditional: false }
-    await this.#follow(this.#keep(piece, true), () => {})
+    const update: RunUpdate = { origin, run, spans: [span], events, rows, whole: true, conditional: false }
+    await this.#follow(this.#keep(update, true), () => {})
   }
 
   /** Resolves with the error that a write failed with, after `then` was told. */

@@ -35,5 +35,5 @@ export interface Entry {
   /** Its record as it was written, while the call is forwarded and has no outcome. */
   running?: AuditRow | undefined
   /** The same of one whose trace may be read from its record. */
-  passing?: BatchedCall | undefined
+  batched?: BatchedCall | undefined
 }

@@ -1,8 +1,8 @@
 import { newId } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
-import { NAME_CHARS } from './bounds.ts'
+import type { AuditKind } from './enums.ts'
+import { NAME_CHARS } from './limits.ts'
 import type { AuditRow } from './tables.ts'
-import type { AuditKind } from './words.ts'
 
 const DETAIL_CHARS = 2_000
 

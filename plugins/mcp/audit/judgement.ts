@@ -1,5 +1,5 @@
 import type { RuleFinding, Verdict } from '../judge/verdict.ts'
-import type { JudgedAction, PinState, ReasonCode, SchemaState } from './words.ts'
+import type { JudgedAction, PinState, ReasonCode, SchemaState } from './enums.ts'
 
 /** A `tools/call` as the audit knows it, before it is judged. */
 export interface CallFacts {

@@ -2,11 +2,11 @@ import type { FragmentEvent, FragmentRun, SpanDraft } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
 import { toolRecords } from 'guard-gateway/lib/trace'
-import { MAX_FINDINGS, NAME_CHARS, REASON_CHARS } from './bounds.ts'
 import type { AuditSession, Entry } from './entry.ts'
+import type { Outcome } from './enums.ts'
 import { type CallFacts, type Judgement, reasonCode } from './judgement.ts'
+import { MAX_FINDINGS, NAME_CHARS, REASON_CHARS } from './limits.ts'
 import type { AuditRow } from './tables.ts'
-import type { Outcome } from './words.ts'
 
 /** What is known of a session when one of its calls is recorded. */
 export interface SessionLabels extends AuditSession {

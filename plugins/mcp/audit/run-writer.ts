@@ -11,7 +11,7 @@ import {
 } from 'guard-gateway/core'
 
 /** What one call or decision adds to a run, and the rows that commit with it. */
-export interface Piece {
+export interface RunUpdate {
   readonly origin: Origin
   readonly run: FragmentRun
   readonly spans: readonly SpanDraft[]
@@ -24,7 +24,7 @@ export interface Piece {
 }
 
 interface Waiting {
-  readonly piece: Piece
+  readonly update: RunUpdate
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -48,10 +48,10 @@ export class RunWriter {
     this.#idle = idle
   }
 
-  /** Resolves when the piece is durable; rejects with why it is not. An urgent one is written at once. */
-  add(piece: Piece, urgent: boolean): Promise<void> {
+  /** Resolves when the update is durable; rejects with why it is not. An urgent one is written at once. */
+  add(update: RunUpdate, urgent: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ piece, resolve, reject })
+      this.#waiting.push({ update, resolve, reject })
       if (urgent) this.#urgent++
       if (this.#busy !== undefined) return
       if (urgent) this.#start()
@@ -77,7 +77,7 @@ export class RunWriter {
     do {
       const batch = this.#next()
       try {
-        await keepRows(this.#gateway, merged(batch.map(({ piece }) => piece)))
+        await keepRows(this.#gateway, merged(batch.map(({ update }) => update)))
         for (const { resolve } of batch) resolve()
       } catch (error) {
         for (const { reject } of batch) reject(error)
@@ -90,7 +90,7 @@ export class RunWriter {
 
   /** The longest beginning of what waits that may be written together. */
   #next(): Waiting[] {
-    const lone = this.#waiting.findIndex(({ piece }) => piece.conditional)
+    const lone = this.#waiting.findIndex(({ update }) => update.conditional)
     const count = lone === 0 ? 1 : Math.min(MAX_BATCH, lone === -1 ? this.#waiting.length : lone)
     const batch = this.#waiting.splice(0, count)
     if (this.#waiting.length === 0) this.#urgent = 0
@@ -99,13 +99,13 @@ export class RunWriter {
 }
 
 /** One fragment of several; a span that is spoken of twice is one. */
-const merged = (pieces: readonly Piece[]): Fragment => {
+const merged = (pieces: readonly RunUpdate[]): Fragment => {
   const [first] = pieces
   if (first === undefined) throw new TypeError('There is nothing to write.')
   const run = { ...first.run }
-  for (const piece of pieces) Object.assign(run, piece.run)
+  for (const update of pieces) Object.assign(run, update.run)
   const spans = new Map<string, SpanDraft>()
-  for (const span of pieces.flatMap((piece) => piece.spans)) {
+  for (const span of pieces.flatMap((update) => update.spans)) {
     const before = spans.get(span.id)
     spans.set(
       span.id,

@@ -5,10 +5,10 @@ import { joinsProject, newSpanId, newTraceId, readTraceparent } from 'guard-gate
 import type { Audit } from './audit.ts'
 import { BatchedCall, type End } from './batched-calls.ts'
 import type { AuditSession, Entry } from './entry.ts'
+import type { Outcome } from './enums.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
 import type { CallFacts, Judgement } from './judgement.ts'
 import { decisionRow, endOf, recordsOf, runOf, type SessionLabels } from './records.ts'
-import type { Outcome } from './words.ts'
 
 /** A session that made so many calls goes on in a new run. */
 const MAX_CALLS = 2_000
@@ -86,7 +86,7 @@ export class SessionLog {
     const conditional = changes.length > 0
     const { span, event } = recordsOf(row, entry.join_refused)
     if (judgement.forwarded) entry.running = row
-    const piece = {
+    const update = {
       origin: this.#origin,
       run: runOf(entry, this.#told),
       spans: [span, ...(approval?.spans ?? [])],
@@ -96,7 +96,7 @@ export class SessionLog {
       conditional,
     }
     try {
-      await this.#audit.keep(piece, true)
+      await this.#audit.keep(update, true)
       return true
     } catch (error) {
       entry.running = undefined
@@ -115,19 +115,19 @@ export class SessionLog {
     if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
     const row = decisionRow(entry, this.#told, facts, judgement, { approval_id: null, duration_ms: 0 })
     const call = new BatchedCall(this.#origin, runOf(entry, this.#told), row)
-    await this.#audit.passing.add(call)
-    entry.passing = call
+    await this.#audit.batched.add(call)
+    entry.batched = call
   }
 
   /** Takes up the end of a forwarded call. Resolves when its run knows what is new, so that it may be answered; undefined: at once. */
   ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
-    const call = entry.passing
+    const call = entry.batched
     if (call === undefined) {
       void this.outcome(entry, outcome, result_bytes)
       return undefined
     }
-    entry.passing = undefined
-    return this.#audit.passing.end(call, endOf(outcome, this.#since(entry), result_bytes))
+    entry.batched = undefined
+    return this.#audit.batched.end(call, endOf(outcome, this.#since(entry), result_bytes))
   }
 
   /** Puts the end of a call whose decision is durable on record with the next batch; resolves when it is, too. What fails is a fault, nobody's error; of a call that is not on record, nothing. */
@@ -137,7 +137,7 @@ export class SessionLog {
     if (row === undefined) return
     entry.running = undefined
     const patch: End = endOf(outcome, this.#since(entry), result_bytes)
-    const piece = {
+    const update = {
       origin: this.#origin,
       run: { trace_id: entry.trace_id },
       spans: [recordsOf({ ...row, ...patch }, false).span],
@@ -147,7 +147,7 @@ export class SessionLog {
       conditional: false,
     }
     try {
-      await this.#audit.keep(piece, false)
+      await this.#audit.keep(update, false)
     } catch (error) {
       this.#gateway.fault(error, 'mcp:outcome')
     }

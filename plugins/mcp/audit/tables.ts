@@ -1,7 +1,7 @@
 import { type Table, table } from 'guard-gateway/core'
 import type { ToolRecord } from 'guard-gateway/lib/trace'
 import type { RuleFinding } from '../judge/verdict.ts'
-import type { AuditKind, JudgedAction, Outcome, PinState, ReasonCode, SchemaState } from './words.ts'
+import type { AuditKind, JudgedAction, Outcome, PinState, ReasonCode, SchemaState } from './enums.ts'
 
 /** One thing on record about MCP traffic: a judged call, a refused frame, or an event. Never an argument. */
 export interface AuditRow extends ToolRecord {

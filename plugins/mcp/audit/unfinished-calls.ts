@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { recordsOf } from './records.ts'
-import type { Piece } from './run-writer.ts'
+import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
 /** So often is looked, at calls that are as old as that: a process that lives has told their runs of them long before. */
@@ -13,21 +13,21 @@ const MESSAGE = 'the proxy stopped before the call ended'
 /** Ends calls on record whose process has gone before it could, whichever that was: their outcome is `lost`, and their runs know of them. */
 export class UnfinishedCalls {
   readonly #gateway: Gateway
-  readonly #keep: (piece: Piece, urgent: boolean) => Promise<void>
+  readonly #keep: (update: RunUpdate, urgent: boolean) => Promise<void>
   /** Calls that went on when they were looked at last. */
   #open: readonly string[] = []
   /** Calls that began before are looked at already. */
   #since: number | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(gateway: Gateway, keep: (piece: Piece, urgent: boolean) => Promise<void>) {
+  constructor(gateway: Gateway, keep: (update: RunUpdate, urgent: boolean) => Promise<void>) {
     this.#gateway = gateway
     this.#keep = keep
   }
 
   begin(): void {
     this.#timer ??= setInterval(() => {
-      this.pass().catch((error: unknown) => this.#gateway.fault(error, 'mcp:left'))
+      this.check().catch((error: unknown) => this.#gateway.fault(error, 'mcp:left'))
     }, EVERY_MS).unref()
   }
 
@@ -37,7 +37,7 @@ export class UnfinishedCalls {
   }
 
   /** Looks at calls without an outcome once. */
-  async pass(): Promise<void> {
+  async check(): Promise<void> {
     const until = this.#gateway.clock.now() - EVERY_MS
     const seen = [...(await this.#goingOn()), ...(await this.#begun(until))]
     this.#since = until
@@ -73,7 +73,7 @@ export class UnfinishedCalls {
   async #tell(row: AuditRow, trace_id: string): Promise<void> {
     const { span, event } = recordsOf({ ...row, outcome: 'lost' }, false)
     const { project_id, agent_id, server_id, parent_span_id } = row
-    const piece: Piece = {
+    const update: RunUpdate = {
       origin: 'mcp',
       run: {
         trace_id,
@@ -87,7 +87,7 @@ export class UnfinishedCalls {
       conditional: true,
     }
     try {
-      await this.#keep(piece, true)
+      await this.#keep(update, true)
     } catch (error) {
       // somebody else was first
       if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY') throw error

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { PinState } from '../audit/words.ts'
+import type { PinState } from '../audit/enums.ts'
 import { mcpHooks } from '../hooks.ts'
 import type { Policy } from '../policy/index.ts'
 import type { ToolCall } from './tool-call.ts'

@@ -3,21 +3,25 @@ import { applyEdits, type Edit, memberIn, readJson, removeMembers, setMember } f
 import { resultFrame } from 'guard-gateway/lib/json-rpc'
 import { argumentHash } from 'guard-gateway/lib/trace'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from '../actions/texts.ts'
-import type { Approvals, Decided } from '../approvals/index.ts'
+import type { Approvals, Consent } from '../approvals/index.ts'
 import { type CallFacts, type Entry, fromVerdict, type Judgement, unjudged } from '../audit/index.ts'
 import type { Policies, Policy } from '../policy/index.ts'
-import { type Answer, local, refusal } from '../relay/response.ts'
+import { type ClientResponse, errorResponse, resultResponse } from '../relay/response.ts'
 import type { PendingRequest } from '../session/pending-requests.ts'
 import { type Session, withText } from '../session/session.ts'
 import type { ServerTools } from '../tools/server-tools.ts'
 import { hookVerdicts } from './hook-verdicts.ts'
-import { pausedAnswer, pausedBy } from './paused-call.ts'
-import { callIn, noCall, traceparentIn } from './read-call.ts'
+import { pausedJudgement, pausedResponse } from './paused-call.ts'
+import { readCall, refusedCall, traceparentOf } from './read-call.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { Opinion, Verdict } from './verdict.ts'
 
 /** A call in hand: the frame to forward, an answer in its place, or nothing if it was cancelled meanwhile. */
-export type JudgeCall = (frame: Frame, request: PendingRequest, passed: PassedHeaders) => Promise<Frame | Answer>
+export type JudgeCall = (
+  frame: Frame,
+  request: PendingRequest,
+  passed: PassedHeaders,
+) => Promise<Frame | ClientResponse>
 
 /** What judging the calls of a session needs. */
 export interface JudgeParts {
@@ -40,15 +44,15 @@ interface Case {
   readonly policy: Policy
 }
 
-const CANCELLED: Answer = { form: 'none', status: 202 }
+const CANCELLED: ClientResponse = { form: 'none', status: 202 }
 
 /** The judge of a session's calls: pin, schema, rules, consent. A decision is on record, and an approval used up, before its call is forwarded. */
 export const judgeCalls =
   (parts: JudgeParts): JudgeCall =>
   async (frame, request, passed) => {
     const { gateway, session } = parts
-    const call = callIn(frame, session, gateway.clock.now())
-    if (typeof call === 'string') return noCall(session, frame, call)
+    const call = readCall(frame, session, gateway.clock.now())
+    if (typeof call === 'string') return refusedCall(session, frame, call)
     const opened = await open(parts, frame, request, call, passed)
     if ('form' in opened) return opened
     const judged = await decide(parts, opened)
@@ -61,13 +65,13 @@ const open = async (
   request: PendingRequest,
   call: ToolCall,
   passed: PassedHeaders,
-): Promise<Case | Answer> => {
+): Promise<Case | ClientResponse> => {
   const { gateway, session, policies, tools, key } = parts
   const { tool } = call
   const policy = await policies.current()
   const valid = await tools.validate(tool, call.arguments)
   const stopped = await gateway.service('sessions').get()?.pauseOf(session.about)
-  const entry = await session.book.begin(traceparentIn(frame) ?? passed.traceparent)
+  const entry = await session.log.begin(traceparentOf(frame) ?? passed.traceparent)
   const facts: CallFacts = {
     tool,
     request_id: frame.id ?? '',
@@ -79,7 +83,7 @@ const open = async (
   }
   const found = { frame, request, call, entry, facts, policy }
   if (stopped !== undefined)
-    return recorded(parts, found, pausedBy(stopped, policy), () => pausedAnswer(stopped, frame))
+    return recorded(parts, found, pausedJudgement(stopped, policy), () => pausedResponse(stopped, frame))
   if (valid.state !== 'failed') return found
   const fault = valid.error ?? 'they do not fit'
   return recorded(parts, found, unjudged('invalid', fault, policy), () => result(frame, invalidResult(tool, fault)))
@@ -91,18 +95,19 @@ const pinOfCall = (tools: ServerTools, tool: string): CallFacts['pin'] => {
   return pin === 'known' ? tools.serverPin() : pin
 }
 
-const result = (frame: Frame, value: unknown): Answer => local(resultFrame(frame.id ?? 'null', JSON.stringify(value)))
+const result = (frame: Frame, value: unknown): ClientResponse =>
+  resultResponse(resultFrame(frame.id ?? 'null', JSON.stringify(value)))
 
 /** Puts a decision on record, then goes on; a call that cannot be recorded is refused, or passes where that was chosen for trials. */
-const recorded = async <T extends Answer | Frame>(
-  { gateway, session: { book } }: JudgeParts,
+const recorded = async <T extends ClientResponse | Frame>(
+  { gateway, session: { log } }: JudgeParts,
   { entry, facts, frame }: Case,
   judgement: Judgement,
   next: () => T,
-): Promise<T | Answer> => {
+): Promise<T | ClientResponse> => {
   try {
-    if (judgement.forwarded && !entry.join_refused) await book.pass(entry, facts, judgement)
-    else await book.judged(entry, facts, judgement)
+    if (judgement.forwarded && !entry.join_refused) await log.pass(entry, facts, judgement)
+    else await log.judged(entry, facts, judgement)
   } catch (error) {
     gateway.fault(error, 'mcp:record')
     const mayPass =
@@ -112,10 +117,16 @@ const recorded = async <T extends Answer | Frame>(
   return next()
 }
 
-const unrecorded = ({ id }: Frame): Answer =>
-  refusal(503, id, -32603, 'The call cannot be recorded, so it is not forwarded. Try again.', 'STORAGE_UNAVAILABLE')
+const unrecorded = ({ id }: Frame): ClientResponse =>
+  errorResponse(
+    503,
+    id,
+    -32603,
+    'The call cannot be recorded, so it is not forwarded. Try again.',
+    'STORAGE_UNAVAILABLE',
+  )
 
-const decide = async (parts: JudgeParts, found: Case): Promise<Frame | Answer> => {
+const decide = async (parts: JudgeParts, found: Case): Promise<Frame | ClientResponse> => {
   const { gateway, tools } = parts
   const { call, policy, facts } = found
   const isServers = tools.pin(call.tool) === 'known'
@@ -163,13 +174,13 @@ class Stopped extends Error {
   }
 }
 
-const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Promise<Frame | Answer> => {
+const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Promise<Frame | ClientResponse> => {
   const { approvals, session } = parts
   const { call, entry, facts, policy, request, frame } = found
   const judgement = fromVerdict(verdict)
   const sent = sentHash(parts, verdict.sent)
   let taken = false
-  const commit = async ({ state, part }: Decided): Promise<boolean> => {
+  const commit = async ({ state, part }: Consent): Promise<boolean> => {
     if (request.state === 'cancelled') throw new Stopped()
     const granted = state === 'granted'
     if (granted && !taken) {
@@ -178,7 +189,7 @@ const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Prom
       taken = true
     }
     const said = state === 'denied' ? { denied_by_user: true } : {}
-    return session.book.judged(entry, facts, { ...judgement, ...(granted ? sent : said), forwarded: granted }, part)
+    return session.log.judged(entry, facts, { ...judgement, ...(granted ? sent : said), forwarded: granted }, part)
   }
   try {
     const decided = await approvals.decide({ ...questionOf(parts, found, verdict), ...sent }, commit)
@@ -202,12 +213,12 @@ const overLimit = (
   found: Case,
   judgement: ReturnType<typeof fromVerdict>,
   limit: Opinion,
-): Promise<Frame | Answer> => {
+): Promise<Frame | ClientResponse> => {
   const said = { ...judgement, action: limit.action, rule_ids: [limit.rule_id], forwarded: false }
   return recorded(parts, found, said, () => result(found.frame, limitResult(limit)))
 }
 
-const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, { approval }: Decided) => ({
+const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, { approval }: Consent) => ({
   approval_id: approval.id,
   server_id: call.server_id,
   tool: call.tool,
@@ -227,7 +238,7 @@ const questionOf = (
   tool: call.tool,
   argument_hash: facts.argument_hash,
   tool_fingerprint: facts.tool_fingerprint,
-  tool_says: tools.says(call.tool),
+  tool_says: tools.description(call.tool),
   rule_ids: winners.map(({ rule_id }) => rule_id),
   findings,
   message: winners.flatMap(({ message }) => message ?? []).join(' ') || null,

@@ -1,7 +1,7 @@
 import type { Arguments, Frame } from 'guard-gateway/core'
 import { parseJson, readJson, sourceOf } from 'guard-gateway/lib/json'
 import { argumentHash } from 'guard-gateway/lib/trace'
-import type { Decided } from '../approvals/index.ts'
+import type { Consent } from '../approvals/index.ts'
 import type { CallFacts, Judgement } from '../audit/index.ts'
 import type { Policy } from '../policy/index.ts'
 import { isRuled, type MethodVerdict } from '../policy/methods.ts'
@@ -30,7 +30,7 @@ export const judgeRequests =
     const { method = '' } = frame
     if (method === UNRECORDED) return undefined
     const policy = await parts.policies.current()
-    const within = asker === 'server' && parts.session.calls.some((request) => isRuled(request.method))
+    const within = asker === 'server' && parts.session.clientRequests.some((request) => isRuled(request.method))
     const verdict = policy.request(method, within)
     const stops = verdict.action !== 'allow' && policy.mode === 'enforce'
     if (verdict.action === 'confirm' && stops) return consented(parts, frame, asker, policy, verdict)
@@ -41,7 +41,7 @@ export const judgeRequests =
 const paramsOf = ({ text, params }: Frame): string => (params === undefined ? '{}' : sourceOf(text, params))
 
 const note = (
-  { session: { book }, key }: JudgeParts,
+  { session: { log }, key }: JudgeParts,
   frame: Frame,
   asker: Asker,
   policy: Policy,
@@ -50,7 +50,7 @@ const note = (
 ): void => {
   const { id, method = '' } = frame
   const params = paramsOf(frame)
-  book.event({
+  log.event({
     kind: 'request',
     name: method,
     reason: REQUEST_TEXTS.asked(asker, action === 'deny'),
@@ -76,7 +76,7 @@ const consented = async (
   const { gateway, session, approvals, key } = parts
   const { method = '', id = '' } = frame
   const params = paramsOf(frame)
-  const entry = await session.book.begin()
+  const entry = await session.log.begin()
   const facts: CallFacts = {
     ...{ tool: method, request_id: id, schema: 'skipped', pin: 'off', tool_fingerprint: null },
     argument_hash: argumentHash(key, params),
@@ -98,16 +98,16 @@ const consented = async (
     ...{ rule_ids: [rule_id], message: REQUEST_TEXTS.asked(asker, false), policy_version: policy.version, entry },
     arguments: (parseJson(params) ?? readJson(params)) as Arguments,
   }
-  const commit = ({ state, part }: Decided): Promise<boolean> => {
+  const commit = ({ state, part }: Consent): Promise<boolean> => {
     const said = state === 'denied' ? { denied_by_user: true } : {}
-    return session.book.judged(entry, facts, { ...judgement, ...said, forwarded: state === 'granted' }, part)
+    return session.log.judged(entry, facts, { ...judgement, ...said, forwarded: state === 'granted' }, part)
   }
   try {
     const { state, approval } = await approvals.decide(question, commit)
     if (session.ended) await approvals.expireSession(session.id)
     if (state === 'granted') {
       // what becomes of it is not followed
-      void session.book.outcome(entry, 'ok')
+      void session.log.outcome(entry, 'ok')
       return undefined
     }
     if (state === 'denied')

@@ -1,13 +1,13 @@
 import type { Arguments, Frame } from 'guard-gateway/core'
 import { memberIn, parseJson, sourceOf, stringIn } from 'guard-gateway/lib/json'
-import { type Answer, refusal } from '../relay/response.ts'
+import { type ClientResponse, errorResponse } from '../relay/response.ts'
 import type { Session } from '../session/session.ts'
 import type { ToolCall } from './tool-call.ts'
 
 const MAX_TOOL = 128
 
 /** The call that a `tools/call` makes, or in words why it makes none. */
-export const callIn = ({ text, params }: Frame, session: Session, at: number): ToolCall | string => {
+export const readCall = ({ text, params }: Frame, session: Session, at: number): ToolCall | string => {
   const tool = stringIn(text, memberIn(params, 'name')?.value)
   if (tool === undefined || tool === '' || tool.length > MAX_TOOL)
     return `"name" must be a string of 1 to ${MAX_TOOL} characters.`
@@ -31,11 +31,11 @@ export const callIn = ({ text, params }: Frame, session: Session, at: number): T
 const BRACE = 0x7b
 
 /** The place in a trace that a call names for itself; it goes before that of the connection. */
-export const traceparentIn = ({ text, params }: Frame): string | undefined =>
+export const traceparentOf = ({ text, params }: Frame): string | undefined =>
   stringIn(text, memberIn(memberIn(params, '_meta')?.value, 'traceparent')?.value)
 
 /** Refuses what makes no call; it is on record as frames are that cannot be used. */
-export const noCall = ({ book }: Session, { id = 'null' }: Frame, reason: string): Answer => {
-  book.event({ kind: 'refusal', name: 'call.refused', reason, request_id: id })
-  return refusal(200, id, -32602, reason)
+export const refusedCall = ({ log }: Session, { id = 'null' }: Frame, reason: string): ClientResponse => {
+  log.event({ kind: 'refusal', name: 'call.refused', reason, request_id: id })
+  return errorResponse(200, id, -32602, reason)
 }

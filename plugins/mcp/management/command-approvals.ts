@@ -1,7 +1,7 @@
 import { hint } from 'guard-gateway/lib/terminal'
-import { allShown } from './all-shown.ts'
 import type { ApprovalView, WholeApprovalView } from './approval-schemas.ts'
-import { type Asked, got, posted, printed, queryOf } from './asking.ts'
+import { type CommandContext, getText, postText, printAnswer, queryOf } from './command-context.ts'
+import { visibleLine } from './visible-line.ts'
 
 const filters = { status: 'status', serverId: 'server_id', limit: 'limit', cursor: 'cursor' }
 
@@ -11,10 +11,10 @@ interface Listed {
 }
 
 /** Prints approvals, newest first; of those that wait, what they are about. */
-export const listApprovals = async (asked: Asked): Promise<number> => {
-  const { io, input } = asked
-  const answer = await got(asked, `/approvals${queryOf(input, filters)}`)
-  printed<Listed>(answer, asked, ({ approvals, next_cursor }) => {
+export const listApprovals = async (context: CommandContext): Promise<number> => {
+  const { io, input } = context
+  const answer = await getText(context, `/approvals${queryOf(input, filters)}`)
+  printAnswer<Listed>(answer, context, ({ approvals, next_cursor }) => {
     if (approvals.length === 0) io.err.write('There are no such approvals.\n')
     if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
     return approvals.map(approvalLines)
@@ -23,30 +23,30 @@ export const listApprovals = async (asked: Asked): Promise<number> => {
 }
 
 /** Submits a decision and prints what the approval is then. */
-export const decideApproval = async (asked: Asked, action: 'allow' | 'deny'): Promise<number> => {
-  const { scope, reason, argumentHash } = asked.input.options
+export const decideApproval = async (context: CommandContext, action: 'allow' | 'deny'): Promise<number> => {
+  const { scope, reason, argumentHash } = context.input.options
   const body = {
     action,
     ...(scope === undefined ? {} : { scope }),
     ...(reason === undefined ? {} : { reason: String(reason) }),
     ...(argumentHash === undefined ? {} : { argument_hash: String(argumentHash) }),
   }
-  const answer = await decided(asked, asked.input.args[0] ?? '', body)
-  printed<ApprovalView>(answer, asked, (approval) => [lineOf(approval)])
+  const answer = await decided(context, context.input.args[0] ?? '', body)
+  printAnswer<ApprovalView>(answer, context, (approval) => [lineOf(approval)])
   return 0
 }
 
 /** Prints one approval with its arguments to the end. */
-export const showApproval = async (asked: Asked): Promise<number> => {
-  const answer = await got(asked, `/approvals/${encodeURIComponent(asked.input.args[0] ?? '')}`)
-  printed<WholeApprovalView>(answer, asked, (approval) => [wholeLines(approval)])
+export const showApproval = async (context: CommandContext): Promise<number> => {
+  const answer = await getText(context, `/approvals/${encodeURIComponent(context.input.args[0] ?? '')}`)
+  printAnswer<WholeApprovalView>(answer, context, (approval) => [wholeLines(approval)])
   return 0
 }
 
 /** Takes an allowance back that is not used yet, and prints what the approval is then. */
-export const undoApproval = async (asked: Asked): Promise<number> => {
-  const answer = await posted(asked, `/approvals/${encodeURIComponent(asked.input.args[0] ?? '')}/undo`, {})
-  printed<ApprovalView>(answer, asked, (approval) => [lineOf(approval)])
+export const undoApproval = async (context: CommandContext): Promise<number> => {
+  const answer = await postText(context, `/approvals/${encodeURIComponent(context.input.args[0] ?? '')}/undo`, {})
+  printAnswer<ApprovalView>(answer, context, (approval) => [lineOf(approval)])
   return 0
 }
 
@@ -58,35 +58,35 @@ export const wholeLines = ({ arguments: args, sent_arguments, ...approval }: Who
 }
 
 /** One approval as it stands now, with its arguments to the end. */
-export const wholeById = async (asked: Pick<Asked, 'ask'>, id: string): Promise<WholeApprovalView> =>
-  JSON.parse(await got(asked, `/approvals/${encodeURIComponent(id)}`)) as WholeApprovalView
+export const wholeById = async (context: Pick<CommandContext, 'ask'>, id: string): Promise<WholeApprovalView> =>
+  JSON.parse(await getText(context, `/approvals/${encodeURIComponent(id)}`)) as WholeApprovalView
 
 /** Sends a decision about one approval. */
-export const decided = (asked: Asked, id: string, body: object): Promise<string> =>
-  posted(asked, `/approvals/${encodeURIComponent(id)}`, body)
+export const decided = (context: CommandContext, id: string, body: object): Promise<string> =>
+  postText(context, `/approvals/${encodeURIComponent(id)}`, body)
 
 /** Approvals that wait for a decision, oldest first. */
-export const waiting = async (asked: Pick<Asked, 'ask'>): Promise<readonly ApprovalView[]> => {
-  const { approvals } = JSON.parse(await got(asked, '/approvals?status=pending&limit=500')) as Listed
+export const waiting = async (context: Pick<CommandContext, 'ask'>): Promise<readonly ApprovalView[]> => {
+  const { approvals } = JSON.parse(await getText(context, '/approvals?status=pending&limit=500')) as Listed
   return approvals.toReversed()
 }
 
 const lineOf = ({ id, status, scope, server_id, tool, client }: ApprovalView): string => {
   const state = status === 'allowed' ? `allowed ${scope}` : status
-  const who = client === null ? '' : `  for ${allShown(client.name)}`
-  return `${id}  ${state.padEnd(15)}  ${allShown(tool)} on ${allShown(server_id)}${who}`
+  const who = client === null ? '' : `  for ${visibleLine(client.name)}`
+  return `${id}  ${state.padEnd(15)}  ${visibleLine(tool)} on ${visibleLine(server_id)}${who}`
 }
 
 /** An approval with what somebody must know who decides it. */
 export const approvalLines = (approval: ApprovalView): string => {
   const lines = [lineOf(approval)]
   if (approval.status !== 'pending') return lines.join('\n')
-  lines.push(`  asked by ${approval.rule_ids.map(allShown).join(', ')}  until ${approval.expires_at}`)
+  lines.push(`  asked by ${approval.rule_ids.map(visibleLine).join(', ')}  until ${approval.expires_at}`)
   lines.push(...saidLines(approval))
-  if (approval.message !== null) lines.push(`  ${allShown(approval.message)}`)
-  for (const { pointer, reason } of approval.findings) lines.push(`  ${allShown(`${pointer} ${reason}`)}`)
-  if (approval.preview !== null) lines.push(`  arguments ${allShown(approval.preview)}`)
-  if (approval.sent_preview !== null) lines.push(`  forwarded as ${allShown(approval.sent_preview)}`)
+  if (approval.message !== null) lines.push(`  ${visibleLine(approval.message)}`)
+  for (const { pointer, reason } of approval.findings) lines.push(`  ${visibleLine(`${pointer} ${reason}`)}`)
+  if (approval.preview !== null) lines.push(`  arguments ${visibleLine(approval.preview)}`)
+  if (approval.sent_preview !== null) lines.push(`  forwarded as ${visibleLine(approval.sent_preview)}`)
   return lines.join('\n')
 }
 
@@ -96,6 +96,6 @@ const saidLines = ({ tool_says }: ApprovalView): readonly string[] => {
   const { title, description, annotations } = tool_says
   const hints = Object.entries(annotations).map(([name, value]) => `${name}: ${value}`)
   return [title, description, hints.join(', ')].flatMap((words) =>
-    words === null || words === '' ? [] : [`  the server says, unchecked: ${allShown(words)}`],
+    words === null || words === '' ? [] : [`  the server says, unchecked: ${visibleLine(words)}`],
   )
 }

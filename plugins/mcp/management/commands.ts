@@ -1,10 +1,10 @@
 import { type Command, GuardError, type Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
 import { terminalLine } from 'guard-gateway/lib/text'
-import type { Asked, Asking } from './asking.ts'
+import type { CommandContext, UseApi } from './command-context.ts'
 
 /** Gives the command line what people do about MCP traffic: approvals, pins and the audit's export; all ask the gateway that runs, else its storage. */
-export const mcpCommands = (asking: Asking): Plugin => ({
+export const mcpCommands = (asking: UseApi): Plugin => ({
   name: 'mcp-commands',
   requires: ['mcp'],
   apply(gateway) {
@@ -13,7 +13,7 @@ export const mcpCommands = (asking: Asking): Plugin => ({
   },
 })
 
-type Work = (asked: Asked) => Promise<number>
+type Work = (context: CommandContext) => Promise<number>
 
 /** How many arguments a work takes, and in words which. */
 type Taking = readonly [work: Work, least: number, most: number, wants: string]
@@ -23,8 +23,8 @@ const ofOne = (work: Work): Taking => [work, 1, 1, 'the id of one approval']
 /** Runs what the first argument names, with the arguments behind it; throws USAGE where it takes others. */
 const oneOf =
   (name: string, works: Readonly<Record<string, Taking>>): Work =>
-  (asked) => {
-    const [what = '', ...args] = asked.input.args
+  (context) => {
+    const [what = '', ...args] = context.input.args
     const known = Object.keys(works)
     const found = Object.hasOwn(works, what) ? works[what] : undefined
     if (found === undefined)
@@ -33,7 +33,7 @@ const oneOf =
       })
     const [work, least, most, wants] = found
     if (args.length < least || args.length > most) throw new GuardError('USAGE', `"${name} ${what}" takes ${wants}.`)
-    return work({ ...asked, input: { ...asked.input, args } })
+    return work({ ...context, input: { ...context.input, args } })
   }
 
 const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
@@ -57,12 +57,12 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     },
     example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
     run: oneOf('mcp approvals', {
-      list: [async (asked) => (await import('./command-approvals.ts')).listApprovals(asked), 0, 0, 'no argument'],
-      show: ofOne(async (asked) => (await import('./command-approvals.ts')).showApproval(asked)),
-      allow: ofOne(async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'allow')),
-      deny: ofOne(async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'deny')),
-      undo: ofOne(async (asked) => (await import('./command-approvals.ts')).undoApproval(asked)),
-      watch: [async (asked) => (await import('./command-watch.ts')).watchApprovals(asked), 0, 0, 'no argument'],
+      list: [async (context) => (await import('./command-approvals.ts')).listApprovals(context), 0, 0, 'no argument'],
+      show: ofOne(async (context) => (await import('./command-approvals.ts')).showApproval(context)),
+      allow: ofOne(async (context) => (await import('./command-approvals.ts')).decideApproval(context, 'allow')),
+      deny: ofOne(async (context) => (await import('./command-approvals.ts')).decideApproval(context, 'deny')),
+      undo: ofOne(async (context) => (await import('./command-approvals.ts')).undoApproval(context)),
+      watch: [async (context) => (await import('./command-watch.ts')).watchApprovals(context), 0, 0, 'no argument'],
     }),
   },
   {
@@ -76,9 +76,9 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     },
     example: 'guard mcp pins accept fs read_file --fingerprint 1f0c6d7a9b3e4852',
     run: oneOf('mcp pins', {
-      list: [async (asked) => (await import('./command-pins.ts')).listPins(asked), 0, 0, 'no argument'],
+      list: [async (context) => (await import('./command-pins.ts')).listPins(context), 0, 0, 'no argument'],
       accept: [
-        async (asked) => (await import('./command-pins.ts')).acceptPins(asked),
+        async (context) => (await import('./command-pins.ts')).acceptPins(context),
         1,
         10_000,
         'a server and the names of its tools',
@@ -97,6 +97,6 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     },
     choices: { '--format': ['json', 'jsonl'] },
     example: 'guard mcp export --since 24h --output audit.json',
-    run: async (asked) => (await import('./command-export.ts')).exportAudit(asked),
+    run: async (context) => (await import('./command-export.ts')).exportAudit(context),
   },
 ]

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { auditKinds, judgedActions, outcomes, pinStates, reasonCodes, schemaStates } from '../audit/words.ts'
+import { auditKinds, judgedActions, outcomes, pinStates, reasonCodes, schemaStates } from '../audit/enums.ts'
 import {
   countOrNull,
   flagOrNull,

@@ -1,7 +1,7 @@
 import type { Gateway, Where } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { pages } from 'guard-gateway/lib/paging'
-import { type ApprovalRow, type Approvals, shownAs } from '../approvals/index.ts'
+import { type ApprovalRow, type Approvals, currentState } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import { type EventFilters, eventWhere } from './queries.ts'
 import type { ServersView } from './server-schemas.ts'
@@ -89,7 +89,7 @@ async function* entriesWhere(
     ...(at === undefined ? {} : { created_at: at }),
   }
   for await (const rows of pages(storage, 'mcp_approvals', { where: asked, order: ['recorded', 'asc'] }))
-    yield rows.map((row): Entry => ['approvals', withoutPreviews(shownAs(parts.approvals, row))])
+    yield rows.map((row): Entry => ['approvals', withoutPreviews(currentState(parts.approvals, row))])
   for await (const rows of pages(storage, 'mcp_audit', { where: events, order: ['recorded', 'asc'] }))
     yield rows.map((row): Entry => ['events', eventView(row)])
 }

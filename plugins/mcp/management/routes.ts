@@ -3,7 +3,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { approverHeaders } from 'guard-gateway/lib/approver'
 import { knownFilters } from 'guard-gateway/lib/errors'
 import { datedCursor } from 'guard-gateway/lib/paging'
-import { type Approver, approvalById, decideApproval, shownAs, textsById, undoApproval } from '../approvals/index.ts'
+import {
+  type Approver,
+  approvalById,
+  currentState,
+  decideApproval,
+  textsById,
+  undoApproval,
+} from '../approvals/index.ts'
 import {
   approval,
   approvalParams,
@@ -80,7 +87,7 @@ export const managementRoutes =
       // those whose time is over are found by this status once it is written down
       if (query.status === 'expired') await approvals.sweep()
       const found = await gateway.storage.find('mcp_approvals', approvalQuery(query))
-      const shown = found.rows.map((row) => shownAs(approvals, row))
+      const shown = found.rows.map((row) => currentState(approvals, row))
       const wanted = query.status === undefined ? shown : shown.filter(({ status }) => status === query.status)
       return { approvals: wanted.map(approvalView), next_cursor: found.next_cursor, truncated: found.truncated }
     })

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { pinStates } from '../audit/words.ts'
+import { pinStates } from '../audit/enums.ts'
 import { count, oneOf, text, textOrNull, time, timeOrNull } from './schema-parts.ts'
 
 /** A tool of a server, as it was listed last. */

@@ -1,10 +1,10 @@
 import type { Page } from 'guard-gateway/core'
 import { faultList, html } from 'guard-gateway/lib/html'
 import { approvalById, textsById } from '../approvals/index.ts'
-import { wordOf } from './decided.ts'
+import { wordOf } from './answered-approvals.ts'
+import { questionCard } from './approval-card.ts'
 import type { PageParts } from './index.ts'
 import { undoButton } from './notice.ts'
-import { questionCard } from './question.ts'
 
 /** One question with its arguments to the end, however long they are. Throws APPROVAL_NOT_FOUND. */
 export const approvalPage = ({ mcp, approver }: PageParts): Page => ({

@@ -9,11 +9,11 @@ import {
   newsMark,
   pageUrl,
 } from 'guard-gateway/lib/html'
+import { auditKinds, judgedActions } from '../audit/enums.ts'
 import type { AuditRow } from '../audit/tables.ts'
-import { auditKinds, judgedActions } from '../audit/words.ts'
 import type { ServersView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'
-import { findingList, nameMark, spanLink } from './shown.ts'
+import { findingList, nameMark, spanLink } from './marks.ts'
 
 const PAGE_ROWS = 50
 

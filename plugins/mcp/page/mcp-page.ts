@@ -2,10 +2,10 @@ import type { Ask, Gateway, Page } from 'guard-gateway/core'
 import { faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { ServersView } from '../management/server-schemas.ts'
 import { serversView } from '../servers/servers-view.ts'
-import { decidedSection } from './decided.ts'
+import { decidedSection } from './answered-approvals.ts'
 import { decisionsSection } from './decisions.ts'
 import type { PageParts } from './index.ts'
-import { pendingApprovals, pendingSection } from './pending.ts'
+import { pendingApprovals, pendingSection } from './pending-approvals.ts'
 import { serversSection } from './servers.ts'
 
 /** What waits for a person, the servers with their tools, the policy, and what was decided. */

@@ -2,7 +2,7 @@ import type { Ask } from 'guard-gateway/core'
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { type ApprovalRow, approvalById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
-import { shortHash } from './shown.ts'
+import { shortHash } from './marks.ts'
 
 /** What was answered, by name and as it stands by now; what is allowed and unused with the button that takes it back. */
 export const answeredNotice = async (

@@ -2,7 +2,7 @@ import type { Panel } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
 import { auditTable } from './decisions.ts'
 import type { PageParts } from './index.ts'
-import { pendingApprovals, pendingSection } from './pending.ts'
+import { pendingApprovals, pendingSection } from './pending-approvals.ts'
 
 const DAY_MS = 86_400_000
 /** A look costs the same however much is on record. */

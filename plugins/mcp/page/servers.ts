@@ -3,7 +3,7 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark, raw } from 'guard-gateway/lib/html'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { PageParts } from './index.ts'
-import { shortHash } from './shown.ts'
+import { shortHash } from './marks.ts'
 
 type Tool = ServerView['tools'][number]
 

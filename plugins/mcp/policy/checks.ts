@@ -4,7 +4,7 @@ import type { RuleFinding } from '../judge/verdict.ts'
 import type { CompiledCheck, CompiledRule } from './compiled.ts'
 
 /** Bounds how long one call waits for its checks. */
-export interface Patience {
+export interface CheckDeadline {
   /** Resolves once the call has waited long enough; the same promise however often it is asked. */
   readonly over: () => Promise<'over'>
   /** Lets others have their turn between rules and between checks, which may each take a while. */
@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 10_000
 const MAX_FINDINGS = 100
 
 /** Starts to count when a check is first waited for: most answer at once. */
-export const patience = (ms: number = MAX_WAIT_MS, pace: Pace = new Pace()): Patience => {
+export const checkDeadline = (ms: number = MAX_WAIT_MS, pace: Pace = new Pace()): CheckDeadline => {
   let timer: NodeJS.Timeout | undefined
   let over: Promise<'over'> | undefined
   return {
@@ -41,7 +41,7 @@ export const findingsOf = (
   rule: CompiledRule,
   args: Arguments,
   at: CheckContext,
-  wait: Patience,
+  wait: CheckDeadline,
 ): readonly RuleFinding[] | Promise<readonly RuleFinding[]> => {
   const started: (Found | Promise<Found>)[] = []
   for (const check of rule.checks) {
@@ -57,7 +57,7 @@ const startedInTurns = async (
   started: (Found | Promise<Found>)[],
   args: Arguments,
   at: CheckContext,
-  wait: Patience,
+  wait: CheckDeadline,
 ): Promise<readonly RuleFinding[]> => {
   for (const check of rule.checks.slice(started.length)) {
     if (wait.pace.due) await wait.pace.rest()
@@ -69,7 +69,7 @@ const startedInTurns = async (
 const allNamed = async (
   rule: CompiledRule,
   started: readonly (Found | Promise<Found>)[],
-  wait: Patience,
+  wait: CheckDeadline,
 ): Promise<readonly RuleFinding[]> =>
   named(rule, await Promise.all(started.map((found) => (isPromise(found) ? inTime(found, wait) : found))))
 
@@ -103,7 +103,7 @@ const named = ({ id, checks }: CompiledRule, all: readonly Found[]): readonly Ru
     found.slice(0, MAX_FINDINGS).map((finding) => ({ ...finding, rule_id: id, check: checks[index]?.check.id ?? '' })),
   )
 
-const inTime = async (found: Promise<Found>, wait: Patience): Promise<Found> => {
+const inTime = async (found: Promise<Found>, wait: CheckDeadline): Promise<Found> => {
   const first = await Promise.race([found, wait.over()])
   return first === 'over' ? [cannotTell('cannot be judged: the check took too long')] : first
 }

@@ -3,8 +3,8 @@ import { writeJson } from 'guard-gateway/lib/json'
 import { verdictSigns } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { fileContent, textOption } from './command-files.ts'
-import type { Placed } from './fault.ts'
-import { readTools } from './seen-tool.ts'
+import type { LocatedFault } from './fault.ts'
+import { readTools } from './listed-tool.ts'
 import type { TestResult } from './tests.ts'
 import { type Validation, validatePolicy } from './validate.ts'
 
@@ -39,7 +39,7 @@ const report = ({ version, errors, warnings, tests }: Validation, file: string, 
   return `${[...lines, ran, ...failed.map((test) => `  ${verdictSigns(io).bad} ${failure(test)}`), valid].join('\n')}\n`
 }
 
-const told = ({ line, column, path, message }: Placed, name: string, kind: string, code: string): string => {
+const told = ({ line, column, path, message }: LocatedFault, name: string, kind: string, code: string): string => {
   const place = line === null ? name : `${name}:${line}:${column}`
   // Warnings name their rule; only of an error is it not clear without its path what is meant.
   const where = kind === 'warning' || path === '' ? '' : `${path.slice(1)}: `

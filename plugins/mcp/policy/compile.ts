@@ -10,7 +10,7 @@ import { conditionFaults } from './conditions.ts'
 import type { ChangeDocument, LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
 import type { PolicyFault, PolicyPath } from './fault.ts'
 import type { LoadOptions } from './load.ts'
-import { namedBy } from './named.ts'
+import { namedArguments } from './named-arguments.ts'
 
 /** Finds a check by its id. */
 export type Checks = { get(id: string): McpCheck | undefined }
@@ -63,7 +63,7 @@ const compileRule = async (
     checks: await compileChecks(rule, path, checks, faults),
     limit: rule.limit === undefined ? undefined : compileLimit(rule.limit),
     changes: await compileChanges(rule, path, faults),
-    named: namedBy(rule),
+    named: namedArguments(rule),
   }
 }
 

@@ -2,11 +2,11 @@ import type { Gateway } from 'guard-gateway/core'
 import { MemoryLimits } from '../actions/limits.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Action, RuleFinding, Verdict } from '../judge/verdict.ts'
-import { patience } from './checks.ts'
+import { checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { judge, placeOf } from './judge.ts'
 import { shownReason } from './message.ts'
-import { speak } from './speak.ts'
+import { ruleOpinion } from './rule-opinion.ts'
 
 /** What one rule makes of a call. */
 export interface RuleAccount {
@@ -35,7 +35,7 @@ export const explainCall = async (gateway: Gateway, policy: CompiledPolicy, call
   const verdict = await judge(policy, call, [], { rules, limits: new MemoryLimits(() => call.at), redact })
   const winners = new Set(verdict.winners.map(({ rule_id }) => rule_id))
   const accounts: RuleAccount[] = []
-  const wait = patience()
+  const wait = checkDeadline()
   for (const document of policy.document.rules) {
     const rule = policy.rules.find(({ id }) => id === document.id)
     const account =
@@ -61,10 +61,10 @@ const accountOf = async (
   rule: CompiledRule,
   { own_files }: CompiledPolicy,
   call: ToolCall,
-  wait: ReturnType<typeof patience>,
+  wait: ReturnType<typeof checkDeadline>,
 ): Promise<RuleAccount> => {
   if (!rule.names(call.server_id, call.tool)) return silent(rule.id, 'names another tool or server')
-  const voice = await speak(rule, call, placeOf(call, own_files), wait)
+  const voice = await ruleOpinion(rule, call, placeOf(call, own_files), wait)
   if (voice === undefined) return silent(rule.id, 'its condition does not hold')
   const { action, findings = [], reason } = voice.opinion
   return { rule_id: rule.id, speaks: true, why: reason ?? plainly(rule), action, wins: false, findings }

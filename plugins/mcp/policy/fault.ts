@@ -6,7 +6,7 @@ import type { YamlPlace } from 'guard-gateway/lib/yaml'
 /** Keys and positions from the whole policy inwards. */
 export type PolicyPath = readonly (string | number)[]
 
-/** Something wrong with a policy, not yet placed in its text. */
+/** Something wrong with a policy, without its line and column in the text. */
 export interface PolicyFault {
   readonly path: PolicyPath
   /** What stands at the place to show, where that is not `path`. */
@@ -15,7 +15,7 @@ export interface PolicyFault {
 }
 
 /** Something wrong with a policy, or worth a warning, as it is told. */
-export interface Placed {
+export interface LocatedFault {
   /** A code of the catalogue for an error, of a lint for a warning. */
   readonly code: Code | string
   /** JSON pointer; empty for the whole. */
@@ -27,11 +27,11 @@ export interface Placed {
 }
 
 /** The fault at its place; `locate` is undefined for a policy that came as data. */
-export const placed = (
+export const locatedFault = (
   code: Code | string,
   { path, at, message }: PolicyFault,
   locate: ((path: PolicyPath) => YamlPlace) | undefined,
-): Placed => {
+): LocatedFault => {
   const place = locate?.(at ?? path)
   return { code, path: pointerOf(path), line: place?.line ?? null, column: place?.column ?? null, message }
 }

@@ -3,10 +3,10 @@ import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
 import { type Changed, transformed } from '../actions/transform.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Action, Opinion, RuleFinding, Verdict } from '../judge/verdict.ts'
-import { type Patience, patience } from './checks.ts'
+import { type CheckDeadline, checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { filledMessage, shownReason } from './message.ts'
-import { limitUses, objections, overLimit, speak, type Voice } from './speak.ts'
+import { limitUses, objections, overLimit, type RuleOpinion, ruleOpinion } from './rule-opinion.ts'
 import { strictest } from './strictness.ts'
 
 /** Says what is wrong with arguments by the tool's own schema; undefined if nothing is. */
@@ -31,7 +31,7 @@ export const judge = async (
   context: JudgeContext,
 ): Promise<Verdict> => {
   const at = placeOf(call, policy.own_files)
-  const wait = patience()
+  const wait = checkDeadline()
   try {
     const all = await heard(context.rules, call, at, wait)
     const uses = limitUses(all, call)
@@ -63,19 +63,19 @@ const heard = async (
   rules: readonly CompiledRule[],
   call: ToolCall,
   at: CheckContext,
-  wait: Patience,
-): Promise<readonly Voice[]> => {
-  const voices: Voice[] = []
+  wait: CheckDeadline,
+): Promise<readonly RuleOpinion[]> => {
+  const voices: RuleOpinion[] = []
   for (const rule of rules) {
     if (rule !== rules[0] && wait.pace.due) await wait.pace.rest()
-    const spoken = speak(rule, call, at, wait)
+    const spoken = ruleOpinion(rule, call, at, wait)
     const voice = spoken instanceof Promise ? await spoken : spoken
     if (voice !== undefined) voices.push(voice)
   }
   return voices
 }
 
-const withExceeded = (voices: readonly Voice[], exceeded: readonly Exceeded[]): readonly Voice[] =>
+const withExceeded = (voices: readonly RuleOpinion[], exceeded: readonly Exceeded[]): readonly RuleOpinion[] =>
   voices.map((voice) => {
     const found = exceeded.find(({ use }) => use.rule_id === voice.rule.id)
     return found === undefined ? voice : overLimit(voice, found)
@@ -84,7 +84,7 @@ const withExceeded = (voices: readonly Voice[], exceeded: readonly Exceeded[]): 
 const verdictOf = (
   policy: CompiledPolicy,
   call: ToolCall,
-  voices: readonly Voice[],
+  voices: readonly RuleOpinion[],
   more: readonly Opinion[],
 ): Verdict => {
   const said = voices.length === 0 ? [byDefault(policy, call)] : voices.map(({ opinion }) => opinion)
@@ -110,7 +110,7 @@ const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): Opinion => ({
 const changesOf = (
   { mode }: CompiledPolicy,
   call: ToolCall,
-  voices: readonly Voice[],
+  voices: readonly RuleOpinion[],
   { action }: Verdict,
 ): Changed | undefined => {
   if (mode === 'shadow' || (action !== 'transform' && action !== 'confirm')) return undefined
@@ -120,11 +120,11 @@ const changesOf = (
 
 const objectionsTo = async (
   changed: Changed,
-  voices: readonly Voice[],
+  voices: readonly RuleOpinion[],
   at: CheckContext,
-  wait: Patience,
+  wait: CheckDeadline,
   { validate }: JudgeContext,
-): Promise<readonly Voice[]> => {
+): Promise<readonly RuleOpinion[]> => {
   const against = await objections(voices, changed.arguments, at, wait)
   const fault = validate?.(changed.arguments)
   const changer = voices.find(({ opinion }) => opinion.action === 'transform')
@@ -138,7 +138,7 @@ const shown = (
   verdict: Verdict,
   sent: Changed | undefined,
   call: ToolCall,
-  voices: readonly Voice[],
+  voices: readonly RuleOpinion[],
   redact: Redactor,
 ): Verdict => {
   const messageOf = ({ message, rule_id }: Opinion): string | undefined =>
@@ -167,14 +167,14 @@ const shown = (
 
 const saysNothing = ({ reason, findings }: Opinion): boolean => reason === undefined && findings === undefined
 
-/** How a call that a person let through meets the limits of the rules that speak about it. */
+/** How a call that a person let through meets the limits of the rules that name its tool. */
 export const usesOf = async (
   call: ToolCall,
   rules: readonly CompiledRule[],
   own_files: readonly string[],
 ): Promise<readonly LimitUse[]> => {
   const limiting = rules.filter((rule) => rule.limit !== undefined)
-  const wait = patience()
+  const wait = checkDeadline()
   try {
     return limitUses(await heard(limiting, call, placeOf(call, own_files), wait), call)
   } finally {

@@ -1,11 +1,11 @@
 import { glob } from 'guard-gateway/lib/glob'
 import type { Action } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
-import { type Placed, type PolicyPath, placed } from './fault.ts'
+import { type LocatedFault, locatedFault, type PolicyPath } from './fault.ts'
+import { listedToolLints } from './lints/listed-tool-lints.ts'
 import { numberLints } from './lints/number-lints.ts'
-import { seenLints } from './lints/seen-lints.ts'
+import type { ListedTool } from './listed-tool.ts'
 import { methodLints } from './methods.ts'
-import type { SeenTool } from './seen-tool.ts'
 import { stricter, strictness } from './strictness.ts'
 
 /** Something in a valid policy that promises less than it seems to. */
@@ -18,9 +18,9 @@ export interface Lint {
 /** What is worth a warning in a policy, in file order; `tools` are those that servers have listed, where that is known. */
 export const lintsOf = (
   policy: CompiledPolicy,
-  locate: Parameters<typeof placed>[2],
-  tools?: readonly SeenTool[],
-): readonly Placed[] => {
+  locate: Parameters<typeof locatedFault>[2],
+  tools?: readonly ListedTool[],
+): readonly LocatedFault[] => {
   const found = [
     ...pinOff(policy),
     ...methodLints(policy.document),
@@ -32,10 +32,10 @@ export const lintsOf = (
       ...oddPlaces(rule),
       ...numberLints(rule),
       ...ofChecks(rule),
-      ...(tools === undefined ? [] : seenLints(rule, tools, policy.rules)),
+      ...(tools === undefined ? [] : listedToolLints(rule, tools, policy.rules)),
     ]),
   ]
-  return found.map(({ code, ...fault }) => placed(code, fault, locate))
+  return found.map(({ code, ...fault }) => locatedFault(code, fault, locate))
 }
 
 const pinOff = ({ pinning }: CompiledPolicy): readonly Lint[] =>

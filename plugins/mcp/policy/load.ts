@@ -4,8 +4,8 @@ import type { YamlPlace } from 'guard-gateway/lib/yaml'
 import { compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
-import { type Placed, type PolicyFault, type PolicyPath, placed } from './fault.ts'
-import { partsOf } from './parts.ts'
+import { partsOf } from './document-size.ts'
+import { type LocatedFault, locatedFault, type PolicyFault, type PolicyPath } from './fault.ts'
 import { readPolicy } from './read.ts'
 import { semanticFaults } from './semantics.ts'
 import { shapeFaults } from './shape.ts'
@@ -21,7 +21,7 @@ export interface LoadedPolicy {
   /** Absent where there are errors. */
   readonly policy?: CompiledPolicy
   readonly valid: boolean
-  readonly errors: readonly Placed[]
+  readonly errors: readonly LocatedFault[]
   readonly tests: readonly TestResult[]
   /** Undefined for a policy that came as data. */
   readonly locate: ((path: PolicyPath) => YamlPlace) | undefined
@@ -46,7 +46,7 @@ export const loadPolicy = async (
   if ('errors' in read) return { valid: false, errors: read.errors, tests: [], locate: undefined }
   const { value, locate } = read
   const refused = (faults: readonly PolicyFault[]): LoadedPolicy => {
-    const errors = faults.slice(0, MAX_FAULTS).map((fault) => placed('INVALID_POLICY', fault, locate))
+    const errors = faults.slice(0, MAX_FAULTS).map((fault) => locatedFault('INVALID_POLICY', fault, locate))
     return { valid: false, errors: errors.toSorted(byPlace), tests: [], locate }
   }
   const isChecked = 'checked' in source && source.checked === true
@@ -64,15 +64,16 @@ export const loadPolicy = async (
 /** A text that is no policy at all can be wrong in thousands of places. */
 const MAX_FAULTS = 100
 
-const byPlace = (a: Placed, b: Placed): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+const byPlace = (a: LocatedFault, b: LocatedFault): number =>
+  (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 
 type Read =
   | { readonly value: unknown; readonly locate: LoadedPolicy['locate'] }
-  | { readonly errors: readonly Placed[] }
+  | { readonly errors: readonly LocatedFault[] }
 
 /** Keys and values: forty for each of a thousand rules. What goes through more of them holds the event loop. */
 const MAX_PARTS = 40_000
-const tooLarge: Placed = {
+const tooLarge: LocatedFault = {
   code: 'INVALID_POLICY',
   path: '',
   line: null,
@@ -93,7 +94,7 @@ const readSource = async (source: PolicySource): Promise<Read> => {
 }
 
 const MAX_DEPTH = 64
-const tooDeep: Placed = {
+const tooDeep: LocatedFault = {
   code: 'INVALID_POLICY',
   path: '',
   line: null,

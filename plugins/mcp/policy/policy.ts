@@ -1,6 +1,6 @@
 import type { Redactor } from 'guard-gateway/core'
 import type { Limits } from '../actions/limits.ts'
-import type { PinState } from '../audit/words.ts'
+import type { PinState } from '../audit/enums.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Opinion, Verdict } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'

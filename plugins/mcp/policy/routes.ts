@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { Type } from 'typebox'
+import type { ListedTool } from './listed-tool.ts'
 import type { LoadOptions, PolicySource } from './load.ts'
-import type { SeenTool } from './seen-tool.ts'
 import { validatePolicy } from './validate.ts'
 
 export interface ValidateRouteOptions extends LoadOptions {
   /** The tools that servers have listed, for warnings about them; undefined where none has. */
-  readonly tools?: () => readonly SeenTool[] | undefined
+  readonly tools?: () => readonly ListedTool[] | undefined
 }
 
 const place = {

@@ -1,8 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { Placed } from './fault.ts'
+import type { LocatedFault } from './fault.ts'
 import { lintsOf } from './lints.ts'
+import type { ListedTool } from './listed-tool.ts'
 import { type LoadOptions, loadPolicy, type PolicySource } from './load.ts'
-import type { SeenTool } from './seen-tool.ts'
 import type { TestResult } from './tests.ts'
 
 /** What validation says of a policy. */
@@ -11,8 +11,8 @@ export interface Validation {
   readonly valid: boolean
   /** Null where there are errors. */
   readonly version: string | null
-  readonly errors: readonly Placed[]
-  readonly warnings: readonly Placed[]
+  readonly errors: readonly LocatedFault[]
+  readonly warnings: readonly LocatedFault[]
   readonly tests: readonly TestResult[]
 }
 
@@ -20,7 +20,7 @@ export interface Validation {
 export const validatePolicy = async (
   gateway: Gateway,
   source: PolicySource,
-  { tools, ...options }: LoadOptions & { readonly tools?: readonly SeenTool[] } = {},
+  { tools, ...options }: LoadOptions & { readonly tools?: readonly ListedTool[] } = {},
 ): Promise<Validation> => {
   const { policy, valid, errors, tests, locate } = await loadPolicy(gateway, source, options)
   const warnings = policy === undefined ? [] : lintsOf(policy, locate, tools)

@@ -9,7 +9,7 @@ import { unmatchedError } from '../messages/unmatched-error.ts'
 import { isAnswer, type PendingRequest } from '../session/pending-requests.ts'
 import type { Turn } from '../session/send-order.ts'
 import { type Session, withText } from '../session/session.ts'
-import { type Answer, type OutgoingMessage, refusal, requestRefusal } from './response.ts'
+import { type ClientResponse, errorResponse, type OutgoingMessage, refusedRequest } from './response.ts'
 import { ResponseStreams } from './response-streams.ts'
 import type { ServerRelay } from './server-relay.ts'
 
@@ -49,7 +49,7 @@ export class ClientRelay {
   }
 
   /** What the client gets for one message of its own. Never rejects. */
-  async take(came: Frame | FrameFault, passed: PassedHeaders = {}): Promise<Answer> {
+  async take(came: Frame | FrameFault, passed: PassedHeaders = {}): Promise<ClientResponse> {
     this.#session.touch()
     if (came.kind === 'fault') return this.#refused(came)
     const turn = this.#session.order?.join()
@@ -59,15 +59,15 @@ export class ClientRelay {
       return await (frame.kind === 'response' ? this.#response(frame, turn) : this.#notification(frame, turn))
     } catch (error) {
       this.#gateway.fault(error, 'mcp:proxy')
-      if (came.key !== undefined && came.kind === 'request') this.#session.calls.take(came.key)
-      return refusal(500, came.id, INTERNAL, 'The gateway failed on this message.', 'INTERNAL')
+      if (came.key !== undefined && came.kind === 'request') this.#session.clientRequests.take(came.key)
+      return errorResponse(500, came.id, INTERNAL, 'The gateway failed on this message.', 'INTERNAL')
     } finally {
       turn?.end()
     }
   }
 
   /** What the server says unasked, or still owes behind the event of this id. */
-  async listen(lastEventId: string | undefined, passed: PassedHeaders = {}): Promise<Answer> {
+  async listen(lastEventId: string | undefined, passed: PassedHeaders = {}): Promise<ClientResponse> {
     this.#session.touch()
     const reply = await this.#session.link.listen(lastEventId, passed)
     if (reply.form === 'none') return reply
@@ -76,9 +76,9 @@ export class ClientRelay {
 
   /** Every request that waits gets an error: the server will not answer. */
   abandon(reason: string): readonly OutgoingMessage[] {
-    return this.#session.calls.takeAll().map((request) => {
+    return this.#session.clientRequests.takeAll().map((request) => {
       void this.#relay.settle(request, 'lost', null)
-      return { message: refusal(502, request.id, INTERNAL, reason).message }
+      return { message: errorResponse(502, request.id, INTERNAL, reason).message }
     })
   }
 
@@ -87,43 +87,43 @@ export class ClientRelay {
     return this.#hooks.frame.promise(frame, { direction: 'to_server', server_id: server.id, session_id })
   }
 
-  #refused({ code, message, id, silent = false }: FrameFault): Answer {
-    this.#session.book.event({
+  #refused({ code, message, id, silent = false }: FrameFault): ClientResponse {
+    this.#session.log.event({
       kind: 'refusal',
       name: 'frame.refused',
       reason: message,
       ...(id === undefined ? {} : { request_id: id }),
     })
     if (silent && this.#session.merged) return { form: 'none', status: 400 }
-    return refusal(400, id, code, message)
+    return errorResponse(400, id, code, message)
   }
 
-  async #request(frame: Frame, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
+  async #request(frame: Frame, passed: PassedHeaders, turn?: Turn): Promise<ClientResponse> {
     const { id = '', key = '', method = '' } = frame
     if (method.startsWith('tasks/') || method === 'server/discover')
-      return refusal(200, id, NO_METHOD, `The method ${method} is not served.`)
+      return errorResponse(200, id, NO_METHOD, `The method ${method} is not served.`)
     const request: PendingRequest = { method, id, state: 'forwarded', cursor: listCursor(frame), entry: undefined }
-    const added = this.#session.calls.add(key, request)
-    if (added === 'twice')
+    const added = this.#session.clientRequests.add(key, request)
+    if (added === 'duplicate')
       return this.#refused({ kind: 'fault', code: INVALID_REQUEST, message: 'A request of this id is on its way.', id })
     if (added === 'full')
-      return refusal(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
+      return errorResponse(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
     request.state = 'judging'
     if (method !== 'tools/call') return this.#other(frame, request, passed, turn)
     const judged = await this.#judge(frame, request, passed)
     if (!('form' in judged)) return await this.#forward(judged, request, passed, turn)
-    this.#session.calls.take(key)
+    this.#session.clientRequests.take(key)
     return judged
   }
 
   /** A request that is no call of a tool. */
-  async #other(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
+  async #other(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<ClientResponse> {
     const refused = await this.#judgeRequest(frame, 'client')
     if (refused === undefined && request.state !== 'cancelled')
       return await this.#forward(this.#prepared(frame), request, passed, turn)
-    if (frame.key !== undefined) this.#session.calls.take(frame.key)
+    if (frame.key !== undefined) this.#session.clientRequests.take(frame.key)
     if (refused === undefined || request.state === 'cancelled') return { form: 'none', status: 202 }
-    return requestRefusal(refused, frame.id)
+    return refusedRequest(refused, frame.id)
   }
 
   /** The frame as it goes to the server. */
@@ -134,12 +134,16 @@ export class ClientRelay {
     return text === frame.text ? frame : withText(frame, text)
   }
 
-  async #forward(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
+  async #forward(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<ClientResponse> {
     request.state = 'forwarded'
     return await this.#answer(await this.#session.post(frame, passed, turn), frame, request)
   }
 
-  #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Answer | Promise<Answer> {
+  #answer(
+    reply: McpReply,
+    frame: Frame | undefined,
+    request: PendingRequest | undefined,
+  ): ClientResponse | Promise<ClientResponse> {
     if (reply.form === 'none') return { form: 'none', status: 202 }
     if (reply.form === 'sse') return this.#streams.answer(reply, frame?.key)
     if (reply.form === 'failed') return this.#failed(reply, frame, request)
@@ -150,13 +154,13 @@ export class ClientRelay {
     { status, code, message, retry_after }: McpReply & { form: 'failed' },
     frame: Frame | undefined,
     request: PendingRequest | undefined,
-  ): Answer {
-    if (frame?.key !== undefined) this.#session.calls.take(frame.key)
+  ): ClientResponse {
+    if (frame?.key !== undefined) this.#session.clientRequests.take(frame.key)
     if (request !== undefined) void this.#relay.settle(request, code === 'UPSTREAM_TIMEOUT' ? 'timeout' : 'lost', null)
     const gone = code === 'MCP_SESSION_NOT_FOUND'
     if (gone || request?.method === 'initialize') this.#over(message)
     const headers = retry_after === undefined ? undefined : { 'retry-after': retry_after }
-    return refusal(status, frame?.id, gone ? -32001 : INTERNAL, message, code, headers)
+    return errorResponse(status, frame?.id, gone ? -32001 : INTERNAL, message, code, headers)
   }
 
   /** One message in answer to one: it must be the answer. */
@@ -165,15 +169,15 @@ export class ClientRelay {
     status: number,
     frame: Frame | undefined,
     request: PendingRequest | undefined,
-  ): Promise<Answer> {
+  ): Promise<ClientResponse> {
     const { frame: came } = event
     const unplaced = unmatchedError(came, frame, status)
     if (unplaced !== undefined || came?.kind !== 'response' || !isAnswer(came.key, frame?.key)) {
-      if (frame?.key !== undefined) this.#session.calls.take(frame.key)
+      if (frame?.key !== undefined) this.#session.clientRequests.take(frame.key)
       if (request !== undefined) void this.#relay.settle(request, 'rpc_error', null)
       if (request?.method === 'initialize') this.#over('initialize was refused')
       return unplaced === undefined
-        ? refusal(502, frame?.id, INTERNAL, 'Upstream sent another message than the answer.', 'UPSTREAM_FAILED')
+        ? errorResponse(502, frame?.id, INTERNAL, 'Upstream sent another message than the answer.', 'UPSTREAM_FAILED')
         : { form: 'json', status, message: unplaced }
     }
     const out = await this.#relay.take(event)
@@ -181,30 +185,30 @@ export class ClientRelay {
     return { form: 'json', status, message: out.message }
   }
 
-  async #response(frame: Frame, turn?: Turn): Promise<Answer> {
-    if (frame.key === undefined || this.#session.asks.take(frame.key) === undefined) {
+  async #response(frame: Frame, turn?: Turn): Promise<ClientResponse> {
+    if (frame.key === undefined || this.#session.serverRequests.take(frame.key) === undefined) {
       this.#session.dropped('unknown_id')
       return this.#session.merged
         ? { form: 'none', status: 400 }
-        : refusal(400, undefined, INVALID_REQUEST, 'The server has no request of this id on its way.')
+        : errorResponse(400, undefined, INVALID_REQUEST, 'The server has no request of this id on its way.')
     }
     return this.#handedOver(frame, turn)
   }
 
-  async #notification(frame: Frame, turn?: Turn): Promise<Answer> {
+  async #notification(frame: Frame, turn?: Turn): Promise<ClientResponse> {
     if (frame.method === 'notifications/cancelled' && !this.#cancels(frame)) return { form: 'none', status: 202 }
     return this.#handedOver(frame, turn)
   }
 
   /** Notes what the client wants no more; true if the server must be told. */
   #cancels(frame: Frame): boolean {
-    const found = this.#session.calls.cancel(cancelledKey(frame) ?? '')
+    const found = this.#session.clientRequests.cancel(cancelledKey(frame) ?? '')
     if (found?.was !== 'forwarded') return false
     void this.#relay.settle(found.request, 'cancelled', null)
     return true
   }
 
-  async #handedOver(frame: Frame, turn?: Turn): Promise<Answer> {
+  async #handedOver(frame: Frame, turn?: Turn): Promise<ClientResponse> {
     return this.#answer(await this.#session.post(frame, {}, turn), undefined, undefined)
   }
 }

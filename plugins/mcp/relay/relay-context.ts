@@ -7,11 +7,11 @@ import type { ServerTools } from '../tools/server-tools.ts'
 export interface RelayContext {
   readonly tools: ServerTools
   /** A page of the list of tools as the policy lets the client see it. */
-  retold(page: string): Promise<string>
+  rewriteList(page: string): Promise<string>
   /** The server has said who it is. */
-  met(facts: ServerFacts): void
+  initialized(facts: ServerFacts): void
   /** The server has answered something. */
-  heard(): void
+  responded(): void
   /** Why a request of the server must not reach the client; undefined: it may. */
   refused(asked: Frame): Promise<RequestRefusal | undefined>
   /** The session cannot go on. */

@@ -1,7 +1,7 @@
 import type { McpReply, StreamEvent } from 'guard-gateway/core'
 import { errorFrame } from 'guard-gateway/lib/json-rpc'
 import type { Session } from '../session/session.ts'
-import type { Answer, OutgoingMessage } from './response.ts'
+import type { ClientResponse, OutgoingMessage } from './response.ts'
 import type { ServerRelay } from './server-relay.ts'
 
 const INTERNAL = -32603
@@ -17,7 +17,7 @@ export class ResponseStreams {
   }
 
   /** The stream as it goes to the client; `key`: of the request that it answers. */
-  answer(reply: McpReply & { form: 'sse' }, key: string | undefined): Answer | Promise<Answer> {
+  answer(reply: McpReply & { form: 'sse' }, key: string | undefined): ClientResponse | Promise<ClientResponse> {
     const { events } = reply
     const stop = () => reply.stop()
     if ('length' in events) return this.#whole(events, key).then((outs) => ({ form: 'sse', events: outs, stop }))
@@ -59,10 +59,10 @@ export class ResponseStreams {
 
   /** The error for a request whose stream has ended without its answer; none while that may still come by another stream. */
   #owed(key: string | undefined, resumable: boolean, why: string | undefined): readonly OutgoingMessage[] {
-    const { calls, ended } = this.#session
+    const { clientRequests, ended } = this.#session
     const mayCome = resumable && !ended
-    if (key !== undefined && mayCome) calls.loosen(key)
-    const request = key === undefined || mayCome ? undefined : calls.take(key)
+    if (key !== undefined && mayCome) clientRequests.orphan(key)
+    const request = key === undefined || mayCome ? undefined : clientRequests.take(key)
     if (request?.state !== 'forwarded') return []
     void this.#relay.settle(request, 'lost', null)
     const message = ['Upstream ended the stream without an answer.', why].filter(Boolean).join(' ')

@@ -12,7 +12,7 @@ export interface OutgoingMessage {
 }
 
 /** What a client gets for a message of its own. */
-export type Answer =
+export type ClientResponse =
   | { readonly form: 'none'; readonly status: number }
   | {
       readonly form: 'json'
@@ -33,14 +33,14 @@ const codes = new Map([
 ])
 
 /** A JSON-RPC error as an answer. `id` is source text; `code` of the catalogue, for programs: that of the number if absent. */
-export const refusal = (
+export const errorResponse = (
   status: number,
   id: string | undefined,
   number: number,
   message: string,
   code = codes.get(number),
   headers?: Readonly<Record<string, string>>,
-): Answer & { form: 'json' } => ({
+): ClientResponse & { form: 'json' } => ({
   form: 'json',
   status,
   message: errorFrame(id, number, message, code === undefined ? undefined : dataOf(code)),
@@ -48,10 +48,10 @@ export const refusal = (
 })
 
 /** The error for a request that the policy stops; the id of an approval goes along. */
-export const requestRefusal = (
+export const refusedRequest = (
   { message, code, approval_id }: RequestRefusal,
   id: string | undefined,
-): Answer & { form: 'json' } => ({
+): ClientResponse & { form: 'json' } => ({
   form: 'json',
   status: code === 'STORAGE_UNAVAILABLE' ? 503 : 200,
   message: errorFrame(id, REFUSED, message, { ...dataOf(code), ...(approval_id === undefined ? {} : { approval_id }) }),
@@ -61,4 +61,8 @@ export const requestRefusal = (
 const REFUSED = -32000
 
 /** A JSON-RPC result as an answer; `message` is the whole message. */
-export const local = (message: string): Answer & { form: 'json' } => ({ form: 'json', status: 200, message })
+export const resultResponse = (message: string): ClientResponse & { form: 'json' } => ({
+  form: 'json',
+  status: 200,
+  message,
+})

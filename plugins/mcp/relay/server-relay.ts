@@ -9,7 +9,7 @@ import { isAmbiguous, serverFacts, versions, withoutTasks } from '../messages/in
 import type { PendingRequest } from '../session/pending-requests.ts'
 import { type Session, withText } from '../session/session.ts'
 import type { RelayContext } from './relay-context.ts'
-import { type OutgoingMessage, requestRefusal } from './response.ts'
+import { type OutgoingMessage, refusedRequest } from './response.ts'
 
 const INTERNAL = -32603
 
@@ -45,10 +45,10 @@ export class ServerRelay {
 
   /** What the server sent is no message: who waits for it, if that can be told, learns so; whose stream it came in, when that ends. */
   #faulty({ id, message }: FrameFault, asked: string | undefined): OutgoingMessage | undefined {
-    const { calls, merged } = this.#session
-    const unplaced = asked === undefined ? calls.only(!merged) : undefined
+    const { clientRequests, merged } = this.#session
+    const unplaced = asked === undefined ? clientRequests.only(!merged) : undefined
     const key = id === undefined ? unplaced : keyOfId(id)
-    const request = key === undefined ? undefined : calls.takeWaiting(key)
+    const request = key === undefined ? undefined : clientRequests.takeWaiting(key)
     if (request === undefined) return void this.#session.dropped('noise')
     void this.settle(request, 'lost', null)
     return { message: errorFrame(request.id, INTERNAL, `Upstream sent no usable answer. ${message}`) }
@@ -57,8 +57,8 @@ export class ServerRelay {
   /** The frame, another one or other text in its place; undefined if it is not passed on. */
   async #unasked(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
     if (came.kind === 'request' && (!this.#asked(came, resumable) || (await this.#refused(came)))) return
-    if (came.method === 'notifications/tools/list_changed') this.#around.tools.stale()
-    this.#session.asks.cancel(cancelledKey(came) ?? '')
+    if (came.method === 'notifications/tools/list_changed') this.#around.tools.listChanged()
+    this.#session.serverRequests.cancel(cancelledKey(came) ?? '')
     try {
       return this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
     } catch (error) {
@@ -71,8 +71,8 @@ export class ServerRelay {
   async #refused(came: Frame): Promise<boolean> {
     const refused = await this.#around.refused(came)
     if (refused === undefined) return false
-    this.#session.asks.take(came.key ?? '')
-    const told = readFrame(Buffer.from(requestRefusal(refused, came.id).message), 'client')
+    this.#session.serverRequests.take(came.key ?? '')
+    const told = readFrame(Buffer.from(refusedRequest(refused, came.id).message), 'client')
     // nobody waits: the server may read its input only when its output is read
     if (told.kind !== 'fault')
       this.#session.post(told, {}).catch((error: unknown) => this.#gateway.fault(error, 'mcp:relay'))
@@ -81,17 +81,17 @@ export class ServerRelay {
 
   /** An answer, for the request it belongs to. */
   async #paired(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
-    const { calls } = this.#session
-    const request = calls.takeSent(came.key ?? '')
-    const rounded = request === undefined ? calls.rounded(came.key ?? '') : undefined
+    const { clientRequests } = this.#session
+    const request = clientRequests.takeSent(came.key ?? '')
+    const rounded = request === undefined ? clientRequests.rounded(came.key ?? '') : undefined
     if (rounded !== undefined) return this.#paired(withId(came, rounded), resumable)
     if (request === undefined) return void this.#session.dropped('unknown_id')
-    this.#around.heard()
+    this.#around.responded()
     try {
       const passed = await this.#answered(this.#hooks.frame.isUsed() ? await this.#hooked(came) : came, request)
       // a client that has missed it may fetch it again, unless it is withheld
       if (resumable && typeof passed !== 'string' && request.method !== 'initialize')
-        calls.answered(came.key ?? '', request)
+        clientRequests.answered(came.key ?? '', request)
       return passed
     } catch (error) {
       this.#gateway.fault(error, 'mcp:relay')
@@ -106,8 +106,8 @@ export class ServerRelay {
 
   /** Notes a request of the server; false: it must not reach the client. One with an event id may come again to a client that has missed it. */
   #asked({ key = '', id = '', method = '' }: Frame, resumable: boolean): boolean {
-    if (resumable && this.#session.asks.has(key, method)) return true
-    const added = this.#session.asks.add(key, { method, id, state: 'forwarded' })
+    if (resumable && this.#session.serverRequests.has(key, method)) return true
+    const added = this.#session.serverRequests.add(key, { method, id, state: 'forwarded' })
     if (added === 'added') return true
     this.#session.dropped(added === 'full' ? 'too_many_requests' : 'id_in_use')
     return false
@@ -129,8 +129,8 @@ export class ServerRelay {
     const { entry, tool = '' } = request
     if (entry === undefined) return
     request.entry = undefined
-    const { id: session_id, server, book } = this.#session
-    const recorded = book.ended(entry, outcome, bytes)
+    const { id: session_id, server, log } = this.#session
+    const recorded = log.ended(entry, outcome, bytes)
     const { outcome: hook } = this.#hooks
     if (hook.isUsed()) {
       try {
@@ -154,8 +154,8 @@ export class ServerRelay {
     }
     this.#session.protocol_version = version
     this.#session.announcesTools = facts.announcesTools
-    this.#session.book.negotiated(version)
-    this.#around.met(facts)
+    this.#session.log.negotiated(version)
+    this.#around.initialized(facts)
     const text = withoutTasks(frame)
     return text === frame.text ? frame : text
   }
@@ -171,13 +171,13 @@ export class ServerRelay {
       const refused = await this.#around.tools.observe(page, cursor)
       if (refused !== undefined) return this.#noList(id, refused)
     } else if (request.page !== known) return this.#noList(id, 'Upstream sent two lists in answer to one request')
-    const told = await this.#around.retold(page)
+    const told = await this.#around.rewriteList(page)
     if (told === page) return frame
     return withText(frame, applyEdits(text, [{ start: result.start, end: result.end, text: told }]))
   }
 
   #noList(id: string, reason: string): string {
-    this.#session.book.event({ kind: 'refusal', name: 'list.refused', reason, request_id: id })
+    this.#session.log.event({ kind: 'refusal', name: 'list.refused', reason, request_id: id })
     return errorFrame(id, INTERNAL, reason)
   }
 }

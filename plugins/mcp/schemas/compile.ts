@@ -1,6 +1,6 @@
 import type { Ajv, Options, ValidateFunction } from 'ajv'
 import { type Dialect, dialectOf } from './dialect.ts'
-import { allTold, type Told, toldOf } from './fault-text.ts'
+import { type SchemaError, schemaError, schemaErrors } from './error-text.ts'
 import { type Fuel, FuelSpent, MAX_FUEL, refuel } from './fuel.ts'
 import { boundKeywords } from './keywords.ts'
 import { patternMaker } from './patterns.ts'
@@ -8,7 +8,7 @@ import { plainSchema } from './plain.ts'
 import { sizeFault } from './size.ts'
 
 /** What a value has against a schema. */
-export interface SchemaFault extends Told {
+export interface SchemaFault extends SchemaError {
   /** False: the validation was given up. */
   readonly certain: boolean
 }
@@ -62,7 +62,7 @@ const checker =
     try {
       if (validate(value)) return NOTHING
       const [first, ...more] = validate.errors ?? []
-      const told = first === undefined || more.length === 0 ? [toldOf(first)] : allTold([first, ...more])
+      const told = first === undefined || more.length === 0 ? [schemaError(first)] : schemaErrors([first, ...more])
       return told.map((one) => ({ ...one, certain: true }))
     } catch (error) {
       const why = error instanceof FuelSpent ? 'takes too long to validate' : 'cannot be validated'

@@ -6,12 +6,12 @@ import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { messageEvent } from 'guard-gateway/lib/sse'
 import type { Mcp, Place } from '../mcp.ts'
 import { versions } from '../messages/initialize.ts'
-import { type Answer, type OutgoingMessage, refusal } from '../relay/response.ts'
+import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
 import type { RunningSession } from '../session/running-session.ts'
-import { ownerOf, sessionInfo } from './about.ts'
 import { corsHeaders } from './cors.ts'
 import { numberOf } from './errors.ts'
-import { eventBytes, pump } from './stream.ts'
+import { eventBytes, pump } from './event-stream.ts'
+import { ownerOf, sessionInfo } from './session-info.ts'
 
 const ONE_WRITE = 16_384
 const EMPTY = Buffer.alloc(0)
@@ -56,21 +56,21 @@ export class Exchange {
       if (!(error instanceof GuardError) || this.#reply.sent) throw error
       refusals.set(this.#request.raw, error)
       const { status, code, message, place } = error
-      this.#send(refusal(status, frame.id, numberOf(code), message, code, place.headers))
+      this.#send(errorResponse(status, frame.id, numberOf(code), message, code, place.headers))
     }
   }
 
   #refused({ code, message, id }: FrameFault): void {
     const told = { kind: 'refusal', name: 'frame.refused', reason: message } as const
     const event = id === undefined ? told : { ...told, request_id: id }
-    const book = this.#found()?.session.book
-    if (book === undefined) this.#mcp.audit.event({ ...event, server_id: this.#place.server.id })
-    else book.event(event)
-    this.#send(refusal(400, id, code, message))
+    const log = this.#found()?.session.log
+    if (log === undefined) this.#mcp.audit.event({ ...event, server_id: this.#place.server.id })
+    else log.event(event)
+    this.#send(errorResponse(400, id, code, message))
   }
 
   /** Waits for a session's answer; meanwhile the session is in use, as long as the client is there. */
-  async #taken({ session, proxy }: RunningSession, frame: Frame): Promise<Answer> {
+  async #taken({ session, proxy }: RunningSession, frame: Frame): Promise<ClientResponse> {
     const { raw } = this.#reply
     const leave = session.use()
     raw.on('close', leave)
@@ -107,7 +107,7 @@ export class Exchange {
     const answer = await running.proxy.listen(typeof last === 'string' ? last : undefined, this.#passed())
     if (answer.form === 'none') {
       return this.#send(
-        refusal(405, undefined, -32000, 'The server offers no stream of its own.', 'METHOD_NOT_ALLOWED'),
+        errorResponse(405, undefined, -32000, 'The server offers no stream of its own.', 'METHOD_NOT_ALLOWED'),
       )
     }
     if (answer.form === 'json' || last !== undefined) return this.#finish(running, answer)
@@ -122,7 +122,7 @@ export class Exchange {
 
   async #finish(
     running: RunningSession,
-    answer: Answer,
+    answer: ClientResponse,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     if (answer.form !== 'sse') this.#send(answer, headers)
@@ -131,7 +131,7 @@ export class Exchange {
   }
 
   /** No call ends with a stream that was only listened to, so its client may leave it at any time. */
-  #pump(raw: ServerResponse, { session }: RunningSession, answer: Answer & { form: 'sse' }): Promise<void> {
+  #pump(raw: ServerResponse, { session }: RunningSession, answer: ClientResponse & { form: 'sse' }): Promise<void> {
     return pump(raw, session, answer, this.#request.method === 'GET')
   }
 
@@ -152,7 +152,7 @@ export class Exchange {
     return { 'x-guard-request-id': this.#request.id, ...corsHeaders(this.#request) }
   }
 
-  #send(answer: Exclude<Answer, { form: 'sse' }>, more: Readonly<Record<string, string>> = {}): void {
+  #send(answer: Exclude<ClientResponse, { form: 'sse' }>, more: Readonly<Record<string, string>> = {}): void {
     this.#reply.hijack()
     const { raw } = this.#reply
     const headers = { ...this.#common(), ...more }

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
 import type { Mcp, Place } from '../mcp.ts'
-import { bodyOf } from './body.ts'
-import { checkMedia, checkMethod } from './checks.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { transportError } from './errors.ts'
 import { Exchange } from './exchange.ts'
+import { checkMedia, checkMethod } from './method-and-media.ts'
+import { bodyOf } from './request-body.ts'
 import { transportSchemas } from './schemas.ts'
 
 interface Params {

@@ -49,7 +49,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
     const absent = absentText(given, io.env)
     if (absent !== '') say(io, absent)
     const running = await mcp.openSession(place, {
-      door: 'stdio',
+      client_transport: 'stdio',
       merged: true,
       owner: '',
       ...labels,
@@ -140,14 +140,14 @@ const tellChange = ({ kind, state: { version, mode, error } }: PolicyChange, io:
 /** Relays until the client, the server or a signal ends it; resolves to the exit code. */
 const serve = async (running: RunningSession, io: Io, asked: Promise<void>): Promise<number> => {
   const { link } = running.session
-  const door = new StdioServer({ in: io.in ?? process.stdin, out: io.out }, running)
-  const over = Promise.race([door.serve(), door.left, asked]).then(() => undefined)
+  const client_transport = new StdioServer({ in: io.in ?? process.stdin, out: io.out }, running)
+  const over = Promise.race([client_transport.serve(), client_transport.left, asked]).then(() => undefined)
   const gone = await Promise.race([over, link.lost])
   if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
   await running.end('the client ended it')
   const { reason, exit_code = 1 } = await link.lost
   if (gone === undefined && neverStarted.has(exit_code)) say(io, reason)
-  await door.abandon(reason)
+  await client_transport.abandon(reason)
   return exit_code
 }
 

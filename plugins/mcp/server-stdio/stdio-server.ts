@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { PassThrough, pipeline } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
-import { type Answer, type OutgoingMessage, refusal } from '../relay/response.ts'
+import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
 import type { RunningSession } from '../session/running-session.ts'
 
 /** Standard input and output of a client. */
@@ -93,14 +93,14 @@ export class StdioServer {
     await this.#pump(await this.#running.proxy.take(frame))
   }
 
-  async #pump(answer: Answer): Promise<void> {
+  async #pump(answer: ClientResponse): Promise<void> {
     if (answer.form === 'json') await this.#write(answer)
     if (answer.form === 'sse') for await (const out of answer.events) await this.#write(out)
   }
 
   #tooLong(): void {
     const message = `The message is longer than ${this.#running.session.frame_bytes} bytes.`
-    void this.#write(refusal(400, undefined, -32600, message))
+    void this.#write(errorResponse(400, undefined, -32600, message))
   }
 
   /** Writes one message; resolves when there is room for more. */

@@ -1,8 +1,8 @@
 import type { Mcp } from '../mcp.ts'
-import type { SeenTool } from '../policy/seen-tool.ts'
+import type { ListedTool } from '../policy/listed-tool.ts'
 
 /** The tools that servers have listed since the gateway started; undefined before any has. */
-export const seenTools = (mcp: Mcp): readonly SeenTool[] | undefined => {
+export const listedTools = (mcp: Mcp): readonly ListedTool[] | undefined => {
   const seen = mcp
     .places()
     .flatMap(({ server, tools }) =>

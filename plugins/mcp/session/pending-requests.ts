@@ -14,7 +14,7 @@ export interface PendingRequest {
   tool?: string
   entry?: Entry | undefined
   /** Its stream has ended before its answer, which a stream that takes it up again may bring. */
-  loose?: boolean
+  orphaned?: boolean
   state: 'judging' | 'forwarded' | 'cancelled' | 'answered'
 }
 
@@ -40,8 +40,8 @@ export class PendingRequests {
   }
 
   /** `twice`: a request of this id is on its way. `full`: as many are as may be. */
-  add(key: string, request: PendingRequest): 'added' | 'twice' | 'full' {
-    if (this.#requests.has(key)) return 'twice'
+  add(key: string, request: PendingRequest): 'added' | 'duplicate' | 'full' {
+    if (this.#requests.has(key)) return 'duplicate'
     if (this.#requests.size >= this.#limit) return 'full'
     this.#over.delete(key)
     this.#requests.set(key, request)
@@ -111,16 +111,16 @@ export class PendingRequests {
   }
 
   /** Marks a request as one that no stream in hand will answer. */
-  loosen(key: string): void {
+  orphan(key: string): void {
     const request = this.#requests.get(key)
-    if (request !== undefined) request.loose = true
+    if (request !== undefined) request.orphaned = true
   }
 
   /** Those that no stream in hand will answer; none of them is left afterwards. */
-  takeLoose(): readonly PendingRequest[] {
-    const loose = [...this.#requests].filter(([, request]) => request.loose === true)
-    for (const [key] of loose) this.#requests.delete(key)
-    return loose.map(([, request]) => request)
+  takeOrphaned(): readonly PendingRequest[] {
+    const orphaned = [...this.#requests].filter(([, request]) => request.orphaned === true)
+    for (const [key] of orphaned) this.#requests.delete(key)
+    return orphaned.map(([, request]) => request)
   }
 
   /** All that are left; none is afterwards. */
@@ -131,9 +131,11 @@ export class PendingRequests {
     return left
   }
 
-  /** The key of the only request that was sent; undefined if there are none or several. `loose`: of those that no stream in hand will answer. */
-  only(loose: boolean): string | undefined {
-    const [only, ...more] = [...this.#requests].filter(([, request]) => isSent(request) && (request.loose || !loose))
+  /** The key of the only request that was sent; undefined if there are none or several. `orphaned`: of those that no stream in hand will answer. */
+  only(orphaned: boolean): string | undefined {
+    const [only, ...more] = [...this.#requests].filter(
+      ([, request]) => isSent(request) && (request.orphaned || !orphaned),
+    )
     return more.length === 0 ? only?.[0] : undefined
   }
 

@@ -24,11 +24,11 @@ export interface ServerContext {
   /** What arguments are hashed with. */
   readonly key: string
   /** Whether a session is one of this process: what others list says nothing of it. */
-  isHere(session_id: string): boolean
+  isLocal(session_id: string): boolean
   /** No session came about. */
   failed(reason: string): void
-  met(facts: ServerFacts): void
-  heard(): void
+  initialized(facts: ServerFacts): void
+  responded(): void
 }
 
 const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -39,7 +39,7 @@ const lists = new WeakMap<ServerTools, { readonly policy: Policy; readonly page:
 /** What the tools of a server were when they were listed last. */
 const listed = new WeakMap<ServerTools, string | null>()
 
-const toldBefore = (tools: ServerTools, policy: Policy, page: string): string | undefined => {
+const cachedList = (tools: ServerTools, policy: Policy, page: string): string | undefined => {
   const last = lists.get(tools)
   return last?.policy === policy && last.page === page ? last.told : undefined
 }
@@ -70,9 +70,9 @@ export class RunningSession {
     const judgeRequest = judgeRequests({ ...context, session })
     this.#relay = new ServerRelay(gateway, session, {
       tools: context.tools,
-      retold: (page) => this.#retold(page),
-      met: (facts) => context.met(facts),
-      heard: () => context.heard(),
+      rewriteList: (page) => this.#rewriteList(page),
+      initialized: (facts) => context.initialized(facts),
+      responded: () => context.responded(),
       refused: (asked) => judgeRequest(asked, 'server'),
       over: end,
     })
@@ -92,10 +92,10 @@ export class RunningSession {
   ): Promise<RunningSession> {
     const { gateway, server, limits, audit } = context
     const session = new Session(gateway, server, about, limits)
-    session.book = audit.session({
+    session.log = audit.session({
       id: session.id,
       server_id: server.id,
-      transport: about.door,
+      transport: about.client_transport,
       project_id: about.project_id,
       agent_id: about.agent_id,
       external_session_id: about.external_session_id,
@@ -115,32 +115,32 @@ export class RunningSession {
     const { gateway, approvals, policies } = this.#context
     const { session } = this
     session.ended = true
-    session.book.event({ kind: 'session', name: 'session.ended', reason })
+    session.log.event({ kind: 'session', name: 'session.ended', reason })
     policies.endSession(session.id)
     // their answers could have come by a further stream
-    const lost = session.calls.takeLoose().map((request) => this.#relay.settle(request, 'lost', null))
+    const lost = session.clientRequests.takeOrphaned().map((request) => this.#relay.settle(request, 'lost', null))
     const ends = await Promise.allSettled([session.link.end(), approvals.expireSession(session.id), ...lost])
     for (const end of ends) if (end.status === 'rejected') gateway.fault(end.reason, 'mcp:end')
   }
 
   /** Nobody may say yes any more to a call of a tool that is another one by now. */
   async #expireChanged(): Promise<void> {
-    const { gateway, server, approvals, tools, isHere } = this.#context
+    const { gateway, server, approvals, tools, isLocal } = this.#context
     const fingerprint = tools.serverFingerprint()
     if (fingerprint === listed.get(tools)) return
     listed.set(tools, fingerprint)
     try {
-      await approvals.expireTools(server.id, isHere, (tool) => tools.fingerprint(tool))
+      await approvals.expireTools(server.id, isLocal, (tool) => tools.fingerprint(tool))
     } catch (error) {
       gateway.fault(error, 'mcp:approvals')
     }
   }
 
-  async #retold(page: string): Promise<string> {
+  async #rewriteList(page: string): Promise<string> {
     const { gateway, server, policies, tools } = this.#context
     await this.#expireChanged()
     const policy = await policies.current()
-    const told = toldBefore(tools, policy, page) ?? this.#tell(policy, page)
+    const told = cachedList(tools, policy, page) ?? this.#tell(policy, page)
     this.session.visible = await this.#view()
     const { list } = mcpHooks(gateway)
     const place = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const

@@ -22,8 +22,8 @@ export const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
 /** How a client is connected, and who it is. */
 export interface SessionInfo {
-  /** `http`, `stdio`, or `memory` for one without a door. */
-  readonly door: string
+  /** `http`, `stdio`, or `memory` for a client inside this process. */
+  readonly client_transport: string
   /** The client has one stream for everything. */
   readonly merged: boolean
   /** Whose key opened it; nobody else may use it. */
@@ -44,9 +44,9 @@ export class Session implements McpSession {
   readonly about: SessionInfo
   readonly frame_bytes: number
   /** Requests of the client. */
-  readonly calls: PendingRequests
+  readonly clientRequests: PendingRequests
   /** Requests of the server. */
-  readonly asks: PendingRequests
+  readonly serverRequests: PendingRequests
   /** That of what the client sends, where it has one stream for everything. */
   readonly order: SendOrder | undefined
   readonly dropCounts = new Map<string, number>()
@@ -63,7 +63,7 @@ export class Session implements McpSession {
   used: number
   #link: McpLink | undefined
   #unsent: string | undefined
-  #book: SessionLog | undefined
+  #log: SessionLog | undefined
   readonly #gateway: Gateway
   readonly #listeners = new Set<(out: OutgoingMessage) => void>()
 
@@ -72,8 +72,8 @@ export class Session implements McpSession {
     this.server = server
     this.about = about
     this.frame_bytes = limits.frame_bytes
-    this.calls = new PendingRequests(limits.pending)
-    this.asks = new PendingRequests(limits.pending)
+    this.clientRequests = new PendingRequests(limits.pending)
+    this.serverRequests = new PendingRequests(limits.pending)
     this.order = about.merged ? new SendOrder() : undefined
     this.used = gateway.clock.tick()
   }
@@ -90,12 +90,12 @@ export class Session implements McpSession {
     this.#link = link
   }
 
-  get book(): SessionLog {
-    if (this.#book === undefined) throw new Error('The session has no records yet.')
-    return this.#book
+  get log(): SessionLog {
+    if (this.#log === undefined) throw new Error('The session has no records yet.')
+    return this.#log
   }
-  set book(book: SessionLog) {
-    this.#book = book
+  set log(log: SessionLog) {
+    this.#log = log
   }
 
   /** Hands a message to the server, when it is its turn. */

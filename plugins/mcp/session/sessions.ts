@@ -69,10 +69,10 @@ export class Sessions {
   sweep(): void {
     const now = this.#gateway.clock.tick()
     for (const running of this.#running.values()) {
-      const { streams, calls, used, link } = running.session
+      const { streams, clientRequests, used, link } = running.session
       if (streams > 0) continue
       if (now - used >= this.#idleMs) this.end(running, 'idle')
-      else if (calls.size === 0 && now - used >= this.#restMs) link.rest?.()
+      else if (clientRequests.size === 0 && now - used >= this.#restMs) link.rest?.()
     }
   }
 
@@ -87,8 +87,8 @@ export class Sessions {
   #makeRoom(): void {
     let oldest: RunningSession | undefined
     for (const running of this.#running.values()) {
-      const { streams, calls, used } = running.session
-      if (streams === 0 && calls.size === 0 && used < (oldest?.session.used ?? Number.POSITIVE_INFINITY))
+      const { streams, clientRequests, used } = running.session
+      if (streams === 0 && clientRequests.size === 0 && used < (oldest?.session.used ?? Number.POSITIVE_INFINITY))
         oldest = running
     }
     if (oldest === undefined) {

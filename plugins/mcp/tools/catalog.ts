@@ -1,17 +1,17 @@
 import type { Arguments, Gateway, McpServer } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { canonicalJson } from 'guard-gateway/lib/trace'
+import type { PinState } from '../audit/enums.ts'
 import type { Audit } from '../audit/index.ts'
-import type { PinState } from '../audit/words.ts'
 import type { ServerFacts } from '../messages/initialize.ts'
-import { faultsText } from '../schemas/fault-text.ts'
+import { faultsText } from '../schemas/error-text.ts'
 import { type CompiledInput, compileInput } from '../schemas/input.ts'
 import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './definition.ts'
 import type { PinRows } from './pin-rows.ts'
 import { Pins } from './pins.ts'
-import { rewritePage } from './rewrite.ts'
-import { saysOf, type ToolSays } from './says.ts'
-import type { ListView, ServerTools, Validated } from './server-tools.ts'
+import { rewritePage } from './rewrite-list.ts'
+import type { ListView, ServerTools, ValidationResult } from './server-tools.ts'
+import { describeTool, type ToolDescription } from './tool-description.ts'
 
 const MAX_TOOLS = 10_000
 const MAX_PAGES = 1_000
@@ -43,7 +43,7 @@ export class ToolCatalog implements ServerTools {
   }
 
   /** The server has said who it is. */
-  met(facts: ServerFacts): void {
+  initialized(facts: ServerFacts): void {
     this.#facts = facts
     this.#said = serverDefinition(facts)
     this.#pins.sawServer(this.#said)
@@ -86,7 +86,7 @@ export class ToolCatalog implements ServerTools {
   }
 
   /** What was observed stands until the next list; a list on its way may mix old and new, so nothing is forgotten for it. */
-  stale(): void {
+  listChanged(): void {
     this.#generation = undefined
   }
 
@@ -126,9 +126,9 @@ export class ToolCatalog implements ServerTools {
     return this.#tools.get(tool)?.fingerprint ?? null
   }
 
-  says(tool: string): ToolSays | null {
+  description(tool: string): ToolDescription | null {
     const definition = this.#tools.get(tool)
-    return definition === undefined ? null : saysOf(definition.json, this.#gateway.redact)
+    return definition === undefined ? null : describeTool(definition.json, this.#gateway.redact)
   }
 
   pin(tool: string): PinState {
@@ -142,7 +142,7 @@ export class ToolCatalog implements ServerTools {
     if (pins.some((pin) => pin !== 'known')) await this.#pins.load(true)
   }
 
-  validate(tool: string, args: Arguments): Validated | Promise<Validated> {
+  validate(tool: string, args: Arguments): ValidationResult | Promise<ValidationResult> {
     return this.#pins.loaded && this.#isKnown(tool) ? this.#validate(tool, args) : this.#validateAnew(tool, args)
   }
 
@@ -151,19 +151,19 @@ export class ToolCatalog implements ServerTools {
     return this.#tools.has(tool) && this.pin(tool) === 'known' && this.serverPin() === 'known'
   }
 
-  async #validateAnew(tool: string, args: Arguments): Promise<Validated> {
+  async #validateAnew(tool: string, args: Arguments): Promise<ValidationResult> {
     await this.#pins.load()
     if (!this.#isKnown(tool)) for (const one of [tool, INSTRUCTIONS]) await this.#pins.refresh(one)
     return this.#validate(tool, args)
   }
 
-  #validate(tool: string, args: Arguments): Validated | Promise<Validated> {
+  #validate(tool: string, args: Arguments): ValidationResult | Promise<ValidationResult> {
     const definition = this.#tools.get(tool)
     if (definition?.inputSchema === undefined) return { state: 'skipped' }
     return definition.compiled === undefined ? validatedFirst(definition, args) : validated(definition.compiled, args)
   }
 
-  check(tool: string, args: Arguments): Validated {
+  check(tool: string, args: Arguments): ValidationResult {
     const compiled = this.#tools.get(tool)?.compiled
     return compiled === undefined ? { state: 'skipped' } : judged(compiled, args)
   }
@@ -178,19 +178,19 @@ const tooMany = ({ names, pages }: Generation): string | undefined => {
   return pages > MAX_PAGES ? `Upstream lists its tools on more than ${MAX_PAGES} pages` : undefined
 }
 
-const validatedFirst = async (definition: Definition, args: Arguments): Promise<Validated> => {
+const validatedFirst = async (definition: Definition, args: Arguments): Promise<ValidationResult> => {
   definition.compiled ??= await compileInput(definition.inputSchema)
   return validated(definition.compiled, args)
 }
 
 /** At once for arguments that fit; what does not fit is told whole, for an agent to put it right in one go. */
-const validated = (schema: CompiledInput, args: Arguments): Validated | Promise<Validated> => {
+const validated = (schema: CompiledInput, args: Arguments): ValidationResult | Promise<ValidationResult> => {
   const first = judged(schema, args)
   if (!schema.usable || first.state !== 'failed') return first
   return schema.faults(args).then((faults) => ({ ...first, error: faultsText(faults) }))
 }
 
-const judged = (schema: CompiledInput, args: Arguments): Validated => {
+const judged = (schema: CompiledInput, args: Arguments): ValidationResult => {
   if (!schema.usable) return { state: 'unsupported' }
   const fault = schema.check(args)
   if (fault === undefined || fault === 'partial') return { state: fault ?? 'ok' }

@@ -1,6 +1,6 @@
 export { ToolCatalog } from './catalog.ts'
 export { INSTRUCTIONS } from './definition.ts'
-export { type PinRows, passingPins } from './pin-rows.ts'
+export { type PinRows, sessionPins } from './pin-rows.ts'
+export { pinDifference, pinOf, waitingTools } from './pin-state.ts'
 export { Pins } from './pins.ts'
-export { pinDifference, pinOf, waitingTools } from './seen-elsewhere.ts'
 export { type ToolRow, toolTable } from './tables.ts'

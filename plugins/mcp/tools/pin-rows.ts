@@ -41,7 +41,7 @@ export const storedPins = (gateway: Gateway, server_id: string): PinRows => ({
 })
 
 /** Pins that are gone with who goes by them. */
-export const passingPins = (): PinRows => {
+export const sessionPins = (): PinRows => {
   const kept = new Map<string, ToolRow>()
   return {
     all: async () => [...kept.values()],

@@ -1,12 +1,12 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
+import type { PinState } from '../audit/enums.ts'
 import type { Audit } from '../audit/index.ts'
-import type { PinState } from '../audit/words.ts'
 import { type Definition, INSTRUCTIONS } from './definition.ts'
+import { definitionText } from './definition-text.ts'
 import { type PinRows, storedPins } from './pin-rows.ts'
-import { pinOf, WHOLE_LIST } from './seen-elsewhere.ts'
+import { pinOf, WHOLE_LIST } from './pin-state.ts'
 import type { ToolRow } from './tables.ts'
-import { definitionText } from './text.ts'
 
 /** What a server can make us keep; tools beyond are new for ever. */
 const MAX_ROWS = 20_000

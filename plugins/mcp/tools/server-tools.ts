@@ -1,9 +1,9 @@
 import type { Arguments } from 'guard-gateway/core'
-import type { PinState, SchemaState } from '../audit/words.ts'
-import type { ToolSays } from './says.ts'
+import type { PinState, SchemaState } from '../audit/enums.ts'
+import type { ToolDescription } from './tool-description.ts'
 
 /** What validating arguments by a tool's own schema came to. */
-export interface Validated {
+export interface ValidationResult {
   readonly state: SchemaState
   /** What is wrong: ends the sentence `Invalid arguments for 'x': …`. */
   readonly error?: string
@@ -22,21 +22,21 @@ export interface ServerTools {
   /** Takes note of one page of a list: JSON text of the result, and the cursor it was asked for with. Gives the reason where it must not be passed on. */
   observe(result: string, cursor?: string): Promise<string | undefined>
   /** The server said that its list has changed. */
-  stale(): void
+  listChanged(): void
   /** Names of the tools in the list that was observed last. */
   names(): Iterable<string>
   fingerprint(tool: string): string | null
   /** What the server says of a tool in its own words; null before any list. */
-  says(tool: string): ToolSays | null
+  description(tool: string): ToolDescription | null
   /** Changes with every change of a definition; null before any list. */
   serverFingerprint(): string | null
   pin(tool: string): PinState
   /** The same of what the server says of itself: its instructions, for one. */
   serverPin(): PinState
   /** At once, but for the first call of a tool. */
-  validate(tool: string, args: Arguments): Validated | Promise<Validated>
+  validate(tool: string, args: Arguments): ValidationResult | Promise<ValidationResult>
   /** The same for a tool whose calls have been validated before. */
-  check(tool: string, args: Arguments): Validated
+  check(tool: string, args: Arguments): ValidationResult
   /** The page as the client gets it. */
   rewrite(result: string, view: ListView): string
 }

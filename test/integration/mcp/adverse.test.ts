@@ -7,7 +7,7 @@ import { serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 import { type McpService, startMcp } from '../../kit/mcp.ts'
-import { runPlace, testServerChild } from '../../kit/mcp-place.ts'
+import { runServer, testServerChild } from '../../kit/mcp-proxy.ts'
 import { sendJson } from '../../kit/mcp-upstream.ts'
 
 const allow = (rules: string): string => `version: 1\ndefault: allow\nrules: [${rules}]\n`
@@ -62,8 +62,8 @@ describe('a large answer to a client that reads slowly', { timeout: 30_000 }, ()
 describe('a proxy that is killed between a call and its answer', { timeout: 30_000 }, () => {
   it('has its use of an approval on record: nobody can use it again', async () => {
     await using opened = new AsyncDisposableStack()
-    const place = await runPlace(opened, allow('{ id: ask, tools: [test_elicitation], action: confirm }'))
-    const { way, folder } = place
+    const proxied = await runServer(opened, allow('{ id: ask, tools: [test_elicitation], action: confirm }'))
+    const { way, folder } = proxied
     assert.ok('command' in way)
     const child = spawn(way.command, [...way.args], {
       cwd: folder,
@@ -81,7 +81,7 @@ describe('a proxy that is killed between a call and its answer', { timeout: 30_0
     const params = { protocolVersion: '2025-11-25', capabilities, clientInfo }
     await ask({ id: 1, method: 'initialize', params })
     const [id = ''] = /apr_[a-z0-9]{26}/.exec(await ask({ id: 2, ...call })) ?? []
-    await place.allow(id)
+    await proxied.allow(id)
     // The server asks back, so the call has reached it; its answer waits for ours.
     assert.match(await ask({ id: 3, ...call }), /elicitation\/create/)
     child.kill('SIGKILL')

@@ -4,7 +4,7 @@ import { serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts
 import { keyHop } from '../../kit/key-hop.ts'
 import { startMcp } from '../../kit/mcp.ts'
 import { type ConformanceResult, mcpConformance } from '../../kit/mcp-conformance.ts'
-import { testServerChild } from '../../kit/mcp-place.ts'
+import { testServerChild } from '../../kit/mcp-proxy.ts'
 
 const CHECKS = 84
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Misbehaviour, serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts'
 import { type McpAnswer, type McpClient, type McpService, startMcp } from '../../kit/mcp.ts'
-import { testServerChild } from '../../kit/mcp-place.ts'
+import { testServerChild } from '../../kit/mcp-proxy.ts'
 
 const ALLOW = 'version: 1\ndefault: allow\nrules: []\n'
 

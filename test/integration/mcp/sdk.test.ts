@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { httpPlace, type McpPlace, runPlace } from '../../kit/mcp-place.ts'
+import { httpServer, type ProxiedServer, runServer } from '../../kit/mcp-proxy.ts'
 import { type SdkClient, sdkClient, sdkClients } from '../../kit/mcp-sdk.ts'
 
 const POLICY = `
@@ -15,7 +15,7 @@ rules:
 const said = ({ content }: Awaited<ReturnType<SdkClient['call']>>): string => content.map(({ text }) => text).join()
 
 /** What every client does at every server, one after the other in one session. */
-const works = async (client: SdkClient, { allow, deny }: McpPlace): Promise<void> => {
+const works = async (client: SdkClient, { allow, deny }: ProxiedServer): Promise<void> => {
   const tools = await client.list()
   assert.ok(tools.includes('typed_output') && !tools.includes('send_email'))
   assert.equal(said(await client.call('echo', { n: 1.5 })), '{"n":1.5}')
@@ -62,14 +62,14 @@ const works = async (client: SdkClient, { allow, deny }: McpPlace): Promise<void
   assert.match(said(await client.call('test_reconnection')), /after the stream was closed/)
 }
 
-const suite = (door: string, open: (opened: AsyncDisposableStack, policy: string) => Promise<McpPlace>) => {
+const suite = (door: string, open: (opened: AsyncDisposableStack, policy: string) => Promise<ProxiedServer>) => {
   for (const name of sdkClients) {
     it(`${name} over ${door}: list, call, confirm and retry, progress, sampling, elicitation, cancel, resume, end`, async () => {
       await using opened = new AsyncDisposableStack()
-      const place = await open(opened, POLICY)
-      const client = await sdkClient(name, place.way)
+      const proxied = await open(opened, POLICY)
+      const client = await sdkClient(name, proxied.way)
       try {
-        await works(client, place)
+        await works(client, proxied)
       } finally {
         await client.close()
       }
@@ -78,6 +78,6 @@ const suite = (door: string, open: (opened: AsyncDisposableStack, policy: string
 }
 
 describe('official clients through the proxy', { concurrency: 2, timeout: 300_000 }, () => {
-  suite('HTTP', httpPlace)
-  suite('guard mcp run', runPlace)
+  suite('HTTP', httpServer)
+  suite('guard mcp run', runServer)
 })

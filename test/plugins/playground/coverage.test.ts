@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { playground, type Scenario, scenariosOf } from 'guard-gateway/plugins/playground'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { judgedActions, reasonCodes } from '../../../plugins/mcp/audit/words.ts'
+import { judgedActions, reasonCodes } from '../../../plugins/mcp/audit/enums.ts'
 
 const gateway = new Gateway().use(...foundation())
 playground().apply(gateway)

@@ -2,7 +2,7 @@ import { isShape, pointerKeys } from 'guard-gateway/lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { RuleDocument } from '../document.ts'
 import type { Lint } from '../lints.ts'
-import type { SeenTool } from '../seen-tool.ts'
+import type { ListedTool } from '../listed-tool.ts'
 import { powerfulArguments } from './powerful.ts'
 
 /** Actions that forward a call without a person seeing it. */
@@ -11,8 +11,8 @@ const FORWARDING: ReadonlySet<RuleDocument['action']> = new Set(['allow', 'trans
 /** Arguments that reach out and that nothing looks at where a rule lets calls through. `others` are the rules about the same tool. */
 export const uncheckedLints = (
   rule: CompiledRule,
-  meant: readonly SeenTool[],
-  others: (tool: SeenTool) => readonly CompiledRule[],
+  meant: readonly ListedTool[],
+  others: (tool: ListedTool) => readonly CompiledRule[],
 ): readonly Lint[] => {
   const { index, id, document } = rule
   if (!FORWARDING.has(document.action)) return []

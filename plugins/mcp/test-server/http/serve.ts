@@ -15,10 +15,10 @@ export interface ServedHttp {
 
 /** Serves clients over Streamable HTTP on this machine. Rejects with the system's error if the port is taken. */
 export const serveHttp = async (server: TestServer, port: number): Promise<ServedHttp> => {
-  const door = new HttpDoor(server)
+  const endpoint = new HttpEndpoint(server)
   const http = process
     .getBuiltinModule('node:http')
-    .createServer((request, response) => void door.take(request, response))
+    .createServer((request, response) => void endpoint.take(request, response))
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject)
     http.listen(port, '127.0.0.1', resolve)
@@ -27,14 +27,14 @@ export const serveHttp = async (server: TestServer, port: number): Promise<Serve
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     close: () =>
       new Promise((resolve) => {
-        door.end()
+        endpoint.end()
         http.close(() => resolve())
         http.closeAllConnections()
       }),
   }
 }
 
-class HttpDoor {
+class HttpEndpoint {
   readonly #server: TestServer
   readonly #sessions = new Map<string, HttpSession>()
 

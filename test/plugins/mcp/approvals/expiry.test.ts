@@ -77,11 +77,11 @@ describe('expiry', () => {
   it('comes with another definition of the tool, before anybody can say yes to the old one', async () => {
     const { approval } = await ask()
     const other = await ask({ question: { session_id: 'mcp_of_another_process' } })
-    const isHere = (session_id: string) => session_id === approval.session_id
-    await kit.approvals.expireTools('fs', isHere, (tool) => (tool === 'write_file' ? 'f1' : null))
-    await kit.approvals.expireTools('db', isHere, () => 'f2')
+    const isLocal = (session_id: string) => session_id === approval.session_id
+    await kit.approvals.expireTools('fs', isLocal, (tool) => (tool === 'write_file' ? 'f1' : null))
+    await kit.approvals.expireTools('db', isLocal, () => 'f2')
     assert.equal(await statusOf(approval.id), 'pending')
-    await kit.approvals.expireTools('fs', isHere, () => 'f2')
+    await kit.approvals.expireTools('fs', isLocal, () => 'f2')
     assert.equal(await statusOf(other.approval.id), 'pending')
     await assert.rejects(decide(approval.id, 'allow'), { code: 'APPROVAL_EXPIRED', place: { state: 'expired' } })
   })

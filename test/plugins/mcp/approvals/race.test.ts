@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
-import { bookOf, callNeedingConsent, spansOf, startKit, withFolder } from '../audit/records-kit.ts'
+import { callNeedingConsent, logOf, spansOf, startKit, withFolder } from '../audit/records-kit.ts'
 
 const CALLS = 6
 
@@ -38,12 +38,12 @@ describe('an approval that another process decides', () => {
   it('lets the retry through here, and the run holds what both wrote', () =>
     withFolder(async (folder) => {
       const [proxy, gateway] = [await startKit({ folder }), await startKit({ folder })]
-      const book = bookOf(proxy)
-      const first = await callNeedingConsent(proxy, { book })
+      const log = logOf(proxy)
+      const first = await callNeedingConsent(proxy, { log })
       await decideApproval(gateway.gateway, gateway.approvals, first.approval.id, { action: 'allow' }, 'ui')
-      const retry = await callNeedingConsent(proxy, { book })
+      const retry = await callNeedingConsent(proxy, { log })
       assert.equal(retry.state, 'granted')
-      await book.outcome(retry.entry, 'ok', 1)
+      await log.outcome(retry.entry, 'ok', 1)
       const trace_id = first.entry.trace_id
       assert.deepEqual(
         (await spansOf(gateway, trace_id, 'tool.call')).map(({ status }) => status),

@@ -7,13 +7,13 @@ import { GuardError } from 'guard-gateway/core'
 import type { Judgement } from '../../../../plugins/mcp/audit/index.ts'
 import { readTrace } from '../../../../plugins/replay/read/run.ts'
 import {
-  bookOf,
   callNeedingConsent,
   decisionIn,
   factsOf,
   judgedCall,
   judgementOf,
   type Kit,
+  logOf,
   recordsOf,
   SESSION,
   spansOf,
@@ -35,7 +35,7 @@ describe('a judged call', () => {
   afterEach(stop)
 
   it('is on record before it is forwarded, and its end follows', async () => {
-    const { book, entry } = await judge({}, { request_id: '12345678901234567890' })
+    const { log, entry } = await judge({}, { request_id: '12345678901234567890' })
     const [row] = (await kit.gateway.storage.find('mcp_audit', {})).rows
     assert.equal(row?.id, entry.id)
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe('a judged call', () => {
     )
     assert.equal((await spansOf(kit, entry.trace_id, 'tool.call'))[0]?.status, 'running')
     kit.clock.advance(250)
-    const ended = book.outcome(entry, 'ok', 1234)
+    const ended = log.outcome(entry, 'ok', 1234)
     await kit.audit.flush()
     await ended
     const after = await kit.gateway.storage.get('mcp_audit', entry.id)
@@ -106,7 +106,7 @@ describe('a judged call', () => {
       )
     })
   it('ends in the status of its outcome', async () => {
-    const book = bookOf(kit)
+    const log = logOf(kit)
     for (const [outcome, status] of [
       ['tool_error', 'error'],
       ['rpc_error', 'error'],
@@ -114,8 +114,8 @@ describe('a judged call', () => {
       ['cancelled', 'cancelled'],
       ['timeout', 'timeout'],
     ] as const) {
-      const { entry } = await judge({}, {}, book)
-      const ended = book.outcome(entry, outcome)
+      const { entry } = await judge({}, {}, log)
+      const ended = log.outcome(entry, outcome)
       await kit.audit.flush()
       await ended
       const spans = await spansOf(kit, entry.trace_id, 'tool.call')
@@ -123,9 +123,9 @@ describe('a judged call', () => {
     }
   })
   it('of parallel calls all are on record, each once and in its order', async () => {
-    const book = bookOf(kit)
-    const calls = await Promise.all(Array.from({ length: 40 }, () => judge({}, {}, book)))
-    for (const { entry } of calls) void book.outcome(entry, 'ok', 1)
+    const log = logOf(kit)
+    const calls = await Promise.all(Array.from({ length: 40 }, () => judge({}, {}, log)))
+    for (const { entry } of calls) void log.outcome(entry, 'ok', 1)
     const rows = await recordsOf(kit)
     assert.equal(rows.length, 40)
     assert.deepEqual(
@@ -139,13 +139,13 @@ describe('a judged call', () => {
     assert.deepEqual(kit.faults, [])
   })
   it('is refused by a rejection where storage cannot be written', async () => {
-    const book = bookOf(kit)
-    const entry = await book.begin()
+    const log = logOf(kit)
+    const entry = await log.begin()
     kit.gateway.hooks.keep.tap({ name: 'full', stage: -200 }, () => {
       throw new GuardError('STORAGE_FULL')
     })
-    await assert.rejects(book.judged(entry, factsOf(kit), judgementOf()), { code: 'STORAGE_FULL' })
-    await book.outcome(entry, 'ok')
+    await assert.rejects(log.judged(entry, factsOf(kit), judgementOf()), { code: 'STORAGE_FULL' })
+    await log.outcome(entry, 'ok')
     assert.deepEqual(await recordsOf(kit), [])
     assert.deepEqual(kit.faults, [])
   })
@@ -156,9 +156,9 @@ describe('events beside the calls', () => {
   afterEach(stop)
 
   it('stand in the same record, in and outside of sessions', async () => {
-    const book = bookOf(kit)
-    book.event({ kind: 'refusal', name: 'frame.refused', reason: 'A batch is not taken.', request_id: '3' })
-    book.event({ kind: 'session', name: 'session.ended' })
+    const log = logOf(kit)
+    log.event({ kind: 'refusal', name: 'frame.refused', reason: 'A batch is not taken.', request_id: '3' })
+    log.event({ kind: 'session', name: 'session.ended' })
     kit.audit.event({ kind: 'policy', name: 'policy.rejected', reason: 'line 3: unknown key', server_id: 'fs' })
     const rows = await recordsOf(kit)
     assert.deepEqual(
@@ -199,10 +199,10 @@ describe('arguments', () => {
         { action: 'deny', forwarded: false, reason: '/path resolves outside' },
         { action: 'invalid', forwarded: false, reason: '/path must be string' },
       ] as const) {
-        const book = bookOf(kit)
-        const entry = await book.begin()
-        await book.judged(entry, factsOf(kit, args), judgementOf(judgement))
-        if (!('forwarded' in judgement)) void book.outcome(entry, 'ok', 10)
+        const log = logOf(kit)
+        const entry = await log.begin()
+        await log.judged(entry, factsOf(kit, args), judgementOf(judgement))
+        if (!('forwarded' in judgement)) void log.outcome(entry, 'ok', 10)
       }
       await callNeedingConsent(kit, { args: { token: secret } })
       await kit.close()

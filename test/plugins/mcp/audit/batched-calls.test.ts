@@ -5,15 +5,15 @@ import type { CallFacts, Entry, Judgement, SessionLog } from '../../../../plugin
 import { partMetrics } from '../../../../plugins/metrics/parts.ts'
 import { exposition } from '../../../../plugins/metrics/samples.ts'
 import { readTrace } from '../../../../plugins/replay/read/run.ts'
-import { bookOf, factsOf, judgementOf, type Kit, recordsOf, spansOf, startKit, withFolder } from './records-kit.ts'
+import { factsOf, judgementOf, type Kit, logOf, recordsOf, spansOf, startKit, withFolder } from './records-kit.ts'
 
 let kit: Kit
-let book: SessionLog
+let log: SessionLog
 let batches: (readonly Change[])[]
 
 const start = async (folder?: string): Promise<void> => {
   kit = await startKit(folder === undefined ? {} : { folder })
-  book = bookOf(kit)
+  log = logOf(kit)
   batches = []
   const { storage } = kit.gateway
   const { write } = storage
@@ -24,15 +24,15 @@ const start = async (folder?: string): Promise<void> => {
 }
 
 const pass = async (judgement: Partial<Judgement> = {}, facts: Partial<CallFacts> = {}): Promise<Entry> => {
-  const entry = await book.begin()
-  await book.pass(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement))
+  const entry = await log.begin()
+  await log.pass(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement))
   return entry
 }
 /** A call that takes 5 ms by the clock. */
 const call = async (judgement: Partial<Judgement> = {}, outcome: 'ok' | 'tool_error' = 'ok'): Promise<Entry> => {
   const entry = await pass(judgement)
   kit.clock.advance(5)
-  await book.ended(entry, outcome, 12)
+  await log.ended(entry, outcome, 12)
   return entry
 }
 const written = (): readonly string[] => batches.splice(0).flatMap((batch) => batch.map(({ table }) => table))
@@ -86,7 +86,7 @@ describe('a call that is forwarded', () => {
     assert.deepEqual([before?.forwarded, before?.outcome], [true, null])
     assert.equal((await readTrace(kit.gateway.storage, first.trace_id)).run.status, 'running')
     kit.clock.advance(250)
-    await book.ended(running, 'timeout')
+    await log.ended(running, 'timeout')
     const after = (await recordsOf(kit)).at(-1)
     assert.deepEqual([after?.outcome, after?.duration_ms], ['timeout', 250])
     assert.deepEqual(
@@ -138,11 +138,11 @@ describe('a call that is forwarded', () => {
     kit.clock.advance(5)
     const sizes = () => batches.splice(0).map(({ length }) => length)
     assert.deepEqual(sizes(), [8])
-    await Promise.all(entries.slice(0, 3).map((entry) => book.ended(entry, 'ok', 1)))
+    await Promise.all(entries.slice(0, 3).map((entry) => log.ended(entry, 'ok', 1)))
     assert.deepEqual(sizes(), [])
     await pass()
     assert.deepEqual(sizes(), [3, 1])
-    await Promise.all(entries.slice(3).map((entry) => book.ended(entry, 'ok', 1)))
+    await Promise.all(entries.slice(3).map((entry) => log.ended(entry, 'ok', 1)))
     assert.deepEqual(sizes(), [])
     t.mock.timers.tick(5)
     assert.deepEqual(sizes(), [5])
@@ -154,12 +154,12 @@ describe('a call that is forwarded', () => {
     await call()
     const entry = await pass()
     kit.clock.advance(5)
-    await book.ended(entry, 'ok', 3)
+    await log.ended(entry, 'ok', 3)
     const row = await kit.gateway.storage.get('mcp_audit', entry.id)
     assert.deepEqual([row?.outcome, row?.result_bytes, row?.traced], ['ok', 3, true])
     const other = await pass()
     kit.clock.advance(5)
-    await book.ended(other, 'ok', 4)
+    await log.ended(other, 'ok', 4)
     const { rows } = await kit.gateway.storage.find('mcp_audit', { where: { trace_id: other.trace_id, traced: true } })
     assert.deepEqual(rows.map(({ id }) => id).toSorted(), [entry.id, other.id].toSorted())
   })
@@ -178,7 +178,7 @@ describe('a call that is forwarded', () => {
     const statuses = async () => (await spansOf(kit, first.trace_id, 'tool.call')).map(({ status }) => status)
     assert.deepEqual(await statuses(), ['ok', 'running'])
     kit.clock.advance(250)
-    await book.ended(slow, 'ok', 1)
+    await log.ended(slow, 'ok', 1)
     assert.deepEqual(await statuses(), ['ok', 'ok'])
     const row = await kit.gateway.storage.get('mcp_audit', slow.id)
     assert.deepEqual([row?.outcome, row?.traced], ['ok', null])
@@ -188,7 +188,7 @@ describe('a call that is forwarded', () => {
     await call()
     const entries = await Promise.all(Array.from({ length: 40 }, () => pass()))
     kit.clock.advance(5)
-    await Promise.all(entries.map((entry) => book.ended(entry, 'ok', 1)))
+    await Promise.all(entries.map((entry) => log.ended(entry, 'ok', 1)))
     const rows = await recordsOf(kit)
     assert.deepEqual([rows.length, new Set(rows.map(({ seq }) => seq)).size], [41, 41])
     const { run } = await readTrace(kit.gateway.storage, entries[0]?.trace_id ?? '')

@@ -12,7 +12,7 @@ import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { Approvals, approvalTables, type Decided, type Question } from '../../../../plugins/mcp/approvals/index.ts'
+import { Approvals, approvalTables, type Consent, type Question } from '../../../../plugins/mcp/approvals/index.ts'
 import {
   Audit,
   auditTables,
@@ -95,8 +95,8 @@ export const withFolder = async (work: (folder: string) => Promise<void>): Promi
 
 export const SESSION = 'mcp_session_of_the_tests_0000000000000000000000'
 
-export const bookOf = (kit: Kit, more: { readonly id?: string; readonly project_id?: string } = {}): SessionLog => {
-  const book = kit.audit.session({
+export const logOf = (kit: Kit, more: { readonly id?: string; readonly project_id?: string } = {}): SessionLog => {
+  const log = kit.audit.session({
     id: SESSION,
     server_id: 'fs',
     transport: 'http',
@@ -105,8 +105,8 @@ export const bookOf = (kit: Kit, more: { readonly id?: string; readonly project_
     external_session_id: null,
     ...more,
   })
-  book.negotiated('2025-11-25')
-  return book
+  log.negotiated('2025-11-25')
+  return log
 }
 
 /** A call of these arguments. */
@@ -135,7 +135,7 @@ export const judgementOf = (more: Partial<Judgement> = {}): Judgement => ({
 export interface Asking {
   readonly args?: Arguments
   readonly question?: Partial<Question>
-  readonly book?: SessionLog
+  readonly log?: SessionLog
   /** Other approvals over the same storage, as another process has. */
   readonly approvals?: Approvals
   /** Waited for before a decision is put on record. */
@@ -145,15 +145,15 @@ export interface Asking {
 /** One `tools/call` under a rule that wants consent, as the proxy handles it. */
 export const callNeedingConsent = async (
   kit: Kit,
-  { args = { path: 'a' }, question = {}, book, approvals = kit.approvals, before }: Asking = {},
+  { args = { path: 'a' }, question = {}, log, approvals = kit.approvals, before }: Asking = {},
 ) => {
-  const records = book ?? bookOf(kit)
+  const records = log ?? logOf(kit)
   const entry = await records.begin()
   const facts = factsOf(kit, args, {
     ...(question.tool === undefined ? {} : { tool: question.tool }),
     ...(question.tool_fingerprint === undefined ? {} : { tool_fingerprint: question.tool_fingerprint }),
   })
-  const judged = async ({ state, part }: Decided) => {
+  const judged = async ({ state, part }: Consent) => {
     await before?.()
     return records.judged(
       entry,
@@ -185,13 +185,13 @@ export const callNeedingConsent = async (
 }
 
 /** What is other than usual about a call, and where it belongs. */
-export type What = [judgement?: Partial<Judgement>, facts?: Partial<CallFacts>, book?: SessionLog, traceparent?: string]
+export type What = [judgement?: Partial<Judgement>, facts?: Partial<CallFacts>, log?: SessionLog, traceparent?: string]
 
 /** A call that is judged and on record. */
-export const judgedCall = async (kit: Kit, ...[judgement, facts, book = bookOf(kit), traceparent]: What) => {
-  const entry = await book.begin(traceparent)
-  assert.equal(await book.judged(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement)), true)
-  return { book, entry }
+export const judgedCall = async (kit: Kit, ...[judgement, facts, log = logOf(kit), traceparent]: What) => {
+  const entry = await log.begin(traceparent)
+  assert.equal(await log.judged(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement)), true)
+  return { log, entry }
 }
 
 /** The event of a span that tells what was decided about its call. */

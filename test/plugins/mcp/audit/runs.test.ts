@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
 import { readTrace } from '../../../../plugins/replay/read/run.ts'
 import {
-  bookOf,
   decisionIn,
   judgedCall,
   type Kit,
+  logOf,
   recordsOf,
   SESSION,
   spansOf,
@@ -44,27 +44,27 @@ describe('the run of a session', () => {
     assert.equal(spans.find(({ name }) => name === 'tool.call')?.attributes['network.transport'], 'pipe')
   })
   it('is the run that the caller names, below the span it names', async () => {
-    const { entry } = await judge({}, {}, bookOf(kit), `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`)
+    const { entry } = await judge({}, {}, logOf(kit), `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`)
     assert.deepEqual([entry.trace_id, entry.parent_span_id], ['a'.repeat(32), 'b'.repeat(16)])
     assert.equal((await spansOf(kit, 'a'.repeat(32), 'tool.call')).length, 1)
   })
   it('is the named run where only one of both has a project', async () => {
     const parent = `00-${'e'.repeat(32)}-${'d'.repeat(16)}-01`
-    await judge({}, {}, bookOf(kit, { project_id: 'default' }), parent)
+    await judge({}, {}, logOf(kit, { project_id: 'default' }), parent)
     const projectOf = async () => (await readTrace(kit.gateway.storage, 'e'.repeat(32))).run.project_id
     assert.equal(await projectOf(), 'default')
     for (const project_id of ['theirs', 'default']) {
-      const { entry } = await judge({}, {}, bookOf(kit, { project_id }), parent)
+      const { entry } = await judge({}, {}, logOf(kit, { project_id }), parent)
       assert.deepEqual([entry.trace_id, await projectOf()], ['e'.repeat(32), 'theirs'])
     }
     assert.equal((await spansOf(kit, 'e'.repeat(32), 'tool.call')).length, 3)
   })
   it('is its own where the named run belongs to another project, and the event says so', async () => {
-    await judge({}, {}, bookOf(kit, { project_id: 'theirs' }), `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`)
+    await judge({}, {}, logOf(kit, { project_id: 'theirs' }), `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`)
     const { entry } = await judge(
       {},
       {},
-      bookOf(kit, { project_id: 'mine' }),
+      logOf(kit, { project_id: 'mine' }),
       `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`,
     )
     assert.notEqual(entry.trace_id, 'c'.repeat(32))

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Entry, SessionLog } from '../../../../plugins/mcp/audit/index.ts'
-import { bookOf, factsOf, judgementOf, type Kit, spansOf, startKit, withFolder } from './records-kit.ts'
+import { factsOf, judgementOf, type Kit, logOf, spansOf, startKit, withFolder } from './records-kit.ts'
 
 const MINUTE_MS = 60_000
 
 /** A call whose decision is durable and that has not ended. */
-const begun = async (kit: Kit, book: SessionLog): Promise<Entry> => {
-  const entry = await book.begin()
-  book.pass(entry, factsOf(kit, { path: 'a' }), judgementOf())
+const begun = async (kit: Kit, log: SessionLog): Promise<Entry> => {
+  const entry = await log.begin()
+  log.pass(entry, factsOf(kit, { path: 'a' }), judgementOf())
   while ((await kit.gateway.storage.get('mcp_audit', entry.id)) === undefined) await setImmediate()
   return entry
 }
@@ -19,7 +19,7 @@ const outcomeOf = async (kit: Kit, { id }: Entry) => (await kit.gateway.storage.
 const withTwo = (work: (kit: Kit, entry: Entry) => Promise<void>, told = false): Promise<void> =>
   withFolder(async (folder) => {
     const dead = await startKit({ folder })
-    const entry = await begun(dead, bookOf(dead))
+    const entry = await begun(dead, logOf(dead))
     if (told) await dead.audit.flush()
     dead.gateway.storage.write = () => Promise.reject(new Error('is dead'))
     const kit = await startKit({ folder })
@@ -32,10 +32,10 @@ const withTwo = (work: (kit: Kit, entry: Entry) => Promise<void>, told = false):
 describe('a call that its process has left', () => {
   it('is lost, and its run knows of it, a minute after it began', () =>
     withTwo(async (kit, entry) => {
-      await kit.audit.left.pass()
+      await kit.audit.unfinished.check()
       assert.equal(await outcomeOf(kit, entry), null)
       kit.clock.advance(MINUTE_MS + 1)
-      await kit.audit.left.pass()
+      await kit.audit.unfinished.check()
       assert.equal(await outcomeOf(kit, entry), 'lost')
       const [span, ...more] = await spansOf(kit, entry.trace_id, 'tool.call')
       assert.deepEqual(
@@ -51,7 +51,7 @@ describe('a call that its process has left', () => {
   it('is lost when its run has ended it, if its run knew', () =>
     withTwo(async (kit, entry) => {
       kit.clock.advance(MINUTE_MS + 1)
-      await kit.audit.left.pass()
+      await kit.audit.unfinished.check()
       assert.equal(await outcomeOf(kit, entry), null)
       const { trace_id, span_id: id } = entry
       const end_ns = BigInt(kit.clock.now()) * 1_000_000n
@@ -59,7 +59,7 @@ describe('a call that its process has left', () => {
       await kit.gateway.keep([
         { owner: 'mcp', origin: 'mcp', run: { trace_id }, spans: [span], events: [], artifacts: [] },
       ])
-      await kit.audit.left.pass()
+      await kit.audit.unfinished.check()
       assert.equal(await outcomeOf(kit, entry), 'lost')
     }, true))
 })
@@ -67,15 +67,15 @@ describe('a call that its process has left', () => {
 it('a call that goes on for long is left alone', () =>
   withFolder(async (folder) => {
     const [kit, other] = [await startKit({ folder }), await startKit({ folder })]
-    const book = bookOf(kit)
-    const entry = await begun(kit, book)
+    const log = logOf(kit)
+    const entry = await begun(kit, log)
     await kit.audit.flush()
     for (const { clock, audit } of [kit, other, kit, other]) {
       clock.advance(MINUTE_MS + 1)
-      await audit.left.pass()
+      await audit.unfinished.check()
     }
     assert.equal(await outcomeOf(other, entry), null)
-    await book.ended(entry, 'ok', 12)
+    await log.ended(entry, 'ok', 12)
     await kit.audit.flush()
     assert.equal(await outcomeOf(other, entry), 'ok')
     await other.close()

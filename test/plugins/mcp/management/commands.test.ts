@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { type Code, type ErrorBody, GuardError } from 'guard-gateway/core'
 import { parse } from '../../../../plugins/cli/parse.ts'
 import { approvalStates } from '../../../../plugins/mcp/approvals/tables.ts'
-import type { Asking } from '../../../../plugins/mcp/management/asking.ts'
+import type { UseApi } from '../../../../plugins/mcp/management/command-context.ts'
 import { exportAudit } from '../../../../plugins/mcp/management/command-export.ts'
 import { mcpCommands } from '../../../../plugins/mcp/management/commands.ts'
 import { type FakeIo, fakeIo } from '../../../kit/io.ts'
@@ -16,7 +16,7 @@ import { type Bench, startApi } from './kit.ts'
 let api: Bench
 
 /** Asks the API of the test as the command line asks the gateway's. */
-const asking: Asking = (work) =>
+const asking: UseApi = (work) =>
   work(async (method, path, body, headers) => {
     const sent = typeof body === 'string' ? JSON.parse(body) : undefined
     const answer = await api.send(method, path.replace('/api/v1/mcp', ''), sent, { ...headers })

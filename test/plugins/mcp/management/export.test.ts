@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { readJson } from 'guard-gateway/lib/json'
-import { bookOf, callNeedingConsent, factsOf, judgementOf } from '../audit/records-kit.ts'
+import { callNeedingConsent, factsOf, judgementOf, logOf } from '../audit/records-kit.ts'
 import { type Bench, refused, startApi } from './kit.ts'
 
 const CANARY = 'canary-91bd-of-an-ordinary-argument'
@@ -31,11 +31,11 @@ describe('GET /export', () => {
 
   const fill = async (calls: number): Promise<void> => {
     api.audit.policyLoaded('v1', 'version: 1\ndefault: deny\nrules: []\n')
-    const book = bookOf(api)
+    const log = logOf(api)
     for (let call = 0; call < calls; call++) {
-      const entry = await book.begin()
-      await book.judged(entry, factsOf(api, { path: CANARY, call }), judgementOf())
-      void book.outcome(entry, 'ok', call)
+      const entry = await log.begin()
+      await log.judged(entry, factsOf(api, { path: CANARY, call }), judgementOf())
+      void log.outcome(entry, 'ok', call)
     }
     await callNeedingConsent(api, { args: { path: CANARY }, question: { message: `Writes ${CANARY}` } })
     await api.audit.flush()

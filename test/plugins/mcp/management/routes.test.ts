@@ -4,11 +4,11 @@ import type { ApprovalView } from '../../../../plugins/mcp/management/approval-s
 import type { AuditEventView } from '../../../../plugins/mcp/management/event-schemas.ts'
 import { assertEventV1 } from '../../../kit/event-v1.ts'
 import {
-  bookOf,
   callNeedingConsent,
   decisionIn,
   factsOf,
   judgementOf,
+  logOf,
   SESSION,
   spansOf,
   TIMEOUT_MS,
@@ -37,9 +37,9 @@ const approvals = async (query = ''): Promise<Approvals> => expecting(200, await
 const decide = (id: string, body: unknown, headers: Record<string, string> = {}) =>
   api.send('POST', `/approvals/${id}`, body, headers)
 
-const judge = async (tool: string, action: 'allow' | 'deny', book = bookOf(api)): Promise<void> => {
-  const entry = await book.begin()
-  await book.judged(entry, factsOf(api, {}, { tool }), judgementOf({ action, forwarded: action === 'allow' }))
+const judge = async (tool: string, action: 'allow' | 'deny', log = logOf(api)): Promise<void> => {
+  const entry = await log.begin()
+  await log.judged(entry, factsOf(api, {}, { tool }), judgementOf({ action, forwarded: action === 'allow' }))
 }
 
 describe('GET /events', () => {
@@ -79,7 +79,7 @@ describe('GET /events', () => {
   })
   it('filters by server, session, tool, action, kind and time', async () => {
     await judge('read_file', 'allow')
-    await judge('read_file', 'deny', bookOf(api, { id: 'mcp_other' }))
+    await judge('read_file', 'deny', logOf(api, { id: 'mcp_other' }))
     api.clock.advance(7_200_000)
     await judge('write_file', 'allow')
     api.audit.event({ kind: 'pin', name: 'pin.changed', server_id: 'db' })
@@ -94,8 +94,8 @@ describe('GET /events', () => {
     assert.equal((await tools('?kind=decision&since=2026-01-01T00:00:00Z')).length, 3)
   })
   it('gives pages that join without gap or double', async () => {
-    const book = bookOf(api)
-    for (let call = 0; call < 7; call++) await judge(`tool_${call}`, 'allow', book)
+    const log = logOf(api)
+    for (let call = 0; call < 7; call++) await judge(`tool_${call}`, 'allow', log)
     const seen: (string | null)[] = []
     let cursor: string | null = null
     do {

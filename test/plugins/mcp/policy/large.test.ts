@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { partsOf } from '../../../../plugins/mcp/policy/parts.ts'
+import { partsOf } from '../../../../plugins/mcp/policy/document-size.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { hasMoreParts, schemaErrors, TOLD_PARTS } from '../../../../plugins/mcp/policy/validator.ts'
 

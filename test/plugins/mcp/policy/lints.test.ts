@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type CheckFinding, type Gateway, mcpCheck } from 'guard-gateway/core'
 import { Type } from 'typebox'
-import type { SeenTool } from '../../../../plugins/mcp/policy/seen-tool.ts'
+import type { ListedTool } from '../../../../plugins/mcp/policy/listed-tool.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { openGateway } from './kit.ts'
 
@@ -20,7 +20,7 @@ describe('a valid policy that promises less than it seems to', () => {
   })
   after(() => gateway.close())
 
-  const told = async (policy: object, tools?: readonly SeenTool[]): Promise<readonly string[]> => {
+  const told = async (policy: object, tools?: readonly ListedTool[]): Promise<readonly string[]> => {
     const value = { version: 1, ...policy }
     const { valid, errors, warnings } = await validatePolicy(gateway, { value }, tools === undefined ? {} : { tools })
     assert.deepEqual([valid, errors], [true, []])
@@ -100,7 +100,7 @@ describe('a valid policy that promises less than it seems to', () => {
 
   describe('seen beside the tools that servers list', () => {
     const properties = { path: {}, mode: {} }
-    const tools: readonly SeenTool[] = [
+    const tools: readonly ListedTool[] = [
       { server_id: 'fs', name: 'read', inputSchema: { properties } },
       { name: 'fetch', inputSchema: { properties: { targetUrl: {} } } },
       { name: 'free' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { faultsText } from '../../../../plugins/mcp/schemas/fault-text.ts'
+import { faultsText } from '../../../../plugins/mcp/schemas/error-text.ts'
 import { type CompiledInput, compileInput } from '../../../../plugins/mcp/schemas/input.ts'
 
 type Usable = Extract<CompiledInput, { usable: true }>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
-import { testServerChild } from '../../../kit/mcp-place.ts'
+import { testServerChild } from '../../../kit/mcp-proxy.ts'
 import { beginEvents } from '../../../kit/mcp-upstream.ts'
 
 describe('streams that are only listened to', { timeout: 20_000 }, () => {

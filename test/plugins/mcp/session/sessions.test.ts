@@ -10,7 +10,7 @@ import { mcpOf } from '../../../../plugins/mcp/mcp.ts'
 import { resultOf, startMcp } from '../../../kit/mcp.ts'
 import { beginEvents } from '../../../kit/mcp-upstream.ts'
 
-const CHILD = join(import.meta.dirname, '../../kit/mcp-child.ts')
+const CHILD = join(import.meta.dirname, '../../../kit/mcp-child.ts')
 const flags = process.execArgv.filter((word) => word.startsWith('--conditions'))
 const child = `child: { transport: stdio, command: "${process.execPath}", args: ${JSON.stringify([...flags, CHILD])}, env: { MINE: "1" } }`
 

@@ -1,5 +1,5 @@
 import type { McpServer } from 'guard-gateway/core'
-import { passingPins, ToolCatalog, toolTable } from '../../../../plugins/mcp/tools/index.ts'
+import { sessionPins, ToolCatalog, toolTable } from '../../../../plugins/mcp/tools/index.ts'
 import { type Kit, type KitOptions, makeKit } from '../audit/records-kit.ts'
 
 /** A gateway in which pins are kept, and the books of a server over it. */
@@ -31,7 +31,7 @@ export const startBooks = async (options: KitOptions = {}): Promise<BookKit> => 
   return {
     kit,
     book: () => new ToolCatalog(kit.gateway, server, kit.audit),
-    passing: () => new ToolCatalog(kit.gateway, server, kit.audit, passingPins()),
+    passing: () => new ToolCatalog(kit.gateway, server, kit.audit, sessionPins()),
     events: async () => {
       await kit.audit.flush()
       const { rows } = await kit.gateway.storage.find('mcp_audit', { limit: 200 })

@@ -23,7 +23,7 @@ describe('what the proxy knows of the tools of a server', () => {
     const book = books.book()
     await book.observe(page(['a', 'b']))
     await book.observe(page(['a'], 'next'))
-    book.stale()
+    book.listChanged()
     await book.observe(page(['c']), 'next')
     assert.deepEqual([...book.names()], ['a', 'b', 'c'], 'a list that mixes old and new forgets nothing')
   })
@@ -97,9 +97,9 @@ describe('what the proxy knows of the tools of a server', () => {
     for (const step of [
       () => book.observe(page(['a'])),
       () => book.observe(page(['a', 'b'])),
-      () => book.met({ ...facts, server_info: '{"name":"one","version":"1"}' }),
-      () => book.met({ ...facts, server_info: '{"name":"two","version":"1"}' }),
-      () => book.met({ ...facts, server_info: '{"name":"two"}', instructions: 'Obey.' }),
+      () => book.initialized({ ...facts, server_info: '{"name":"one","version":"1"}' }),
+      () => book.initialized({ ...facts, server_info: '{"name":"two","version":"1"}' }),
+      () => book.initialized({ ...facts, server_info: '{"name":"two"}', instructions: 'Obey.' }),
     ]) {
       await step()
       prints.add(book.serverFingerprint())

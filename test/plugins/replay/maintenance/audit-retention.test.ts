@@ -4,7 +4,7 @@ import { AuditRetention } from '../../../../plugins/replay/maintenance/audit-ret
 import { Retention } from '../../../../plugins/replay/maintenance/retention.ts'
 import type { Retention as Settings } from '../../../../plugins/replay/options.ts'
 import { RunWriter } from '../../../../plugins/replay/write/run-writer.ts'
-import { bookOf, callNeedingConsent, type Kit, recordsOf, startKit, withFolder } from '../../mcp/audit/records-kit.ts'
+import { callNeedingConsent, type Kit, logOf, recordsOf, startKit, withFolder } from '../../mcp/audit/records-kit.ts'
 import { startReplay } from '../kit.ts'
 
 const DAY = 86_400_000
@@ -73,7 +73,7 @@ describe('retention of the MCP audit', () => {
   it('keeps what belongs to a run that is there, pinned or young, with its approvals; the rest goes behind its run', async (test) => {
     const kit = await started(test)
     const asked = async (id: string) => {
-      const { entry } = await callNeedingConsent(kit, { book: bookOf(kit, { id }), question: { session_id: id } })
+      const { entry } = await callNeedingConsent(kit, { log: logOf(kit, { id }), question: { session_id: id } })
       return entry.trace_id
     }
     const pinned = await asked('mcp_pinned')

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Stream } from '../../../../plugins/replay/stream/stream.ts'
-import { bookOf, judgedCall, startKit } from '../../mcp/audit/records-kit.ts'
+import { judgedCall, logOf, startKit } from '../../mcp/audit/records-kit.ts'
 
 describe('decisions of another process', () => {
   it('are told once where its run is found, those of calls that are read from their records too', async (test) => {
     const kit = await startKit()
     test.after(() => kit.close())
     const { storage } = kit.gateway
-    const book = bookOf(kit)
-    await judgedCall(kit, { action: 'deny', forwarded: false }, { tool: 'before' }, book)
+    const log = logOf(kit)
+    await judgedCall(kit, { action: 'deny', forwarded: false }, { tool: 'before' }, log)
     kit.clock.advance(5)
     // of its own: what the other process writes, the gateway's stream is not told
     const stream = new Stream(kit.gateway)
@@ -26,7 +26,7 @@ describe('decisions of another process', () => {
       await stream.poll()
       return heard()
     }
-    const { entry } = await judgedCall(kit, { action: 'deny', forwarded: false }, { tool: 'refused' }, book)
+    const { entry } = await judgedCall(kit, { action: 'deny', forwarded: false }, { tool: 'refused' }, log)
     assert.deepEqual(await found(entry.trace_id), [['deny', 'refused']])
     const [row] = (await storage.find('mcp_audit', { limit: 1 })).rows
     assert.ok(row)

@@ -6,7 +6,7 @@ const CONNECT_MS = 10_000
 const SILENT_MS = 2_147_483_647
 
 /** Where a server is reached, read out of its address once. */
-export interface Place {
+export interface ServerAddress {
   readonly address: UpstreamAddress
   /** Host and, unless it is the scheme's own, port. */
   readonly host: string
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** Reads the address of a server. Throws TypeError for one that is none, and for a proxy that is none. */
-export const placeOf = (server: McpServer): Place => {
+export const serverAddress = (server: McpServer): ServerAddress => {
   const url = new URL(server.target ?? '')
   return {
     address: upstreamAddress(url, { connect_ms: CONNECT_MS, idle_ms: SILENT_MS }, server),

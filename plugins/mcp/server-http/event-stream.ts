@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { messageEvent } from 'guard-gateway/lib/sse'
-import type { Answer, OutgoingMessage } from '../relay/response.ts'
+import type { ClientResponse, OutgoingMessage } from '../relay/response.ts'
 import type { Session } from '../session/session.ts'
 
 /** How long a call goes on for its records when nobody waits for its answer any more. */
@@ -17,7 +17,7 @@ const isGone = (response: ServerResponse): boolean => response.destroyed || resp
 export const pump = async (
   response: ServerResponse,
   session: Session,
-  { events, stop }: Answer & { form: 'sse' },
+  { events, stop }: ClientResponse & { form: 'sse' },
   resumable = false,
 ): Promise<void> => {
   const leave = session.use()

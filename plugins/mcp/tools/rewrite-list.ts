@@ -10,7 +10,7 @@ import {
 } from 'guard-gateway/lib/json'
 import { nameOf, toolsIn } from './definition.ts'
 import type { ListView } from './server-tools.ts'
-import { widened } from './widen.ts'
+import { widened } from './widen-output-schema.ts'
 
 /** A page of a list of tools as the client gets it: hidden tools gone, answers widened, tasks not offered. Every other character stays. */
 export const rewritePage = (result: string, { hidden, canConfirm }: ListView): string => {

@@ -3,7 +3,7 @@ import { type Audit, auditedEvent, waitSpanId } from '../audit/index.ts'
 import type { ApprovalRow } from './tables.ts'
 
 /** What a change of an approval leaves behind in Replay and in the audit. */
-export interface Told {
+export interface ApprovalChange {
   /** `approval.allowed`, `approval.denied`, `approval.expired`. */
   readonly name: string
   /** Status of the span that shows the waiting; undefined where it has ended before. */
@@ -27,7 +27,7 @@ export const changeApproval = (
   audit: Audit,
   row: ApprovalRow,
   patch: Partial<ApprovalRow>,
-  { name, waited, waited_until, reason }: Told,
+  { name, waited, waited_until, reason }: ApprovalChange,
 ): Promise<void> => {
   const now = gateway.clock.now()
   const spans: readonly SpanDraft[] =

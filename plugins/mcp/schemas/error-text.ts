@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 
 /** A place within a value, and what is wrong there. */
-export interface Told {
+export interface SchemaError {
   /** JSON pointer into the value; empty for the whole of it. */
   readonly pointer: string
   /** Ends a sentence that begins with the pointer: `must be string`. */
@@ -9,7 +9,7 @@ export interface Told {
 }
 
 /** One error of a validation in words. */
-export const toldOf = (error: ErrorObject | undefined): Told => {
+export const schemaError = (error: ErrorObject | undefined): SchemaError => {
   const { instancePath = '', keyword, params, message = 'does not fit the schema' } = error ?? {}
   const extra = keyword === 'additionalProperties' || keyword === 'unevaluatedProperties'
   const name: unknown = params?.additionalProperty ?? params?.unevaluatedProperty
@@ -21,10 +21,10 @@ const CHOICE = /^(?:anyOf|oneOf)$/
 const MAX_ERRORS = 256
 
 /** The errors of a validation in words, each once, of many the first 256. Of a choice that nothing fits, the branch is told that is nearest. */
-export const allTold = (errors: readonly ErrorObject[]): readonly Told[] => {
-  const told = new Map<string, Told>()
+export const schemaErrors = (errors: readonly ErrorObject[]): readonly SchemaError[] => {
+  const told = new Map<string, SchemaError>()
   for (const error of withoutBranches(errors.slice(0, MAX_ERRORS))) {
-    const one = toldOf(error)
+    const one = schemaError(error)
     told.set(`${one.pointer} ${one.message}`, one)
   }
   return [...told.values()]
@@ -58,7 +58,7 @@ const branchOf = ({ schemaPath, instancePath }: ErrorObject, choice: ErrorObject
 const MAX_TOLD = 20
 
 /** Faults as the end of a sentence: `/path must be string; /mode must be equal to one of the allowed values`. */
-export const faultsText = (faults: readonly Told[]): string => {
+export const faultsText = (faults: readonly SchemaError[]): string => {
   const told = faults.slice(0, MAX_TOLD).map(({ pointer, message }) => `${pointer} ${message}`.trim())
   const more = faults.length - told.length
   return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')

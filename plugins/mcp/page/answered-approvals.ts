@@ -1,9 +1,9 @@
 import type { Ask } from 'guard-gateway/core'
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
-import { type ApprovalRow, approvalStates, shownAs } from '../approvals/index.ts'
+import { type ApprovalRow, approvalStates, currentState } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
+import { spanLink } from './marks.ts'
 import { undoButton } from './notice.ts'
-import { spanLink } from './shown.ts'
 
 /** A look costs the same however many ask and were answered. */
 const MOST_ALLOWED = 50
@@ -43,7 +43,7 @@ const rowsOf = async ({ gateway, approvals }: Mcp, status: ApprovalRow['status']
   // of those that wait, the ones whose time has run out come first
   const order = ['expires_at', status === 'pending' ? 'asc' : 'desc'] as const
   const { rows } = await gateway.storage.find('mcp_approvals', { where: { status }, order, limit })
-  return rows.map((row) => shownAs(approvals, row))
+  return rows.map((row) => currentState(approvals, row))
 }
 
 const endOf = ({ decided_at, expires_at }: ApprovalRow): number => decided_at ?? expires_at

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { PinState } from '../audit/words.ts'
+import type { PinState } from '../audit/enums.ts'
 import { lineDifference } from './difference.ts'
 import type { ToolRow } from './tables.ts'
 

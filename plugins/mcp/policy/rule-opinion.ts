@@ -3,23 +3,23 @@ import { pointerPart } from 'guard-gateway/lib/json'
 import type { Exceeded, LimitUse } from '../actions/limits.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Opinion, RuleFinding } from '../judge/verdict.ts'
-import { findingsOf, type Patience } from './checks.ts'
+import { type CheckDeadline, findingsOf } from './checks.ts'
 import type { CompiledRule } from './compiled.ts'
 import { lookalike } from './lookalikes.ts'
 
 /** What a rule that names the call's tool makes of the call. */
-export interface Voice {
+export interface RuleOpinion {
   readonly rule: CompiledRule
   readonly opinion: Opinion
 }
 
 /** The opinion of a rule about a call whose tool it names, at once where no check has to wait; undefined if its condition does not hold. */
-export const speak = (
+export const ruleOpinion = (
   rule: CompiledRule,
   call: ToolCall,
   at: CheckContext,
-  wait: Patience,
-): Voice | undefined | Promise<Voice> => {
+  wait: CheckDeadline,
+): RuleOpinion | undefined | Promise<RuleOpinion> => {
   const twin = lookalike(call.arguments, rule.named)
   if (twin !== undefined) {
     const reason = `looks like the argument "${twin.like}" and is another one`
@@ -54,14 +54,14 @@ const beyond = ({ id: rule_id }: CompiledRule, only: readonly string[], args: Ar
       reason: `is no argument that may be given; there is ${only.join(', ') || 'none'}`,
     }))
 
-const checked = (rule: CompiledRule, findings: readonly RuleFinding[]): Voice => {
+const checked = (rule: CompiledRule, findings: readonly RuleFinding[]): RuleOpinion => {
   const { action, on_violation = 'deny' } = rule.document
   if (findings.length > 0) return { rule, opinion: objecting(rule, on_violation, findings) }
   // Within its limit, such a rule allows; whether it is within is asked for all rules at once.
   return { rule, opinion: { rule_id: rule.id, action: action === 'rate_limit' ? 'allow' : action } }
 }
 
-const denied = (rule: CompiledRule, finding: RuleFinding): Voice => ({
+const denied = (rule: CompiledRule, finding: RuleFinding): RuleOpinion => ({
   rule,
   opinion: objecting(rule, 'deny', [finding]),
 })
@@ -74,12 +74,12 @@ const objecting = (rule: CompiledRule, action: Opinion['action'], findings: read
 
 /** What the checks of rules that spoke find anew in arguments that were changed since, which denies; what they had found before has been heard. */
 export const objections = async (
-  voices: readonly Voice[],
+  voices: readonly RuleOpinion[],
   args: Arguments,
   at: CheckContext,
-  wait: Patience,
-): Promise<readonly Voice[]> => {
-  const against: Voice[] = []
+  wait: CheckDeadline,
+): Promise<readonly RuleOpinion[]> => {
+  const against: RuleOpinion[] = []
   for (const { rule, opinion } of voices) {
     if (wait.pace.due) await wait.pace.rest()
     const heard = new Set(opinion.findings?.map(placeOf))
@@ -92,7 +92,7 @@ export const objections = async (
 const placeOf = ({ check, pointer }: RuleFinding): string => `${check} ${pointer}`
 
 /** How the call meets the limits of rules that allow it. */
-export const limitUses = (voices: readonly Voice[], call: ToolCall): readonly LimitUse[] =>
+export const limitUses = (voices: readonly RuleOpinion[], call: ToolCall): readonly LimitUse[] =>
   voices.flatMap(({ rule: { id, limit }, opinion: { action } }): readonly LimitUse[] => {
     if (limit === undefined || action !== 'allow') return []
     const { calls, per_ms, key: kind } = limit
@@ -105,7 +105,7 @@ const keyOf = (kind: LimitUse['kind'], { session_id, server_id, tool }: ToolCall
 }
 
 /** The voice of a rule whose limit has no room. */
-export const overLimit = (voice: Voice, { wait_ms }: Exceeded): Voice => ({
+export const overLimit = (voice: RuleOpinion, { wait_ms }: Exceeded): RuleOpinion => ({
   rule: voice.rule,
   opinion: {
     rule_id: voice.rule.id,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { rewritePage } from '../../../../plugins/mcp/tools/rewrite.ts'
+import { rewritePage } from '../../../../plugins/mcp/tools/rewrite-list.ts'
 
 const nothing = { hidden: () => false, canConfirm: () => false }
 const asking = { hidden: () => false, canConfirm: () => true }

@@ -1,9 +1,9 @@
 import type { Ask } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
-import { type ApprovalRow, shownAs, textsById } from '../approvals/index.ts'
+import { type ApprovalRow, currentState, textsById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
+import { questionCard, type ShownArguments } from './approval-card.ts'
 import type { PageParts } from './index.ts'
-import { questionCard, type ShownArguments } from './question.ts'
 
 /** A look costs the same however many ask. */
 const MOST_COUNTED = 500
@@ -19,7 +19,7 @@ export const pendingApprovals = async ({ gateway, approvals }: Mcp): Promise<rea
     order: ['expires_at', 'asc'],
     limit: MOST_COUNTED,
   })
-  return rows.filter((row) => shownAs(approvals, row).status === 'pending')
+  return rows.filter((row) => currentState(approvals, row).status === 'pending')
 }
 
 /** The questions that wait, each with what would be done and the buttons that answer it. */

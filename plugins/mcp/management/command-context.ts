@@ -5,10 +5,10 @@ import { readJson } from 'guard-gateway/lib/json'
 import { APPROVER_HEADER } from '../approvals/index.ts'
 
 /** Lets work ask the gateway that runs, or its storage where none does. */
-export type Asking = <T>(work: (ask: AskStream) => Promise<T>) => Promise<T>
+export type UseApi = <T>(work: (ask: AskStream) => Promise<T>) => Promise<T>
 
 /** What a command that asks works with. */
-export interface Asked {
+export interface CommandContext {
   readonly ask: AskStream
   readonly input: Input
   readonly io: Io
@@ -17,14 +17,15 @@ export interface Asked {
 const BASE = '/api/v1/mcp'
 
 /** The answer to a GET, as text. */
-export const got = async ({ ask }: Pick<Asked, 'ask'>, path: string): Promise<string> =>
+export const getText = async ({ ask }: Pick<CommandContext, 'ask'>, path: string): Promise<string> =>
   text(await ask('GET', BASE + path))
 
 /** The stream that answers a GET. */
-export const streamed = ({ ask }: Pick<Asked, 'ask'>, path: string): Promise<Readable> => ask('GET', BASE + path)
+export const getStream = ({ ask }: Pick<CommandContext, 'ask'>, path: string): Promise<Readable> =>
+  ask('GET', BASE + path)
 
 /** The answer to a POST that an approver makes, as text. */
-export const posted = async ({ ask, input, io }: Asked, path: string, body: object): Promise<string> => {
+export const postText = async ({ ask, input, io }: CommandContext, path: string, body: object): Promise<string> => {
   const key = input.options.approverKey ?? io.env.GUARD_APPROVER_KEY
   const headers = { 'x-guard-via': 'cli', ...(key === undefined ? {} : { [APPROVER_HEADER]: String(key) }) }
   return text(await ask('POST', BASE + path, JSON.stringify(body), headers))
@@ -41,7 +42,11 @@ export const queryOf = (input: Input, names: Readonly<Record<string, string>>): 
 }
 
 /** Prints the answer as it is where JSON is wanted, else what `told` makes of it. */
-export const printed = <T>(answer: string, { input, io }: Asked, told: (value: T) => readonly string[]): void => {
+export const printAnswer = <T>(
+  answer: string,
+  { input, io }: CommandContext,
+  told: (value: T) => readonly string[],
+): void => {
   const lines = input.options.json === true ? [answer] : told(readJson(answer) as T)
   for (const line of lines) io.out.write(`${line}\n`)
 }

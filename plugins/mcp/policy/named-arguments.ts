@@ -2,8 +2,8 @@ import { pointerKeys } from 'guard-gateway/lib/json'
 import type { Segments } from '../actions/changes.ts'
 import type { ChangeDocument, RuleDocument } from './document.ts'
 
-/** The argument keys that a rule's checks, condition and changes speak of. */
-export const namedBy = (rule: RuleDocument): readonly Segments[] => [
+/** The argument keys that a rule's checks, condition and changes name. */
+export const namedArguments = (rule: RuleDocument): readonly Segments[] => [
   ...(rule.checks ?? []).flatMap((check) => Object.values(check).flatMap(pointersIn)).map(pointerKeys),
   ...(rule.transform?.arguments ?? []).flatMap(pointersOf).map(pointerKeys),
   ...(rule.only ?? []).map((name) => [name]),

@@ -3,8 +3,8 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark, pageUrl } from 'guard-gateway/lib/html'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 import type { ApprovalRow } from '../approvals/index.ts'
-import type { ToolSays } from '../tools/says.ts'
-import { findingList, shortHash, spanLink } from './shown.ts'
+import type { ToolDescription } from '../tools/tool-description.ts'
+import { findingList, shortHash, spanLink } from './marks.ts'
 
 /** What would be done, as far as the page shows it, as JSON; null once it is no longer kept. */
 export interface ShownArguments {
@@ -42,7 +42,7 @@ const leftText = (ms: number): string => {
 const SAID = 'The server says of its tool, unchecked'
 
 /** The server's own words about its tool, marked as such. */
-const saidPart = (says: ToolSays | null): Html => {
+const saidPart = (says: ToolDescription | null): Html => {
   if (says === null) return html``
   const { title, description, annotations } = says
   const hints = Object.entries(annotations).map(([name, value]) => html` <code>${name}: ${String(value)}</code>`)

@@ -25,7 +25,7 @@ export const sessionInfo = async (
   const agent_id = identity?.agent_id ?? named('x-guard-agent-id', isName) ?? null
   const agent = agent_id === null ? undefined : await gateway.storage.get('agents', agent_id)
   return {
-    door: 'http',
+    client_transport: 'http',
     merged: false,
     owner: ownerOf(identity),
     project_id: named('x-guard-project-id', isName) ?? agent?.project_id ?? 'default',

@@ -10,7 +10,7 @@ const HEAD = new RegExp(
 const TAIL = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`)
 
 /** The id of the request that a message answers of which only the ends are known; undefined for one that may answer none. */
-export const answeredBy = ({ head, tail }: LineEnds): string | undefined => {
+export const answeredId = ({ head, tail }: LineEnds): string | undefined => {
   const begun = HEAD.exec(head)
   return begun === null ? undefined : (begun[1] ?? TAIL.exec(tail)?.[1])
 }

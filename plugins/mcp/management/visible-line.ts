@@ -2,4 +2,4 @@ import { visible } from 'guard-gateway/lib/html'
 import { terminalLine } from 'guard-gateway/lib/text'
 
 /** Text on one line of a terminal for somebody who decides about it: what it hides is shown, as on pages. */
-export const allShown = (text: string): string => terminalLine(visible(text))
+export const visibleLine = (text: string): string => terminalLine(visible(text))

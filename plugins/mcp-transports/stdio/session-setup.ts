@@ -6,7 +6,7 @@ import type { Child } from './child.ts'
 const MAX_SUBSCRIPTIONS = 1_000
 
 /** What a child has been told that outlasts the message: how the session began, and what is to be sent unasked. */
-export class Begun {
+export class SessionSetup {
   #initialize: Frame | undefined
   #initialized: Frame | undefined
   #level: Frame | undefined

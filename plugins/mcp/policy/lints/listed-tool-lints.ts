@@ -2,13 +2,13 @@ import { glob } from 'guard-gateway/lib/glob'
 import { pointerKeys } from 'guard-gateway/lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { Lint } from '../lints.ts'
-import { argumentNames, type SeenTool } from '../seen-tool.ts'
+import { argumentNames, type ListedTool } from '../listed-tool.ts'
 import { uncheckedLints } from './unchecked.ts'
 
 /** What a rule gets wrong about the tools that servers have listed. */
-export const seenLints = (
+export const listedToolLints = (
   rule: CompiledRule,
-  tools: readonly SeenTool[],
+  tools: readonly ListedTool[],
   rules: readonly CompiledRule[],
 ): readonly Lint[] => {
   const meant = tools.filter(({ server_id, name }) => namesTool(rule, server_id, name))
@@ -21,7 +21,7 @@ export const seenLints = (
 }
 
 /** Some server that the rule is about has listed its tools. */
-const isOfSeen = ({ document: { servers } }: CompiledRule, tools: readonly SeenTool[]): boolean =>
+const isOfSeen = ({ document: { servers } }: CompiledRule, tools: readonly ListedTool[]): boolean =>
   servers === undefined ||
   tools.some(({ server_id }) => server_id === undefined || servers.some((pattern) => glob(pattern)(server_id)))
 
@@ -31,7 +31,7 @@ const namesTool = (rule: CompiledRule, server_id: string | undefined, tool: stri
     ? (rule.document.servers ?? ['']).some((server) => rule.names(server, tool))
     : rule.names(server_id, tool)
 
-const notSeen = ({ document: { id, tools }, index }: CompiledRule, meant: readonly SeenTool[]): readonly Lint[] =>
+const notSeen = ({ document: { id, tools }, index }: CompiledRule, meant: readonly ListedTool[]): readonly Lint[] =>
   tools.flatMap((tool, at): readonly Lint[] =>
     tool.includes('*') || meant.some(({ name }) => name === tool)
       ? []
@@ -44,7 +44,7 @@ const notSeen = ({ document: { id, tools }, index }: CompiledRule, meant: readon
         ],
   )
 
-const notInSchema = (rule: CompiledRule, meant: readonly SeenTool[]): readonly Lint[] => {
+const notInSchema = (rule: CompiledRule, meant: readonly ListedTool[]): readonly Lint[] => {
   const { index, id, document } = rule
   return (document.checks ?? []).flatMap((check, at) =>
     Object.entries(check).flatMap(([name, options]) =>
@@ -69,14 +69,14 @@ const pointersOf = (options: unknown): readonly string[] => {
   return Array.isArray(args) ? args.filter((pointer) => typeof pointer === 'string') : []
 }
 
-const lacks = (tool: SeenTool, pointer: string): boolean => {
+const lacks = (tool: ListedTool, pointer: string): boolean => {
   const [name = ''] = pointerKeys(pointer)
   const known = argumentNames(tool)
   return known !== undefined && name !== '*' && !known.includes(name)
 }
 
 /** Names under `only` that are no arguments of any tool that the rule is about. */
-const unknownNames = ({ document: { id, only = [] }, index }: CompiledRule, meant: readonly SeenTool[]) => {
+const unknownNames = ({ document: { id, only = [] }, index }: CompiledRule, meant: readonly ListedTool[]) => {
   const known = meant.map(argumentNames)
   if (known.length === 0 || known.includes(undefined)) return []
   const there = new Set(known.flatMap((names) => names ?? []))

@@ -2,7 +2,7 @@ import { GuardError } from 'guard-gateway/core'
 import { readJsonStrict } from 'guard-gateway/lib/json'
 
 /** A tool as its server describes it, as far as warnings look at it. */
-export interface SeenTool {
+export interface ListedTool {
   /** Undefined where it is not known whose tool it is. */
   readonly server_id?: string
   readonly name: string
@@ -12,12 +12,12 @@ export interface SeenTool {
 const MAX_DEPTH = 128
 
 /** Reads a list of tools from a file: the result of a `tools/list`, a whole answer to it, or the bare list. Throws GuardError INVALID_JSON. */
-export const readTools = (content: Buffer, file: string): readonly SeenTool[] => {
+export const readTools = (content: Buffer, file: string): readonly ListedTool[] => {
   const value = readJsonStrict(content, { max_depth: MAX_DEPTH })
   const list = listIn(value) ?? listIn(member(value, 'result'))
   if (list === undefined)
     throw new GuardError('INVALID_JSON', `${file} holds no list of tools, as tools/list answers it.`)
-  return list.flatMap((tool): readonly SeenTool[] => {
+  return list.flatMap((tool): readonly ListedTool[] => {
     const name = member(tool, 'name')
     return typeof name === 'string' ? [{ name, inputSchema: member(tool, 'inputSchema') }] : []
   })
@@ -34,7 +34,7 @@ const listIn = (value: unknown): readonly unknown[] | undefined => {
 }
 
 /** The names of a tool's arguments; undefined where its schema does not say. */
-export const argumentNames = ({ inputSchema }: SeenTool): readonly string[] | undefined => {
+export const argumentNames = ({ inputSchema }: ListedTool): readonly string[] | undefined => {
   const properties = member(inputSchema, 'properties')
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : undefined
 }

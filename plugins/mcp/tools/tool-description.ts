@@ -9,7 +9,7 @@ const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 type Hint = (typeof hints)[number]
 
 /** What a server says of one of its tools: its own words, which nobody has checked. Redacted; the description has at most 2,000 characters. */
-export interface ToolSays {
+export interface ToolDescription {
   readonly title: string | null
   readonly description: string | null
   /** Hints as the MCP specification names them (`ToolAnnotations`), as far as they are given. */
@@ -17,7 +17,7 @@ export interface ToolSays {
 }
 
 /** Reads it from a definition, JSON text as the server wrote it. */
-export const saysOf = (json: string, redact: Redactor): ToolSays => {
+export const describeTool = (json: string, redact: Redactor): ToolDescription => {
   const read: unknown = readJson(json)
   const { title, description, annotations } = isShape(read) ? read : {}
   const noted = isShape(annotations) ? annotations : {}

@@ -13,7 +13,7 @@ const SERVER = join(import.meta.dirname, 'mcp-test-server.ts')
 const NODE = process.execArgv.filter((word) => word.startsWith('--conditions'))
 
 /** A way to a server through the proxy, and somebody who says yes or no. */
-export interface McpPlace {
+export interface ProxiedServer {
   readonly way: SdkWay
   allow(approval_id: string): Promise<void>
   deny(approval_id: string, reason: string): Promise<void>
@@ -30,7 +30,7 @@ export const testServerChild = (...words: readonly string[]) => {
 }
 
 /** The test server behind a gateway over HTTP. */
-export const httpPlace = async (opened: AsyncDisposableStack, policy: string): Promise<McpPlace> => {
+export const httpServer = async (opened: AsyncDisposableStack, policy: string): Promise<ProxiedServer> => {
   const server = opened.adopt(await serveHttp(new TestServer({ page_size: 10 }), 0), (one) => one.close())
   const target = `test: { transport: http, target: "${server.url}" }`
   const { gateway } = opened.use(await startMcp({ policy, servers: target }))
@@ -54,13 +54,13 @@ export const httpPlace = async (opened: AsyncDisposableStack, policy: string): P
 }
 
 /** A server that `guard mcp run` starts, in a folder of its own; `command` may be made of the folder. */
-export const runPlace = async (
+export const runServer = async (
   opened: AsyncDisposableStack,
   policy: string,
   command: (folder: string) => readonly string[] = () => testServerCommand,
   env: (folder: string) => Readonly<Record<string, string>> = () => ({}),
-): Promise<McpPlace & { readonly folder: string }> => {
-  const cwd = await mkdtemp(join(tmpdir(), 'guard-place-'))
+): Promise<ProxiedServer & { readonly folder: string }> => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-proxied-'))
   opened.defer(() => rm(cwd, { recursive: true, force: true }))
   await writeFile(join(cwd, 'policy.yml'), policy)
   // Nothing listens on port 1: the command line asks the database of the proxy.
