@@ -1,15 +1,15 @@
 import { isAbsolute, resolve, sep } from 'node:path'
 import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
 import { type Objection, objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
+import { runSteps, type Steps } from './path/bounded-steps.ts'
 import { isInside } from './path/containment.ts'
-import { formsOf } from './path/forms.ts'
-import { ownFiles } from './path/own.ts'
+import { gatewayFiles } from './path/gateway-files.ts'
 import { patternLints } from './path/patterns.ts'
-import { refusal } from './path/refusal.ts'
+import { type ResolvedPath, resolveLinks } from './path/resolve-links.ts'
 import { type Roots, rootsOf } from './path/roots.ts'
 import { SECRETS } from './path/secrets.ts'
-import { foundBy, type Steps } from './path/steps.ts'
-import { type Walked, walk } from './path/walk.ts'
+import { spellingsOf } from './path/spellings.ts'
+import { unusablePath } from './path/unusable-path.ts'
 
 const MAX_BYTES = 4096
 
@@ -75,12 +75,12 @@ export const path = mcpCheck({
 
   find(args, options, at): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
     const roots = compiled.get(options)
-    const own = ownFiles(at.own_files ?? [])
+    const own = gatewayFiles(at.own_files ?? [])
     const judge = (known: Roots): readonly CheckFinding[] | Promise<readonly CheckFinding[]> => {
       const base = known.cwd ?? at.cwd ?? known.first
       const place = { base, roots: known, own, symlinks: options.symlinks ?? 'resolve' }
       return objectionsTo(pointedTexts(args, options), ({ text, wrong }, isLate) =>
-        text === undefined ? wrong : foundBy(objection(text, place), isLate),
+        text === undefined ? wrong : runSteps(objection(text, place), isLate),
       )
     }
     return roots === undefined ? rootsOf(options).then(judge) : judge(roots)
@@ -88,7 +88,7 @@ export const path = mcpCheck({
 })
 
 /** What paths are held against. */
-interface Place {
+interface PathContext {
   /** Folder of relative paths. */
   readonly base: string
   readonly roots: Roots
@@ -98,7 +98,7 @@ interface Place {
 }
 
 /** What there is against a text. */
-function* objection(text: string, place: Place): Steps<Objection> {
+function* objection(text: string, place: PathContext): Steps<Objection> {
   const forms = readable(text)
   if ('reason' in forms) return forms
   for (const form of forms) {
@@ -111,14 +111,14 @@ function* objection(text: string, place: Place): Steps<Objection> {
 
 const readable = (text: string): ReadonlySet<string> | Objection => {
   if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
-  return formsOf(text) ?? { reason: 'is percent-encoded over and over', certain: false }
+  return spellingsOf(text) ?? { reason: 'is percent-encoded over and over', certain: false }
 }
 
 /** What there is against one form of a text. */
-function* against(form: string, asSent: boolean, place: Place): Steps<Objection> {
+function* against(form: string, asSent: boolean, place: PathContext): Steps<Objection> {
   if (place.roots.isTooDeep(form))
     return { reason: 'has too many folders or letters for the patterns it is held against', certain: false }
-  const reason = refusal(form, process.platform) ?? (yield* misplaced(form, asSent, place))
+  const reason = unusablePath(form, process.platform) ?? (yield* misplaced(form, asSent, place))
   if (reason !== undefined) return { reason, certain: true }
   return place.symlinks === 'ignore' ? undefined : yield* followed(form, place)
 }
@@ -131,7 +131,7 @@ const matches = (pattern: string): string =>
   pattern === SECRETS ? 'is a file that may hold secrets' : `matches the denied pattern ${pattern}`
 
 /** The text alone, normalised. Forms other than the text itself are also held against other spellings of the folders. */
-function* misplaced(form: string, asSent: boolean, { base, roots, own }: Place): Steps<string> {
+function* misplaced(form: string, asSent: boolean, { base, roots, own }: PathContext): Steps<string> {
   const normalised = resolve(base, form)
   if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, normalised))) return OUTSIDE
   if (own(normalised)) return OWN
@@ -140,7 +140,7 @@ function* misplaced(form: string, asSent: boolean, { base, roots, own }: Place):
 }
 
 /** The text as the kernel follows it, and as a server does that normalises first. */
-function* followed(form: string, place: Place): Steps<Objection> {
+function* followed(form: string, place: PathContext): Steps<Objection> {
   const normalised = resolve(place.base, form)
   // another spelling of a folder is a text alone: what stands there is no concern of this server
   if (!place.roots.folders.some((root) => isInside(root, normalised))) return undefined
@@ -150,21 +150,21 @@ function* followed(form: string, place: Place): Steps<Objection> {
 }
 
 /** What is wrong with where a path ends, links followed, if that is not where its text was judged already. */
-function* ended(start: string, judged: string, { roots, own, symlinks }: Place): Steps<Objection> {
-  const walked = tried(start)
-  if (walked === undefined) return { reason: 'cannot be followed to its end', certain: false }
+function* ended(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Objection> {
+  const resolvedPath = tried(start)
+  if (resolvedPath === undefined) return { reason: 'cannot be followed to its end', certain: false }
   const isReal = (place: string): boolean => roots.real.some((root) => isInside(root, place))
-  if (!isReal(walked.real)) return { reason: OUTSIDE, certain: true }
-  if (symlinks === 'reject' && walked.links.some(isReal))
+  if (!isReal(resolvedPath.real)) return { reason: OUTSIDE, certain: true }
+  if (symlinks === 'reject' && resolvedPath.links.some(isReal))
     return { reason: 'leads through a symbolic link', certain: true }
-  if (own(walked.real)) return { reason: OWN, certain: true }
-  const pattern = walked.real === judged ? undefined : yield* roots.denied(walked.real)
+  if (own(resolvedPath.real)) return { reason: OWN, certain: true }
+  const pattern = resolvedPath.real === judged ? undefined : yield* roots.denied(resolvedPath.real)
   return pattern === undefined ? undefined : { reason: matches(pattern), certain: true }
 }
 
-const tried = (start: string): Walked | undefined => {
+const tried = (start: string): ResolvedPath | undefined => {
   try {
-    return walk(start)
+    return resolveLinks(start)
   } catch {
     return undefined
   }

@@ -2,13 +2,13 @@ import { extname } from 'node:path'
 import { type Arguments, type CheckLint, mcpCheck, plainSchema } from 'guard-gateway/core'
 import { type Objection, objectionsTo, type Pointed, pointed } from 'guard-gateway/lib/check-arguments'
 import { OffThread } from 'guard-gateway/lib/off-thread'
-import type { ShellTask } from './shell/apart.ts'
 import { loadGrammar } from './shell/grammar.ts'
-import { isTransparent } from './shell/inner.ts'
 import { type CheckOptions, isLong, objectionTo } from './shell/judge.ts'
-import { isPlain } from './shell/plain.ts'
 import { programName } from './shell/program.ts'
 import { type Allowed, allowsAny, entryText, isWhole, withoutEnd } from './shell/rules.ts'
+import { isSimpleProgram } from './shell/simple-programs.ts'
+import type { ShellTask } from './shell/worker.ts'
+import { isTransparent } from './shell/wrapped-commands.ts'
 
 const schema = plainSchema<CheckOptions>({
   type: 'object',
@@ -49,8 +49,8 @@ const schema = plainSchema<CheckOptions>({
   },
 })
 
-const apart = new OffThread<ShellTask, Objection | undefined>(
-  new URL(`./shell/apart${extname(import.meta.filename)}`, import.meta.url).href,
+const worker = new OffThread<ShellTask, Objection | undefined>(
+  new URL(`./shell/worker${extname(import.meta.filename)}`, import.meta.url).href,
 )
 
 /** Commands start with allowed words, each of them, wherever it stands in a text; what is not known before it runs is refused. */
@@ -76,7 +76,7 @@ export const shell = mcpCheck({
     // a server whose folder is not known may run on another machine
     const mayBeOld = cwd === undefined || process.platform === 'darwin'
     return objectionsTo(valuesOf(args, options), ({ value }) =>
-      isLong(value) ? apart.run({ value, options, mayBeOld }) : objectionTo(value, options, mayBeOld),
+      isLong(value) ? worker.run({ value, options, mayBeOld }) : objectionTo(value, options, mayBeOld),
     )
   },
 })
@@ -106,7 +106,7 @@ const entryLints = (entry: string): readonly CheckLint[] => {
         message: `"${entry}" runs other commands, so that allowing it allows all of them. Allow the whole command.`,
       },
     ]
-  if (isPlain(program) || isTransparent(programName(program))) return []
+  if (isSimpleProgram(program) || isTransparent(programName(program))) return []
   return [
     {
       code: 'SHELL_ARGUMENTS_FREE',

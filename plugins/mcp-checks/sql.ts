@@ -2,13 +2,13 @@ import { extname } from 'node:path'
 import { mcpCheck, plainSchema } from 'guard-gateway/core'
 import { type Objection, objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
 import { OffThread } from 'guard-gateway/lib/off-thread'
-import type { SqlTask } from './sql/apart.ts'
 import { isLong, objectionTo, type SqlOptions } from './sql/judge.ts'
 import { operations } from './sql/operation.ts'
 import { loadPostgres } from './sql/postgres.ts'
+import type { SqlTask } from './sql/worker.ts'
 
-const apart = new OffThread<SqlTask, Objection | undefined>(
-  new URL(`./sql/apart${extname(import.meta.filename)}`, import.meta.url).href,
+const worker = new OffThread<SqlTask, Objection | undefined>(
+  new URL(`./sql/worker${extname(import.meta.filename)}`, import.meta.url).href,
 )
 
 const strings = { $ref: '#/$defs/strings' }
@@ -43,6 +43,6 @@ export const sql = mcpCheck({
   find: (args, options) =>
     objectionsTo(pointedTexts(args, options), ({ text, wrong }) => {
       if (text === undefined) return wrong
-      return isLong(text) ? apart.run({ text, options }) : objectionTo(text, options)
+      return isLong(text) ? worker.run({ text, options }) : objectionTo(text, options)
     }),
 })

@@ -30,7 +30,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
       gateway.commands.add(command)
     gateway.mcpTransports.add(inProcess)
     gateway.health.set('mcp', () => ({
-      servers: proxy.places().length,
+      servers: proxy.serverStates().length,
       sessions: proxy.sessions.size,
       dropped: proxy.sessions.dropped,
     }))

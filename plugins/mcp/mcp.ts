@@ -3,11 +3,11 @@ import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'
-import type { ServerFacts } from './messages/initialize.ts'
 import { limitDefaults, type McpLimits, type McpOptions } from './options.ts'
 import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
 import { InFlight } from './server-http/in-flight.ts'
 import { serversOf } from './servers/configured-servers.ts'
+import type { McpServerState } from './servers/server-state.ts'
 import type { RunningSession, ServerContext } from './session/running-session.ts'
 import type { SessionInfo } from './session/session.ts'
 import { Sessions } from './session/sessions.ts'
@@ -19,16 +19,6 @@ const CHILD_IDLE_SECONDS = 300
 /** How often the policy file is looked at while no call comes: a change is read and in force within a second. */
 const LOOK_MS = 500
 
-/** A server that sessions can be opened at, and what it said of itself last. */
-export interface Place {
-  readonly server: McpServer
-  readonly tools: ToolCatalog
-  facts: ServerFacts | undefined
-  /** Milliseconds since 1970. */
-  seen_at: number | undefined
-  last_error: string | undefined
-}
-
 /** The MCP proxy of one gateway: its servers, its policy, its sessions, and what they share. */
 export class Mcp {
   readonly gateway: Gateway
@@ -39,7 +29,7 @@ export class Mcp {
   readonly sessions: Sessions
   /** Messages of clients that are being answered over HTTP. */
   readonly exchanges = new InFlight()
-  readonly #places = new Map<string, Place>()
+  readonly #servers = new Map<string, McpServerState>()
   #reading: Promise<Policies> | undefined
   #policies: Promise<Policies> | undefined
   #key: Promise<string> | undefined
@@ -61,7 +51,7 @@ export class Mcp {
   async open(): Promise<void> {
     const { servers = {}, policy = '', env = process.env } = this.options
     for (const server of serversOf(this.gateway, servers, env)) this.add(server)
-    if (policy !== '' || this.#places.size > 0) await this.policies()
+    if (policy !== '' || this.#servers.size > 0) await this.policies()
     this.audit.begin()
     this.approvals.begin()
   }
@@ -75,26 +65,26 @@ export class Mcp {
   }
 
   /** Adds a server. Throws UNKNOWN if there is no such transport, DUPLICATE if there is one of this id. */
-  add(server: McpServer): Place {
+  add(server: McpServer): McpServerState {
     this.gateway.mcpTransports.need(server.transport)
-    if (this.#places.has(server.id)) throw new GuardError('DUPLICATE', `MCP server "${server.id}" is there twice.`)
-    const place = this.unlisted(server)
-    this.#places.set(server.id, place)
-    return place
+    if (this.#servers.has(server.id)) throw new GuardError('DUPLICATE', `MCP server "${server.id}" is there twice.`)
+    const state = this.createServerState(server)
+    this.#servers.set(server.id, state)
+    return state
   }
 
   /** A server that only whoever asked for it knows. `pins`: where its definitions are trusted, if not in storage. */
-  unlisted(server: McpServer, pins?: PinRows): Place {
+  createServerState(server: McpServer, pins?: PinRows): McpServerState {
     const tools = new ToolCatalog(this.gateway, server, this.audit, pins)
     return { server, tools, facts: undefined, seen_at: undefined, last_error: undefined }
   }
 
-  place(server_id: string): Place | undefined {
-    return this.#places.get(server_id)
+  serverState(server_id: string): McpServerState | undefined {
+    return this.#servers.get(server_id)
   }
 
-  places(): readonly Place[] {
-    return [...this.#places.values()]
+  serverStates(): readonly McpServerState[] {
+    return [...this.#servers.values()]
   }
 
   /** The policy in force for all servers. Rejects with INVALID_POLICY. */
@@ -144,28 +134,28 @@ export class Mcp {
   }
 
   /** Opens a session at a server. `policies`: others than those in force. Throws what the transport throws, and OVERLOADED. */
-  async openSession(place: Place, about: SessionInfo, policies?: Policies): Promise<RunningSession> {
+  async openSession(state: McpServerState, about: SessionInfo, policies?: Policies): Promise<RunningSession> {
     this.#key ??= argumentKey(this.gateway.storage)
     const context: ServerContext = {
       gateway: this.gateway,
-      server: place.server,
+      server: state.server,
       limits: this.limits,
       policies: policies ?? (await this.policies()),
       approvals: this.approvals,
       audit: this.audit,
-      tools: place.tools,
+      tools: state.tools,
       key: await this.#key,
       isLocal: (session_id) => this.sessions.has(session_id),
       failed: (reason) => {
-        place.last_error = this.gateway.redact.text(reason)
+        state.last_error = this.gateway.redact.text(reason)
       },
       initialized: (facts) => {
-        place.facts = facts
-        place.last_error = undefined
-        place.tools.initialized(facts)
+        state.facts = facts
+        state.last_error = undefined
+        state.tools.initialized(facts)
       },
       responded: () => {
-        place.seen_at = this.gateway.clock.now()
+        state.seen_at = this.gateway.clock.now()
       },
     }
     return this.sessions.open(context, about)

@@ -1,10 +1,11 @@
 import { type Frame, type FrameFault, type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { type Decision, decideApproval } from './approvals/index.ts'
-import { type Mcp, mcpOf, type Place } from './mcp.ts'
+import { type Mcp, mcpOf } from './mcp.ts'
 import { openPolicies } from './policy/index.ts'
 import type { OutgoingMessage } from './relay/response.ts'
 import { serverOf } from './servers/configured-servers.ts'
+import type { McpServerState } from './servers/server-state.ts'
 import type { SessionInfo } from './session/session.ts'
 import { sessionPins } from './tools/index.ts'
 
@@ -40,7 +41,7 @@ const quiet: Pick<SessionInfo, 'notice' | 'stderr'> = { notice: () => {}, stderr
 export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promise<OpenedMcp> => {
   const mcp = mcpOf(gateway)
   const { policy } = options
-  const place = placeFor(mcp, options)
+  const state = stateOfServer(mcp, options)
   const policies =
     policy === undefined
       ? undefined
@@ -55,7 +56,7 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
     origin: options.origin ?? 'mcp',
     ...quiet,
   }
-  const running = await mcp.openSession(place, about, policies)
+  const running = await mcp.openSession(state, about, policies)
   const { session, proxy } = running
   return {
     session_id: session.id,
@@ -81,11 +82,11 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
   }
 }
 
-const placeFor = (mcp: Mcp, { server_id, transport, server, pins }: OpenMcpOptions): Place => {
-  const known = mcp.place(server_id)
+const stateOfServer = (mcp: Mcp, { server_id, transport, server, pins }: OpenMcpOptions): McpServerState => {
+  const known = mcp.serverState(server_id)
   if (known === undefined) {
     const own = { ...serverOf(server_id, { transport: transport ?? 'stdio' }), ...server, id: server_id }
-    return mcp.unlisted(own, pins === 'session' ? sessionPins() : undefined)
+    return mcp.createServerState(own, pins === 'session' ? sessionPins() : undefined)
   }
   if (transport === undefined || known.server.transport === transport) return known
   throw new GuardError(

@@ -2,8 +2,8 @@ import { isAbsolute, resolve } from 'node:path'
 import { type CheckLint, GuardError } from 'guard-gateway/core'
 import type { PicomatchOptions } from 'picomatch'
 import { isInside } from './containment.ts'
+import { resolveLinks } from './resolve-links.ts'
 import { SECRETS, secretFiles } from './secrets.ts'
-import { walk } from './walk.ts'
 
 /** A denied pattern, as the policy has it, and whether it matches a path with slashes. */
 export interface Matcher {
@@ -44,7 +44,7 @@ const real = (pattern: string): readonly string[] => {
   const folder = isAbsolute(pattern) ? folderOf(pattern) : ''
   if (folder === '') return []
   try {
-    return [`${walk(folder).real}/${pattern.slice(folder.length)}`.replace(/^\/\//, '/')]
+    return [`${resolveLinks(folder).real}/${pattern.slice(folder.length)}`.replace(/^\/\//, '/')]
   } catch {
     return []
   }
@@ -117,13 +117,15 @@ export const patternLints = (deny: readonly string[], inside: readonly string[])
 const isElsewhere = (pattern: string, inside: readonly string[]): boolean => {
   if (!isAbsolute(pattern)) return false
   const folders = [pattern, ...real(straight(pattern))].map((one) => resolve(folderOf(straight(one))))
-  const roots = inside.filter((root) => !root.startsWith('~')).flatMap((root) => [resolve(root), walked(resolve(root))])
+  const roots = inside
+    .filter((root) => !root.startsWith('~'))
+    .flatMap((root) => [resolve(root), resolvedPath(resolve(root))])
   return !folders.some((folder) => roots.some((root) => isInside(root, folder) || isInside(folder, root)))
 }
 
-const walked = (path: string): string => {
+const resolvedPath = (path: string): string => {
   try {
-    return walk(path).real
+    return resolveLinks(path).real
   } catch {
     return path
   }

@@ -1,10 +1,10 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
+import type { Steps } from './bounded-steps.ts'
 import { isInside } from './containment.ts'
-import { formsOf } from './forms.ts'
 import { type Matcher, matchersOf, rejectHome, tooManyWays } from './patterns.ts'
-import type { Steps } from './steps.ts'
-import { walk } from './walk.ts'
+import { resolveLinks } from './resolve-links.ts'
+import { spellingsOf } from './spellings.ts'
 
 export interface PathOptions {
   readonly inside: readonly string[]
@@ -40,7 +40,7 @@ const folder = (text: string, key: string): string => {
 /** Resolves the folders and compiles the patterns of a policy's check. */
 export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<Roots> => {
   const written = inside.map((text) => folder(text, 'inside'))
-  const real = written.map((root) => walk(root).real)
+  const real = written.map((root) => resolveLinks(root).real)
   const folders = [...new Set([...written, ...real])]
   const patterns = await matchersOf([deny].flat())
   const absolute = patterns.filter(({ pattern }) => isAbsolute(pattern))
@@ -54,7 +54,7 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
   }
   return {
     folders,
-    spelled: folders.flatMap((root) => [...(formsOf(root) ?? [])]),
+    spelled: folders.flatMap((root) => [...(spellingsOf(root) ?? [])]),
     real,
     cwd: cwd === undefined ? undefined : folder(cwd, 'cwd'),
     first: written[0] ?? process.cwd(),

@@ -89,7 +89,7 @@ const AWK_OPTION =
 const APART_IN_AWK = /^-[Fv]$/
 
 /** Whether an awk program could run a command or write a file. Behind the program stand files alone. */
-export const awkActs = (args: Words): boolean => {
+export const awkHasSideEffects = (args: Words): boolean => {
   let at = 0
   for (let word = args[at]; word?.startsWith('-') === true && word !== '--'; word = args[at]) {
     if (!AWK_OPTION.test(word)) return true

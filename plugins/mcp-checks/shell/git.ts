@@ -34,11 +34,11 @@ const subcommandAt = (args: Words): number | undefined => {
 }
 
 /** Whether git runs a program that its arguments name, or sets one up for later. */
-export const gitActs = (args: Words): boolean => {
+export const gitHasSideEffects = (args: Words): boolean => {
   const at = subcommandAt(args)
   if (at === undefined) return true
   const [subcommand, ...rest] = args.slice(at)
-  return subcommand === undefined ? at < args.length : subcommandActs(subcommand, rest)
+  return subcommand === undefined ? at < args.length : subcommandHasSideEffects(subcommand, rest)
 }
 
 /** Whether words that git gets behind its own could make it do so. */
@@ -70,7 +70,7 @@ const RUNNERS =
 const TAKING =
   /^(?:archive|bisect|clone|config|diff.*|difftool|fetch.*|format-patch|grep|init|log|ls-remote|pull|push|range-diff|rebase|reflog|send-pack|show|stash|submodule|svn|whatchanged)$/
 
-const subcommandActs = (subcommand: string, args: Words): boolean => {
+const subcommandHasSideEffects = (subcommand: string, args: Words): boolean => {
   if (RUNNERS.test(subcommand)) return true
   if (/^(?:bisect|submodule)$/.test(subcommand) && /^(?:run|foreach)$/.test(firstPlain(args))) return true
   if (subcommand === 'config') return configures(args)

@@ -1,4 +1,4 @@
-import { reached } from './denied.ts'
+import { subcommandPositions } from './deny-rules.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -11,7 +11,18 @@ const INTERPRETERS = new Set(
 )
 
 /** Options after which an interpreter runs no text of its caller. */
-const HARMLESS = new Set(['-m', '-V', '-v', '--version', '--help', '-h', '--test', '--check', '--import', '--watch'])
+const HARMLESS_ASSIGNMENT = new Set([
+  '-m',
+  '-V',
+  '-v',
+  '--version',
+  '--help',
+  '-h',
+  '--test',
+  '--check',
+  '--import',
+  '--watch',
+])
 
 /** Options of the most common ones that say how a file is run, alone and with the next word. */
 const PLAIN: Readonly<Record<string, readonly [alone: RegExp, valued?: RegExp]>> = {
@@ -43,7 +54,7 @@ const takesText = (args: Words): boolean => {
   const module = args.indexOf('-m')
   if (TEXT_MODULES.test(args[module + 1] ?? '') && module !== -1) return true
   const own = module === -1 ? args : args.slice(0, module)
-  return reached(own).some((at) => TEXT.test(own[at] ?? '') || /^(?:--import=)?data:/.test(own[at] ?? ''))
+  return subcommandPositions(own).some((at) => TEXT.test(own[at] ?? '') || /^(?:--import=)?data:/.test(own[at] ?? ''))
 }
 
 /** What follows options that only say how a file is run. */
@@ -67,5 +78,5 @@ export const interprets = (program: string, args: Words): boolean => {
   // rake alone runs what its file names
   if (first === undefined) return own.length > 0 || program !== 'rake'
   if (/^(?:|eval|repl)$/.test(first) || READ.test(first)) return true
-  return first.startsWith('-') && (!HARMLESS.has(first) || takesText(own))
+  return first.startsWith('-') && (!HARMLESS_ASSIGNMENT.has(first) || takesText(own))
 }

@@ -1,18 +1,18 @@
 import type { Objection } from 'guard-gateway/lib/check-arguments'
+import { endsAlikeInBash3 } from './bash-3-substitutions.ts'
 import { outline } from './grammar.ts'
 import { withoutFirstBackslash } from './heredoc.ts'
 import { type Command, lex, type Redirect } from './lex.ts'
-import { isPairedSo } from './paired.ts'
-import { printedBy } from './printed.ts'
+import { possibleOutput } from './possible-output.ts'
 import { programName } from './program.ts'
 import { type Allowed, type CommandRules, rulesOf } from './rules.ts'
-import { readersOf, readsCommands } from './texts.ts'
+import { readersOf, readsCommands } from './script-inputs.ts'
 import { Unreadable, type Word } from './word.ts'
 
 const MAX_LENGTH = 65_536
 const MAX_WORDS = 65_536
-/** Longer texts and lists are judged apart: of the slowest, as many characters take some tens of milliseconds. */
-const APART_LENGTH = 8_192
+/** Longer texts and lists are judged in a worker thread: of the slowest, as many characters take some tens of milliseconds. */
+const WORKER_LENGTH = 8_192
 
 export interface CheckOptions {
   args: string[]
@@ -49,7 +49,7 @@ export const objectionTo = (value: unknown, options: CheckOptions, mayBeOld: boo
 
 /** Whether judging a value takes long; no one does that is refused unread. */
 export const isLong = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.length > APART_LENGTH && value.length <= MAX_LENGTH
+  if (typeof value === 'string') return value.length > WORKER_LENGTH && value.length <= MAX_LENGTH
   if (!Array.isArray(value) || value.length > MAX_WORDS) return false
   let length = 0
   for (const word of value) {
@@ -57,7 +57,7 @@ export const isLong = (value: unknown): boolean => {
     // a word costs more than its characters
     length += word.length + 4
   }
-  return length > APART_LENGTH
+  return length > WORKER_LENGTH
 }
 
 const CONTROL = /[\p{Cc}--[\t\n]]/v
@@ -75,7 +75,7 @@ const ofText = (text: string, options: CheckOptions, rules: CommandRules, mayBeO
   const commands = read(text, mayBeOld)
   if (typeof commands === 'string') return { reason: commands, certain: false }
   if (!commands.some(({ words }) => words.length > 0)) return certainly('holds no command')
-  const readers = readersOf(text.includes('|') ? commands.flatMap(printedBy) : [])
+  const readers = readersOf(text.includes('|') ? commands.flatMap(possibleOutput) : [])
   for (const command of commands) {
     const reason = ofCommand(command, readers, options, rules)
     if (reason !== undefined) return certainly(reason)
@@ -87,7 +87,7 @@ const ofText = (text: string, options: CheckOptions, rules: CommandRules, mayBeO
 const read = (text: string, mayBeOld: boolean): readonly Command[] | string => {
   try {
     const { commands, substitutions } = lex(text)
-    if (mayBeOld && !isPairedSo(text, substitutions))
+    if (mayBeOld && !endsAlikeInBash3(text, substitutions))
       return 'holds a substitution that Bash 3.2 (macOS) ends elsewhere than later versions do'
     return agrees(commands, text) ? commands : 'is not wholly known before it runs'
   } catch (error) {

@@ -1,5 +1,5 @@
+import type { Substitution } from './bash-3-substitutions.ts'
 import { type Heredoc, heredocBody, heredocStart } from './heredoc.ts'
-import type { Substitution } from './paired.ts'
 import { readWord, Unreadable, type Word } from './word.ts'
 
 /** A file or descriptor that a command reads or writes. */

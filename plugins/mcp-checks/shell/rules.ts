@@ -1,9 +1,9 @@
-import { actsOn, couldActOn } from './acting.ts'
-import { deniedBy } from './denied.ts'
-import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
-import { namedPrograms, pastesMore } from './pasted.ts'
+import { matchesDenyEntry } from './deny-rules.ts'
 import { programName } from './program.ts'
 import { runsOthers } from './runners.ts'
+import { couldHaveSideEffects, hasSideEffects } from './side-effects.ts'
+import { injectsCommands, namedPrograms } from './task-runners.ts'
+import { commandsOfFind, isTransparent, searching, wrappedCommand } from './wrapped-commands.ts'
 import { canWrap, tellsWrapped, wrapped, wraps } from './wrappers.ts'
 
 /** What a policy allows: the beginning of a command, or with `end` the whole of one. */
@@ -73,7 +73,7 @@ const rulesAt =
   }
 
 const denied = (words: Words, deny: readonly Entry[]): string | undefined => {
-  const entry = deny.find((one) => deniedBy(words, one))
+  const entry = deny.find((one) => matchesDenyEntry(words, one))
   return entry && `runs ${entry.join(' ')}, which is denied`
 }
 
@@ -98,25 +98,26 @@ const unlisted = (
 }
 
 /** Whether arguments make a program do more than it is named for. */
-const makesMore = (program: string, args: Words): boolean => actsOn(program, args) || pastesMore(program, args)
+const makesMore = (program: string, args: Words): boolean =>
+  hasSideEffects(program, args) || injectsCommands(program, args)
 
 const acting = (shown: string, acts: boolean): string | undefined =>
   acts ? `makes ${shown} run, write or delete what its arguments name, which is not allowed` : undefined
 
 /** What is wrong with the command that a program runs for its caller. */
 const within = (program: string, args: Words, rules: CommandRules): string | undefined => {
-  const inner = innerOf(program, args)
+  const inner = wrappedCommand(program, args)
   if (inner === undefined) return `runs ${program}, and what that runs cannot be told`
   const [run = '', ...given] = inner
   // what it reads could be an option
-  if (program === 'xargs' && couldActOn(programName(run), given)) return acting(run.slice(0, 60), true)
+  if (program === 'xargs' && couldHaveSideEffects(programName(run), given)) return acting(run.slice(0, 60), true)
   return inner.length === 0 ? undefined : rules(inner)
 }
 
 /** What is wrong with what `find` does with what it finds. */
 const searched = (args: Words, rules: CommandRules): string | undefined => {
-  const commands = foundBy(args)
-  if (commands === undefined || actsOn('find', searching(args))) return acting('find', true)
+  const commands = commandsOfFind(args)
+  if (commands === undefined || hasSideEffects('find', searching(args))) return acting('find', true)
   return commands.map(rules).find((reason) => reason !== undefined)
 }
 
@@ -125,7 +126,9 @@ const hidden = (words: Words, first: string, rules: CommandRules): string | unde
   const [program, args] = [programName(first), words.slice(1)]
   if (program === 'find') return searched(args, rules)
   const isTold =
-    !runsOthers(program, args) && !pastesMore(program, args) && (!wraps(program, args) || tellsWrapped(program, args))
+    !runsOthers(program, args) &&
+    !injectsCommands(program, args) &&
+    (!wraps(program, args) || tellsWrapped(program, args))
   return isTold ? undefined : `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
 }
 
@@ -144,7 +147,7 @@ const unwrapped = (words: Words, first: string, isWrapped: boolean, rules: Comma
 export const allowsAny = (text: string): boolean => {
   const [first = '', ...rest] = text.trim().split(/\s+/)
   const program = programName(first)
-  if (isTransparent(program) || actsOn(program, rest)) return false
+  if (isTransparent(program) || hasSideEffects(program, rest)) return false
   if (rest.length === 0 && canWrap(program)) return true
   if (wraps(program, rest)) return wraps(program, rest.slice(0, 1)) && rest.length < 2
   return runsOthers(program, rest) && (rest.length === 0 || (rest[0] ?? '').startsWith('-'))

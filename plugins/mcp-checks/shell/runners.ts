@@ -1,6 +1,6 @@
-import { actsOn } from './acting.ts'
 import { contains } from './containers.ts'
 import { interprets } from './interpreters.ts'
+import { hasSideEffects } from './side-effects.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -77,5 +77,10 @@ const isAskedItsName = (args: Words): boolean => args.length === 1 && /^--(?:ver
 export const runsOthers = (program: string, args: Words): boolean => {
   if (isAskedItsName(args)) return false
   if (RUNNERS.has(program)) return !isQuiet(program, args)
-  return actsOn(program, args) || contains(program, args) || interprets(program, args) || hasSubcommand(program, args)
+  return (
+    hasSideEffects(program, args) ||
+    contains(program, args) ||
+    interprets(program, args) ||
+    hasSubcommand(program, args)
+  )
 }

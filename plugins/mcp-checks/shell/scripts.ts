@@ -43,7 +43,7 @@ const isPlainSed = (script: string): boolean => {
 const leading = (plain: Words): Words => plain.slice(0, plain[0] === '' ? 2 : 1)
 
 /** Whether a sed script could run a command or write a file. */
-export const sedActs = (args: Words): boolean => {
+export const sedHasSideEffects = (args: Words): boolean => {
   const scripts: (string | undefined)[] = []
   const plain: (string | undefined)[] = []
   for (let at = 0; at < args.length; at++) {
@@ -69,7 +69,7 @@ const PSQL: readonly (readonly [command: RegExp, rest: RegExp])[] = [
 ]
 
 /** Whether a line of what psql reads could run a command. */
-export const psqlActs = (text: string): boolean =>
+export const psqlHasSideEffects = (text: string): boolean =>
   text.split('\n').some((line) =>
     PSQL.some(([command, rest]) => {
       const at = line.search(command)

@@ -1,4 +1,4 @@
-import { lettersOf } from './clusters.ts'
+import { lettersOf } from './option-clusters.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -10,7 +10,7 @@ const CURL_VALUED = 'AbcCdDeEFHhKmoPQrtTuUwxXyYz'
 const CURL =
   /^--(?:output-dir|out-d|remote-n|remote-header|dump-|cookie-j|conf|trace(?!-(?:time|ids|config))|libcurl|stderr|etag-s|hsts|alt-svc)/
 
-const curlActs = (args: Words): boolean =>
+const curlHasSideEffects = (args: Words): boolean =>
   lettersOf(args, CURL_VALUED).some(
     ([letter, value]) => 'OJK'.includes(letter) || ('oDc'.includes(letter) && !SHOWN.test(value ?? '')),
   ) ||
@@ -26,7 +26,7 @@ const WGET = /^--(?:output-[df]|append-o|directory-p|execute|warc|save-c|config|
 /** Settings that say how wget behaves towards a server, and nothing else. */
 const WGET_PLAIN = /^(?:robots|timeout|tries|wait|quiet|check_certificate|user_agent)\s*=/
 
-const wgetActs = (args: Words): boolean =>
+const wgetHasSideEffects = (args: Words): boolean =>
   lettersOf(args, WGET_VALUED).some(
     ([letter, value = '']) =>
       ('Ooa'.includes(letter) && !SHOWN.test(value)) || letter === 'P' || (letter === 'e' && !WGET_PLAIN.test(value)),
@@ -40,5 +40,5 @@ const wgetActs = (args: Words): boolean =>
   })
 
 /** Whether a program that fetches is told to write a file, or to read options from one. */
-export const transferActs = (program: string, args: Words): boolean =>
-  program === 'curl' ? curlActs(args) : program === 'wget' && wgetActs(args)
+export const transferHasSideEffects = (program: string, args: Words): boolean =>
+  program === 'curl' ? curlHasSideEffects(args) : program === 'wget' && wgetHasSideEffects(args)

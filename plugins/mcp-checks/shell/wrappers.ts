@@ -1,6 +1,6 @@
-import { reached } from './denied.ts'
+import { DANGEROUS_ASSIGNMENT } from './assignments.ts'
+import { subcommandPositions } from './deny-rules.ts'
 import { programName } from './program.ts'
-import { STEERING } from './steering.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -67,7 +67,8 @@ export const canWrap = (program: string): boolean => WRAPPERS.has(program) || Ob
 /** Whether a program runs the rest of its words as a command. */
 export const wraps = (program: string, args: Words): boolean =>
   WRAPPERS.has(program) ||
-  (Object.hasOwn(PACKAGED, program) && reached(args).some((at) => PACKAGED[program]?.test(args[at] ?? '') === true))
+  (Object.hasOwn(PACKAGED, program) &&
+    subcommandPositions(args).some((at) => PACKAGED[program]?.test(args[at] ?? '') === true))
 
 /** Those that hand a word of their own to a shell. */
 const SHELLED = new Set([
@@ -95,7 +96,8 @@ const MAX_WORDS = 100
 /** Whether what a wrapper might run stands in its words. */
 export const tellsWrapped = (program: string, args: Words): boolean => {
   if (args.length > MAX_WORDS) return false
-  if (args.some((word, at) => word === undefined || STEERING.test(word) || holdsCommand(args, at))) return false
+  if (args.some((word, at) => word === undefined || DANGEROUS_ASSIGNMENT.test(word) || holdsCommand(args, at)))
+    return false
   if (SHELLED.has(program) && args.some((word) => /[\s;&|]/.test(word ?? ''))) return false
   return program !== 'xargs' || (args.length > 0 && !args.some((_, at) => isWrapper(args.slice(at))))
 }

@@ -1,13 +1,13 @@
 import type { Objection } from 'guard-gateway/lib/check-arguments'
 import { harmlessAnywhere } from './functions-anywhere.ts'
 import { harmlessInPostgres } from './functions-postgres.ts'
-import { type Asked, type Operation, Unclear } from './operation.ts'
-import { askedPlainly } from './plain.ts'
-import { askedOfPostgres } from './postgres.ts'
+import { type Operation, type SqlUsage, Unclear } from './operation.ts'
+import { readPlainSql } from './plain.ts'
+import { readPostgresSql } from './postgres.ts'
 
 const MAX_BYTES = 256 * 1024
-/** Longer texts are judged apart: of the slowest, as many characters take some tens of milliseconds. */
-const APART_LENGTH = 8_192
+/** Longer texts are judged in a worker thread: of the slowest, as many characters take some tens of milliseconds. */
+const WORKER_LENGTH = 8_192
 
 type Dialect = 'postgres' | 'mysql' | 'sqlite' | 'generic'
 
@@ -34,7 +34,7 @@ export const objectionTo = (written: string, options: SqlOptions): Objection | u
   if (Buffer.byteLength(text) > MAX_BYTES) return TOO_LONG
   const dialect = options.dialect ?? 'generic'
   try {
-    return judged(dialect === 'postgres' ? askedOfPostgres(text) : askedPlainly(text, dialect), dialect, options)
+    return judged(dialect === 'postgres' ? readPostgresSql(text) : readPlainSql(text, dialect), dialect, options)
   } catch (error) {
     if (error instanceof Unclear) return { reason: error.message, certain: false }
     throw error
@@ -42,9 +42,9 @@ export const objectionTo = (written: string, options: SqlOptions): Objection | u
 }
 
 /** Whether judging a text takes long; no one does that is refused unread. */
-export const isLong = ({ length }: string): boolean => length > APART_LENGTH && length <= 2 * MAX_BYTES
+export const isLong = ({ length }: string): boolean => length > WORKER_LENGTH && length <= 2 * MAX_BYTES
 
-const judged = (asked: Asked, dialect: Dialect, options: SqlOptions): Objection | undefined => {
+const judged = (asked: SqlUsage, dialect: Dialect, options: SqlOptions): Objection | undefined => {
   if (asked.statements === 0) return { reason: 'holds no statement', certain: true }
   if (asked.statements > 1 && options.multiple_statements !== true)
     return { reason: `holds ${asked.statements} statements, one is allowed`, certain: true }
@@ -54,7 +54,7 @@ const judged = (asked: Asked, dialect: Dialect, options: SqlOptions): Objection 
   return ofFunctions(asked, dialect, options)
 }
 
-const ofFunctions = ({ functions, fields }: Asked, dialect: Dialect, options: SqlOptions): Objection | undefined => {
+const ofFunctions = ({ functions, fields }: SqlUsage, dialect: Dialect, options: SqlOptions): Objection | undefined => {
   const harmless = dialect === 'postgres' ? harmlessInPostgres : harmlessAnywhere
   for (const name of [...functions, ...fields]) {
     const shown = name.slice(0, 60)

@@ -19,7 +19,7 @@ export const operations = [
 export type Operation = (typeof operations)[number]
 
 /** What a text asks of a database. */
-export interface Asked {
+export interface SqlUsage {
   readonly statements: number
   readonly operations: ReadonlySet<Operation>
   /** Functions by their dotted name as the database sees it, and operators that are not its own. */

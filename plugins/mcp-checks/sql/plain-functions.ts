@@ -1,4 +1,4 @@
-import { actsAsField } from './fields.ts'
+import { actsAsField } from './field-functions.ts'
 import type { Token } from './lex.ts'
 import { Unclear } from './operation.ts'
 import { endsExpression, isParameter, NO_FUNCTION, textAt } from './tokens.ts'

@@ -1,12 +1,12 @@
 import { lexSql, type PlainDialect, type Token } from './lex.ts'
-import { type Asked, type Operation, Unclear } from './operation.ts'
+import { type Operation, type SqlUsage, Unclear } from './operation.ts'
 import { functionsOf } from './plain-functions.ts'
 import { operationsOf } from './plain-operations.ts'
 import { isReadingPragma } from './pragma.ts'
 import { refuseFiles } from './table-files.ts'
 
 /** What a text asks of a database without a grammar of ours. Throws Unclear for what databases read differently. */
-export const askedPlainly = (sql: string, dialect: PlainDialect): Asked => {
+export const readPlainSql = (sql: string, dialect: PlainDialect): SqlUsage => {
   const operations = new Set<Operation>()
   const functions = new Set<string>()
   const statements = splitStatements(lexSql(sql, dialect))

@@ -1,14 +1,14 @@
-import { calledAsFields, fieldsOf } from './fields.ts'
-import { type Asked, type Operation, Unclear } from './operation.ts'
+import { calledAsFields, fieldsOf } from './field-functions.ts'
+import { type Operation, type SqlUsage, Unclear } from './operation.ts'
 import { isOwnOperator } from './operators.ts'
 import { isHarmlessNode, operationsOf } from './statements.ts'
-import { isShape, listOf, type Shape, shapeOf } from './tree.ts'
+import { isShape, listOf, type Shape, shapeOf } from './syntax-tree.ts'
 
 type Parse = (sql: string) => unknown
 
 let parse: Parse | undefined
 
-/** Loads PostgreSQL's own grammar; `askedOfPostgres` needs it. */
+/** Loads PostgreSQL's own grammar; `readPostgresSql` needs it. */
 export const loadPostgres = async (): Promise<void> => {
   if (parse !== undefined) return
   const { loadModule, parseSync } = await import('libpg-query')
@@ -50,7 +50,7 @@ const repeatsMarks = (sql: string): boolean =>
   }) === true
 
 /** What a text asks of PostgreSQL. Throws Unclear for what its grammar does not accept. */
-export const askedOfPostgres = (sql: string): Asked => {
+export const readPostgresSql = (sql: string): SqlUsage => {
   if (parse === undefined) throw new Error('The grammar is not loaded.')
   if (isTooLarge(sql) || repeatsMarks(sql)) throw new Unclear('nests too deep or chains too much')
   const statements = statementsOf(parse, sql)

@@ -4,9 +4,10 @@ import { type Frame, type FrameFault, GuardError, type Identity, type PassedHead
 import { identities, refusals } from 'guard-gateway/lib/http'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { messageEvent } from 'guard-gateway/lib/sse'
-import type { Mcp, Place } from '../mcp.ts'
+import type { Mcp } from '../mcp.ts'
 import { versions } from '../messages/initialize.ts'
 import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
+import type { McpServerState } from '../servers/server-state.ts'
 import type { RunningSession } from '../session/running-session.ts'
 import { corsHeaders } from './cors.ts'
 import { numberOf } from './errors.ts'
@@ -21,14 +22,14 @@ const PASSED = ['user-agent', 'accept-language', 'traceparent', 'tracestate'] as
 /** One request of the transport, whose caller, server, verb and media types are fine. */
 export class Exchange {
   readonly #mcp: Mcp
-  readonly #place: Place
+  readonly #state: McpServerState
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
   readonly #identity: Identity | undefined
 
-  constructor(mcp: Mcp, place: Place, request: FastifyRequest, reply: FastifyReply) {
+  constructor(mcp: Mcp, state: McpServerState, request: FastifyRequest, reply: FastifyReply) {
     this.#mcp = mcp
-    this.#place = place
+    this.#state = state
     this.#request = request
     this.#reply = reply
     this.#identity = identities.get(request.raw)
@@ -64,7 +65,7 @@ export class Exchange {
     const told = { kind: 'refusal', name: 'frame.refused', reason: message } as const
     const event = id === undefined ? told : { ...told, request_id: id }
     const log = this.#found()?.session.log
-    if (log === undefined) this.#mcp.audit.event({ ...event, server_id: this.#place.server.id })
+    if (log === undefined) this.#mcp.audit.event({ ...event, server_id: this.#state.server.id })
     else log.event(event)
     this.#send(errorResponse(400, id, code, message))
   }
@@ -97,7 +98,7 @@ export class Exchange {
 
   async #opened(): Promise<RunningSession> {
     return this.#mcp.openSession(
-      this.#place,
+      this.#state,
       await sessionInfo(this.#mcp.gateway, this.#request.headers, this.#identity),
     )
   }
@@ -188,7 +189,7 @@ export class Exchange {
   #found(): RunningSession | undefined {
     const id = this.#request.headers['mcp-session-id']
     return typeof id === 'string'
-      ? this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#place.server.id)
+      ? this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#state.server.id)
       : undefined
   }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
-import type { Mcp, Place } from '../mcp.ts'
+import type { Mcp } from '../mcp.ts'
+import type { McpServerState } from '../servers/server-state.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { transportError } from './errors.ts'
 import { Exchange } from './exchange.ts'
@@ -50,17 +51,17 @@ export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
 
 /** Answers one request, of which nothing but its head has been read; rejects with why it is refused. */
 const serve = async (mcp: Mcp, request: FastifyRequest<{ Params: Params }>, reply: FastifyReply): Promise<void> => {
-  const place = placeOf(mcp, request)
+  const state = stateOfServer(mcp, request)
   const { method, headers, raw } = request
   checkMethod(method)
   checkMedia(method, headers)
-  const exchange = new Exchange(mcp, place, request, reply)
+  const exchange = new Exchange(mcp, state, request, reply)
   if (method === 'POST') return exchange.post(await bodyOf(raw, mcp.limits.frame_bytes))
   return exchange.answer()
 }
 
-const placeOf = (mcp: Mcp, { params: { server_id } }: FastifyRequest<{ Params: Params }>): Place => {
-  const place = mcp.place(server_id)
-  if (place !== undefined) return place
-  throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, { known: mcp.places().map(({ server }) => server.id) })
+const stateOfServer = (mcp: Mcp, { params: { server_id } }: FastifyRequest<{ Params: Params }>): McpServerState => {
+  const state = mcp.serverState(server_id)
+  if (state !== undefined) return state
+  throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, { known: mcp.serverStates().map(({ server }) => server.id) })
 }

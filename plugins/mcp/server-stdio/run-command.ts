@@ -44,11 +44,11 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
     await checkConsent(mcp)
     const given = givenNames(input.options.env)
     const { env, withheld } = childEnv(io.env, gateway, { given, own: meantFor(mcp, server_id) })
-    const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
+    const state = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)
     const absent = absentText(given, io.env)
     if (absent !== '') say(io, absent)
-    const running = await mcp.openSession(place, {
+    const running = await mcp.openSession(state, {
       client_transport: 'stdio',
       merged: true,
       owner: '',

@@ -1,20 +1,21 @@
 import type { Gateway, McpServer } from 'guard-gateway/core'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
-import type { Mcp, Place } from '../mcp.ts'
+import type { Mcp } from '../mcp.ts'
 import type { Policy } from '../policy/index.ts'
 import { INSTRUCTIONS, pinDifference, pinOf, type ToolRow, waitingTools } from '../tools/index.ts'
+import type { McpServerState } from './server-state.ts'
 
 /** The servers behind the proxy, with their tools and what the policy does to them; behind them those of other processes whose tools wait for a person. */
 export const serversView = async (mcp: Mcp): Promise<ServersView> => {
-  const places = mcp.places()
+  const states = mcp.serverStates()
   const { policy: file = '' } = mcp.options
-  const waiting = (await waitingTools(mcp.gateway)).filter(({ server_id }) => mcp.place(server_id) === undefined)
-  if (places.length === 0 && file === '' && waiting.length === 0) return { servers: [], policy: null }
+  const waiting = (await waitingTools(mcp.gateway)).filter(({ server_id }) => mcp.serverState(server_id) === undefined)
+  if (states.length === 0 && file === '' && waiting.length === 0) return { servers: [], policy: null }
   const policies = await mcp.policies()
   const policy = await policies.current()
   const { loaded_at, ...state } = policies.state()
-  const servers = await Promise.all(places.map((place) => serverView(mcp, place, policy)))
+  const servers = await Promise.all(states.map((state) => serverView(mcp, state, policy)))
   const elsewhere = [...Map.groupBy(waiting, ({ server_id }) => server_id)].map(([id, rows]) =>
     elsewhereView(mcp, id, rows, policy),
   )
@@ -24,8 +25,8 @@ export const serversView = async (mcp: Mcp): Promise<ServersView> => {
   }
 }
 
-const serverView = async (mcp: Mcp, place: Place, policy: Policy): Promise<ServerView> => {
-  const { server, tools, facts, seen_at, last_error } = place
+const serverView = async (mcp: Mcp, state: McpServerState, policy: Policy): Promise<ServerView> => {
+  const { server, tools, facts, seen_at, last_error } = state
   await tools.refresh()
   const pinOfTool = (name: string) => (policy.pinning === 'off' ? 'off' : tools.pin(name))
   const listed = [...tools.names()].map((name) => ({

@@ -13,10 +13,12 @@ export const acceptPins = async (
   tools: readonly string[] | 'all',
   shown?: readonly string[],
 ): Promise<readonly string[]> => {
-  const place = mcp.place(server_id)
-  if (place !== undefined) return place.tools.accept(tools, shown)
+  const state = mcp.serverState(server_id)
+  if (state !== undefined) return state.tools.accept(tools, shown)
   const { rows } = await mcp.gateway.storage.find('mcp_tools', { where: { server_id }, limit: 1 })
   if (rows.length === 0)
-    throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, { known: mcp.places().map(({ server }) => server.id) })
+    throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, {
+      known: mcp.serverStates().map(({ server }) => server.id),
+    })
   return new Pins(mcp.gateway, mcp.audit, server_id).acceptSeen(tools, shown)
 }

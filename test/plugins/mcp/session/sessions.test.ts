@@ -65,9 +65,9 @@ describe('sessions', () => {
     }
     assert.equal(await seen(), null)
     const client = await service.session()
-    const place = mcpOf(service.gateway.gateway).place('up')
-    assert.ok(place?.seen_at !== undefined)
-    place.seen_at = 0
+    const state = mcpOf(service.gateway.gateway).serverState('up')
+    assert.ok(state?.seen_at !== undefined)
+    state.seen_at = 0
     assert.equal(await seen(), '1970-01-01T00:00:00.000Z')
     await client.request('ping')
     assert.ok(Date.parse((await seen()) ?? '') > 0)

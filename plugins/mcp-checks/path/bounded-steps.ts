@@ -20,7 +20,7 @@ function* bounded(steps: Steps<Objection>, isLate: () => boolean): Steps<Objecti
 }
 
 /** What the steps find: at once where they are short, else with the turns of others in between. When their time is over, nobody can tell. */
-export const foundBy = (
+export const runSteps = (
   steps: Steps<Objection>,
   isLate: () => boolean,
 ): Objection | undefined | Promise<Objection | undefined> => inTurns(bounded(steps, isLate), new Pace())

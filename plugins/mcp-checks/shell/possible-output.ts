@@ -10,7 +10,7 @@ const unescaped = (text: string): string =>
   )
 
 /** What a command could hand to another one of what its text shows: what it is given to print, each part alone and all of them, and here-documents. */
-export const printedBy = ({ words: [first, ...rest], inputs }: Command): readonly string[] => {
+export const possibleOutput = ({ words: [first, ...rest], inputs }: Command): readonly string[] => {
   if (!/^(?:echo|printf)$/.test(programName(first?.literal ?? ''))) return inputs
   const texts = rest.map(({ text }) => text)
   return [...inputs, ...[...texts, texts.join(' '), texts.slice(1).join('')].map(unescaped)]

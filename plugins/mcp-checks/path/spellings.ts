@@ -8,7 +8,7 @@ const ORDINARY = /^[!#-$&(-:<-_a-z|~][!-$&-:<-z|~]*(?<!["'` ])$/
  * with look-alikes of slashes, backslashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded,
  * with each part of a list in braces alone, with accents in one character and apart. Undefined if this finds no end within three rounds, or more than 256 texts.
  */
-export const formsOf = (text: string): ReadonlySet<string> | undefined => {
+export const spellingsOf = (text: string): ReadonlySet<string> | undefined => {
   const forms = new Set([text])
   if (ORDINARY.test(text) && !text.includes('...')) return forms
   let fresh: ReadonlySet<string> | undefined = new Set(forms)

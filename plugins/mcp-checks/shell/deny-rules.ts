@@ -11,7 +11,7 @@ const LONG: Readonly<Record<string, string>> = { r: '--recursive', f: '--force' 
  * Whether a command is one that an entry denies: the same program, the entry's plain words where its subcommand stands,
  * the entry's options anywhere, in any order and cluster. What is not known before it runs may be anything.
  */
-export const deniedBy = (words: Words, entry: readonly string[]): boolean => {
+export const matchesDenyEntry = (words: Words, entry: readonly string[]): boolean => {
   const [first] = words
   const program = programName(first ?? '')
   if (first === undefined || !fits(program, programName(entry[0] ?? ''))) return false
@@ -50,7 +50,7 @@ const isLong = (word: string, option: string): boolean => {
 }
 
 /** Where the first plain word could stand, and every option before it: each option may or may not take a value. */
-export const reached = (args: Words): readonly number[] => {
+export const subcommandPositions = (args: Words): readonly number[] => {
   const starts = new Set([0])
   for (const at of starts) {
     const word = args[at]
@@ -63,7 +63,7 @@ export const reached = (args: Words): readonly number[] => {
 
 /** Whether plain words follow one another behind any options. */
 const hasPlain = (program: string, args: Words, plain: readonly string[]): boolean =>
-  reached(args).some((at) => follow(program, args.slice(at), plain))
+  subcommandPositions(args).some((at) => follow(program, args.slice(at), plain))
 
 const follow = (program: string, args: Words, plain: readonly string[]): boolean => {
   const own = args.filter((word) => word === undefined || !word.startsWith('-'))

@@ -1,4 +1,4 @@
-import { isShape, listOf, type Shape } from './tree.ts'
+import { isShape, listOf, type Shape } from './syntax-tree.ts'
 
 /** Functions of one argument that act, wait, or read what is no table. */
 const ACTING = new Set(

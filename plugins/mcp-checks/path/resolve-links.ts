@@ -7,7 +7,7 @@ const MAX_LINKS = 40
 /** What every common file system takes for a name. */
 const MAX_NAME_BYTES = 255
 
-export interface Walked {
+export interface ResolvedPath {
   /** Where the path ends: no link in it, up to where nothing exists. */
   readonly real: string
   /** Links that were followed, by their own place. */
@@ -24,7 +24,7 @@ const PROCESSES = '/proc/'
  * What does not exist yet is taken as it is written; a link to nothing counts by its target.
  * Throws if there are too many links, if one leads elsewhere for another process, or if a folder cannot be looked at.
  */
-export const walk = (path: string): Walked => {
+export const resolveLinks = (path: string): ResolvedPath => {
   const links: string[] = []
   let real = rootOf(path)
   /** How many of the last segments do not exist; what is below them does not either. */

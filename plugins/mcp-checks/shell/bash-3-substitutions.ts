@@ -99,7 +99,7 @@ const endOf = (text: string, { start, end }: Substitution, limit: number): numbe
 }
 
 /** Whether Bash 3.2 runs nothing of a text that later versions take for something else. Where it finds no end it stops. */
-export const isPairedSo = (
+export const endsAlikeInBash3 = (
   text: string,
   substitutions: readonly Substitution[],
   limit: number = text.length,
@@ -108,7 +108,7 @@ export const isPairedSo = (
     const found = endOf(text, substitution, limit)
     if (found === NO_END) return true
     if (found === UNCLEAR || !isPlain(text.slice(found, substitution.end))) return false
-    if (!isPairedSo(text, substitution.within, found)) return false
+    if (!endsAlikeInBash3(text, substitution.within, found)) return false
   }
   return true
 }

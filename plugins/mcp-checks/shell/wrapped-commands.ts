@@ -1,4 +1,4 @@
-import { HARMLESS } from './steering.ts'
+import { HARMLESS_ASSIGNMENT } from './assignments.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -25,7 +25,7 @@ const BEFORE: Readonly<Record<string, Before>> = {
 export const isTransparent = (program: string): boolean => Object.hasOwn(BEFORE, program)
 
 /** The command that such a program runs; empty if it runs none, undefined if that cannot be told. */
-export const innerOf = (program: string, args: Words): Words | undefined => {
+export const wrappedCommand = (program: string, args: Words): Words | undefined => {
   let at = 0
   for (let length = before(program, args, at); length !== 0; length = before(program, args, at)) {
     if (length === undefined) return undefined
@@ -62,7 +62,7 @@ const before = (program: string, args: Words, at: number): number | undefined =>
   const known = BEFORE[program]
   if (word.startsWith('-')) return optionLength(word, known)
   if (known?.operand?.test(word) !== true) return 0
-  return word.includes('=') && !HARMLESS.test(word) ? undefined : 1
+  return word.includes('=') && !HARMLESS_ASSIGNMENT.test(word) ? undefined : 1
 }
 
 /** How many words an option takes; undefined for one that is not known, so that its value could be taken for the command. */
@@ -90,7 +90,7 @@ const endBehind = (args: Words, from: number): number => {
 }
 
 /** The commands that `find` runs for what it finds. Undefined if one of them is what was found, or does not end. */
-export const foundBy = (args: Words): readonly Words[] | undefined => {
+export const commandsOfFind = (args: Words): readonly Words[] | undefined => {
   const commands: Words[] = []
   for (let at = 0; at < args.length; at++) {
     if (!RUNNING.has(args[at] ?? '')) continue

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { refusal } from '../../../../plugins/mcp-checks/path/refusal.ts'
+import { unusablePath } from '../../../../plugins/mcp-checks/path/unusable-path.ts'
 
 const onWindows: readonly (readonly [string, RegExp])[] = [
   ['C:', /drive/],
@@ -28,7 +28,7 @@ const onWindows: readonly (readonly [string, RegExp])[] = [
 
 describe('what a path check refuses by the text alone', () => {
   for (const [text, reason] of onWindows) {
-    it(`on Windows ${text}`, () => assert.match(refusal(text, 'win32') ?? '', reason))
+    it(`on Windows ${text}`, () => assert.match(unusablePath(text, 'win32') ?? '', reason))
   }
   for (const text of [
     'C:\\work\\a.ts',
@@ -41,10 +41,10 @@ describe('what a path check refuses by the text alone', () => {
     'com10',
     'a b.txt',
   ]) {
-    it(`on Windows not ${text}`, () => assert.equal(refusal(text, 'win32'), undefined))
+    it(`on Windows not ${text}`, () => assert.equal(unusablePath(text, 'win32'), undefined))
   }
   it('elsewhere a backslash', () => {
-    assert.match(refusal('a\\b', 'linux') ?? '', /backslash/)
-    assert.equal(refusal('CON', 'linux'), undefined)
+    assert.match(unusablePath('a\\b', 'linux') ?? '', /backslash/)
+    assert.equal(unusablePath('CON', 'linux'), undefined)
   })
 })

@@ -1,6 +1,6 @@
-import { actsOn } from './acting.ts'
+import { DANGEROUS_ASSIGNMENT } from './assignments.ts'
 import { runsOthers } from './runners.ts'
-import { STEERING } from './steering.ts'
+import { hasSideEffects } from './side-effects.ts'
 import { wraps } from './wrappers.ts'
 
 type Words = readonly (string | undefined)[]
@@ -12,7 +12,7 @@ const PASTING: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /** Whether a program pastes words of its caller into commands. */
-export const pastes = (program: string): boolean => PASTING.has(program)
+export const isTaskRunner = (program: string): boolean => PASTING.has(program)
 
 /** What makes one command of a text two, or hides where it ends, outside of quotes; those themselves must end. */
 const outsideQuotes = (text: string): string | undefined => {
@@ -33,14 +33,14 @@ const breaksOut = (text: string, isMake: boolean): boolean => {
 const ASSIGNMENT = /^([A-Za-z_.][\w.-]*)\s*[:?+]{0,3}=\s*(.*)$/s
 
 /** Words with which make or its like would run more than what it is named for. `args` holds undefined for what is not known. */
-export const pastesMore = (program: string, args: Words): boolean => {
+export const injectsCommands = (program: string, args: Words): boolean => {
   const isMake = PASTING.get(program)
   if (isMake === undefined) return false
   return args.some((word) => {
     if (word === undefined) return false
     if (breaksOut(word, isMake)) return true
     const [, name, value = ''] = ASSIGNMENT.exec(word) ?? []
-    return name !== undefined && (STEERING.test(`${name}=`) || isCommand(value) || isFlag(name, value))
+    return name !== undefined && (DANGEROUS_ASSIGNMENT.test(`${name}=`) || isCommand(value) || isFlag(name, value))
   })
 }
 
@@ -57,7 +57,7 @@ const TOOLS = ['gcc', 'go', 'rustc']
 
 /** Options for a compiler that make it run something. */
 const isFlag = (name: string, value: string): boolean =>
-  /FLAGS$|OPTIONS$|OPTS$/.test(name) && TOOLS.some((tool) => actsOn(tool, wordsOf(value)))
+  /FLAGS$|OPTIONS$|OPTS$/.test(name) && TOOLS.some((tool) => hasSideEffects(tool, wordsOf(value)))
 
 /** Variables that makefiles keep the names of programs in. */
 const PROGRAMS =

@@ -1,4 +1,4 @@
-import { valuesOf } from './clusters.ts'
+import { valuesOf } from './option-clusters.ts'
 
 type Words = readonly (string | undefined)[]
 type Options = Readonly<Record<string, string>>
@@ -102,12 +102,12 @@ const PYTEST =
   /^(?:no:[\w.-]+|xdist|asyncio|anyio|cov|pytest_cov|pytest_mock|timeout|pytest_timeout|randomly|sugar|cacheprovider|terminal|doctest|pytester|faulthandler|warnings|logging|hypothesis|_hypothesis_pytestplugin|django|flask)$/
 
 /** A path that leads out of the folder a program runs in, or an address. */
-const ELSEWHERE = /^(?:~|[\\/]|[A-Za-z]:[\\/]|\$|[a-z][a-z+]*:(?!\w*$))|(?:^|[\\/])\.\.(?:[\\/]|$)/i
+const EXTERNAL = /^(?:~|[\\/]|[A-Za-z]:[\\/]|\$|[a-z][a-z+]*:(?!\w*$))|(?:^|[\\/])\.\.(?:[\\/]|$)/i
 /** Where nothing is taken from or kept, and where the configuration of kubectl stands. */
 const USUAL = /^(?:\/dev\/(?:null|stdout|stderr)|~\/\.kube\/[\w./-]+)$/
 
 /** What is not known is judged by its text. */
-const isElsewhere = (value = ''): boolean => ELSEWHERE.test(value) && !(USUAL.test(value) && !value.includes('..'))
+const isExternal = (value = ''): boolean => EXTERNAL.test(value) && !(USUAL.test(value) && !value.includes('..'))
 
 /** What a package is called, and a part of it; a file is not. */
 const PACKAGE = /^(?:node:)?@?[A-Za-z0-9_][\w.-]*(?:\/[\w.-]+)*$/
@@ -123,7 +123,7 @@ const optionsFor = (table: Options, program: string): readonly string[] =>
 const STARTERS = /^(?:npx|bunx|pnpx|pnpm|yarn|bundle|uvx|pipx|poetry|pipenv)$/
 
 /** What such a program starts, with its arguments; a module of Python too. */
-export const startedBy = (program: string, args: Words): readonly [program: string, args: Words] | undefined => {
+export const launchedProgram = (program: string, args: Words): readonly [program: string, args: Words] | undefined => {
   if (program === 'python') return args[0] === '-m' ? [args[1] ?? '', args.slice(2)] : undefined
   if (!STARTERS.test(program)) return undefined
   const at = args.findIndex((word) => word === undefined || !/^(?:-|exec$|run$|dlx$)/.test(word))
@@ -134,8 +134,8 @@ export const startedBy = (program: string, args: Words): readonly [program: stri
 const SHORTENING = /^(?:make|pytest|mypy|pylint|flake8|tox|nox|coverage|bandit|isort|rspec|rubocop|rake|mvn)$/
 
 /** Whether options lead a program to code or configuration elsewhere, or have it load code of its caller. `args` holds undefined for what is not known. */
-export const takesFromElsewhere = (program: string, args: Words): boolean => {
+export const takesExternalInput = (program: string, args: Words): boolean => {
   const given = (table: Options) => valuesOf(args, optionsFor(table, program), SHORTENING.test(program))
-  if (given(PLACES).some(isElsewhere) || given(CODE).some((value) => !isPackage(value))) return true
+  if (given(PLACES).some(isExternal) || given(CODE).some((value) => !isPackage(value))) return true
   return program === 'pytest' && valuesOf(args, ['-p'], false).some((value) => !PYTEST.test(value ?? 'xdist'))
 }

@@ -1,11 +1,11 @@
-import { awkActs } from './awk.ts'
-import { startedBy, takesFromElsewhere } from './elsewhere.ts'
-import { gitActs, gitTakes } from './git.ts'
+import { awkHasSideEffects } from './awk.ts'
+import { launchedProgram, takesExternalInput } from './external-inputs.ts'
+import { gitHasSideEffects, gitTakes } from './git.ts'
 import { runsEnv } from './npm.ts'
 import { BEHIND, BUILT_IN, OPTIONS, USUAL } from './options.ts'
-import { sedActs } from './scripts.ts'
-import { readsCommands, takesCommands } from './texts.ts'
-import { transferActs } from './transfer.ts'
+import { readsCommands, takesCommands } from './script-inputs.ts'
+import { sedHasSideEffects } from './scripts.ts'
+import { transferHasSideEffects } from './transfer.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -39,13 +39,13 @@ const GH = /^(?:alias (?:set|import)|config set (?:\S+ )?(?:pager|editor|browser
 const GH_GROUPS = new Set([undefined, 'alias', 'config', 'extension', 'extensions', 'ext'])
 
 /** Whether gh names a program or a command for later. */
-const ghActs = (args: Words): boolean => {
+const ghHasSideEffects = (args: Words): boolean => {
   const plain = args.filter((word) => word?.startsWith('-') !== true)
   const end = args.indexOf('--')
   if (
     end !== -1 &&
     /^(?:repo (?:clone|fork)|gist clone)\b/.test(plain.join(' ')) &&
-    gitActs(['clone', ...args.slice(end + 1)])
+    gitHasSideEffects(['clone', ...args.slice(end + 1)])
   )
     return true
   return GH.test(plain.join(' ')) || (GH_GROUPS.has(plain[0]) && plain.slice(0, 4).includes(undefined))
@@ -90,36 +90,36 @@ const isActing = (program: string, word: string): boolean =>
   readsCommands(program, word) || OPTION_AS_HOST.test(word) || (COMPUTING.has(program) && RUNNING_INDEX.test(word))
 
 /** Whether arguments make a program run commands of its caller, write or delete. `args` holds undefined for what is not known. */
-export const actsOn = (program: string, all: Words): boolean => {
+export const hasSideEffects = (program: string, all: Words): boolean => {
   const args = withoutUsual(program, all)
   if (hasOption(program, args) || actsBehind(program, args)) return true
-  if (takesFromElsewhere(program, args) || transferActs(program, args)) return true
+  if (takesExternalInput(program, args) || transferHasSideEffects(program, args)) return true
   if (args.some((word) => word !== undefined && isActing(program, word))) return true
-  const started = startedBy(program, args)
-  if (started !== undefined && actsOn(...started)) return true
-  return actsItself(program, args)
+  const started = launchedProgram(program, args)
+  if (started !== undefined && hasSideEffects(...started)) return true
+  return ownSideEffects(program, args)
 }
 
 /** Whether a program with a language of its own, or with options that have places, does so. */
-const actsItself = (program: string, args: Words): boolean => {
-  if (program === 'git') return gitActs(args)
-  if (program === 'gh') return ghActs(args)
+const ownSideEffects = (program: string, args: Words): boolean => {
+  if (program === 'git') return gitHasSideEffects(args)
+  if (program === 'gh') return ghHasSideEffects(args)
   if (program === 'npm') return runsEnv(args)
   // letters of the first word need no dash
   if (program === 'tar') return /^[A-Za-z]*[IF]/.test(args[0] ?? '')
   // what stands behind the dashes is for the program that builds
-  if (program === 'cmake') return args.includes('--') && actsOn('make', args.slice(args.indexOf('--') + 1))
+  if (program === 'cmake') return args.includes('--') && hasSideEffects('make', args.slice(args.indexOf('--') + 1))
   if (Object.hasOwn(SECOND, program)) return writesSecond(args, SECOND[program])
-  if (program === 'sed') return sedActs(args)
-  return /^[gmn]?awk$/.test(program) && awkActs(args)
+  if (program === 'sed') return sedHasSideEffects(args)
+  return /^[gmn]?awk$/.test(program) && awkHasSideEffects(args)
 }
 
 /** Whether words that a program of a file gets behind its own, and that are not known, could make it do so. */
-export const couldActOn = (program: string, args: Words): boolean =>
+export const couldHaveSideEffects = (program: string, args: Words): boolean =>
   takesCommands(program) ||
   (program === 'git' && gitTakes(args)) ||
   // as the value of an option it could lead anywhere
-  takesFromElsewhere(
+  takesExternalInput(
     program,
     args.map((word) => word ?? '/'),
   ) ||

@@ -8,7 +8,7 @@ const VARIABLE = /^(?:\$(?:env:)?[A-Z_][A-Z0-9_]*|\$\{[^/}]+\}|\$env:\w+|%[A-Za-
 const LONG_NAME = /[^\\/]{256}/
 
 /** Why a text is no path that can be judged, as the end of a sentence about it; undefined if it is one. */
-export const refusal = (form: string, platform: NodeJS.Platform): string | undefined => {
+export const unusablePath = (form: string, platform: NodeJS.Platform): string | undefined => {
   if (form === '') return 'is empty'
   if (/\p{Cc}/u.test(form)) return 'holds a control character'
   if (!form.isWellFormed()) return 'holds half of a character'

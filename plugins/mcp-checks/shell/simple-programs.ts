@@ -10,4 +10,4 @@ const PLAIN = new Set(
 )
 
 /** Whether all that a program does with further words is what they say. */
-export const isPlain = (word: string): boolean => PLAIN.has(programName(word))
+export const isSimpleProgram = (word: string): boolean => PLAIN.has(programName(word))

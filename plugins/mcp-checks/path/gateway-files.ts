@@ -1,4 +1,4 @@
-import { walk } from './walk.ts'
+import { resolveLinks } from './resolve-links.ts'
 
 const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
 const folded = (path: string): string => (foldsCase ? path.toLowerCase() : path)
@@ -10,7 +10,7 @@ const known = new WeakMap<readonly string[], (path: string) => boolean>()
  * Says whether an absolute path is one of these files or, as the journal of a database and copies are, named like one with something
  * behind it. The files are known as they are named and as the kernel resolves them.
  */
-export const ownFiles = (files: readonly string[]): ((path: string) => boolean) => {
+export const gatewayFiles = (files: readonly string[]): ((path: string) => boolean) => {
   const made = known.get(files)
   if (made !== undefined) return made
   const all = [...new Set(files.flatMap((file) => [file, resolved(file)]))].map(folded)
@@ -24,7 +24,7 @@ export const ownFiles = (files: readonly string[]): ((path: string) => boolean) 
 
 const resolved = (file: string): string => {
   try {
-    return walk(file).real
+    return resolveLinks(file).real
   } catch {
     return file
   }

@@ -1,4 +1,4 @@
-import { psqlActs } from './scripts.ts'
+import { psqlHasSideEffects } from './scripts.ts'
 
 /** Commands of sqlite3 that only show, in full: any other, and any shortened one, may run or write. */
 const SHOWING =
@@ -102,7 +102,7 @@ export const takesCommands = (program: string): boolean => Object.hasOwn(TEXTS, 
 /** Whether a program runs commands that a text which it reads holds. */
 export const readsCommands = (program: string, text: string): boolean =>
   (takesCommands(program) && TEXTS[program]?.test(text) === true) ||
-  (/^(?:psql|pgcli|usql)$/.test(program) && psqlActs(text))
+  (/^(?:psql|pgcli|usql)$/.test(program) && psqlHasSideEffects(text))
 
 /** Programs that run commands in what they are given to read. */
 const CLIENTS = ['sqlite3', 'duckdb', 'psql', 'mysql', 'mariadb']
