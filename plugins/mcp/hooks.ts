@@ -24,7 +24,7 @@ const createHooks = () =>
   Object.freeze({
     /** Amend a message before it is judged or relayed. A tap that throws ends that message. */
     frame: new AsyncSeriesWaterfallHook<[frame: Frame, place: FramePlace]>(['frame', 'place']),
-    /** Amend the result of a `tools/list`, as JSON text, behind hiding and widening. A tap that throws ends that message. */
+    /** Amend the result of a `tools/list`, as JSON text, after hiding and widening. A tap that throws ends that message. */
     list: new SyncWaterfallHook<[result: string, place: FramePlace]>(['result', 'place']),
     /** The first tap that answers adds its opinion of a call, which can only make the verdict stricter. A tap that throws denies the call. */
     call: new AsyncSeriesBailHook<[call: ToolCall], Opinion | undefined>(['call']),

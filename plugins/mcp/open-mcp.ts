@@ -57,11 +57,11 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
     ...quiet,
   }
   const running = await mcp.openSession(state, about, policies)
-  const { session, proxy } = running
+  const { session, clientRelay } = running
   return {
     session_id: session.id,
     async send(message) {
-      const answer = await proxy.take(readFrame(Buffer.from(message), 'client') satisfies Frame | FrameFault)
+      const answer = await clientRelay.take(readFrame(Buffer.from(message), 'client') satisfies Frame | FrameFault)
       if (answer.form === 'none') return []
       if (answer.form === 'json') return [String(answer.message)]
       const messages: string[] = []

@@ -11,7 +11,7 @@ const INTERPRETERS = new Set(
 )
 
 /** Options after which an interpreter runs no text of its caller. */
-const HARMLESS_ASSIGNMENT = new Set([
+const HARMLESS_OPTIONS = new Set([
   '-m',
   '-V',
   '-v',
@@ -78,5 +78,5 @@ export const interprets = (program: string, args: Words): boolean => {
   // rake alone runs what its file names
   if (first === undefined) return own.length > 0 || program !== 'rake'
   if (/^(?:|eval|repl)$/.test(first) || READ.test(first)) return true
-  return first.startsWith('-') && (!HARMLESS_ASSIGNMENT.has(first) || takesText(own))
+  return first.startsWith('-') && (!HARMLESS_OPTIONS.has(first) || takesText(own))
 }

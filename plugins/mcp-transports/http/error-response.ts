@@ -4,7 +4,7 @@ import { memberIn, sourceOf } from 'guard-gateway/lib/json'
 const MAX_SHOWN = 200
 
 /** The status with which a client gets the error that a server has put into its answer; undefined: it gets another error. */
-export const statusWith = (status: number): number | undefined => {
+export const clientStatus = (status: number): number | undefined => {
   if (status === 400) return 400
   // to a client, 404 says that its session is over
   if (status === 404) return 200
@@ -14,13 +14,13 @@ export const statusWith = (status: number): number | undefined => {
 const NO_SESSION = '-32001'
 
 /** The error is that there is no such session. */
-export const saysNoSession = ({ text, error }: Frame): boolean => {
+export const isUnknownSession = ({ text, error }: Frame): boolean => {
   const code = memberIn(error, 'code')?.value
   return code !== undefined && sourceOf(text, code) === NO_SESSION
 }
 
 /** How a body is packed; undefined: not at all. */
-export const packedAs = ({ headers }: UpstreamResponse): string | undefined => {
+export const contentEncoding = ({ headers }: UpstreamResponse): string | undefined => {
   const packed = (headerOf(headers, 'content-encoding') ?? '').trim().toLowerCase()
   return packed === '' || packed === 'identity' ? undefined : packed.replace(/[^\x21-\x7e]/g, '').slice(0, 50)
 }
@@ -34,7 +34,7 @@ const placeIn = ({ headers }: UpstreamResponse): string | undefined => {
 }
 
 /** What a client reads of an answer that is none, and what to do about it. */
-export const refusalOf = (response: UpstreamResponse, server_id: string, isFirst: boolean): McpReply => {
+export const failureOf = (response: UpstreamResponse, server_id: string, isFirst: boolean): McpReply => {
   const { status } = response
   const settings = `mcp.servers.${server_id}`
   if (status === 401 || status === 403) {

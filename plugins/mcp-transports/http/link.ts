@@ -14,9 +14,9 @@ import {
 } from 'guard-gateway/core'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { Chunks } from './chunks.ts'
-import { packedAs, refusalOf, saysNoSession, statusWith } from './error-response.ts'
+import { clientStatus, contentEncoding, failureOf, isUnknownSession } from './error-response.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'
-import { ask, NoResponse, SessionEnded } from './request.ts'
+import { NoResponse, SessionEnded, sendRequest } from './request.ts'
 import { bodyOf, eventsIn, eventsOf } from './response-body.ts'
 import { serverAddress } from './server-address.ts'
 
@@ -58,7 +58,7 @@ class HttpLink implements McpLink {
   async post(frame: Frame, passed: PassedHeaders = {}): Promise<McpReply> {
     try {
       const headers = this.#headers.post(passed, frame.method === 'initialize' ? undefined : this.#known())
-      const response = await this.#ask('POST', headers, frame.raw)
+      const response = await this.#sendRequest('POST', headers, frame.raw)
       return await this.#answered(response, frame)
     } catch (error) {
       return withoutResponse(error)
@@ -67,9 +67,9 @@ class HttpLink implements McpLink {
 
   async listen(lastEventId?: string, passed: PassedHeaders = {}): Promise<McpReply> {
     try {
-      const response = await this.#ask('GET', this.#headers.get(passed, this.#known(), lastEventId), undefined)
+      const response = await this.#sendRequest('GET', this.#headers.get(passed, this.#known(), lastEventId), undefined)
       if (response.status === 200 && typeOf(response) === 'text/event-stream') return this.#stream(response.body)
-      if (response.status !== 405 && response.status !== 409) return await this.#refused(response, undefined)
+      if (response.status !== 405 && response.status !== 409) return await this.#failed(response, undefined)
       this.#drain(response.body)
       if (response.status === 405) return { form: 'none', status: 405 }
       return { ...failed('The MCP server has a stream open for this session already.'), status: 409 }
@@ -89,7 +89,7 @@ class HttpLink implements McpLink {
     const headers = this.#headers.end(this.#known())
     this.#id = undefined
     try {
-      const { body } = await this.#ask('DELETE', headers, undefined, END_MS)
+      const { body } = await this.#sendRequest('DELETE', headers, undefined, END_MS)
       this.#drain(body)
     } catch {
       // over here the session is over, whatever the server makes of it
@@ -100,19 +100,19 @@ class HttpLink implements McpLink {
     return { version: this.#session.protocol_version, id: this.#id }
   }
 
-  #ask(
+  #sendRequest(
     method: 'POST' | 'GET' | 'DELETE',
     headers: readonly string[],
     body: Buffer | undefined,
     timeout_ms = this.#server.timeout_ms,
   ): Promise<UpstreamResponse> {
-    return ask(this.#connections, { method, path: this.#path, headers, body }, timeout_ms, this.#waiting)
+    return sendRequest(this.#connections, { method, path: this.#path, headers, body }, timeout_ms, this.#waiting)
   }
 
   #answered(response: UpstreamResponse, frame: Frame): McpReply | Promise<McpReply> {
     const { status } = response
-    if (status < 200 || status > 299) return this.#refused(response, frame)
-    const packed = packedAs(response)
+    if (status < 200 || status > 299) return this.#failed(response, frame)
+    const packed = contentEncoding(response)
     if (packed !== undefined && frame.kind === 'request') {
       discard(response.body)
       return failed(`The MCP server packed its answer (content-encoding: ${packed}), which it was asked not to do.`)
@@ -139,7 +139,7 @@ class HttpLink implements McpLink {
 
   /** A server may say in JSON-RPC what is wrong with a request; then the client gets to read it. */
   async #errorIn(response: UpstreamResponse, asked: Frame | undefined): Promise<Frame | undefined> {
-    if (asked === undefined || packedAs(response) !== undefined) return void discard(response.body)
+    if (asked === undefined || contentEncoding(response) !== undefined) return void discard(response.body)
     try {
       const frame = readFrame(await this.#whole(response.body), 'server')
       return frame.kind === 'response' && frame.error !== undefined ? frame : undefined
@@ -163,7 +163,7 @@ class HttpLink implements McpLink {
     const limit = this.#session.frame_bytes
     if (opened instanceof Chunks)
       return { form: 'sse', events: eventsOf(opened.read(), limit), stop: () => opened.stop() }
-    // what is too large may stand behind what is not
+    // a message that is too large may follow others that are not
     const events = opened.length > limit ? eventsOf([opened], limit) : eventsIn(opened, limit)
     return { form: 'sse', events, stop: () => {} }
   }
@@ -176,16 +176,16 @@ class HttpLink implements McpLink {
     return chunks.begin()
   }
 
-  async #refused(response: UpstreamResponse, asked: Frame | undefined): Promise<McpReply> {
+  async #failed(response: UpstreamResponse, asked: Frame | undefined): Promise<McpReply> {
     const { status } = response
     const frame = status === 401 || status === 403 ? void discard(response.body) : await this.#errorIn(response, asked)
     // it knows the session and not the method
-    const isAnswer = frame?.key !== undefined && frame.key === asked?.key && !saysNoSession(frame)
+    const isAnswer = frame?.key !== undefined && frame.key === asked?.key && !isUnknownSession(frame)
     if (status === 404 && this.#id !== undefined && !isAnswer) return this.#over()
-    const answered = statusWith(status)
+    const answered = clientStatus(status)
     if (frame !== undefined && answered !== undefined && (status !== 404 || isAnswer))
       return { form: 'json', status: answered, event: { frame } }
-    return refusalOf(response, this.#server.id, asked?.method === 'initialize')
+    return failureOf(response, this.#server.id, asked?.method === 'initialize')
   }
 
   #over(): McpReply {

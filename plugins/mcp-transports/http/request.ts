@@ -11,7 +11,7 @@ export class NoResponse extends Error {
 }
 
 /** Sends a request; resolves when the head of the answer is there, within `timeout_ms`. Rejects with NoResponse. Redirects are answers like any other. While it waits, it is one of `waiting`. */
-export const ask = (
+export const sendRequest = (
   connections: Connections,
   request: UpstreamRequest,
   timeout_ms: number,

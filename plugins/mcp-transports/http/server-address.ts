@@ -5,7 +5,7 @@ const CONNECT_MS = 10_000
 /** A stream may be silent for as long as it likes: the longest time that a timer takes. */
 const SILENT_MS = 2_147_483_647
 
-/** Where a server is reached, read out of its address once. */
+/** The address of a server, parsed once. */
 export interface ServerAddress {
   readonly address: UpstreamAddress
   /** Host and, unless it is the scheme's own, port. */

@@ -7,9 +7,9 @@ import { Exchanges, tokenOf } from './exchanges.ts'
 import { Queue } from './queue.ts'
 import { SessionSetup } from './session-setup.ts'
 
-/** How many messages wait for somebody who listens. */
+/** How many messages are kept for a client that does not listen yet. */
 const WAITING = 256
-/** From how many messages that nobody took on the child is made to wait. */
+/** While more messages than this are unread, the child's output is paused. */
 const HIGH = 64
 
 /** The way to a server that is a child process, one for each session. */
@@ -23,19 +23,19 @@ class StdioLink implements McpLink {
   /** Undefined while nobody uses the session. */
   #child: Child | undefined
   readonly #lose: (lost: Lost) => void
-  readonly #begun = new SessionSetup()
+  readonly #setup = new SessionSetup()
   #resting: Promise<void> | undefined
   #waking: Promise<void> | undefined
   #over = false
   readonly #exchanges = new Exchanges()
-  readonly #unasked: Queue<StreamEvent>
+  readonly #unsolicited: Queue<StreamEvent>
   #noisy = false
   #listening = false
 
   constructor(server: McpServer, session: McpSession) {
     this.#server = server
     this.#session = session
-    this.#unasked = this.#queue()
+    this.#unsolicited = this.#queue()
     const { promise, resolve } = Promise.withResolvers<Lost>()
     this.lost = promise
     this.#lose = resolve
@@ -51,7 +51,7 @@ class StdioLink implements McpLink {
       onStderr: (bytes) => session.stderr(bytes),
     })
     this.#child = child
-    // one that was let go takes nothing along
+    // the end of a child that was stopped for idleness does not end the session
     void child.lost.then((lost) => {
       if (this.#child === child) this.#ended(lost)
     })
@@ -62,7 +62,7 @@ class StdioLink implements McpLink {
   rest(): boolean {
     const child = this.#child
     const isIdle = this.#exchanges.size === 0 && !this.#listening && this.#waking === undefined
-    if (child === undefined || !isIdle || this.#session.merged || !this.#begun.isWhole) return false
+    if (child === undefined || !isIdle || this.#session.merged || !this.#setup.isComplete) return false
     this.#child = undefined
     this.#resting = child.end()
     return true
@@ -72,7 +72,7 @@ class StdioLink implements McpLink {
     return this.#child !== undefined
   }
 
-  /** The child; another one, told how the session began, if there is none. */
+  /** The child; if there is none, a new one with the session set up. */
   async #awake(): Promise<Child | undefined> {
     if (this.#child === undefined && !this.#over) {
       this.#waking ??= this.#wake().finally(() => {
@@ -87,7 +87,7 @@ class StdioLink implements McpLink {
     await this.#resting
     if (this.#over) return
     const child = this.#start()
-    const refused = await this.#begun.tell(child)
+    const refused = await this.#setup.replay(child)
     if (refused === undefined) return
     await child.end()
     this.#ended({ reason: refused, exit_code: 1 })
@@ -96,7 +96,7 @@ class StdioLink implements McpLink {
   async post(frame: Frame): Promise<McpReply> {
     const child = this.#child === undefined || this.#waking !== undefined ? await this.#awake() : this.#child
     if (child === undefined || child.ended) return failed(await this.lost)
-    this.#begun.note(frame)
+    this.#setup.note(frame)
     if (frame.kind !== 'request' || this.#session.merged) {
       await child.send(frame.raw)
       this.#exchanges.take(cancelledKey(frame) ?? '')?.cancel()
@@ -111,7 +111,7 @@ class StdioLink implements McpLink {
   async listen(lastEventId?: string): Promise<McpReply> {
     // nothing here has an id, so nothing can be asked for again
     if (lastEventId !== undefined) return { form: 'none', status: 405 }
-    if (this.#listening) return twice
+    if (this.#listening) return alreadyListening
     this.#listening = true
     await this.#awake()
     const left = new AbortController()
@@ -121,7 +121,7 @@ class StdioLink implements McpLink {
       this.#listening = false
       this.#child?.resume()
     }
-    return { form: 'sse', events: this.#unasked.read(left.signal), stop }
+    return { form: 'sse', events: this.#unsolicited.read(left.signal), stop }
   }
 
   async end(): Promise<void> {
@@ -138,7 +138,7 @@ class StdioLink implements McpLink {
     const frame = readFrame(line, 'server')
     if (frame.kind !== 'fault') this.#route({ frame }, frame)
     else if (frame.id === undefined) this.#noise()
-    else this.#unplaced(frame)
+    else this.#invalidMessage(frame)
   }
 
   #noise(): void {
@@ -152,25 +152,25 @@ class StdioLink implements McpLink {
     this.#session.dropped('overflow')
     const message = `The server sent a message larger than ${this.#session.frame_bytes} bytes.`
     this.#session.notice(message)
-    this.#unplaced({ kind: 'fault', code: -32600, message, ...(id === undefined ? {} : { id }) })
+    this.#invalidMessage({ kind: 'fault', code: -32600, message, ...(id === undefined ? {} : { id }) })
   }
 
-  /** Something is wrong with a message: who waits for it learns so, as far as that can be told. */
-  #unplaced(fault: FrameFault): void {
+  /** A message is invalid: the request that it answers, if that is known, gets the fault. */
+  #invalidMessage(fault: FrameFault): void {
     const { id } = fault
     const meant = this.#exchanges.take(id === undefined ? (this.#exchanges.only()?.key ?? '') : keyOfId(id))
-    if (meant === undefined) this.#give(this.#unasked, { fault })
+    if (meant === undefined) this.#give(this.#unsolicited, { fault })
     else meant.answer({ fault })
   }
 
   #route(event: StreamEvent, frame: Frame): void {
     if (frame.kind === 'response' && !this.#session.merged) this.#answered(event, frame.key ?? '')
-    else this.#give(this.#exchanges.related(frame)?.stream() ?? this.#unasked, event)
+    else this.#give(this.#exchanges.related(frame)?.stream() ?? this.#unsolicited, event)
   }
 
   /** No stream but that of its request may bring an answer. */
   #answered(event: StreamEvent, key: string): void {
-    if (!this.#exchanges.has(key) && this.#begun.takes(event.frame)) return
+    if (!this.#exchanges.has(key) && this.#setup.consumes(event.frame)) return
     const exchange = this.#exchanges.take(key) ?? this.#exchanges.take(roundedKey(this.#exchanges.keys(), key) ?? '')
     if (exchange === undefined) this.#session.dropped('unknown_id')
     else exchange.answer(event)
@@ -178,7 +178,7 @@ class StdioLink implements McpLink {
 
   #give(queue: Queue<StreamEvent>, event: StreamEvent): void {
     queue.push(event)
-    if (queue === this.#unasked && !this.#listening && !this.#session.merged) {
+    if (queue === this.#unsolicited && !this.#listening && !this.#session.merged) {
       if (queue.size <= WAITING) return
       queue.shift()
       this.#session.dropped('overflow')
@@ -189,12 +189,12 @@ class StdioLink implements McpLink {
     if (this.#over) return
     this.#over = true
     for (const exchange of this.#exchanges.takeAll()) exchange.fail(failed(lost))
-    this.#unasked.end()
+    this.#unsolicited.end()
     this.#lose(lost)
   }
 }
 
-const twice: McpReply = {
+const alreadyListening: McpReply = {
   ...{ form: 'failed', status: 409, code: 'UPSTREAM_FAILED' },
   message: 'The MCP server has a stream open for this session already.',
 }

@@ -1,4 +1,4 @@
-/** Hands things over in order, from who has them to who asks for them. `onLow` tells that it has run empty. */
+/** A queue that is read as an async iterator. `onLow` is called when it runs empty. */
 export class Queue<T> implements AsyncIterable<T> {
   readonly #ready: T[] = []
   readonly #onLow: () => void
@@ -25,7 +25,7 @@ export class Queue<T> implements AsyncIterable<T> {
     this.#ready.shift()
   }
 
-  /** Nothing follows; with an error, whoever asks gets it behind the last thing. */
+  /** Nothing follows; an error is given to the reader after the last thing. */
   end(failure?: Error): void {
     this.#ended = true
     this.#failure ??= failure

@@ -5,7 +5,7 @@ import type { Child } from './child.ts'
 /** Subscriptions that are remembered. */
 const MAX_SUBSCRIPTIONS = 1_000
 
-/** What a child has been told that outlasts the message: how the session began, and what is to be sent unasked. */
+/** The messages that set a session up: `initialize`, the log level and subscriptions. They are sent again to a new child process. */
 export class SessionSetup {
   #initialize: Frame | undefined
   #initialized: Frame | undefined
@@ -23,13 +23,13 @@ export class SessionSetup {
       this.#subscriptions.set(uriOf(frame), frame)
   }
 
-  /** The session has begun, so that another child can take it up. */
-  get isWhole(): boolean {
+  /** The session is initialized, so that another child can resume it. */
+  get isComplete(): boolean {
     return this.#initialize !== undefined && this.#initialized !== undefined
   }
 
-  /** Tells another child all of it; resolves to the reason where it does not take the session up. */
-  async tell(child: Child): Promise<string | undefined> {
+  /** Sends all of them to another child; resolves to the reason if the child does not resume the session. */
+  async replay(child: Child): Promise<string | undefined> {
     const { promise, resolve } = Promise.withResolvers<Frame>()
     if (this.#initialize === undefined) return 'The session has not begun'
     this.#answers.set(this.#initialize.key ?? '', resolve)
@@ -45,13 +45,13 @@ export class SessionSetup {
     return undefined
   }
 
-  /** Whether a message answers what another child was told anew; nobody else gets it. */
-  takes(frame: Frame | undefined): boolean {
+  /** Whether a message answers a repeated one; then the client must not get it. */
+  consumes(frame: Frame | undefined): boolean {
     const { key = '' } = frame ?? {}
-    const told = this.#answers.get(key)
-    if (frame === undefined || told === undefined) return false
+    const resolve = this.#answers.get(key)
+    if (frame === undefined || resolve === undefined) return false
     this.#answers.delete(key)
-    told(frame)
+    resolve(frame)
     return true
   }
 }

@@ -20,7 +20,7 @@ export interface Question {
 
 const toolError = (text: string): ToolError => ({ content: [{ type: 'text', text }], isError: true })
 
-/** The rules' own words behind the sentence, each once. */
+/** The sentence, and after it the rules' own words, each once. */
 const withMessages = (text: string, winners: readonly Opinion[]): string =>
   [text, ...new Set(winners.flatMap(({ message }) => message ?? []))].join(' ')
 

@@ -2,7 +2,7 @@ import type { Change, Gateway, SpanDraft } from 'guard-gateway/core'
 import { type Audit, auditedEvent, waitSpanId } from '../audit/index.ts'
 import type { ApprovalRow } from './tables.ts'
 
-/** What a change of an approval leaves behind in Replay and in the audit. */
+/** What a change of an approval writes to Replay and to the audit. */
 export interface ApprovalChange {
   /** `approval.allowed`, `approval.denied`, `approval.expired`. */
   readonly name: string

@@ -6,11 +6,11 @@ import { type RunUpdate, RunWriter } from './run-writer.ts'
 import { SessionLog } from './session-log.ts'
 import { UnfinishedCalls } from './unfinished-calls.ts'
 
-/** The record of all MCP traffic of this process: what was decided, what happened, and where it stands in Replay. */
+/** Records all MCP traffic of this process: decisions, events, and their spans in Replay. */
 export class Audit {
-  /** Calls that go on while their records are written. */
+  /** Forwarded calls, whose records are written in batches. */
   readonly batched: BatchedCalls
-  /** Calls of processes that have gone. */
+  /** Calls of processes that have ended. */
   readonly unfinished: UnfinishedCalls
   readonly #gateway: Gateway
   readonly #writers = new Map<string, RunWriter>()
@@ -23,7 +23,7 @@ export class Audit {
     this.unfinished = new UnfinishedCalls(gateway, (update, urgent) => this.keep(update, urgent))
   }
 
-  /** The storage is open: from now on every reader sees what was answered, and unfinished calls of other processes are looked for. */
+  /** The storage is open: from now on every reader sees the ends of calls, and unfinished calls are looked for. */
   begin(): void {
     this.batched.begin()
     this.unfinished.begin()
@@ -34,7 +34,7 @@ export class Audit {
     return new SessionLog(this.#gateway, this, about)
   }
 
-  /** Writes to a run; pieces of one run are written in the order in which they came. */
+  /** Writes an update to its run; updates of one run are written in order. */
   keep(update: RunUpdate, urgent: boolean): Promise<void> {
     const { trace_id } = update.run
     let writer = this.#writers.get(trace_id)
@@ -46,12 +46,12 @@ export class Audit {
     return writer.add(update, urgent)
   }
 
-  /** Puts something on record that belongs to no session; nobody waits for it. */
+  /** Records an event that belongs to no session, without waiting for the write. */
   event(event: AuditEvent): void {
     this.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now()) }])
   }
 
-  /** Remembers the text of a policy that comes into force, once a version. */
+  /** Keeps the text of a policy that comes into force, once for each version. */
   policyLoaded(version: string, text: string): void {
     if (this.#known.has(version)) return
     this.#known.add(version)
@@ -64,18 +64,18 @@ export class Audit {
     )
   }
 
-  /** Writes rows that belong to no run; nobody waits for them. */
+  /** Writes rows that belong to no run, without waiting for the write. */
   put(rows: readonly Change[]): void {
     this.#follow(this.#gateway.storage.write(rows))
   }
 
-  /** Looks for nothing any more; resolves when everything is written. */
+  /** Stops; resolves when everything is written. */
   end(): Promise<void> {
     this.unfinished.end()
     return this.flush()
   }
 
-  /** Resolves when everything that was handed over is written. */
+  /** Resolves when everything so far is written. */
   async flush(): Promise<void> {
     await this.batched.flush()
     for (const writer of [...this.#writers.values()]) await writer.flush()

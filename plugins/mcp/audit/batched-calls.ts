@@ -3,15 +3,15 @@ import { recordsOf } from './records.ts'
 import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
-/** How long the end of a call may wait for a decision to be written with, in milliseconds. */
-const RIDE_MS = 5
-/** From when on Replay shows a call that runs, at most twice as long after it began. */
-const SHOWN_MS = 100
+/** How long the end of a call may wait for the next write, in milliseconds. */
+const END_BATCH_MS = 5
+/** After this time, in milliseconds, Replay shows a call that still runs; at the latest after twice the time. */
+const SHOW_AFTER_MS = 100
 
-/** What its end adds to the record of a call. */
+/** What the end of a call adds to its record. */
 export type End = Pick<AuditRow, 'outcome' | 'duration_ms' | 'duration_us' | 'result_bytes'>
 
-/** A forwarded call on its way through the records. */
+/** A forwarded call whose records are written in batches. */
 export class BatchedCall {
   readonly origin: Origin
   readonly run: FragmentRun
@@ -19,7 +19,7 @@ export class BatchedCall {
   readonly written = Promise.withResolvers<void>()
   readonly row: AuditRow
   end: End | undefined
-  /** Its run knows that it runs. */
+  /** Its run has been told that the call runs. */
   isAnnounced = false
 
   constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
@@ -44,7 +44,7 @@ interface Ends {
 export class BatchedCalls {
   readonly #gateway: Gateway
   readonly #keep: (update: RunUpdate, urgent: boolean) => Promise<void>
-  #fresh: BatchedCall[] = []
+  #unwritten: BatchedCall[] = []
   #ends: Ends | undefined
   /** Those written since running calls were shown last, and those that ran then. */
   #young: BatchedCall[] = []
@@ -52,15 +52,15 @@ export class BatchedCalls {
   readonly #writing = new Set<Promise<unknown>>()
   /** Of these: ends that are read from records. */
   readonly #ending = new Set<Promise<unknown>>()
-  #ride: NodeJS.Timeout | undefined
-  #later: NodeJS.Timeout | undefined
+  #endsTimer: NodeJS.Timeout | undefined
+  #showTimer: NodeJS.Timeout | undefined
 
   constructor(gateway: Gateway, keep: (update: RunUpdate, urgent: boolean) => Promise<void>) {
     this.#gateway = gateway
     this.#keep = keep
   }
 
-  /** From now on every reader sees the ends of calls that were answered. */
+  /** From now on every reader sees the ends of answered calls. */
   begin(): void {
     this.#gateway.storage.beforeReads('mcp_audit', () => {
       this.#writeEnds()
@@ -70,7 +70,7 @@ export class BatchedCalls {
 
   /** Writes the decision about a call; resolves when it is durable, rejects if it cannot be. */
   add(call: BatchedCall): Promise<void> {
-    if (this.#fresh.push(call) === 1) setImmediate(() => this.#write())
+    if (this.#unwritten.push(call) === 1) setImmediate(() => this.#write())
     return call.written.promise
   }
 
@@ -83,12 +83,12 @@ export class BatchedCalls {
     const ends = this.#ends ?? noEnds()
     const record: AuditRow = { ...call.row, ...end, traced: true }
     if (call.isAnnounced || !this.#gateway.hooks.tool.call(false, { record, written: ends.written.promise }))
-      return this.#tell(call, end)
+      return this.#updateRun(call, end)
     this.#ends = ends
-    this.#ride ??= setTimeout(() => {
-      this.#ride = undefined
+    this.#endsTimer ??= setTimeout(() => {
+      this.#endsTimer = undefined
       this.#writeEnds()
-    }, RIDE_MS)
+    }, END_BATCH_MS)
     ends.changes.push({ table: 'mcp_audit', key: call.row.id, patch: { ...end, traced: true } })
     return undefined
   }
@@ -110,8 +110,8 @@ export class BatchedCalls {
 
   /** Writes the decisions of a turn, and the ends that wait. */
   #write(): void {
-    const calls = this.#fresh
-    this.#fresh = []
+    const calls = this.#unwritten
+    this.#unwritten = []
     this.#writeEnds()
     if (calls.length === 0) return
     const rows = calls.map(({ row }): Change => ({ table: 'mcp_audit', put: row }))
@@ -133,27 +133,27 @@ export class BatchedCalls {
     this.#ending.add(ending)
   }
 
-  /** Lets calls go on whose decisions are durable. */
+  /** Lets calls be forwarded whose decisions are durable. */
   #forward(calls: readonly BatchedCall[]): void {
     for (const { written } of calls) written.resolve()
     this.#young.push(...calls)
-    this.#later ??= setTimeout(() => this.#show(), SHOWN_MS)
+    this.#showTimer ??= setTimeout(() => this.#show(), SHOW_AFTER_MS)
   }
 
-  /** Tells runs of their calls that go on. */
+  /** Adds calls that still run to their runs. */
   #show(): void {
-    clearTimeout(this.#later)
+    clearTimeout(this.#showTimer)
     for (const call of this.#old.filter(isOpen)) {
       call.isAnnounced = true
-      void this.#tell(call)
+      void this.#updateRun(call)
     }
     this.#old = this.#young.filter(isOpen)
     this.#young = []
-    this.#later = this.#old.length === 0 ? undefined : setTimeout(() => this.#show(), SHOWN_MS)
+    this.#showTimer = this.#old.length === 0 ? undefined : setTimeout(() => this.#show(), SHOW_AFTER_MS)
   }
 
-  /** Tells a run of a call that runs, or has ended. Never rejects. */
-  async #tell({ origin, run, row, isAnnounced }: BatchedCall, end?: End): Promise<void> {
+  /** Adds a call that runs, or has ended, to its run. Never rejects. */
+  async #updateRun({ origin, run, row, isAnnounced }: BatchedCall, end?: End): Promise<void> {
     const { span, event } = recordsOf({ ...row, ...end }, false)
     const events = end === undefined || !isAnnounced ? [event] : []
     const rows: Change[] = end === undefined ? [] : [{ table: 'mcp_audit', key: row.id, patch: end }]
@@ -181,7 +181,7 @@ export class BatchedCalls {
   }
 }
 
-/** Of these writes none has a condition that anybody minds: they may be answered as soon as they are safe. */
+/** These writes have no condition, so they count as done as soon as they are durable. */
 const UNCONDITIONAL: WriteOptions = { onRefused: () => {} }
 
 const noEnds = (): Ends => {

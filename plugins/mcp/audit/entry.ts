@@ -16,7 +16,7 @@ export interface AuditSession {
   readonly origin?: 'mcp' | 'playground'
 }
 
-/** A call that was taken up: its place among the records and in Replay. */
+/** The ids of a call: of its record, and of its span in Replay. */
 export interface Entry {
   /** `aud_…`, of its record. */
   readonly id: string
@@ -28,12 +28,12 @@ export interface Entry {
   readonly trace_id: string
   readonly span_id: string
   readonly parent_span_id: string | null
-  /** The run is one that the caller named, not that of the session. */
+  /** The caller named the run; it is not that of the session. */
   readonly joined: boolean
   /** The caller named a run of another project. */
   readonly join_refused: boolean
   /** Its record as it was written, while the call is forwarded and has no outcome. */
   running?: AuditRow | undefined
-  /** The same of one whose trace may be read from its record. */
+  /** The same while its records are written in batches. */
   batched?: BatchedCall | undefined
 }

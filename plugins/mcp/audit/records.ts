@@ -31,7 +31,7 @@ export const runOf = (
 /** The audit record of a judged call. */
 export const decisionRow = (
   entry: Entry,
-  told: SessionLabels,
+  labels: SessionLabels,
   facts: CallFacts,
   judgement: Judgement,
   more: { readonly approval_id: string | null; readonly duration_ms: number },
@@ -41,12 +41,12 @@ export const decisionRow = (
   seq: entry.seq,
   kind: 'decision',
   name: 'policy.decision',
-  server_id: told.server_id,
-  session_id: told.id,
-  project_id: told.project_id,
-  agent_id: told.agent_id,
-  transport: told.transport,
-  protocol_version: told.protocol_version,
+  server_id: labels.server_id,
+  session_id: labels.id,
+  project_id: labels.project_id,
+  agent_id: labels.agent_id,
+  transport: labels.transport,
+  protocol_version: labels.protocol_version,
   request_id: cutText(facts.request_id, NAME_CHARS),
   tool: cutText(facts.tool, NAME_CHARS),
   argument_hash: facts.argument_hash,
@@ -75,7 +75,7 @@ export const decisionRow = (
   traced: null,
 })
 
-/** The span and the event of a judged call as its run is told of them: running where it was forwarded and has no outcome. */
+/** The span and the event of a judged call as they are written to its run: running where it was forwarded and has no outcome. */
 export const recordsOf = (
   row: AuditRow,
   join_refused: boolean,

@@ -10,7 +10,7 @@ import {
   type SpanDraft,
 } from 'guard-gateway/core'
 
-/** What one call or decision adds to a run, and the rows that commit with it. */
+/** What one call or decision adds to a run, with the rows that commit in the same write. */
 export interface RunUpdate {
   readonly origin: Origin
   readonly run: FragmentRun

@@ -10,10 +10,10 @@ import { type AuditEvent, eventRow } from './event-row.ts'
 import type { CallFacts, Judgement } from './judgement.ts'
 import { decisionRow, endOf, recordsOf, runOf, type SessionLabels } from './records.ts'
 
-/** A session that made so many calls goes on in a new run. */
+/** Calls of a session in one run; then the session continues in a new run. */
 const MAX_CALLS = 2_000
 
-/** What commits with a decision because an approval has a part in it. */
+/** What commits with a decision when an approval takes part in it. */
 export interface ApprovalPart {
   readonly approval_id: string
   /** Changes of the approval, each under its condition. */
@@ -25,7 +25,7 @@ export interface ApprovalPart {
 export class SessionLog {
   readonly #gateway: Gateway
   readonly #audit: Audit
-  #told: SessionLabels
+  #labels: SessionLabels
   #seq = 0
   #trace_id: string | undefined
   #calls = 0
@@ -36,7 +36,7 @@ export class SessionLog {
     const { external_session_id, project_id } = about
     this.#gateway = gateway
     this.#audit = audit
-    this.#told = {
+    this.#labels = {
       ...about,
       protocol_version: null,
       guard_session_id: external_session_id === null ? null : derivedId('ses_', project_id, external_session_id),
@@ -45,10 +45,10 @@ export class SessionLog {
 
   /** Client and server agreed on a version of the protocol. */
   negotiated(protocol_version: string): void {
-    this.#told = { ...this.#told, protocol_version: cutText(protocol_version, 32) }
+    this.#labels = { ...this.#labels, protocol_version: cutText(protocol_version, 32) }
   }
 
-  /** Takes up a call: where its records and spans will stand. `traceparent` is the caller's, in the form of the header. */
+  /** Makes the entry of a call: the ids of its record, run and span. `traceparent` is the caller's, in the form of the header. */
   begin(traceparent?: string): Entry | Promise<Entry> {
     const at = this.#gateway.clock.now()
     const tick = this.#gateway.clock.tick()
@@ -73,12 +73,12 @@ export class SessionLog {
   }
 
   /**
-   * Puts a decision on record, with what it changes of an approval; true when all of it is durable, so that the call may go on.
+   * Records a decision, with what it changes of an approval; true when all of it is durable, so that the call may go on.
    * False: the approval has changed meanwhile, and nothing was written. Rejects if storage cannot be written: the call must not be forwarded.
    */
   async judged(entry: Entry, facts: CallFacts, judgement: Judgement, approval?: ApprovalPart): Promise<boolean> {
     const duration_ms = this.#since(entry)
-    const row = decisionRow(entry, this.#told, facts, judgement, {
+    const row = decisionRow(entry, this.#labels, facts, judgement, {
       approval_id: approval?.approval_id ?? null,
       duration_ms,
     })
@@ -88,7 +88,7 @@ export class SessionLog {
     if (judgement.forwarded) entry.running = row
     const update = {
       origin: this.#origin,
-      run: runOf(entry, this.#told),
+      run: runOf(entry, this.#labels),
       spans: [span, ...(approval?.spans ?? [])],
       events: [event],
       rows: [{ table: 'mcp_audit', put: row } as const, ...changes],
@@ -106,20 +106,20 @@ export class SessionLog {
   }
 
   /**
-   * Puts the decision about a call that is forwarded on record, together with others of its turn; resolves when it is durable, so that the
-   * call may go on. Rejects if it cannot be written, at once with STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be.
+   * Records the decision about a call that is forwarded, in one write with others of its turn; resolves when it is durable, so that the call
+   * may go on. Rejects if it cannot be written, at once with STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be.
    */
   async pass(entry: Entry, facts: CallFacts, judgement: Judgement): Promise<void> {
     const { state } = this.#gateway.storage
     if (state === 'full') throw new GuardError('STORAGE_FULL')
     if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
-    const row = decisionRow(entry, this.#told, facts, judgement, { approval_id: null, duration_ms: 0 })
-    const call = new BatchedCall(this.#origin, runOf(entry, this.#told), row)
+    const row = decisionRow(entry, this.#labels, facts, judgement, { approval_id: null, duration_ms: 0 })
+    const call = new BatchedCall(this.#origin, runOf(entry, this.#labels), row)
     await this.#audit.batched.add(call)
     entry.batched = call
   }
 
-  /** Takes up the end of a forwarded call. Resolves when its run knows what is new, so that it may be answered; undefined: at once. */
+  /** Records the end of a forwarded call. Resolves when the call may be answered; undefined: at once. */
   ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
     const call = entry.batched
     if (call === undefined) {
@@ -130,10 +130,10 @@ export class SessionLog {
     return this.#audit.batched.end(call, endOf(outcome, this.#since(entry), result_bytes))
   }
 
-  /** Puts the end of a call whose decision is durable on record with the next batch; resolves when it is, too. What fails is a fault, nobody's error; of a call that is not on record, nothing. */
+  /** Records the end of a call whose decision is durable with the next batch; resolves when it is written. A write that fails is a fault. A call without a record has no end. */
   async outcome(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> {
     const row = entry.running
-    // of a call that could not be recorded there is nothing to end
+    // a call that could not be recorded has no record to end
     if (row === undefined) return
     entry.running = undefined
     const patch: End = endOf(outcome, this.#since(entry), result_bytes)
@@ -153,15 +153,15 @@ export class SessionLog {
     }
   }
 
-  /** Puts a frame on record that was not passed on, or an event of the session; nobody waits for it. */
+  /** Records a refused frame or an event of the session, without waiting for the write. */
   event(event: AuditEvent): void {
-    const { id: session_id, server_id, project_id, agent_id, transport, protocol_version } = this.#told
+    const { id: session_id, server_id, project_id, agent_id, transport, protocol_version } = this.#labels
     const placed = { seq: ++this.#seq, session_id, server_id, project_id, agent_id, transport, protocol_version }
     this.#audit.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now(), placed) }])
   }
 
   get #origin(): Origin {
-    return this.#told.origin ?? 'mcp'
+    return this.#labels.origin ?? 'mcp'
   }
 
   #since({ tick }: Entry): number {
@@ -182,7 +182,7 @@ export class SessionLog {
   async #joins(trace_id: string): Promise<boolean> {
     if (this.#joinable === trace_id) return true
     const run = await this.#gateway.storage.get('runs', trace_id)
-    if (run !== undefined && !joinsProject(run, this.#told.project_id)) return false
+    if (run !== undefined && !joinsProject(run, this.#labels.project_id)) return false
     this.#joinable = trace_id
     return true
   }

@@ -3,21 +3,21 @@ import { recordsOf } from './records.ts'
 import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
-/** So often is looked, at calls that are as old as that: a process that lives has told their runs of them long before. */
+/** Interval of the check, and the least age of calls that it looks at: a living process has added such calls to their runs. */
 const EVERY_MS = 60_000
-/** What has been left for longer may belong to a run that was removed since. */
+/** Older calls are not looked at: their run may be removed. */
 const FURTHEST_MS = 86_400_000
 const MAX_ROWS = 1_000
 const MESSAGE = 'the proxy stopped before the call ended'
 
-/** Ends calls on record whose process has gone before it could, whichever that was: their outcome is `lost`, and their runs know of them. */
+/** Ends calls on record whose process, this or another one, ended before it recorded their outcome. Their outcome is `lost`, and their runs show them. */
 export class UnfinishedCalls {
   readonly #gateway: Gateway
   readonly #keep: (update: RunUpdate, urgent: boolean) => Promise<void>
-  /** Calls that went on when they were looked at last. */
+  /** Calls that still ran at the last check. */
   #open: readonly string[] = []
-  /** Calls that began before are looked at already. */
-  #since: number | undefined
+  /** Calls that began before this time have been checked; milliseconds since 1970. */
+  #checkedUntil: number | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(gateway: Gateway, keep: (update: RunUpdate, urgent: boolean) => Promise<void>) {
@@ -36,41 +36,41 @@ export class UnfinishedCalls {
     this.#timer = undefined
   }
 
-  /** Looks at calls without an outcome once. */
+  /** Checks calls without an outcome once. */
   async check(): Promise<void> {
     const until = this.#gateway.clock.now() - EVERY_MS
-    const seen = [...(await this.#goingOn()), ...(await this.#begun(until))]
-    this.#since = until
+    const candidates = [...(await this.#stillOpen()), ...(await this.#startedSince(until))]
+    this.#checkedUntil = until
     const open: string[] = []
-    for (const row of seen) if (await this.#goesOn(row)) open.push(row.id)
+    for (const row of candidates) if (await this.#isStillOpen(row)) open.push(row.id)
     this.#open = open.slice(-MAX_ROWS)
   }
 
-  async #goingOn(): Promise<readonly AuditRow[]> {
+  async #stillOpen(): Promise<readonly AuditRow[]> {
     if (this.#open.length === 0) return []
     const where = { id: { in: this.#open }, outcome: null }
     return (await this.#gateway.storage.find('mcp_audit', { where, limit: MAX_ROWS })).rows
   }
 
-  async #begun(until: number): Promise<readonly AuditRow[]> {
-    const at = { gte: this.#since ?? until - FURTHEST_MS, lt: until }
+  async #startedSince(until: number): Promise<readonly AuditRow[]> {
+    const at = { gte: this.#checkedUntil ?? until - FURTHEST_MS, lt: until }
     const where = { kind: 'decision', outcome: null, at } as const
     return (await this.#gateway.storage.find('mcp_audit', { where, order: ['at', 'desc'], limit: MAX_ROWS })).rows
   }
 
-  /** False: it has ended, at the latest by this. */
-  async #goesOn(row: AuditRow): Promise<boolean> {
+  /** Whether the call still runs. If not, it has ended now at the latest. */
+  async #isStillOpen(row: AuditRow): Promise<boolean> {
     const { trace_id, span_id } = row
     if (trace_id === null || span_id === null) return false
     const span = await this.#gateway.storage.get('spans', [trace_id, span_id])
-    if (span === undefined) await this.#tell(row, trace_id)
+    if (span === undefined) await this.#addToRun(row, trace_id)
     else if (span.end_ns === null) return true
     else await this.#gateway.storage.write([lost(row)])
     return false
   }
 
-  /** Tells the run of a call that it has never heard of. */
-  async #tell(row: AuditRow, trace_id: string): Promise<void> {
+  /** Adds a call to its run, which does not have it yet. */
+  async #addToRun(row: AuditRow, trace_id: string): Promise<void> {
     const { span, event } = recordsOf({ ...row, outcome: 'lost' }, false)
     const { project_id, agent_id, server_id, parent_span_id } = row
     const update: RunUpdate = {
@@ -89,7 +89,7 @@ export class UnfinishedCalls {
     try {
       await this.#keep(update, true)
     } catch (error) {
-      // somebody else was first
+      // another process was first
       if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY') throw error
     }
   }

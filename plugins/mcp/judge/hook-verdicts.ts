@@ -5,10 +5,10 @@ import type { Policy } from '../policy/index.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { Opinion } from './verdict.ts'
 
-/** How long plugins may think about a call, in milliseconds. */
+/** How long plugins may take to judge a call, in milliseconds. */
 const HOOK_MS = 10_000
 
-/** What others than the rules think of a call: its pin, that of what the server says of itself if `isServers`, and plugins. */
+/** Opinions about a call that come from its pin and from plugins. `isServers`: the pin is that of what the server says of itself. */
 export const hookVerdicts = (
   gateway: Gateway,
   call: ToolCall,
@@ -25,19 +25,21 @@ export const hookVerdicts = (
   }
   const { call: hook } = mcpHooks(gateway)
   if (!hook.isUsed()) return opinions
-  return inTime(gateway, hook.promise(call)).then((said) => (said === undefined ? opinions : [...opinions, said]))
+  return inTime(gateway, hook.promise(call)).then((opinion) =>
+    opinion === undefined ? opinions : [...opinions, opinion],
+  )
 }
 
 const unable: Opinion = { rule_id: 'plugin', action: 'deny', reason: 'a plugin could not judge the call' }
 
-/** A plugin that fails or takes too long cannot tell, which counts against the call. */
-const inTime = async (gateway: Gateway, said: Promise<Opinion | undefined>): Promise<Opinion | undefined> => {
+/** Waits for the plugins. A plugin that fails or takes too long denies the call. */
+const inTime = async (gateway: Gateway, opinion: Promise<Opinion | undefined>): Promise<Opinion | undefined> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Opinion>((resolve) => {
     timer = setTimeout(() => resolve(unable), HOOK_MS)
   })
   try {
-    return await Promise.race([said, late])
+    return await Promise.race([opinion, late])
   } catch (error) {
     gateway.fault(error, 'mcp:call')
     return unable

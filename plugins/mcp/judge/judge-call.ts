@@ -16,7 +16,7 @@ import { readCall, refusedCall, traceparentOf } from './read-call.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { Opinion, Verdict } from './verdict.ts'
 
-/** A call in hand: the frame to forward, an answer in its place, or nothing if it was cancelled meanwhile. */
+/** Gives the frame to forward, or a response instead of it; an empty one if the call was cancelled meanwhile. */
 export type JudgeCall = (
   frame: Frame,
   request: PendingRequest,
@@ -34,7 +34,7 @@ export interface JudgeParts {
   readonly key: string
 }
 
-/** A call whose place among the records is known. */
+/** A call that is read, and whose entry among the records is made. */
 interface Case {
   readonly frame: Frame
   readonly request: PendingRequest
@@ -46,7 +46,7 @@ interface Case {
 
 const CANCELLED: ClientResponse = { form: 'none', status: 202 }
 
-/** The judge of a session's calls: pin, schema, rules, consent. A decision is on record, and an approval used up, before its call is forwarded. */
+/** Judges the calls of a session: pin, schema, rules, consent. A decision is on record, and its approval is used, before the call is forwarded. */
 export const judgeCalls =
   (parts: JudgeParts): JudgeCall =>
   async (frame, request, passed) => {
@@ -89,7 +89,7 @@ const open = async (
   return recorded(parts, found, unjudged('invalid', fault, policy), () => result(frame, invalidResult(tool, fault)))
 }
 
-/** A tool is what it was only as long as its server says the same of itself. */
+/** A tool counts as unchanged only while what its server says of itself is unchanged. */
 const pinOfCall = (tools: ServerTools, tool: string): CallFacts['pin'] => {
   const pin = tools.pin(tool)
   return pin === 'known' ? tools.serverPin() : pin
@@ -98,7 +98,7 @@ const pinOfCall = (tools: ServerTools, tool: string): CallFacts['pin'] => {
 const result = (frame: Frame, value: unknown): ClientResponse =>
   resultResponse(resultFrame(frame.id ?? 'null', JSON.stringify(value)))
 
-/** Puts a decision on record, then goes on; a call that cannot be recorded is refused, or passes where that was chosen for trials. */
+/** Records a decision, then gives what `next` gives. A call that cannot be recorded is refused; in shadow mode it passes if the storage setting says so. */
 const recorded = async <T extends ClientResponse | Frame>(
   { gateway, session: { log } }: JudgeParts,
   { entry, facts, frame }: Case,
@@ -140,7 +140,7 @@ const decide = async (parts: JudgeParts, found: Case): Promise<Frame | ClientRes
       forwarded(found, sent?.text),
     )
   }
-  if (verdict.action === 'confirm') return consented(parts, found, verdict)
+  if (verdict.action === 'confirm') return decideByConsent(parts, found, verdict)
   return recorded(parts, found, { ...judgement, forwarded: false }, () =>
     result(found.frame, refusedResult(call.tool, verdict, isServers ? 'server' : pinOf(facts))),
   )
@@ -154,7 +154,7 @@ const pinOf = ({ pin }: CallFacts): 'new' | 'changed' | undefined =>
 const sentHash = ({ key }: JudgeParts, sent: Verdict['sent']): Pick<Judgement, 'sent_argument_hash'> =>
   sent === undefined ? {} : { sent_argument_hash: argumentHash(key, sent.text) }
 
-/** The frame as it goes to the server: with changed arguments, and without the wish to run as a task. */
+/** The frame as it goes to the server: with changed arguments, and without `task`. */
 const forwarded = ({ frame, request, entry, call }: Case, args: string | undefined): Frame => {
   request.entry = entry
   request.tool = call.tool
@@ -166,7 +166,7 @@ const forwarded = ({ frame, request, entry, call }: Case, args: string | undefin
 }
 
 /** Ends a decision that must not be recorded: the client has cancelled, or a limit has no room left. */
-class Stopped extends Error {
+class DecisionAborted extends Error {
   readonly limit: Opinion | undefined
   constructor(limit?: Opinion) {
     super('stopped')
@@ -174,33 +174,33 @@ class Stopped extends Error {
   }
 }
 
-const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Promise<Frame | ClientResponse> => {
+const decideByConsent = async (parts: JudgeParts, found: Case, verdict: Verdict): Promise<Frame | ClientResponse> => {
   const { approvals, session } = parts
   const { call, entry, facts, policy, request, frame } = found
   const judgement = fromVerdict(verdict)
   const sent = sentHash(parts, verdict.sent)
   let taken = false
   const commit = async ({ state, part }: Consent): Promise<boolean> => {
-    if (request.state === 'cancelled') throw new Stopped()
+    if (request.state === 'cancelled') throw new DecisionAborted()
     const granted = state === 'granted'
     if (granted && !taken) {
       const limit = await policy.take(call)
-      if (limit !== undefined) throw new Stopped(limit)
+      if (limit !== undefined) throw new DecisionAborted(limit)
       taken = true
     }
-    const said = state === 'denied' ? { denied_by_user: true } : {}
-    return session.log.judged(entry, facts, { ...judgement, ...(granted ? sent : said), forwarded: granted }, part)
+    const denial = state === 'denied' ? { denied_by_user: true } : {}
+    return session.log.judged(entry, facts, { ...judgement, ...(granted ? sent : denial), forwarded: granted }, part)
   }
   try {
     const decided = await approvals.decide({ ...questionOf(parts, found, verdict), ...sent }, commit)
-    // what was written behind the end of the session was not found when it ended
+    // an approval that was written after the end of the session was not found when it ended
     if (session.ended) await approvals.expireSession(session.id)
     if (decided.state === 'granted') return forwarded(found, verdict.sent?.text)
     if (decided.state === 'denied')
       return result(frame, deniedByUserResult(decided.approval.id, decided.approval.reason))
-    return result(frame, confirmResult(askedAs(parts, found, verdict, decided)))
+    return result(frame, confirmResult(confirmationOf(parts, found, verdict, decided)))
   } catch (error) {
-    if (!(error instanceof Stopped)) {
+    if (!(error instanceof DecisionAborted)) {
       parts.gateway.fault(error, 'mcp:record')
       return unrecorded(frame)
     }
@@ -214,11 +214,11 @@ const overLimit = (
   judgement: ReturnType<typeof fromVerdict>,
   limit: Opinion,
 ): Promise<Frame | ClientResponse> => {
-  const said = { ...judgement, action: limit.action, rule_ids: [limit.rule_id], forwarded: false }
-  return recorded(parts, found, said, () => result(found.frame, limitResult(limit)))
+  const limited = { ...judgement, action: limit.action, rule_ids: [limit.rule_id], forwarded: false }
+  return recorded(parts, found, limited, () => result(found.frame, limitResult(limit)))
 }
 
-const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, { approval }: Consent) => ({
+const confirmationOf = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, { approval }: Consent) => ({
   approval_id: approval.id,
   server_id: call.server_id,
   tool: call.tool,

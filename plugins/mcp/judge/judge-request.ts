@@ -18,10 +18,10 @@ export interface RequestRefusal {
   readonly approval_id?: string
 }
 
-/** Judges a request that is no call of a tool, and puts it on record; undefined: it goes on. */
+/** Judges a request that is no call of a tool, and records it; undefined: it is forwarded. */
 export type JudgeRequest = (frame: Frame, asker: Asker) => Promise<RequestRefusal | undefined>
 
-/** Keeps a session alive and says nothing. */
+/** A ping keeps a session alive and says nothing else. */
 const UNRECORDED = 'ping'
 
 export const judgeRequests =
@@ -33,7 +33,7 @@ export const judgeRequests =
     const within = asker === 'server' && parts.session.clientRequests.some((request) => isRuled(request.method))
     const verdict = policy.request(method, within)
     const stops = verdict.action !== 'allow' && policy.mode === 'enforce'
-    if (verdict.action === 'confirm' && stops) return consented(parts, frame, asker, policy, verdict)
+    if (verdict.action === 'confirm' && stops) return decideByConsent(parts, frame, asker, policy, verdict)
     note(parts, frame, asker, policy, verdict, !stops)
     return stops ? { message: REQUEST_TEXTS.denied(method, verdict.rule_id), code: 'MCP_DENIED' } : undefined
   }
@@ -66,7 +66,7 @@ const note = (
 }
 
 /** Asks a person, as a call of a tool does; the sender repeats the request. */
-const consented = async (
+const decideByConsent = async (
   parts: JudgeParts,
   frame: Frame,
   asker: Asker,
@@ -99,14 +99,14 @@ const consented = async (
     arguments: (parseJson(params) ?? readJson(params)) as Arguments,
   }
   const commit = ({ state, part }: Consent): Promise<boolean> => {
-    const said = state === 'denied' ? { denied_by_user: true } : {}
-    return session.log.judged(entry, facts, { ...judgement, ...said, forwarded: state === 'granted' }, part)
+    const decision = state === 'denied' ? { denied_by_user: true } : {}
+    return session.log.judged(entry, facts, { ...judgement, ...decision, forwarded: state === 'granted' }, part)
   }
   try {
     const { state, approval } = await approvals.decide(question, commit)
     if (session.ended) await approvals.expireSession(session.id)
     if (state === 'granted') {
-      // what becomes of it is not followed
+      // how the request ends is not recorded
       void session.log.outcome(entry, 'ok')
       return undefined
     }

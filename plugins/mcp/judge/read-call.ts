@@ -6,7 +6,7 @@ import type { ToolCall } from './tool-call.ts'
 
 const MAX_TOOL = 128
 
-/** The call that a `tools/call` makes, or in words why it makes none. */
+/** Reads the call of a `tools/call`; gives a text that says what is wrong if there is none. */
 export const readCall = ({ text, params }: Frame, session: Session, at: number): ToolCall | string => {
   const tool = stringIn(text, memberIn(params, 'name')?.value)
   if (tool === undefined || tool === '' || tool.length > MAX_TOOL)
@@ -30,11 +30,11 @@ export const readCall = ({ text, params }: Frame, session: Session, at: number):
 
 const BRACE = 0x7b
 
-/** The place in a trace that a call names for itself; it goes before that of the connection. */
+/** The `traceparent` that a call has in its `_meta`; it takes precedence over that of the connection. */
 export const traceparentOf = ({ text, params }: Frame): string | undefined =>
   stringIn(text, memberIn(memberIn(params, '_meta')?.value, 'traceparent')?.value)
 
-/** Refuses what makes no call; it is on record as frames are that cannot be used. */
+/** Refuses a `tools/call` that cannot be read, and records the refusal. */
 export const refusedCall = ({ log }: Session, { id = 'null' }: Frame, reason: string): ClientResponse => {
   log.event({ kind: 'refusal', name: 'call.refused', reason, request_id: id })
   return errorResponse(200, id, -32602, reason)

@@ -1,7 +1,7 @@
 import { terminalLine } from 'guard-gateway/lib/text'
 import { deniedText } from '../actions/texts.ts'
 
-/** What is said of requests that are no calls of tools. */
+/** Texts about requests that are no calls of tools. */
 export const REQUEST_TEXTS = {
   /** For the record, and for who is asked. */
   asked: (asker: 'client' | 'server', denied: boolean): string =>

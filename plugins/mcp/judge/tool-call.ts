@@ -1,6 +1,6 @@
 import type { Arguments } from 'guard-gateway/core'
 
-/** A `tools/call` in hand, read and not yet judged. */
+/** A `tools/call` that is read and not judged yet. */
 export interface ToolCall {
   readonly server_id: string
   /** `mcp_…`, the proxy's own. */
@@ -9,7 +9,7 @@ export interface ToolCall {
   readonly arguments: Arguments
   /** Source text of the arguments as the client sent them; `{}` if it sent none. */
   readonly text: string
-  /** Folder of the server's process, absolute, where it is known. */
+  /** Folder of the server's process, absolute; undefined where it is not known. */
   readonly cwd: string | undefined
   /** Milliseconds since the epoch. */
   readonly at: number

@@ -9,7 +9,7 @@ export interface RuleFinding extends CheckFinding {
   readonly check: string
 }
 
-/** One voice about a call: of a rule, of a pin, of a plugin, or the policy's default. */
+/** What one rule, pin or plugin, or the policy's default, says about a call. */
 export interface Opinion {
   /** `default` for the policy's default, `pin` for a changed definition. */
   readonly rule_id: string
@@ -28,9 +28,9 @@ export interface Verdict {
   readonly action: Action
   /** `shadow`: the call is forwarded unchanged whatever `action` says. */
   readonly mode: 'enforce' | 'shadow'
-  /** All whose opinion is `action`, in file order. */
+  /** The opinions whose action is `action`, in file order. */
   readonly winners: readonly Opinion[]
-  /** Of every rule that spoke, winners first. */
+  /** Findings of every rule that names the tool, those of winners first. */
   readonly findings: readonly RuleFinding[]
   /** The arguments to forward where a transform changed them: their source text with only the changed members spliced, and the parsed form. */
   readonly sent?: { readonly text: string; readonly arguments: Readonly<Record<string, unknown>> }

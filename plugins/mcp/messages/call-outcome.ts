@@ -2,7 +2,7 @@ import type { Frame } from 'guard-gateway/core'
 import { memberIn, sourceOf } from 'guard-gateway/lib/json'
 import type { CallOutcome } from '../hooks.ts'
 
-/** How a call ended, by its answer. */
+/** How a call ended, read from its response. */
 export const callOutcome = ({ text, result }: Frame): CallOutcome['outcome'] => {
   if (result === undefined) return 'rpc_error'
   const isError = memberIn(result, 'isError')?.value

@@ -5,7 +5,7 @@ import { foldName } from 'guard-gateway/lib/json-rpc'
 /** Revisions of MCP that are let through, newest first. */
 export const versions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
-/** The text of an `initialize`, or of its answer, without the capability for tasks: they are not passed on. */
+/** The text of an `initialize`, or of its response, without the capability `tasks`: the proxy does not relay tasks. */
 export const withoutTasks = (frame: Frame): string => {
   const capabilities = memberIn(frame.params ?? frame.result, 'capabilities')?.value
   return capabilities === undefined ? frame.text : applyEdits(frame.text, removeMembers(capabilities, ['tasks']))
@@ -13,7 +13,7 @@ export const withoutTasks = (frame: Frame): string => {
 
 const MAX_NAME = 200
 
-/** How a client names itself; null if it does not. */
+/** Name and version of a client; null if it gives no name. */
 export const clientOf = (frame: Frame): { readonly name: string; readonly version: string } | null => {
   const info = memberIn(frame.params, 'clientInfo')?.value
   const name = stringIn(frame.text, memberIn(info, 'name')?.value)
@@ -24,14 +24,14 @@ export const clientOf = (frame: Frame): { readonly name: string; readonly versio
 /** What a server says of itself. */
 export interface ServerFacts {
   readonly protocol_version: string | undefined
-  /** It tells when its list of tools changes. */
+  /** The server sends a notification when its list of tools changes. */
   readonly announcesTools: boolean
   /** JSON text of `serverInfo`; `{}` if it gives none. */
   readonly server_info: string
   readonly instructions: string | null
 }
 
-/** Reads the answer to `initialize`. */
+/** Reads the response to `initialize`. */
 export const serverFacts = ({ text, result }: Frame): ServerFacts => {
   const part = (name: string): JsonValue | undefined => memberIn(result, name)?.value
   const capabilities = part('capabilities')
@@ -57,7 +57,7 @@ const INTERPRETED = new Map(
   ]),
 )
 
-/** Two parsers could read the result differently, so that what is judged here is not what the client sees. */
+/** Whether two parsers could read the result differently. Then the client might see something else than what is judged here. */
 export const isAmbiguous = ({ doubled, result }: Frame): boolean =>
   doubled !== undefined ||
   (result?.members ?? []).some(({ name }) => (INTERPRETED.get(foldName(name)) ?? name) !== name)

@@ -2,15 +2,15 @@ import type { Frame } from 'guard-gateway/core'
 import { applyEdits, setMember } from 'guard-gateway/lib/json'
 
 /**
- * The text of an error that names no request, or comes for a message that was none; undefined for anything else.
- * With a status below 300 it answers what was `asked`, whose sender would not find it without the id.
+ * The text of an error that has no id, or that answers a message which was no request; undefined for anything else.
+ * With a status below 300 the error gets the id of `request`, so that its sender can match it.
  */
 export const unmatchedError = (
-  came: Frame | undefined,
-  asked: Frame | undefined,
+  received: Frame | undefined,
+  request: Frame | undefined,
   status: number,
 ): Buffer | string | undefined => {
-  if (came?.error === undefined || (came.key !== undefined && asked !== undefined)) return undefined
-  if (asked?.id === undefined || status >= 300) return came.raw
-  return applyEdits(came.text, [setMember(came.root, 'id', asked.id)])
+  if (received?.error === undefined || (received.key !== undefined && request !== undefined)) return undefined
+  if (request?.id === undefined || status >= 300) return received.raw
+  return applyEdits(received.text, [setMember(received.root, 'id', request.id)])
 }

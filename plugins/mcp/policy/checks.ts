@@ -51,7 +51,7 @@ export const findingsOf = (
   return started.some(isPromise) ? allNamed(rule, started, wait) : named(rule, started as readonly Found[])
 }
 
-/** Starts the checks behind those that have been started. */
+/** Starts the checks after those that have been started. */
 const startedInTurns = async (
   rule: CompiledRule,
   started: (Found | Promise<Found>)[],

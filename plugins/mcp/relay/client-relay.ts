@@ -17,7 +17,7 @@ const INTERNAL = -32603
 const INVALID_REQUEST = -32600
 const NO_METHOD = -32601
 
-/** Takes what a client says in one session: judges calls of tools, and passes on everything else as it came. */
+/** Relays the messages of a client in one session. It judges calls of tools and other requests, and passes on everything else unchanged. */
 export class ClientRelay {
   readonly #gateway: Gateway
   readonly #hooks: McpHooks
@@ -48,13 +48,13 @@ export class ClientRelay {
     this.#over = parts.over
   }
 
-  /** What the client gets for one message of its own. Never rejects. */
+  /** The response that the client gets for one message. Never rejects. */
   async take(came: Frame | FrameFault, passed: PassedHeaders = {}): Promise<ClientResponse> {
     this.#session.touch()
-    if (came.kind === 'fault') return this.#refused(came)
+    if (came.kind === 'fault') return this.#invalidFrame(came)
     const turn = this.#session.order?.join()
     try {
-      const frame = this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
+      const frame = this.#hooks.frame.isUsed() ? await this.#runHook(came) : came
       if (frame.kind === 'request') return await this.#request(frame, passed, turn)
       return await (frame.kind === 'response' ? this.#response(frame, turn) : this.#notification(frame, turn))
     } catch (error) {
@@ -66,7 +66,7 @@ export class ClientRelay {
     }
   }
 
-  /** What the server says unasked, or still owes behind the event of this id. */
+  /** Messages that the server sends of its own, or those that follow the event of this id. */
   async listen(lastEventId: string | undefined, passed: PassedHeaders = {}): Promise<ClientResponse> {
     this.#session.touch()
     const reply = await this.#session.link.listen(lastEventId, passed)
@@ -74,7 +74,7 @@ export class ClientRelay {
     return this.#answer(reply, undefined, undefined)
   }
 
-  /** Every request that waits gets an error: the server will not answer. */
+  /** Gives an error for every request that waits: the server will not answer. */
   abandon(reason: string): readonly OutgoingMessage[] {
     return this.#session.clientRequests.takeAll().map((request) => {
       void this.#relay.settle(request, 'lost', null)
@@ -82,12 +82,12 @@ export class ClientRelay {
     })
   }
 
-  #hooked(frame: Frame): Promise<Frame> {
+  #runHook(frame: Frame): Promise<Frame> {
     const { id: session_id, server } = this.#session
     return this.#hooks.frame.promise(frame, { direction: 'to_server', server_id: server.id, session_id })
   }
 
-  #refused({ code, message, id, silent = false }: FrameFault): ClientResponse {
+  #invalidFrame({ code, message, id, silent = false }: FrameFault): ClientResponse {
     this.#session.log.event({
       kind: 'refusal',
       name: 'frame.refused',
@@ -105,11 +105,16 @@ export class ClientRelay {
     const request: PendingRequest = { method, id, state: 'forwarded', cursor: listCursor(frame), entry: undefined }
     const added = this.#session.clientRequests.add(key, request)
     if (added === 'duplicate')
-      return this.#refused({ kind: 'fault', code: INVALID_REQUEST, message: 'A request of this id is on its way.', id })
+      return this.#invalidFrame({
+        kind: 'fault',
+        code: INVALID_REQUEST,
+        message: 'A request of this id is on its way.',
+        id,
+      })
     if (added === 'full')
       return errorResponse(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
     request.state = 'judging'
-    if (method !== 'tools/call') return this.#other(frame, request, passed, turn)
+    if (method !== 'tools/call') return this.#otherRequest(frame, request, passed, turn)
     const judged = await this.#judge(frame, request, passed)
     if (!('form' in judged)) return await this.#forward(judged, request, passed, turn)
     this.#session.clientRequests.take(key)
@@ -117,7 +122,12 @@ export class ClientRelay {
   }
 
   /** A request that is no call of a tool. */
-  async #other(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<ClientResponse> {
+  async #otherRequest(
+    frame: Frame,
+    request: PendingRequest,
+    passed: PassedHeaders,
+    turn?: Turn,
+  ): Promise<ClientResponse> {
     const refused = await this.#judgeRequest(frame, 'client')
     if (refused === undefined && request.state !== 'cancelled')
       return await this.#forward(this.#prepared(frame), request, passed, turn)
@@ -163,7 +173,7 @@ export class ClientRelay {
     return errorResponse(status, frame?.id, gone ? -32001 : INTERNAL, message, code, headers)
   }
 
-  /** One message in answer to one: it must be the answer. */
+  /** Handles a reply that is one message: it must be the response to the request. */
   async #single(
     event: StreamEvent,
     status: number,
@@ -192,15 +202,15 @@ export class ClientRelay {
         ? { form: 'none', status: 400 }
         : errorResponse(400, undefined, INVALID_REQUEST, 'The server has no request of this id on its way.')
     }
-    return this.#handedOver(frame, turn)
+    return this.#sendOn(frame, turn)
   }
 
   async #notification(frame: Frame, turn?: Turn): Promise<ClientResponse> {
     if (frame.method === 'notifications/cancelled' && !this.#cancels(frame)) return { form: 'none', status: 202 }
-    return this.#handedOver(frame, turn)
+    return this.#sendOn(frame, turn)
   }
 
-  /** Notes what the client wants no more; true if the server must be told. */
+  /** Marks a request as cancelled by the client; true if the server must be told. */
   #cancels(frame: Frame): boolean {
     const found = this.#session.clientRequests.cancel(cancelledKey(frame) ?? '')
     if (found?.was !== 'forwarded') return false
@@ -208,7 +218,7 @@ export class ClientRelay {
     return true
   }
 
-  async #handedOver(frame: Frame, turn?: Turn): Promise<ClientResponse> {
+  async #sendOn(frame: Frame, turn?: Turn): Promise<ClientResponse> {
     return this.#answer(await this.#session.post(frame, {}, turn), undefined, undefined)
   }
 }

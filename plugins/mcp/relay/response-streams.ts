@@ -6,7 +6,7 @@ import type { ServerRelay } from './server-relay.ts'
 
 const INTERNAL = -32603
 
-/** Streams in which a server answers: each message goes through the relay, and a request that gets no answer an error. */
+/** Event streams of a server. Each message goes through the relay; a request whose stream ends without a response gets an error. */
 export class ResponseStreams {
   readonly #session: Session
   readonly #relay: ServerRelay
@@ -16,7 +16,7 @@ export class ResponseStreams {
     this.#relay = relay
   }
 
-  /** The stream as it goes to the client; `key`: of the request that it answers. */
+  /** The stream as it goes to the client; `key` is the key of the request that it answers. */
   answer(reply: McpReply & { form: 'sse' }, key: string | undefined): ClientResponse | Promise<ClientResponse> {
     const { events } = reply
     const stop = () => reply.stop()
@@ -24,7 +24,7 @@ export class ResponseStreams {
     return { form: 'sse', events: this.#stream(events, key), stop }
   }
 
-  /** The messages of a stream that is there to its end. */
+  /** The messages of a stream that has arrived whole. */
   async #whole(events: readonly StreamEvent[], key: string | undefined): Promise<readonly OutgoingMessage[]> {
     const outs: OutgoingMessage[] = []
     for (const event of events) {
@@ -36,7 +36,7 @@ export class ResponseStreams {
     return outs.concat(this.#owed(key, resumable && fault === undefined, fault?.message))
   }
 
-  /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
+  /** The messages of a stream as they come, and an error at its end if the response cannot come any more. */
   async *#stream(events: AsyncIterable<StreamEvent>, key: string | undefined): AsyncGenerator<OutgoingMessage> {
     let resumable = false
     let unusable = false
@@ -57,7 +57,7 @@ export class ResponseStreams {
     yield* this.#owed(key, resumable && !unusable, why)
   }
 
-  /** The error for a request whose stream has ended without its answer; none while that may still come by another stream. */
+  /** The error for a request whose stream ended without its response; none while the response may come on another stream. */
   #owed(key: string | undefined, resumable: boolean, why: string | undefined): readonly OutgoingMessage[] {
     const { clientRequests, ended } = this.#session
     const mayCome = resumable && !ended

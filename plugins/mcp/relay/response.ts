@@ -7,11 +7,11 @@ export interface OutgoingMessage {
   readonly message?: Buffer | string
   /** The event it came as, with every byte that did not change. */
   readonly event?: Buffer
-  /** The event has an id: the client can take the stream up again behind it. */
+  /** The event has an id: the client can resume the stream after it. */
   readonly resumable?: boolean
 }
 
-/** What a client gets for a message of its own. */
+/** The response to a message of a client, for any transport. */
 export type ClientResponse =
   | { readonly form: 'none'; readonly status: number }
   | {
@@ -23,16 +23,16 @@ export type ClientResponse =
   /** `events` is a list where all of them are there. */
   | { readonly form: 'sse'; readonly events: AsyncIterable<OutgoingMessage> | readonly OutgoingMessage[]; stop(): void }
 
-/** What an error answer tells beside its message: which of the catalogue's errors it is. */
+/** The `data` of an error: its code in the catalogue. */
 const dataOf = (code: string) => ({ type: 'mcp_error', code })
 
-/** The catalogue's errors for what is no message, and for one that cannot be used. */
+/** The catalogue's codes for JSON-RPC numbers that need no other. */
 const codes = new Map([
   [-32700, 'INVALID_JSON'],
   [-32600, 'INVALID_REQUEST'],
 ])
 
-/** A JSON-RPC error as an answer. `id` is source text; `code` of the catalogue, for programs: that of the number if absent. */
+/** A JSON-RPC error as a response. `id` is source text; `code` is one of the catalogue, or that of the number if absent. */
 export const errorResponse = (
   status: number,
   id: string | undefined,
@@ -47,7 +47,7 @@ export const errorResponse = (
   ...(headers === undefined ? {} : { headers }),
 })
 
-/** The error for a request that the policy stops; the id of an approval goes along. */
+/** The error for a request that the policy stops, with the id of its approval if there is one. */
 export const refusedRequest = (
   { message, code, approval_id }: RequestRefusal,
   id: string | undefined,
@@ -60,7 +60,7 @@ export const refusedRequest = (
 /** A server's own error. */
 const REFUSED = -32000
 
-/** A JSON-RPC result as an answer; `message` is the whole message. */
+/** A JSON-RPC result as a response; `message` is the whole message. */
 export const resultResponse = (message: string): ClientResponse & { form: 'json' } => ({
   form: 'json',
   status: 200,

@@ -13,40 +13,42 @@ import { type OutgoingMessage, refusedRequest } from './response.ts'
 
 const INTERNAL = -32603
 
-/** Takes what a server says of one session: pairs answers with requests, reads the few that matter, and passes on everything else as it came. */
+/** Relays the messages of a server in one session. It matches responses with requests, reads those that matter to the policy, and passes on all others unchanged. */
 export class ServerRelay {
   readonly #gateway: Gateway
   readonly #hooks: McpHooks
   readonly #session: Session
-  readonly #around: RelayContext
+  readonly #context: RelayContext
 
-  constructor(gateway: Gateway, session: Session, around: RelayContext) {
+  constructor(gateway: Gateway, session: Session, context: RelayContext) {
     this.#gateway = gateway
     this.#hooks = mcpHooks(gateway)
     this.#session = session
-    this.#around = around
+    this.#context = context
   }
 
-  /** What the client gets of an event; undefined: nothing. `asked` is the key of the request whose stream it came in. */
+  /** The message that the client gets for an event; undefined: none. `requestKey` is the key of the request whose stream it came in. */
   async take(
     { frame, fault, raw, resumable = false }: StreamEvent,
-    asked?: string,
+    requestKey?: string,
   ): Promise<OutgoingMessage | undefined> {
     this.#session.touch()
-    if (fault !== undefined) return this.#faulty(fault, asked)
+    if (fault !== undefined) return this.#invalidMessage(fault, requestKey)
     if (frame === undefined) return raw === undefined ? undefined : { event: raw, resumable }
-    const passed = await (frame.kind === 'response' ? this.#paired(frame, resumable) : this.#unasked(frame, resumable))
-    if (passed === undefined) return
-    if (passed === frame)
+    const forwarded = await (frame.kind === 'response'
+      ? this.#matched(frame, resumable)
+      : this.#serverMessage(frame, resumable))
+    if (forwarded === undefined) return
+    if (forwarded === frame)
       return raw === undefined ? { message: frame.raw, resumable } : { message: frame.raw, event: raw, resumable }
-    const text = typeof passed === 'string' ? passed : passed.text
+    const text = typeof forwarded === 'string' ? forwarded : forwarded.text
     return { message: text, ...(raw === undefined ? {} : { event: withData(raw, text) }), resumable }
   }
 
-  /** What the server sent is no message: who waits for it, if that can be told, learns so; whose stream it came in, when that ends. */
-  #faulty({ id, message }: FrameFault, asked: string | undefined): OutgoingMessage | undefined {
+  /** The server sent an invalid message. The request that it answers, if that is known, gets an error; a request whose stream it came in gets one when the stream ends. */
+  #invalidMessage({ id, message }: FrameFault, requestKey: string | undefined): OutgoingMessage | undefined {
     const { clientRequests, merged } = this.#session
-    const unplaced = asked === undefined ? clientRequests.only(!merged) : undefined
+    const unplaced = requestKey === undefined ? clientRequests.only(!merged) : undefined
     const key = id === undefined ? unplaced : keyOfId(id)
     const request = key === undefined ? undefined : clientRequests.takeWaiting(key)
     if (request === undefined) return void this.#session.dropped('noise')
@@ -54,22 +56,22 @@ export class ServerRelay {
     return { message: errorFrame(request.id, INTERNAL, `Upstream sent no usable answer. ${message}`) }
   }
 
-  /** The frame, another one or other text in its place; undefined if it is not passed on. */
-  async #unasked(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
-    if (came.kind === 'request' && (!this.#asked(came, resumable) || (await this.#refused(came)))) return
-    if (came.method === 'notifications/tools/list_changed') this.#around.tools.listChanged()
+  /** The frame, another one or other text in its place; undefined if it is not forwarded. */
+  async #serverMessage(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
+    if (came.kind === 'request' && (!this.#addServerRequest(came, resumable) || (await this.#isRefused(came)))) return
+    if (came.method === 'notifications/tools/list_changed') this.#context.tools.listChanged()
     this.#session.serverRequests.cancel(cancelledKey(came) ?? '')
     try {
-      return this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
+      return this.#hooks.frame.isUsed() ? await this.#runHook(came) : came
     } catch (error) {
       this.#gateway.fault(error, 'mcp:relay')
       return undefined
     }
   }
 
-  /** Whether the policy stops a request of the server, which is then told so. */
-  async #refused(came: Frame): Promise<boolean> {
-    const refused = await this.#around.refused(came)
+  /** Whether the policy stops a request of the server; the server then gets an error. */
+  async #isRefused(came: Frame): Promise<boolean> {
+    const refused = await this.#context.judgeRequest(came)
     if (refused === undefined) return false
     this.#session.serverRequests.take(came.key ?? '')
     const told = readFrame(Buffer.from(refusedRequest(refused, came.id).message), 'client')
@@ -79,33 +81,33 @@ export class ServerRelay {
     return true
   }
 
-  /** An answer, for the request it belongs to. */
-  async #paired(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
+  /** Handles a response as the one to the request that it belongs to. */
+  async #matched(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
     const { clientRequests } = this.#session
     const request = clientRequests.takeSent(came.key ?? '')
     const rounded = request === undefined ? clientRequests.rounded(came.key ?? '') : undefined
-    if (rounded !== undefined) return this.#paired(withId(came, rounded), resumable)
+    if (rounded !== undefined) return this.#matched(withId(came, rounded), resumable)
     if (request === undefined) return void this.#session.dropped('unknown_id')
-    this.#around.responded()
+    this.#context.responded()
     try {
-      const passed = await this.#answered(this.#hooks.frame.isUsed() ? await this.#hooked(came) : came, request)
-      // a client that has missed it may fetch it again, unless it is withheld
-      if (resumable && typeof passed !== 'string' && request.method !== 'initialize')
+      const forwarded = await this.#response(this.#hooks.frame.isUsed() ? await this.#runHook(came) : came, request)
+      // a client that missed the response may fetch it again, unless it was replaced
+      if (resumable && typeof forwarded !== 'string' && request.method !== 'initialize')
         clientRequests.answered(came.key ?? '', request)
-      return passed
+      return forwarded
     } catch (error) {
       this.#gateway.fault(error, 'mcp:relay')
       return errorFrame(request.id, INTERNAL, 'The gateway failed on this answer.')
     }
   }
 
-  #hooked(frame: Frame): Promise<Frame> {
+  #runHook(frame: Frame): Promise<Frame> {
     const { id: session_id, server } = this.#session
     return this.#hooks.frame.promise(frame, { direction: 'to_client', server_id: server.id, session_id })
   }
 
-  /** Notes a request of the server; false: it must not reach the client. One with an event id may come again to a client that has missed it. */
-  #asked({ key = '', id = '', method = '' }: Frame, resumable: boolean): boolean {
+  /** Notes a request of the server; false: it must not reach the client. A request with an event id may come again, for a client that missed it. */
+  #addServerRequest({ key = '', id = '', method = '' }: Frame, resumable: boolean): boolean {
     if (resumable && this.#session.serverRequests.has(key, method)) return true
     const added = this.#session.serverRequests.add(key, { method, id, state: 'forwarded' })
     if (added === 'added') return true
@@ -113,18 +115,18 @@ export class ServerRelay {
     return false
   }
 
-  #answered(frame: Frame, request: PendingRequest): Frame | string | Promise<Frame | string> {
+  #response(frame: Frame, request: PendingRequest): Frame | string | Promise<Frame | string> {
     if (request.method === 'tools/call')
       return this.settle(request, callOutcome(frame), frame.raw.length).then(() => frame)
     if (frame.result === undefined) {
-      if (request.method === 'initialize') this.#around.over('initialize was refused')
+      if (request.method === 'initialize') this.#context.over('initialize was refused')
       return frame
     }
     if (request.method === 'initialize') return this.#initialized(frame, request)
     return request.method === 'tools/list' ? this.#listed(frame, request) : frame
   }
 
-  /** Puts the end of a forwarded call on record; resolves when whoever reads it afterwards reads its end. */
+  /** Records the end of a forwarded call; resolves when every later reader sees it. */
   async settle(request: PendingRequest, outcome: ReturnType<typeof callOutcome>, bytes: number | null): Promise<void> {
     const { entry, tool = '' } = request
     if (entry === undefined) return
@@ -147,7 +149,7 @@ export class ServerRelay {
     const facts = ambiguous ? undefined : serverFacts(frame)
     const version = facts?.protocol_version
     if (facts === undefined || version === undefined || !versions.includes(version)) {
-      this.#around.over('the versions do not match')
+      this.#context.over('the versions do not match')
       return ambiguous
         ? errorFrame(id, INTERNAL, 'Upstream sent ambiguous JSON')
         : errorFrame(id, -32602, 'Unsupported protocol version', { supported: versions, requested: version ?? null })
@@ -155,7 +157,7 @@ export class ServerRelay {
     this.#session.protocol_version = version
     this.#session.announcesTools = facts.announcesTools
     this.#session.log.negotiated(version)
-    this.#around.initialized(facts)
+    this.#context.initialized(facts)
     const text = withoutTasks(frame)
     return text === frame.text ? frame : text
   }
@@ -166,12 +168,12 @@ export class ServerRelay {
     if (result === undefined || isAmbiguous(frame)) return this.#noList(id, 'Upstream sent ambiguous JSON')
     const page = sourceOf(text, result)
     request.page = sha256(page)
-    // one that comes again is an old one, which must not come to count
+    // a page that comes again is an old one, and must not replace a newer one
     if (state !== 'answered') {
-      const refused = await this.#around.tools.observe(page, cursor)
+      const refused = await this.#context.tools.observe(page, cursor)
       if (refused !== undefined) return this.#noList(id, refused)
     } else if (request.page !== known) return this.#noList(id, 'Upstream sent two lists in answer to one request')
-    const told = await this.#around.rewriteList(page)
+    const told = await this.#context.rewriteList(page)
     if (told === page) return frame
     return withText(frame, applyEdits(text, [{ start: result.start, end: result.end, text: told }]))
   }
@@ -182,7 +184,7 @@ export class ServerRelay {
   }
 }
 
-/** The frame with the id that its request had; `key` is that of a number. */
+/** The frame with the id of its request; `key` is the key of a number. */
 const withId = (frame: Frame, key: string): Frame => {
   const text = applyEdits(frame.text, [setMember(frame.root, 'id', key.slice(1))])
   const read = readFrame(Buffer.from(text), 'server')

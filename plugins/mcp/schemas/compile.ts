@@ -28,7 +28,7 @@ export type CompiledSchema =
 
 /**
  * Compiles a schema from outside, whatever it holds: nothing is fetched, and what it can make a validation cost is bounded. `every`: a
- * validation goes on behind the first fault. Never throws.
+ * validation goes on after the first fault. Never throws.
  */
 export const compileSchema = async (schema: unknown, { every = false } = {}): Promise<CompiledSchema> => {
   const dialect = dialectOf(schema)

@@ -15,9 +15,9 @@ export const corsHeaders = ({ headers: { origin } }: FastifyRequest): Readonly<R
 
 /** Answers a page that asks first whether it may send its request. */
 export const answerPreflight = (request: FastifyRequest, reply: FastifyReply): void => {
-  const asked = request.headers.origin === undefined ? {} : preflight
+  const preflightHeaders = request.headers.origin === undefined ? {} : preflight
   reply
     .code(204)
-    .headers({ allow: 'GET, POST, DELETE', ...corsHeaders(request), ...asked })
+    .headers({ allow: 'GET, POST, DELETE', ...corsHeaders(request), ...preflightHeaders })
     .send()
 }

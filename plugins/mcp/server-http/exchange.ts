@@ -38,7 +38,7 @@ export class Exchange {
   /** Answers a request that brings no message. */
   async answer(): Promise<void> {
     this.#checkVersion()
-    const running = this.#running()
+    const running = this.#needSession()
     if (this.#request.method === 'GET') return this.#listen(running)
     this.#mcp.sessions.end(running, 'the client ended it')
     this.#send({ form: 'none', status: 200 })
@@ -47,12 +47,12 @@ export class Exchange {
   /** Answers one that brings a message. */
   async post(body: Buffer): Promise<void> {
     const frame = readFrame(body, 'client')
-    if (frame.kind === 'fault') return this.#refused(frame)
+    if (frame.kind === 'fault') return this.#invalidFrame(frame)
     try {
       this.#checkVersion()
       if (frame.method === 'initialize' && frame.kind === 'request') return await this.#initialize(frame)
-      const running = this.#running()
-      await this.#finish(running, await this.#taken(running, frame))
+      const running = this.#needSession()
+      await this.#finish(running, await this.#relayed(running, frame))
     } catch (error) {
       if (!(error instanceof GuardError) || this.#reply.sent) throw error
       refusals.set(this.#request.raw, error)
@@ -61,22 +61,22 @@ export class Exchange {
     }
   }
 
-  #refused({ code, message, id }: FrameFault): void {
-    const told = { kind: 'refusal', name: 'frame.refused', reason: message } as const
-    const event = id === undefined ? told : { ...told, request_id: id }
-    const log = this.#found()?.session.log
+  #invalidFrame({ code, message, id }: FrameFault): void {
+    const fields = { kind: 'refusal', name: 'frame.refused', reason: message } as const
+    const event = id === undefined ? fields : { ...fields, request_id: id }
+    const log = this.#findSession()?.session.log
     if (log === undefined) this.#mcp.audit.event({ ...event, server_id: this.#state.server.id })
     else log.event(event)
     this.#send(errorResponse(400, id, code, message))
   }
 
   /** Waits for a session's answer; meanwhile the session is in use, as long as the client is there. */
-  async #taken({ session, proxy }: RunningSession, frame: Frame): Promise<ClientResponse> {
+  async #relayed({ session, clientRelay }: RunningSession, frame: Frame): Promise<ClientResponse> {
     const { raw } = this.#reply
     const leave = session.use()
     raw.on('close', leave)
     try {
-      return await proxy.take(frame, this.#passed())
+      return await clientRelay.take(frame, this.#passedHeaders())
     } finally {
       raw.off('close', leave)
       leave()
@@ -84,19 +84,19 @@ export class Exchange {
   }
 
   async #initialize(frame: Frame): Promise<void> {
-    const running = await this.#opened()
+    const running = await this.#openSession()
     const { raw } = this.#reply
     // nobody will ever learn its id
     const leave = () => this.#mcp.sessions.end(running, 'the client left')
     if (raw.destroyed) leave()
     else raw.once('close', leave)
-    const answer = await this.#taken(running, frame)
+    const answer = await this.#relayed(running, frame)
     raw.off('close', leave)
     const { id, ended } = running.session
     await this.#finish(running, answer, ended ? {} : { 'mcp-session-id': id })
   }
 
-  async #opened(): Promise<RunningSession> {
+  async #openSession(): Promise<RunningSession> {
     return this.#mcp.openSession(
       this.#state,
       await sessionInfo(this.#mcp.gateway, this.#request.headers, this.#identity),
@@ -105,7 +105,7 @@ export class Exchange {
 
   async #listen(running: RunningSession): Promise<void> {
     const last = this.#request.headers['last-event-id']
-    const answer = await running.proxy.listen(typeof last === 'string' ? last : undefined, this.#passed())
+    const answer = await running.clientRelay.listen(typeof last === 'string' ? last : undefined, this.#passedHeaders())
     if (answer.form === 'none') {
       return this.#send(
         errorResponse(405, undefined, -32000, 'The server offers no stream of its own.', 'METHOD_NOT_ALLOWED'),
@@ -180,20 +180,20 @@ export class Exchange {
   }
 
   /** The session that the request names. Throws SESSION_REQUIRED, MCP_SESSION_NOT_FOUND. */
-  #running(): RunningSession {
-    const running = this.#found()
+  #needSession(): RunningSession {
+    const running = this.#findSession()
     if (running !== undefined) return running
     throw new GuardError('mcp-session-id' in this.#request.headers ? 'MCP_SESSION_NOT_FOUND' : 'SESSION_REQUIRED')
   }
 
-  #found(): RunningSession | undefined {
+  #findSession(): RunningSession | undefined {
     const id = this.#request.headers['mcp-session-id']
     return typeof id === 'string'
       ? this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#state.server.id)
       : undefined
   }
 
-  #passed(): PassedHeaders {
+  #passedHeaders(): PassedHeaders {
     const passed: Record<string, string> = {}
     for (const name of PASSED) {
       const value = this.#request.headers[name]

@@ -1,14 +1,14 @@
-/** Work that goes on by itself. */
+/** Requests that are being answered; the gateway waits for them before it closes. */
 export class InFlight {
   readonly #open = new Set<Promise<void>>()
 
-  /** Follows a task, which must not reject. */
+  /** Adds the promise of a request, which must not reject. */
   add(task: Promise<void>): void {
     this.#open.add(task)
     void task.then(() => this.#open.delete(task))
   }
 
-  /** Resolves when none is left, also of those that are added meanwhile. */
+  /** Resolves when none is left, those that are added meanwhile included. */
   async over(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open)
   }

@@ -9,7 +9,7 @@ const isName = (text: string): boolean => NAME.test(text)
 /** Whose key opened a session: sessions of one agent key are nobody else's. */
 export const ownerOf = (identity: Identity | undefined): string => identity?.key_id ?? 'gateway'
 
-/** How a session of the HTTP server is labelled: by the headers of its first request, and by the agent whose key it shows. Throws INVALID_HEADER. */
+/** How a session of the HTTP server is labelled: by the headers of its first request, and by the agent of its key. Throws INVALID_HEADER. */
 export const sessionInfo = async (
   gateway: Gateway,
   headers: IncomingHttpHeaders,

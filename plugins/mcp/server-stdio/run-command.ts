@@ -37,13 +37,13 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   const labels = labelsOf(input)
   const mcp = mcpOf(gateway)
   mcp.readPolicy()
-  const unheard = hearFaults(gateway, io)
+  const stopReporting = reportFaults(gateway, io)
   await gateway.open({ beside: true })
   const stop = stopSignal()
   try {
     await checkConsent(mcp)
     const given = givenNames(input.options.env)
-    const { env, withheld } = childEnv(io.env, gateway, { given, own: meantFor(mcp, server_id) })
+    const { env, withheld } = childEnv(io.env, gateway, { given, own: configuredValues(mcp, server_id) })
     const state = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)
     const absent = absentText(given, io.env)
@@ -56,26 +56,26 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
       notice: (text) => say(io, text),
       stderr: (bytes) => void io.err.write(bytes),
     })
-    return await serve(running, io, stop.asked)
+    return await serve(running, io, stop.stopRequested)
   } finally {
     stop.release()
     await gateway.close()
-    unheard()
+    stopReporting()
   }
 }
 
 /** Tells the person of what failed; after what nobody caught, and is none of a plugin's, the process ends with 1. Gives the way to stop hearing. */
-const hearFaults = (gateway: Gateway, io: Io): (() => void) => {
-  const tell = (what: string, error: unknown) => say(io, `${what}: ${gateway.redact.text(thrownText(error))}`)
-  gateway.hooks.fault.tap('mcp-run', (error, where) => tell(`${where} has failed, and the proxy goes on`, error))
+const reportFaults = (gateway: Gateway, io: Io): (() => void) => {
+  const report = (what: string, error: unknown) => say(io, `${what}: ${gateway.redact.text(thrownText(error))}`)
+  gateway.hooks.fault.tap('mcp-run', (error, where) => report(`${where} has failed, and the proxy goes on`, error))
   return onUncaught(gateway, (error) => {
-    tell('the proxy has failed and ends', error)
+    report('the proxy has failed and ends', error)
     process.exit(1)
   })
 }
 
 /** Values that the configuration gives this very server, under whatever name they come here. */
-const meantFor = ({ options: { server_env = {} } }: Mcp, server_id: string): ReadonlySet<string> =>
+const configuredValues = ({ options: { server_env = {} } }: Mcp, server_id: string): ReadonlySet<string> =>
   new Set(Object.hasOwn(server_env, server_id) ? Object.values(server_env[server_id] ?? {}) : [])
 
 const say = (io: Io, text: string): void => void io.err.write(`[guard] ${terminalLine(text)}\n`)
@@ -115,11 +115,11 @@ const announce = async (
   io: Io,
 ): Promise<void> => {
   const policies = await mcp.policies()
-  policies.onChange((change) => tellChange(change, io))
+  policies.onChange((change) => reportChange(change, io))
   const { file, version, mode } = policies.state()
   const policy = file === null ? 'none, so everything asks' : `${file} (${version.slice(0, 12)})`
-  const shown = mcp.gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
-  say(io, `starting ${shown}  server ${server_id}  policy ${policy}  mode ${mode}`)
+  const commandText = mcp.gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
+  say(io, `starting ${commandText}  server ${server_id}  policy ${policy}  mode ${mode}`)
   const kept = withheldText("the server's", withheld, (name) => `"guard mcp run --env ${name} …"`)
   if (kept !== '') say(io, kept)
 }
@@ -128,7 +128,7 @@ const announce = async (
 const neverStarted: ReadonlySet<number> = new Set([126, 127])
 
 /** Nobody looks at the pages of this process, so that it says itself by which policy it goes. */
-const tellChange = ({ kind, state: { version, mode, error } }: PolicyChange, io: Io): void => {
+const reportChange = ({ kind, state: { version, mode, error } }: PolicyChange, io: Io): void => {
   const short = version.slice(0, 12)
   const lines =
     kind === 'policy.changed'
@@ -138,16 +138,16 @@ const tellChange = ({ kind, state: { version, mode, error } }: PolicyChange, io:
 }
 
 /** Relays until the client, the server or a signal ends it; resolves to the exit code. */
-const serve = async (running: RunningSession, io: Io, asked: Promise<void>): Promise<number> => {
+const serve = async (running: RunningSession, io: Io, stopRequested: Promise<void>): Promise<number> => {
   const { link } = running.session
-  const client_transport = new StdioServer({ in: io.in ?? process.stdin, out: io.out }, running)
-  const over = Promise.race([client_transport.serve(), client_transport.left, asked]).then(() => undefined)
+  const stdio = new StdioServer({ in: io.in ?? process.stdin, out: io.out }, running)
+  const over = Promise.race([stdio.serve(), stdio.left, stopRequested]).then(() => undefined)
   const gone = await Promise.race([over, link.lost])
   if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
   await running.end('the client ended it')
   const { reason, exit_code = 1 } = await link.lost
   if (gone === undefined && neverStarted.has(exit_code)) say(io, reason)
-  await client_transport.abandon(reason)
+  await stdio.abandon(reason)
   return exit_code
 }
 
@@ -155,11 +155,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Signals take the same way as the end of the client's input; the server, a process group of its own, gets none by itself. */
 const stopSignal = () => {
-  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const { promise: stopRequested, resolve } = Promise.withResolvers<void>()
   const onSignal = () => resolve()
   for (const signal of SIGNALS) process.on(signal, onSignal)
   const release = () => {
     for (const signal of SIGNALS) process.off(signal, onSignal)
   }
-  return { asked, release }
+  return { stopRequested, release }
 }

@@ -17,13 +17,13 @@ export class StdioServer {
   readonly #out: LineWriter
   readonly #running: RunningSession
   readonly #lines: LineReader
-  /** What the client sends is taken up in order; calls are judged side by side. */
+  /** Messages being handled. They are taken up in order; calls are judged at the same time. */
   readonly #under = new Set<Promise<void>>()
   #relayed: Promise<void> = Promise.resolve()
   /** Resolves when all of an input that has ended is taken up. */
   #read: Promise<void> = Promise.resolve()
   #ended = false
-  /** When something was taken up last; monotonic, milliseconds. */
+  /** When the last message was handled; monotonic, milliseconds. */
   #moved = 0
 
   constructor(pipes: Pipes, running: RunningSession) {
@@ -44,10 +44,10 @@ export class StdioServer {
 
   /** Relays until the client has ended its input and what it sent is taken up, or the server takes none of it. */
   async serve(): Promise<void> {
-    const { session, proxy } = this.#running
+    const { session, clientRelay } = this.#running
     session.listen((out) => void this.#write(out))
-    this.#relayed = this.#pump(await proxy.listen(undefined))
-    // the end of the input is seen behind messages that wait
+    this.#relayed = this.#pump(await clientRelay.listen(undefined))
+    // the end of the input is seen after the messages that wait
     const held = new PassThrough({ highWaterMark: session.frame_bytes })
     pipeline(this.#in, held, () => {})
     this.#read = this.#readAll(held)
@@ -82,7 +82,7 @@ export class StdioServer {
   async abandon(reason: string): Promise<void> {
     await (this.#ended ? this.#read : this.#taken())
     await this.#relayed
-    for (const out of this.#running.proxy.abandon(reason)) await this.#write(out)
+    for (const out of this.#running.clientRelay.abandon(reason)) await this.#write(out)
   }
 
   #take(line: Buffer): void {
@@ -90,7 +90,7 @@ export class StdioServer {
   }
 
   async #answered(frame: ReturnType<typeof readFrame>): Promise<void> {
-    await this.#pump(await this.#running.proxy.take(frame))
+    await this.#pump(await this.#running.clientRelay.take(frame))
   }
 
   async #pump(answer: ClientResponse): Promise<void> {
@@ -119,7 +119,7 @@ export class StdioServer {
   }
 }
 
-/** From so many messages in hand on, nothing more is read. */
+/** While more messages than this are being handled, no more are read. */
 const MAX_UNDER = 256
 /** For how long the server may take up nothing of what is left of an input that has ended. */
 const STUCK_MS = 1_000

@@ -3,10 +3,10 @@ import type { ListedTool } from '../policy/listed-tool.ts'
 
 /** The tools that servers have listed since the gateway started; undefined before any has. */
 export const listedTools = (mcp: Mcp): readonly ListedTool[] | undefined => {
-  const seen = mcp
+  const tools = mcp
     .serverStates()
     .flatMap(({ server, tools }) =>
       [...tools.names()].map((name) => ({ server_id: server.id, name, inputSchema: tools.inputSchema(name) })),
     )
-  return seen.length === 0 ? undefined : seen
+  return tools.length === 0 ? undefined : tools
 }

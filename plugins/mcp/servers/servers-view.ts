@@ -6,7 +6,7 @@ import type { Policy } from '../policy/index.ts'
 import { INSTRUCTIONS, pinDifference, pinOf, type ToolRow, waitingTools } from '../tools/index.ts'
 import type { McpServerState } from './server-state.ts'
 
-/** The servers behind the proxy, with their tools and what the policy does to them; behind them those of other processes whose tools wait for a person. */
+/** The servers behind the proxy, with their tools and what the policy does to them; after them servers of other processes whose tools wait for a person. */
 export const serversView = async (mcp: Mcp): Promise<ServersView> => {
   const states = mcp.serverStates()
   const { policy: file = '' } = mcp.options
@@ -34,10 +34,10 @@ const serverView = async (mcp: Mcp, state: McpServerState, policy: Policy): Prom
     fingerprint: tools.fingerprint(name),
     pin: pinOfTool(name),
   }))
-  const said = tools.serverPin()
+  const serverPin = tools.serverPin()
   // what waits for a person is shown with what else does
-  if (policy.pinning !== 'off' && said !== 'known')
-    listed.push({ name: INSTRUCTIONS, fingerprint: tools.saidFingerprint(), pin: said })
+  if (policy.pinning !== 'off' && serverPin !== 'known')
+    listed.push({ name: INSTRUCTIONS, fingerprint: tools.instructionsFingerprint(), pin: serverPin })
   const sessions = [...mcp.sessions].map(({ session }) => session).filter((session) => session.server.id === server.id)
   return {
     id: server.id,

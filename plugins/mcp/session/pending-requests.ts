@@ -1,7 +1,7 @@
 import { roundedKey } from 'guard-gateway/lib/json-rpc'
 import type { Entry } from '../audit/index.ts'
 
-/** A request on its way, or being judged. */
+/** A request that is being judged, or that waits for its response. */
 export interface PendingRequest {
   readonly method: string
   /** Source text of its id. */
@@ -13,19 +13,19 @@ export interface PendingRequest {
   /** Of a `tools/call`: which tool, and its place among the records from when it is forwarded until it has ended. */
   tool?: string
   entry?: Entry | undefined
-  /** Its stream has ended before its answer, which a stream that takes it up again may bring. */
+  /** Its stream ended before its response; a resumed stream may still bring it. */
   orphaned?: boolean
   state: 'judging' | 'forwarded' | 'cancelled' | 'answered'
 }
 
-/** Whether an answer's key is that of a request, as the server keeps it. */
+/** Whether the key of a response is that of a request; a server may have rounded a number. */
 export const isAnswer = (key: string | undefined, request: string | undefined): boolean =>
   request !== undefined && (key === request || roundedKey([request], key ?? '') !== undefined)
 
-/** How many requests that are over are remembered: an answer that comes late, or again on a stream that was taken up again, is still passed on. */
+/** How many finished requests are remembered: a response that comes late, or again on a resumed stream, is still passed on. */
 const MAX_OVER = 256
 
-/** Requests of one direction that have no answer yet, by type and value of their ids. */
+/** Requests of one direction without a response, by type and value of their ids. */
 export class PendingRequests {
   readonly #limit: number
   readonly #requests = new Map<string, PendingRequest>()
@@ -39,7 +39,7 @@ export class PendingRequests {
     return this.#requests.size
   }
 
-  /** `twice`: a request of this id is on its way. `full`: as many are as may be. */
+  /** `duplicate`: a request of this id is pending. `full`: the limit is reached. */
   add(key: string, request: PendingRequest): 'added' | 'duplicate' | 'full' {
     if (this.#requests.has(key)) return 'duplicate'
     if (this.#requests.size >= this.#limit) return 'full'
@@ -48,23 +48,23 @@ export class PendingRequests {
     return 'added'
   }
 
-  /** The key of the request that an answer belongs to whose server has rounded its id. */
+  /** The key of the request that a response belongs to whose server has rounded the id. */
   rounded(key: string): string | undefined {
     return roundedKey(this.#sent(), key)
   }
 
-  /** The request that an answer belongs to, which is over with it. What is still being judged has none: it was not sent. */
+  /** Takes the request that a response belongs to. A request that is still being judged was not sent, and so is not taken. */
   takeSent(key: string): PendingRequest | undefined {
     const request = this.#requests.get(key)
     return request === undefined || isSent(request) ? this.take(key) : undefined
   }
 
-  /** The same for one that still waits for its answer. */
+  /** The same for a request that still waits for its response. */
   takeWaiting(key: string): PendingRequest | undefined {
     return this.#requests.has(key) ? this.takeSent(key) : undefined
   }
 
-  /** The request of a key, which is over with that. */
+  /** Takes the request of a key. */
   take(key: string): PendingRequest | undefined {
     const requests = this.#requests.has(key) ? this.#requests : this.#over
     const request = requests.get(key)
@@ -72,7 +72,7 @@ export class PendingRequests {
     return request
   }
 
-  /** Marks a request as cancelled; gives what it was before, undefined if there is none that can be. An `initialize` cannot. */
+  /** Marks a request as cancelled and gives its state before; undefined if it cannot be cancelled, as an `initialize`. */
   cancel(key: string): { readonly request: PendingRequest; readonly was: 'judging' | 'forwarded' } | undefined {
     const request = this.#requests.get(key)
     if (request === undefined || request.method === 'initialize') return
@@ -85,7 +85,7 @@ export class PendingRequests {
     return { request, was }
   }
 
-  /** Remembers a request whose answer its server may send again to a client that has missed it. */
+  /** Remembers a request whose response may be sent again, for a client that missed it. */
   answered(key: string, request: PendingRequest): void {
     request.state = 'answered'
     this.#remember(key, request)
@@ -99,31 +99,31 @@ export class PendingRequests {
     this.#over.set(key, request)
   }
 
-  /** Whether one that was sent and waits for its answer is like that. */
+  /** Whether a request that was sent and waits for its response fits. */
   some(like: (request: PendingRequest) => boolean): boolean {
     for (const request of this.#requests.values()) if (isSent(request) && like(request)) return true
     return false
   }
 
-  /** A request of this id and method is on its way. */
+  /** A request of this key and method is pending. */
   has(key: string, method: string): boolean {
     return this.#requests.get(key)?.method === method
   }
 
-  /** Marks a request as one that no stream in hand will answer. */
+  /** Marks a request as one that no open stream will answer. */
   orphan(key: string): void {
     const request = this.#requests.get(key)
     if (request !== undefined) request.orphaned = true
   }
 
-  /** Those that no stream in hand will answer; none of them is left afterwards. */
+  /** Takes the requests that no open stream will answer. */
   takeOrphaned(): readonly PendingRequest[] {
     const orphaned = [...this.#requests].filter(([, request]) => request.orphaned === true)
     for (const [key] of orphaned) this.#requests.delete(key)
     return orphaned.map(([, request]) => request)
   }
 
-  /** All that are left; none is afterwards. */
+  /** Takes all requests. */
   takeAll(): readonly PendingRequest[] {
     const left = [...this.#requests.values()]
     this.#requests.clear()
@@ -131,7 +131,7 @@ export class PendingRequests {
     return left
   }
 
-  /** The key of the only request that was sent; undefined if there are none or several. `orphaned`: of those that no stream in hand will answer. */
+  /** The key of the only request that was sent; undefined if there are none or several. `orphaned`: of those that no open stream will answer. */
   only(orphaned: boolean): string | undefined {
     const [only, ...more] = [...this.#requests].filter(
       ([, request]) => isSent(request) && (request.orphaned || !orphaned),
@@ -139,7 +139,7 @@ export class PendingRequests {
     return more.length === 0 ? only?.[0] : undefined
   }
 
-  /** The keys of what the server has got. */
+  /** Keys of the requests that were sent. */
   *#sent(): Generator<string> {
     for (const [key, request] of this.#requests) if (isSent(request)) yield key
   }

@@ -23,9 +23,9 @@ export interface ServerContext {
   readonly tools: ServerTools
   /** What arguments are hashed with. */
   readonly key: string
-  /** Whether a session is one of this process: what others list says nothing of it. */
+  /** Whether a session is one of this process. */
   isLocal(session_id: string): boolean
-  /** No session came about. */
+  /** The session could not be opened. */
   failed(reason: string): void
   initialized(facts: ServerFacts): void
   responded(): void
@@ -33,23 +33,23 @@ export interface ServerContext {
 
 const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 
-/** The page of a server's list that was told last, and what a policy made of it: sessions mostly ask for the same. */
-const lists = new WeakMap<ServerTools, { readonly policy: Policy; readonly page: string; readonly told: string }>()
+/** The page of a server's list that was rewritten last, and its text for the client: sessions mostly ask for the same page. */
+const lists = new WeakMap<ServerTools, { readonly policy: Policy; readonly page: string; readonly rewritten: string }>()
 
-/** What the tools of a server were when they were listed last. */
+/** The fingerprint of a server's tools when they were listed last. */
 const listed = new WeakMap<ServerTools, string | null>()
 
 const cachedList = (tools: ServerTools, policy: Policy, page: string): string | undefined => {
   const last = lists.get(tools)
-  return last?.policy === policy && last.page === page ? last.told : undefined
+  return last?.policy === policy && last.page === page ? last.rewritten : undefined
 }
 
-/** A session at work: what the client says goes to `proxy`. */
+/** A session with its link and both relays; messages of the client go to `clientRelay`. */
 export class RunningSession {
   readonly session: Session
-  readonly proxy: ClientRelay
+  readonly clientRelay: ClientRelay
   readonly #context: ServerContext
-  readonly #relay: ServerRelay
+  readonly #serverRelay: ServerRelay
   #ending: Promise<void> | undefined
 
   private constructor(
@@ -68,23 +68,23 @@ export class RunningSession {
       if (!session.ended) end(reason)
     })
     const judgeRequest = judgeRequests({ ...context, session })
-    this.#relay = new ServerRelay(gateway, session, {
+    this.#serverRelay = new ServerRelay(gateway, session, {
       tools: context.tools,
       rewriteList: (page) => this.#rewriteList(page),
       initialized: (facts) => context.initialized(facts),
       responded: () => context.responded(),
-      refused: (asked) => judgeRequest(asked, 'server'),
+      judgeRequest: (request) => judgeRequest(request, 'server'),
       over: end,
     })
-    this.proxy = new ClientRelay(gateway, session, {
-      relay: this.#relay,
+    this.clientRelay = new ClientRelay(gateway, session, {
+      relay: this.#serverRelay,
       judge: judgeCalls({ ...context, session }),
       judgeRequest,
       over: end,
     })
   }
 
-  /** Opens the way to the server. `over` is told once when the session cannot go on. */
+  /** Opens the link to the server. `over` is called once when the session cannot go on. */
   static async open(
     context: ServerContext,
     about: SessionInfo,
@@ -117,13 +117,13 @@ export class RunningSession {
     session.ended = true
     session.log.event({ kind: 'session', name: 'session.ended', reason })
     policies.endSession(session.id)
-    // their answers could have come by a further stream
-    const lost = session.clientRequests.takeOrphaned().map((request) => this.#relay.settle(request, 'lost', null))
+    // their responses could have come on another stream
+    const lost = session.clientRequests.takeOrphaned().map((request) => this.#serverRelay.settle(request, 'lost', null))
     const ends = await Promise.allSettled([session.link.end(), approvals.expireSession(session.id), ...lost])
     for (const end of ends) if (end.status === 'rejected') gateway.fault(end.reason, 'mcp:end')
   }
 
-  /** Nobody may say yes any more to a call of a tool that is another one by now. */
+  /** Expires approvals of calls to tools whose definition has changed. */
   async #expireChanged(): Promise<void> {
     const { gateway, server, approvals, tools, isLocal } = this.#context
     const fingerprint = tools.serverFingerprint()
@@ -140,19 +140,19 @@ export class RunningSession {
     const { gateway, server, policies, tools } = this.#context
     await this.#expireChanged()
     const policy = await policies.current()
-    const told = cachedList(tools, policy, page) ?? this.#tell(policy, page)
+    const rewritten = cachedList(tools, policy, page) ?? this.#rewrite(policy, page)
     this.session.visible = await this.#view()
     const { list } = mcpHooks(gateway)
     const place = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
-    return list.isUsed() ? list.call(told, place) : told
+    return list.isUsed() ? list.call(rewritten, place) : rewritten
   }
 
-  #tell(policy: Policy, page: string): string {
+  #rewrite(policy: Policy, page: string): string {
     const { server, tools } = this.#context
     const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
-    const told = tools.rewrite(page, view)
-    lists.set(tools, { policy, page, told })
-    return told
+    const rewritten = tools.rewrite(page, view)
+    lists.set(tools, { policy, page, rewritten })
+    return rewritten
   }
 
   /** What of the server's tools the policy hides or widens, as one text. */
@@ -164,7 +164,7 @@ export class RunningSession {
     return JSON.stringify(marks)
   }
 
-  /** The policy has changed: a client that would see another list is told to fetch it again. */
+  /** The policy has changed: a client that would see another list gets a notification. */
   async policyChanged(): Promise<void> {
     const { session } = this
     if (session.visible === '' || !session.announcesTools) return

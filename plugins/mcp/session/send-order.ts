@@ -1,4 +1,4 @@
-/** Messages of one connection on their way to the server: they go in the order in which they came, whenever they are ready. */
+/** Keeps messages of one connection in order: each is sent after those that came before it, whenever it is ready. */
 export class SendOrder {
   readonly #turns: Turn[] = []
 
@@ -15,7 +15,7 @@ export class SendOrder {
   }
 }
 
-/** The place of one message. */
+/** The turn of one message. */
 export class Turn {
   readonly #over: () => void
   readonly #came = Promise.withResolvers<void>()
@@ -26,13 +26,13 @@ export class Turn {
     this.#over = over
   }
 
-  /** All that came before are over. */
+  /** All messages before this one are done. */
   come(): void {
     this.#isNow = true
     this.#came.resolve()
   }
 
-  /** Does what begins to send the message, when it is its turn. */
+  /** Calls `send` when it is the turn of the message. */
   take<T>(send: () => Promise<T>): Promise<T> {
     return this.#isNow ? this.#sent(send) : this.#came.promise.then(() => this.#sent(send))
   }
@@ -43,7 +43,7 @@ export class Turn {
     return sending
   }
 
-  /** It is sent, or never will be. */
+  /** The message is sent, or never will be. */
   end(): void {
     if (this.isOver) return
     this.isOver = true

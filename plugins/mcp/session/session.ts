@@ -37,24 +37,24 @@ export interface SessionInfo {
   stderr(bytes: Buffer): void
 }
 
-/** One client at one server: what is on its way, and what both said of themselves. */
+/** The state of one client at one server: pending requests, and what both sides said at `initialize`. */
 export class Session implements McpSession {
   readonly id = newKey('mcp_')
   readonly server: McpServer
   readonly about: SessionInfo
   readonly frame_bytes: number
-  /** Requests of the client. */
+  /** Requests of the client that wait for a response. */
   readonly clientRequests: PendingRequests
-  /** Requests of the server. */
+  /** Requests of the server that wait for a response. */
   readonly serverRequests: PendingRequests
-  /** That of what the client sends, where it has one stream for everything. */
+  /** The order of the client's messages, where the client has one stream for everything. */
   readonly order: SendOrder | undefined
   readonly dropCounts = new Map<string, number>()
   protocol_version: string | undefined
   client: { readonly name: string; readonly version: string } | null = null
-  /** The server tells when its list of tools changes. */
+  /** The server sends a notification when its list of tools changes. */
   announcesTools = false
-  /** What of the list of tools the client cannot see or was told differently; changes with the policy. */
+  /** A text that changes when the policy shows the client another list of tools; empty before the first list. */
   visible = ''
   ended = false
   /** Streams that are open to the client. */
@@ -98,7 +98,7 @@ export class Session implements McpSession {
     this.#log = log
   }
 
-  /** Hands a message to the server, when it is its turn. */
+  /** Sends a message to the server when it is its turn. */
   post(frame: Frame, passed: PassedHeaders, turn?: Turn): Promise<McpReply> {
     return turn === undefined ? this.link.post(frame, passed) : turn.take(() => this.link.post(frame, passed))
   }
@@ -131,7 +131,7 @@ export class Session implements McpSession {
     this.dropCounts.set(reason, (this.dropCounts.get(reason) ?? 0) + 1)
   }
 
-  /** Gives messages of our own to somebody until the returned function is called. */
+  /** Gives the proxy's own messages to a listener until the returned function is called. */
   listen(listener: (out: OutgoingMessage) => void): () => void {
     this.#listeners.add(listener)
     if (this.#unsent !== undefined) listener({ message: this.#unsent })
@@ -139,7 +139,7 @@ export class Session implements McpSession {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Sends a message of our own on one open stream; the last one waits for a stream if there is none. */
+  /** Sends a message of the proxy on one open stream. Without an open stream the last message waits for one. */
   emit(message: string): void {
     const [listener] = this.#listeners
     if (listener === undefined) this.#unsent = message
@@ -147,5 +147,5 @@ export class Session implements McpSession {
   }
 }
 
-/** A frame with other text in the place of what came. */
+/** The frame with other text. */
 export const withText = (frame: Frame, text: string): Frame => ({ ...frame, text, raw: Buffer.from(text) })

@@ -51,21 +51,21 @@ export class Sessions {
     return this.#running.has(id)
   }
 
-  /** The session of an id, for whoever opened it at this server; undefined for everybody else. */
+  /** The session of an id at this server; undefined for everybody but its owner. */
   find(id: string, owner: string, server_id: string): RunningSession | undefined {
     const running = this.#running.get(id)
     const { about, server, ended } = running?.session ?? {}
     return about?.owner === owner && server?.id === server_id && ended === false ? running : undefined
   }
 
-  /** Ends a session; nobody waits for it. */
+  /** Ends a session without waiting for it. */
   end(running: RunningSession, reason: string): void {
     this.#running.delete(running.session.id)
     const ending = running.end(reason).finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }
 
-  /** Ends sessions that nobody has used for long, and much sooner the children of sessions whose clients may have vanished. */
+  /** Ends sessions that are idle for too long. Child processes of idle sessions end much sooner; the next request starts them again. */
   sweep(): void {
     const now = this.#gateway.clock.tick()
     for (const running of this.#running.values()) {
@@ -76,7 +76,7 @@ export class Sessions {
     }
   }
 
-  /** Ends all sessions and waits for it. */
+  /** Ends all sessions; resolves when they have ended. */
   async endAll(reason: string): Promise<void> {
     clearInterval(this.#timer)
     this.#timer = undefined

@@ -20,5 +20,5 @@ export const acceptPins = async (
     throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, {
       known: mcp.serverStates().map(({ server }) => server.id),
     })
-  return new Pins(mcp.gateway, mcp.audit, server_id).acceptSeen(tools, shown)
+  return new Pins(mcp.gateway, mcp.audit, server_id).acceptStored(tools, shown)
 }

@@ -16,11 +16,11 @@ import { describeTool, type ToolDescription } from './tool-description.ts'
 const MAX_TOOLS = 10_000
 const MAX_PAGES = 1_000
 
-/** A list on its way, page by page. */
+/** A list that is being read page by page. */
 interface Generation {
   readonly names: Set<string>
   pages: number
-  /** Cursor of the page that goes on with it. */
+  /** Cursor of the next page. */
   next: string | undefined
 }
 
@@ -33,7 +33,7 @@ export class ToolCatalog implements ServerTools {
   #generation: Generation | undefined
   #facts: ServerFacts | undefined
   /** What the server says of itself, as a thing that is pinned. */
-  #said: Definition | undefined
+  #instructions: Definition | undefined
 
   /** `pins`: where they are kept, if not in storage. */
   constructor(gateway: Gateway, server: McpServer, audit: Audit, pins?: PinRows) {
@@ -42,15 +42,17 @@ export class ToolCatalog implements ServerTools {
     this.#pins = new Pins(gateway, audit, server.id, pins)
   }
 
-  /** The server has said who it is. */
+  /** The server has answered `initialize`. */
   initialized(facts: ServerFacts): void {
     this.#facts = facts
-    this.#said = serverDefinition(facts)
-    this.#pins.sawServer(this.#said)
+    this.#instructions = serverDefinition(facts)
+    this.#pins.observeServer(this.#instructions)
   }
 
   serverPin(): PinState {
-    return this.#said === undefined ? this.#pins.stateBefore(INSTRUCTIONS) : this.#pins.stateOfServer(this.#said)
+    return this.#instructions === undefined
+      ? this.#pins.stateBefore(INSTRUCTIONS)
+      : this.#pins.stateOfServer(this.#instructions)
   }
 
   async observe(result: string, cursor?: string): Promise<string | undefined> {
@@ -66,13 +68,13 @@ export class ToolCatalog implements ServerTools {
     }
     const isLast = page.next === undefined && generation !== undefined
     // first the pins: no call may be judged by a definition that was not compared
-    await this.#pins.saw(page.definitions, isLast)
+    await this.#pins.observe(page.definitions, isLast)
     for (const definition of page.definitions) this.#tools.set(definition.name, definition)
     if (isLast) this.#end(generation)
     return undefined
   }
 
-  /** The list that the page of a cursor is part of; none if a page was left out before it: such a list is not whole. */
+  /** The list that the page of a cursor continues; none if a page before it is missing: such a list is not complete. */
   #begunOrGoneOn(cursor: string | undefined): Generation | undefined {
     if (cursor === undefined) return { names: new Set(), pages: 0, next: undefined }
     return this.#generation?.next === cursor ? this.#generation : undefined
@@ -91,8 +93,8 @@ export class ToolCatalog implements ServerTools {
   }
 
   /** SHA-256 in hex of what the server says of itself; null before it has. */
-  saidFingerprint(): string | null {
-    return this.#said?.fingerprint ?? null
+  instructionsFingerprint(): string | null {
+    return this.#instructions?.fingerprint ?? null
   }
 
   /** SHA-256 in hex of where the server is, what it says of itself, and all its tools; null before it has listed any. */
@@ -107,9 +109,9 @@ export class ToolCatalog implements ServerTools {
 
   /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them begins with none of these fingerprints. */
   accept(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
-    const listed = [...this.#tools.values(), ...(this.#said === undefined ? [] : [this.#said])]
+    const listed = [...this.#tools.values(), ...(this.#instructions === undefined ? [] : [this.#instructions])]
     // before a first list here, what other processes or this one have listed earlier
-    if (this.#tools.size === 0) return this.#pins.acceptSeen(tools, shown)
+    if (this.#tools.size === 0) return this.#pins.acceptStored(tools, shown)
     return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)), shown)
   }
 
@@ -136,7 +138,7 @@ export class ToolCatalog implements ServerTools {
     return definition === undefined ? this.#pins.stateBefore(tool) : this.#pins.state(definition)
   }
 
-  /** Takes over what other processes have been told to trust of tools that are held here. */
+  /** Reads again which definitions are trusted; another process may have accepted some. */
   async refresh(): Promise<void> {
     const pins = [this.serverPin(), ...[...this.#tools.keys()].map((tool) => this.pin(tool))]
     if (pins.some((pin) => pin !== 'known')) await this.#pins.load(true)

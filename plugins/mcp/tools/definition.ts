@@ -20,7 +20,7 @@ export interface Definition {
 /** A page of a list of tools. */
 export interface Page {
   readonly definitions: readonly Definition[]
-  /** Cursor of the page behind it; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: string | undefined
 }
 

@@ -58,7 +58,7 @@ export class Pins {
   }
 
   /** Takes note of definitions that were listed; `isLast`: they end the list. */
-  saw(definitions: readonly Definition[], isLast: boolean): Promise<void> {
+  observe(definitions: readonly Definition[], isLast: boolean): Promise<void> {
     return this.#inTurn(async () => {
       await this.#load()
       if (!this.#adds(definitions, isLast)) return
@@ -78,7 +78,7 @@ export class Pins {
   }
 
   /** Takes note of what a server says of itself; a write that fails is a fault. */
-  sawServer(said: Definition): void {
+  observeServer(said: Definition): void {
     this.#inTurn(async () => {
       await this.#load()
       if (this.#rows.get(INSTRUCTIONS)?.seen === said.fingerprint) return
@@ -107,7 +107,7 @@ export class Pins {
   }
 
   /** Trusts what was listed last of these tools, by whatever process; gives the names of those that were not trusted before. Rejects as `checkShown` throws. */
-  acceptSeen(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
+  acceptStored(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       const waiting = (await this.#kept.all()).filter(
         (row) => row.tool !== WHOLE_LIST && pinOf(row) !== 'known' && (tools === 'all' || tools.includes(row.tool)),

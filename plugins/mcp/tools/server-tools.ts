@@ -2,14 +2,14 @@ import type { Arguments } from 'guard-gateway/core'
 import type { PinState, SchemaState } from '../audit/enums.ts'
 import type { ToolDescription } from './tool-description.ts'
 
-/** What validating arguments by a tool's own schema came to. */
+/** The result of validating arguments by a tool's own schema. */
 export interface ValidationResult {
   readonly state: SchemaState
   /** What is wrong: ends the sentence `Invalid arguments for 'x': …`. */
   readonly error?: string
 }
 
-/** How a list of tools is told to the client. */
+/** What the policy changes in a list of tools. */
 export interface ListView {
   /** The tool leaves the list. */
   readonly hidden: (tool: string) => boolean
@@ -19,9 +19,9 @@ export interface ListView {
 
 /** What the proxy knows of the tools of one server. */
 export interface ServerTools {
-  /** Takes note of one page of a list: JSON text of the result, and the cursor it was asked for with. Gives the reason where it must not be passed on. */
+  /** Reads one page of a list: JSON text of the result, and the cursor of its request. Gives the reason if the page must not be passed on. */
   observe(result: string, cursor?: string): Promise<string | undefined>
-  /** The server said that its list has changed. */
+  /** The server sent `notifications/tools/list_changed`. */
   listChanged(): void
   /** Names of the tools in the list that was observed last. */
   names(): Iterable<string>
@@ -33,7 +33,7 @@ export interface ServerTools {
   pin(tool: string): PinState
   /** The same of what the server says of itself: its instructions, for one. */
   serverPin(): PinState
-  /** At once, but for the first call of a tool. */
+  /** Validates arguments; synchronous, but for the first call of a tool. */
   validate(tool: string, args: Arguments): ValidationResult | Promise<ValidationResult>
   /** The same for a tool whose calls have been validated before. */
   check(tool: string, args: Arguments): ValidationResult

@@ -45,7 +45,7 @@ export class HttpSession {
     }
   }
 
-  /** Opens the client's own stream, or takes one up behind an event; false if there is no such event. */
+  /** Opens the client's own stream, or resumes one after an event; false if there is no such event. */
   listen(response: ServerResponse, lastEventId: string | undefined): boolean {
     if (lastEventId === undefined) {
       this.#stream(ASIDE).open(response, -1)

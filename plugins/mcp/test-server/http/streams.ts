@@ -14,7 +14,7 @@ export class KeptStream {
     this.name = name
   }
 
-  /** Sends the stream to a client, from behind the event of this number on. */
+  /** Sends the stream to a client, from after the event of this number on. */
   open(response: ServerResponse, behind: number): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
     this.#response = response
