@@ -78,16 +78,16 @@ export const path = mcpCheck({
     const own = gatewayFiles(at.own_files ?? [])
     const judge = (known: Roots): readonly CheckFinding[] | Promise<readonly CheckFinding[]> => {
       const base = known.cwd ?? at.cwd ?? known.first
-      const place = { base, roots: known, own, symlinks: options.symlinks ?? 'resolve' }
+      const context = { base, roots: known, own, symlinks: options.symlinks ?? 'resolve' }
       return objectionsTo(pointedTexts(args, options), ({ text, wrong }, isLate) =>
-        text === undefined ? wrong : runSteps(objection(text, place), isLate),
+        text === undefined ? wrong : runSteps(objection(text, context), isLate),
       )
     }
     return roots === undefined ? rootsOf(options).then(judge) : judge(roots)
   },
 })
 
-/** What paths are held against. */
+/** What a path is judged by. */
 interface PathContext {
   /** Folder of relative paths. */
   readonly base: string
@@ -97,12 +97,12 @@ interface PathContext {
   readonly symlinks: Symlinks
 }
 
-/** What there is against a text. */
-function* objection(text: string, place: PathContext): Steps<Objection> {
+/** What is wrong with a text. */
+function* objection(text: string, context: PathContext): Steps<Objection> {
   const forms = readable(text)
   if ('reason' in forms) return forms
   for (const form of forms) {
-    const found = yield* against(form, form === text, place)
+    const found = yield* objectionToForm(form, form === text, context)
     if (found !== undefined) return found
     yield
   }
@@ -114,13 +114,13 @@ const readable = (text: string): ReadonlySet<string> | Objection => {
   return spellingsOf(text) ?? { reason: 'is percent-encoded over and over', certain: false }
 }
 
-/** What there is against one form of a text. */
-function* against(form: string, asSent: boolean, place: PathContext): Steps<Objection> {
-  if (place.roots.isTooDeep(form))
+/** What is wrong with one form of a text. */
+function* objectionToForm(form: string, asSent: boolean, context: PathContext): Steps<Objection> {
+  if (context.roots.isTooDeep(form))
     return { reason: 'has too many folders or letters for the patterns it is held against', certain: false }
-  const reason = unusablePath(form, process.platform) ?? (yield* misplaced(form, asSent, place))
+  const reason = unusablePath(form, process.platform) ?? (yield* reasonOutside(form, asSent, context))
   if (reason !== undefined) return { reason, certain: true }
-  return place.symlinks === 'ignore' ? undefined : yield* followed(form, place)
+  return context.symlinks === 'ignore' ? undefined : yield* objectionToLinks(form, context)
 }
 
 const OUTSIDE = 'resolves outside the allowed folders'
@@ -130,8 +130,8 @@ const OWN = 'is a file of the gateway itself'
 const matches = (pattern: string): string =>
   pattern === SECRETS ? 'is a file that may hold secrets' : `matches the denied pattern ${pattern}`
 
-/** The text alone, normalised. Forms other than the text itself are also held against other spellings of the folders. */
-function* misplaced(form: string, asSent: boolean, { base, roots, own }: PathContext): Steps<string> {
+/** The text alone, normalised. Forms other than the text itself are also compared with other spellings of the folders. */
+function* reasonOutside(form: string, asSent: boolean, { base, roots, own }: PathContext): Steps<string> {
   const normalised = resolve(base, form)
   if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, normalised))) return OUTSIDE
   if (own(normalised)) return OWN
@@ -140,20 +140,20 @@ function* misplaced(form: string, asSent: boolean, { base, roots, own }: PathCon
 }
 
 /** The text as the kernel follows it, and as a server does that normalises first. */
-function* followed(form: string, place: PathContext): Steps<Objection> {
-  const normalised = resolve(place.base, form)
+function* objectionToLinks(form: string, context: PathContext): Steps<Objection> {
+  const normalised = resolve(context.base, form)
   // another spelling of a folder is a text alone: what stands there is no concern of this server
-  if (!place.roots.folders.some((root) => isInside(root, normalised))) return undefined
-  const found = yield* ended(normalised, normalised, place)
+  if (!context.roots.folders.some((root) => isInside(root, normalised))) return undefined
+  const found = yield* objectionToEnd(normalised, normalised, context)
   if (found !== undefined || !form.includes('..')) return found
-  return yield* ended(isAbsolute(form) ? form : place.base + sep + form, normalised, place)
+  return yield* objectionToEnd(isAbsolute(form) ? form : context.base + sep + form, normalised, context)
 }
 
-/** What is wrong with where a path ends, links followed, if that is not where its text was judged already. */
-function* ended(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Objection> {
-  const resolvedPath = tried(start)
+/** What is wrong with where a path ends when links are followed, if that is not where its text was judged already. */
+function* objectionToEnd(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Objection> {
+  const resolvedPath = resolvedOrNone(start)
   if (resolvedPath === undefined) return { reason: 'cannot be followed to its end', certain: false }
-  const isReal = (place: string): boolean => roots.real.some((root) => isInside(root, place))
+  const isReal = (context: string): boolean => roots.real.some((root) => isInside(root, context))
   if (!isReal(resolvedPath.real)) return { reason: OUTSIDE, certain: true }
   if (symlinks === 'reject' && resolvedPath.links.some(isReal))
     return { reason: 'leads through a symbolic link', certain: true }
@@ -162,7 +162,7 @@ function* ended(start: string, judged: string, { roots, own, symlinks }: PathCon
   return pattern === undefined ? undefined : { reason: matches(pattern), certain: true }
 }
 
-const tried = (start: string): ResolvedPath | undefined => {
+const resolvedOrNone = (start: string): ResolvedPath | undefined => {
   try {
     return resolveLinks(start)
   } catch {

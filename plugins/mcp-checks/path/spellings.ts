@@ -13,7 +13,7 @@ export const spellingsOf = (text: string): ReadonlySet<string> | undefined => {
   if (ORDINARY.test(text) && !text.includes('...')) return forms
   let fresh: ReadonlySet<string> | undefined = new Set(forms)
   for (let round = 0; round <= ROUNDS; round++) {
-    fresh = beyond(forms, fresh)
+    fresh = newReadings(forms, fresh)
     if (fresh?.size === 0)
       return new Set([...forms].flatMap((form) => [form, form.normalize('NFC'), form.normalize('NFD')]))
     if (fresh === undefined || forms.size + fresh.size > MAX_FORMS) return undefined
@@ -23,7 +23,7 @@ export const spellingsOf = (text: string): ReadonlySet<string> | undefined => {
 }
 
 /** Readings of some forms that are not yet known. Undefined if there are too many. */
-const beyond = (known: ReadonlySet<string>, forms: ReadonlySet<string>): ReadonlySet<string> | undefined => {
+const newReadings = (known: ReadonlySet<string>, forms: ReadonlySet<string>): ReadonlySet<string> | undefined => {
   const read = [...forms].map(readings)
   return read.includes(undefined)
     ? undefined

@@ -32,7 +32,7 @@ export const wrappedCommand = (program: string, args: Words): Words | undefined 
     at += length
   }
   const inner = args.slice(at)
-  return program === 'xargs' && inner.length > 0 ? given(inner, marksOf(args.slice(0, at))) : inner
+  return program === 'xargs' && inner.length > 0 ? xargsWords(inner, marksOf(args.slice(0, at))) : inner
 }
 
 /** Marks that options of xargs name; what is read stands in their place. */
@@ -48,7 +48,7 @@ const marksOf = (options: Words): readonly string[] =>
 const MAX_MARKS = 4
 
 /** What xargs reads stands where its marks are, or follows the words that it is given. */
-const given = (inner: Words, marks: readonly string[]): Words => [
+const xargsWords = (inner: Words, marks: readonly string[]): Words => [
   ...inner.map((word) =>
     marks.length > MAX_MARKS || marks.some((mark) => word?.includes(mark) === true) ? undefined : word,
   ),

@@ -26,11 +26,11 @@ export const contentEncoding = ({ headers }: UpstreamResponse): string | undefin
 }
 
 /** Where an answer sends its client, without what may be secret in it. */
-const placeIn = ({ headers }: UpstreamResponse): string | undefined => {
-  const place = headerOf(headers, 'location')
+const redirectTarget = ({ headers }: UpstreamResponse): string | undefined => {
+  const target = headerOf(headers, 'location')
     ?.replace(/[?#].*$/s, '')
     .replace(/\/\/[^/@]*@/, '//')
-  return place?.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_SHOWN) || undefined
+  return target?.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_SHOWN) || undefined
 }
 
 /** What a client reads of an answer that is none, and what to do about it. */
@@ -46,10 +46,10 @@ export const failureOf = (response: UpstreamResponse, server_id: string, isFirst
     const wait = retry !== undefined && /^[\x21-\x7e]{1,1024}$/.test(retry) ? { retry_after: retry } : {}
     return { ...failed(`The MCP server answered ${status}.`), status, ...wait }
   }
-  const place = status >= 300 && status < 400 ? placeIn(response) : undefined
-  if (place !== undefined)
+  const target = status >= 300 && status < 400 ? redirectTarget(response) : undefined
+  if (target !== undefined)
     return failed(
-      `The MCP server answered ${status} and points to ${place}. Redirects are not followed: name that address as ${settings}.target.`,
+      `The MCP server answered ${status} and points to ${target}. Redirects are not followed: name that address as ${settings}.target.`,
     )
   return failed(`The MCP server answered ${status}.${isFirst ? hintOf(status, settings) : ''}`)
 }

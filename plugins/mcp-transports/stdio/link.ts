@@ -158,9 +158,9 @@ class StdioLink implements McpLink {
   /** A message is invalid: the request that it answers, if that is known, gets the fault. */
   #invalidMessage(fault: FrameFault): void {
     const { id } = fault
-    const meant = this.#exchanges.take(id === undefined ? (this.#exchanges.only()?.key ?? '') : keyOfId(id))
-    if (meant === undefined) this.#give(this.#unsolicited, { fault })
-    else meant.answer({ fault })
+    const exchange = this.#exchanges.take(id === undefined ? (this.#exchanges.only()?.key ?? '') : keyOfId(id))
+    if (exchange === undefined) this.#give(this.#unsolicited, { fault })
+    else exchange.answer({ fault })
   }
 
   #route(event: StreamEvent, frame: Frame): void {

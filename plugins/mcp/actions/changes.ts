@@ -19,16 +19,16 @@ const isIndex = (segment: string): boolean => /^(0|[1-9][0-9]{0,9})$/.test(segme
 const containersOf = (text: string, segments: Segments): readonly number[] => {
   let opens: readonly number[] = [skipBlanks(text, 0)]
   for (const segment of segments.slice(0, -1)) {
-    opens = opens.flatMap((open) => meant(partsOf(text, open), segment).map((part) => part.from))
+    opens = opens.flatMap((open) => namedParts(partsOf(text, open), segment).map((part) => part.from))
   }
   return opens
 }
 
 /** The parts of each container that the segments name. */
 const partsAt = (text: string, segments: Segments): readonly (readonly Part[])[] =>
-  containersOf(text, segments).map((open) => meant(partsOf(text, open), segments.at(-1) ?? ''))
+  containersOf(text, segments).map((open) => namedParts(partsOf(text, open), segments.at(-1) ?? ''))
 
-const meant = (parts: readonly Part[], segment: string): readonly Part[] => {
+const namedParts = (parts: readonly Part[], segment: string): readonly Part[] => {
   if (segment === '*') return parts
   const part = isList(parts)
     ? parts[isIndex(segment) ? Number(segment) : parts.length]
@@ -63,7 +63,7 @@ export const replaceAt = (text: string, segments: Segments, replace: Replace): s
 export const removeAt = (text: string, segments: Segments): string => {
   const edits = containersOf(text, segments).flatMap((open) => {
     const parts = partsOf(text, open)
-    return removals(parts, new Set(meant(parts, segments.at(-1) ?? '')))
+    return removals(parts, new Set(namedParts(parts, segments.at(-1) ?? '')))
   })
   return edits.length === 0 ? text : edited(text, edits)
 }
@@ -93,7 +93,7 @@ export const setAt = (text: string, segments: Segments, json: string): string =>
 const addition = (text: string, open: number, name: string, json: string): readonly Edit[] => {
   const parts = partsOf(text, open)
   const list = text[open] === '['
-  if (meant(parts, name).length > 0 || (list ? name !== String(parts.length) : text[open] !== '{')) return []
+  if (namedParts(parts, name).length > 0 || (list ? name !== String(parts.length) : text[open] !== '{')) return []
   const at = parts.at(-1)?.to ?? open + 1
   const comma = parts.length === 0 ? '' : ','
   return [{ from: at, to: at, text: `${comma}${list ? '' : `${JSON.stringify(name)}:`}${json}` }]

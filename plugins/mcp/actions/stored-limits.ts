@@ -9,7 +9,7 @@ const TRIES = 5
 /** How long a refused call is told to wait then. */
 const RETRY_MS = 1000
 
-interface Read {
+interface LimitState {
   readonly use: LimitUse
   readonly id: string
   readonly row: LimitRow | undefined
@@ -56,12 +56,12 @@ export class StoredLimits implements Limits {
       const read = await Promise.all(uses.map((use) => this.#read(use, at)))
       const [first] = read.flatMap((one) => full(one, at))
       if (first !== undefined) return first
-      if (await this.#gateway.storage.write(read.map((one) => taken(one, at)))) return undefined
+      if (await this.#gateway.storage.write(read.map((one) => countedCall(one, at)))) return undefined
     }
     return { use, wait_ms: RETRY_MS }
   }
 
-  async #read(use: LimitUse, at: number): Promise<Read> {
+  async #read(use: LimitUse, at: number): Promise<LimitState> {
     const id = sha256(JSON.stringify([use.rule_id, use.kind, use.key]))
     const row = await this.#gateway.storage.get('mcp_limits', id)
     return { use, id, row, times: within(row?.times ?? [], use, at) }
@@ -71,12 +71,12 @@ export class StoredLimits implements Limits {
 const isShared = ({ kind }: LimitUse): boolean => kind !== 'session'
 const isOwn = (use: LimitUse): boolean => !isShared(use)
 
-const full = ({ use, times }: Read, at: number): readonly Exceeded[] => {
+const full = ({ use, times }: LimitState, at: number): readonly Exceeded[] => {
   const wait_ms = waitFor(times, use, at)
   return wait_ms === 0 ? [] : [{ use, wait_ms }]
 }
 
-const taken = ({ id, row, times }: Read, at: number): Change => {
+const countedCall = ({ id, row, times }: LimitState, at: number): Change => {
   const next = withCall(times, at)
   if (row === undefined) return { table: 'mcp_limits', put: { id, version: 1, times: next }, when: 'absent' }
   const { version } = row

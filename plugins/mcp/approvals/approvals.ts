@@ -19,7 +19,7 @@ export interface ApprovalOptions {
   readonly full_content_logging: boolean
 }
 
-/** What a call that needs consent meets. */
+/** The state of consent to a call. */
 export interface Consent {
   /** `granted`: forward it; `asked`: a person has been asked, now or before; `denied`: somebody said no. */
   readonly state: 'granted' | 'asked' | 'denied'
@@ -47,7 +47,7 @@ export class Approvals {
     this.#deadlines = new Deadlines(gateway.clock)
   }
 
-  /** Begins to write down every 30 s what has expired. */
+  /** Starts to write expired approvals to storage every 30 s. */
   begin(): void {
     this.#timer ??= setInterval(() => void this.sweep(), SWEEP_MS).unref()
   }
@@ -92,7 +92,7 @@ export class Approvals {
     return rows[0]
   }
 
-  /** Why an open approval is none for this call; undefined: it is. */
+  /** Why an open approval does not count for this call; undefined: it does. */
   #staleness(row: ApprovalRow, question: Question): string | undefined {
     if (this.#deadlines.isOver(row)) return 'timeout'
     if (row.tool_fingerprint !== question.tool_fingerprint) return 'tool_changed'
@@ -121,19 +121,19 @@ export class Approvals {
     const now = this.#gateway.clock.now()
     const used: Partial<ApprovalRow> =
       row.scope === 'session' ? { used_count } : { used_count, status: 'consumed', consumed_at: now, ...this.#over() }
-    // whoever else takes it at the same time fails this condition
+    // another use at the same time fails this condition
     const expected = { status: 'allowed', used_count: row.used_count, expires_at: row.expires_at } as const
     const change: Change = { table: 'mcp_approvals', key: row.id, sync: true, patch: used, expected }
     const changes = used.status === 'consumed' ? [change, ...withoutTexts(row)] : [change]
     return { state: 'granted', approval: { ...row, ...used }, part: partOf(row, changes) }
   }
 
-  /** What is not kept of an approval that is over. */
+  /** Fields that are cleared when an approval is over. */
   #over(): Partial<ApprovalRow> {
     return { open_key: null, ...this.hidden() }
   }
 
-  /** Whether the time of an approval is over, though it is not written down yet. */
+  /** Whether the time of an approval is over; its row may not say so yet. */
   isOver(row: ApprovalRow): boolean {
     return isOpen(row) && this.#deadlines.isOver(row)
   }
@@ -158,8 +158,8 @@ export class Approvals {
         : { status: 'expired', reason: 'taken_back', ...this.#over() }
     const reason = `Taken back through ${via}.`
     const waited_until = this.#deadlines.waitedUntil(row)
-    const told = { name: 'approval.undone', waited: undefined, waited_until, reason } as const
-    await changeApproval(this.#gateway, this.#audit, row, patch, told)
+    const record = { name: 'approval.undone', waited: undefined, waited_until, reason } as const
+    await changeApproval(this.#gateway, this.#audit, row, patch, record)
     this.#deadlines.forget(row.id)
   }
 
@@ -184,7 +184,7 @@ export class Approvals {
     )
   }
 
-  /** Writes down what has expired; a write that fails is a fault, and tried again the next time. */
+  /** Writes expired approvals to storage; a write that fails is a fault, and is tried again the next time. */
   async sweep(): Promise<void> {
     try {
       await this.#expireAll({}, (row) => (this.#deadlines.isOver(row) ? 'timeout' : undefined))
@@ -219,15 +219,15 @@ export class Approvals {
     } while (cursor !== null)
   }
 
-  /** Ends an open approval; somebody else may have been quicker. */
+  /** Ends an open approval, unless another process has changed it. */
   async #expire(row: ApprovalRow, reason: string): Promise<void> {
     const waited_until = this.#deadlines.waitedUntil(row)
     this.#deadlines.forget(row.id)
     const waited = row.status === 'pending' ? 'cancelled' : undefined
     try {
       const patch = { status: 'expired', reason: row.reason ?? reason, ...this.#over() } as const
-      const told = { name: 'approval.expired', waited, waited_until, reason } as const
-      await changeApproval(this.#gateway, this.#audit, row, patch, told)
+      const record = { name: 'approval.expired', waited, waited_until, reason } as const
+      await changeApproval(this.#gateway, this.#audit, row, patch, record)
     } catch (error) {
       if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY') throw error
     }

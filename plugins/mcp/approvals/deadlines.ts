@@ -4,7 +4,7 @@ import type { ApprovalRow } from './tables.ts'
 const MAX_KNOWN = 10_000
 
 /** When the state of an approval was first seen, and until when it lasts by the monotonic clock. */
-interface Known {
+interface KnownDeadline {
   readonly expires_at: number
   readonly at: number
   readonly tick: number
@@ -14,7 +14,7 @@ interface Known {
 /** Ends what is open also by the monotonic clock: setting the wall clock back gives no approval more time. */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, KnownDeadline>()
 
   constructor(clock: Clock) {
     this.#clock = clock

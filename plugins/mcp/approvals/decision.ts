@@ -11,7 +11,7 @@ export interface Decision {
   /** `once` if absent. */
   readonly scope?: 'once' | 'session'
   readonly reason?: string | null
-  /** What the person had before them: if the approval asks about something else, nothing is decided. */
+  /** What the person was shown: if the approval asks about something else, nothing is decided. */
   readonly shown?: ExpectedCall
 }
 
@@ -35,7 +35,7 @@ export const textsById = async (
   return texts ?? { arguments: preview, sent_arguments: sent_preview }
 }
 
-/** A row with the status that it has by now. */
+/** The row with its status as of now. */
 export const currentState = (approvals: Approvals, row: ApprovalRow): ApprovalRow =>
   isOpen(row) && approvals.isOver(row)
     ? { ...row, status: 'expired', reason: row.reason ?? 'timeout', ...approvals.hidden() }

@@ -45,7 +45,7 @@ export const openKey = ({
 }: Pick<Question, 'server_id' | 'session_id' | 'tool' | 'argument_hash'>): string =>
   sha256(JSON.stringify([server_id, session_id, tool, argument_hash]))
 
-/** The approval that asks a question, pending. */
+/** The pending approval of a question. */
 export const pendingApproval = (
   question: Question,
   now: number,
@@ -94,6 +94,6 @@ export const textsOf = (question: Question, row: ApprovalRow, redact: Redactor):
   return { id: row.id, arguments: whole, sent_arguments: sent }
 }
 
-/** How much there is to read. */
+/** Characters of all arguments. */
 export const argumentChars = ({ arguments: args, sent_arguments }: ApprovalTexts): number =>
   args.length + (sent_arguments?.length ?? 0)

@@ -25,12 +25,12 @@ export interface AuditEvent {
 }
 
 /** What a record says of a session. */
-export type Placed = Pick<
+export type SessionLabels = Pick<
   AuditRow,
   'seq' | 'session_id' | 'server_id' | 'project_id' | 'agent_id' | 'transport' | 'protocol_version'
 >
 
-const nowhere: Placed = {
+const noSession: SessionLabels = {
   seq: 0,
   session_id: null,
   server_id: null,
@@ -41,11 +41,11 @@ const nowhere: Placed = {
 }
 
 /** The audit record of an event. */
-export const eventRow = (event: AuditEvent, at: number, placed: Placed = nowhere): AuditRow => ({
+export const eventRow = (event: AuditEvent, at: number, labels: SessionLabels = noSession): AuditRow => ({
   id: newId('aud_', at),
   at,
-  ...placed,
-  server_id: event.server_id ?? placed.server_id,
+  ...labels,
+  server_id: event.server_id ?? labels.server_id,
   kind: event.kind,
   name: cutText(event.name, NAME_CHARS),
   request_id: event.request_id === undefined ? null : cutText(event.request_id, NAME_CHARS),
@@ -95,7 +95,7 @@ export const auditedEvent = (
 ): AuditRow => {
   const { id: approval_id, server_id, session_id, project_id, tool, policy_version } = approval
   const row = eventRow({ ...event, approval_id, policy_version, tool }, at, {
-    ...nowhere,
+    ...noSession,
     server_id,
     session_id,
     project_id,

@@ -156,8 +156,8 @@ export class SessionLog {
   /** Records a refused frame or an event of the session, without waiting for the write. */
   event(event: AuditEvent): void {
     const { id: session_id, server_id, project_id, agent_id, transport, protocol_version } = this.#labels
-    const placed = { seq: ++this.#seq, session_id, server_id, project_id, agent_id, transport, protocol_version }
-    this.#audit.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now(), placed) }])
+    const labels = { seq: ++this.#seq, session_id, server_id, project_id, agent_id, transport, protocol_version }
+    this.#audit.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now(), labels) }])
   }
 
   get #origin(): Origin {

@@ -5,7 +5,7 @@ import { visibleLine } from './visible-line.ts'
 
 const filters = { status: 'status', serverId: 'server_id', limit: 'limit', cursor: 'cursor' }
 
-interface Listed {
+interface ApprovalsPage {
   readonly approvals: readonly ApprovalView[]
   readonly next_cursor: string | null
 }
@@ -14,7 +14,7 @@ interface Listed {
 export const listApprovals = async (context: CommandContext): Promise<number> => {
   const { io, input } = context
   const answer = await getText(context, `/approvals${queryOf(input, filters)}`)
-  printAnswer<Listed>(answer, context, ({ approvals, next_cursor }) => {
+  printAnswer<ApprovalsPage>(answer, context, ({ approvals, next_cursor }) => {
     if (approvals.length === 0) io.err.write('There are no such approvals.\n')
     if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
     return approvals.map(approvalLines)
@@ -67,7 +67,7 @@ export const decided = (context: CommandContext, id: string, body: object): Prom
 
 /** Approvals that wait for a decision, oldest first. */
 export const waiting = async (context: Pick<CommandContext, 'ask'>): Promise<readonly ApprovalView[]> => {
-  const { approvals } = JSON.parse(await getText(context, '/approvals?status=pending&limit=500')) as Listed
+  const { approvals } = JSON.parse(await getText(context, '/approvals?status=pending&limit=500')) as ApprovalsPage
   return approvals.toReversed()
 }
 

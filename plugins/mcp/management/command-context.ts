@@ -4,10 +4,10 @@ import type { AskStream, Input, Io } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 import { APPROVER_HEADER } from '../approvals/index.ts'
 
-/** Lets work ask the gateway that runs, or its storage where none does. */
+/** Calls `work` with a client of the running gateway, or of its storage where none runs. */
 export type UseApi = <T>(work: (ask: AskStream) => Promise<T>) => Promise<T>
 
-/** What a command that asks works with. */
+/** What a command gets: the client of the API, its input and its output. */
 export interface CommandContext {
   readonly ask: AskStream
   readonly input: Input
@@ -16,15 +16,15 @@ export interface CommandContext {
 
 const BASE = '/api/v1/mcp'
 
-/** The answer to a GET, as text. */
+/** The response to a GET, as text. */
 export const getText = async ({ ask }: Pick<CommandContext, 'ask'>, path: string): Promise<string> =>
   text(await ask('GET', BASE + path))
 
-/** The stream that answers a GET. */
+/** The response to a GET, as a stream. */
 export const getStream = ({ ask }: Pick<CommandContext, 'ask'>, path: string): Promise<Readable> =>
   ask('GET', BASE + path)
 
-/** The answer to a POST that an approver makes, as text. */
+/** The response to a POST with the approver's key, as text. */
 export const postText = async ({ ask, input, io }: CommandContext, path: string, body: object): Promise<string> => {
   const key = input.options.approverKey ?? io.env.GUARD_APPROVER_KEY
   const headers = { 'x-guard-via': 'cli', ...(key === undefined ? {} : { [APPROVER_HEADER]: String(key) }) }
@@ -41,12 +41,12 @@ export const queryOf = (input: Input, names: Readonly<Record<string, string>>): 
   return query.size === 0 ? '' : `?${query}`
 }
 
-/** Prints the answer as it is where JSON is wanted, else what `told` makes of it. */
+/** Prints the response as it is with `--json`, else the lines that `format` makes of it. */
 export const printAnswer = <T>(
   answer: string,
   { input, io }: CommandContext,
-  told: (value: T) => readonly string[],
+  format: (value: T) => readonly string[],
 ): void => {
-  const lines = input.options.json === true ? [answer] : told(readJson(answer) as T)
+  const lines = input.options.json === true ? [answer] : format(readJson(answer) as T)
   for (const line of lines) io.out.write(`${line}\n`)
 }

@@ -13,30 +13,30 @@ export const mcpCommands = (asking: UseApi): Plugin => ({
   },
 })
 
-type Work = (context: CommandContext) => Promise<number>
+type CommandHandler = (context: CommandContext) => Promise<number>
 
-/** How many arguments a work takes, and in words which. */
-type Taking = readonly [work: Work, least: number, most: number, wants: string]
+/** A handler, how many arguments it takes, and a text that names them. */
+type Subcommand = readonly [handler: CommandHandler, least: number, most: number, wants: string]
 
-const ofOne = (work: Work): Taking => [work, 1, 1, 'the id of one approval']
+const ofOne = (handler: CommandHandler): Subcommand => [handler, 1, 1, 'the id of one approval']
 
-/** Runs what the first argument names, with the arguments behind it; throws USAGE where it takes others. */
+/** Runs what the first argument names, with the arguments after it; throws USAGE for others. */
 const oneOf =
-  (name: string, works: Readonly<Record<string, Taking>>): Work =>
+  (name: string, subcommands: Readonly<Record<string, Subcommand>>): CommandHandler =>
   (context) => {
     const [what = '', ...args] = context.input.args
-    const known = Object.keys(works)
-    const found = Object.hasOwn(works, what) ? works[what] : undefined
+    const known = Object.keys(subcommands)
+    const found = Object.hasOwn(subcommands, what) ? subcommands[what] : undefined
     if (found === undefined)
       throw new GuardError('USAGE', `"${name}" is followed by ${known.join(', ')}, not "${terminalLine(what)}".`, {
         known,
       })
-    const [work, least, most, wants] = found
+    const [handler, least, most, wants] = found
     if (args.length < least || args.length > most) throw new GuardError('USAGE', `"${name} ${what}" takes ${wants}.`)
-    return work({ ...context, input: { ...context.input, args } })
+    return handler({ ...context, input: { ...context.input, args } })
   }
 
-const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
+const commands: readonly (Omit<Command, 'run'> & { readonly run: CommandHandler })[] = [
   {
     id: 'mcp approvals',
     args: '<list|show|allow|deny|undo|watch> [id]',

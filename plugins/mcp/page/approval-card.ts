@@ -6,7 +6,7 @@ import type { ApprovalRow } from '../approvals/index.ts'
 import type { ToolDescription } from '../tools/tool-description.ts'
 import { findingList, shortHash, spanLink } from './marks.ts'
 
-/** What would be done, as far as the page shows it, as JSON; null once it is no longer kept. */
+/** Arguments of a call as the page shows them, as JSON; null once they are not kept any more. */
 export interface ShownArguments {
   readonly arguments: string | null
   readonly sent_arguments: string | null

@@ -17,18 +17,18 @@ import { findingList, nameMark, spanLink } from './marks.ts'
 
 const PAGE_ROWS = 50
 
-/** What was decided about calls, newest first, and what else is on record, as far as it is asked for. */
+/** What was decided about calls, newest first, and what else is on record, as far as the filters select it. */
 export const decisionsSection = async (mcp: Mcp, ask: Ask, view: ServersView): Promise<Html> => {
   const { query } = ask
   const cursor = query.get('cursor')
   const { storage } = mcp.gateway
-  const asked = { where: whereOf(query), order: ['at', 'desc'] } as const
+  const filter = { where: whereOf(query), order: ['at', 'desc'] } as const
   const { rows, next_cursor } = await storage.find('mcp_audit', {
-    ...asked,
+    ...filter,
     limit: PAGE_ROWS,
     ...(cursor ? { cursor } : {}),
   })
-  const [newest] = cursor ? (await storage.find('mcp_audit', { ...asked, limit: 1 })).rows : []
+  const [newest] = cursor ? (await storage.find('mcp_audit', { ...filter, limit: 1 })).rows : []
   return html`<div class="head"><h2 id="decisions">Decisions</h2><p class="acts"><a href="${exportUrl(query)}">Export audit</a></p></div>
 ${filterForm(query, view)}
 ${newest && newsMark(`${narrowedUrl('/mcp', query)}#decisions`, `audit-${newest.id}`, 'decision')}${rows.length === 0 ? html`<p class="quiet">${isNarrowed(query) ? html`Nothing is like this. ${(query.get('tool') || query.get('session_id')) && 'Names and ids are compared whole. '}<a href="/mcp#decisions">Clear the filters</a>` : 'No call of a tool has come by yet.'}</p>` : auditTable(ask, rows)}
@@ -39,7 +39,7 @@ const filters = ['server_id', 'tool', 'action', 'session_id'] as const
 
 const isNarrowed = (query: URLSearchParams): boolean => [...filters, 'kind'].some((name) => Boolean(query.get(name)))
 
-/** The rows that are asked for: decisions unless another kind is named. Throws INVALID_FILTER. */
+/** The rows that the query selects: decisions unless another kind is named. Throws INVALID_FILTER. */
 const whereOf = (query: URLSearchParams): Where<AuditRow> => {
   const equal: Record<string, string> = {}
   for (const name of filters) {
@@ -47,12 +47,12 @@ const whereOf = (query: URLSearchParams): Where<AuditRow> => {
     if (value !== '') equal[name] = value
   }
   const kind = query.get('kind') || 'decision'
-  known('kind', kind, [...auditKinds, 'all'])
-  known('action', equal.action, judgedActions)
+  checkChoice('kind', kind, [...auditKinds, 'all'])
+  checkChoice('action', equal.action, judgedActions)
   return { ...equal, ...(kind === 'all' ? {} : { kind: auditKinds.find((one) => one === kind) ?? 'decision' }) }
 }
 
-const known = (name: string, value: string | undefined, choices: readonly string[]): void => {
+const checkChoice = (name: string, value: string | undefined, choices: readonly string[]): void => {
   if (value === undefined || choices.includes(value)) return
   throw new GuardError('INVALID_FILTER', `"${name}" must be one of ${choices.join(', ')}.`, { path: `/${name}` })
 }

@@ -54,7 +54,7 @@ const answerOf = (fields: URLSearchParams): Decision | FieldFault => {
     return { field: 'action', message: 'Say whether the call is allowed or denied.' }
   if (scope !== 'once' && scope !== 'session')
     return { field: 'scope', message: 'A decision holds once or for the session.' }
-  const shown = shownBy(fields)
+  const shown = expectedCall(fields)
   // to deny what nobody has seen lets nothing pass
   if (action === 'allow' && (shown.tool === undefined || shown.argument_hash === undefined))
     return {
@@ -66,7 +66,7 @@ const answerOf = (fields: URLSearchParams): Decision | FieldFault => {
 }
 
 /** What the page showed, as its form names it. */
-const shownBy = (fields: URLSearchParams): ExpectedCall => {
+const expectedCall = (fields: URLSearchParams): ExpectedCall => {
   const [tool, argument_hash] = [fields.get('tool'), fields.get('argument_hash')]
   return { ...(tool === null ? {} : { tool }), ...(argument_hash === null ? {} : { argument_hash }) }
 }
@@ -84,7 +84,7 @@ export const pinsForm = ({ mcp, approver }: PageParts): Form => ({
     const wrong = approver.faultIn(fields)
     if (wrong !== undefined) return { faults: [wrong] }
     try {
-      await acceptPins(mcp, params.id ?? '', tools, shownIn(fields, tools))
+      await acceptPins(mcp, params.id ?? '', tools, shownFingerprints(fields, tools))
     } catch (error) {
       if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
       return { faults: [{ field: 'tools', message: error.message }] }
@@ -94,7 +94,7 @@ export const pinsForm = ({ mcp, approver }: PageParts): Form => ({
 })
 
 /** Fingerprints of the definitions that the page showed of the chosen tools; each stands in a field before the tool's name. */
-const shownIn = (fields: URLSearchParams, tools: readonly string[]): readonly string[] | undefined => {
+const shownFingerprints = (fields: URLSearchParams, tools: readonly string[]): readonly string[] | undefined => {
   const seen = fields
     .getAll('seen')
     .map((text) => [text.slice(0, text.indexOf(' ')), text.slice(text.indexOf(' ') + 1)])

@@ -26,7 +26,7 @@ export const pendingApprovals = async ({ gateway, approvals }: Mcp): Promise<rea
 export const pendingSection = async (parts: PageParts, ask: Ask, waiting: readonly ApprovalRow[]): Promise<Html> => {
   const { approver } = parts
   const rows = waiting.slice(0, MOST_SHOWN)
-  const shown = await shownOf(parts, rows)
+  const shown = await argumentsOf(parts, rows)
   return html`<h2 id="approvals">Pending approvals${waiting.length > 0 && html` (${waiting.length})`}</h2>
 ${waiting.length === 0 ? html`<p class="quiet">Nothing waits for a person.</p>` : html`${rows.map((row, at) => questionCard(ask, row, shown[at] ?? previewOf(row), approver))}`}
 ${waiting.length > MOST_SHOWN && html`<p class="quiet">The ${MOST_SHOWN} that expire first; the others follow as these are answered.</p>`}
@@ -40,7 +40,7 @@ const previewOf = ({ preview, sent_preview, argument_chars }: ApprovalRow): Show
 })
 
 /** The arguments of each, whole as far as there is room for them. */
-const shownOf = ({ mcp: { gateway } }: PageParts, rows: readonly ApprovalRow[]): Promise<ShownArguments[]> => {
+const argumentsOf = ({ mcp: { gateway } }: PageParts, rows: readonly ApprovalRow[]): Promise<ShownArguments[]> => {
   let room = MOST_OF_PAGE
   return Promise.all(
     rows.map((row) => {

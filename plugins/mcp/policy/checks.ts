@@ -9,16 +9,16 @@ export interface CheckDeadline {
   readonly over: () => Promise<'over'>
   /** Lets others have their turn between rules and between checks, which may each take a while. */
   readonly pace: Pace
-  /** Lets go of the timer. */
+  /** Clears the timer. */
   readonly end: () => void
 }
 
 /** Longest wait for all checks of one call, milliseconds: of a name that is looked up, or a long text that is judged in a thread of its own. */
 const MAX_WAIT_MS = 10_000
-/** What is wrong with a call is told by as many findings of each check. */
+/** Findings of one check that are kept. */
 const MAX_FINDINGS = 100
 
-/** Starts to count when a check is first waited for: most answer at once. */
+/** The time starts when a check is first waited for: most checks answer at once. */
 export const checkDeadline = (ms: number = MAX_WAIT_MS, pace: Pace = new Pace()): CheckDeadline => {
   let timer: NodeJS.Timeout | undefined
   let over: Promise<'over'> | undefined
@@ -34,27 +34,27 @@ export const checkDeadline = (ms: number = MAX_WAIT_MS, pace: Pace = new Pace())
   }
 }
 
-const cannotTell = (reason: string): CheckFinding => ({ pointer: '', reason, certain: false })
+const uncertain = (reason: string): CheckFinding => ({ pointer: '', reason, certain: false })
 
-/** What the checks of a rule object to, at once where no check has to wait; one that fails or takes too long cannot tell, which counts. */
+/** Findings of a rule's checks, synchronous where no check has to wait. A check that fails or takes too long gives an uncertain finding. */
 export const findingsOf = (
   rule: CompiledRule,
   args: Arguments,
   at: CheckContext,
   wait: CheckDeadline,
 ): readonly RuleFinding[] | Promise<readonly RuleFinding[]> => {
-  const started: (Found | Promise<Found>)[] = []
+  const started: (Findings | Promise<Findings>)[] = []
   for (const check of rule.checks) {
     if (started.length > 0 && wait.pace.due) return startedInTurns(rule, started, args, at, wait)
     started.push(start(check, args, at))
   }
-  return started.some(isPromise) ? allNamed(rule, started, wait) : named(rule, started as readonly Found[])
+  return started.some(isPromise) ? awaitedFindings(rule, started, wait) : withRule(rule, started as readonly Findings[])
 }
 
 /** Starts the checks after those that have been started. */
 const startedInTurns = async (
   rule: CompiledRule,
-  started: (Found | Promise<Found>)[],
+  started: (Findings | Promise<Findings>)[],
   args: Arguments,
   at: CheckContext,
   wait: CheckDeadline,
@@ -63,29 +63,29 @@ const startedInTurns = async (
     if (wait.pace.due) await wait.pace.rest()
     started.push(start(check, args, at))
   }
-  return allNamed(rule, started, wait)
+  return awaitedFindings(rule, started, wait)
 }
 
-const allNamed = async (
+const awaitedFindings = async (
   rule: CompiledRule,
-  started: readonly (Found | Promise<Found>)[],
+  started: readonly (Findings | Promise<Findings>)[],
   wait: CheckDeadline,
 ): Promise<readonly RuleFinding[]> =>
-  named(rule, await Promise.all(started.map((found) => (isPromise(found) ? inTime(found, wait) : found))))
+  withRule(rule, await Promise.all(started.map((found) => (isPromise(found) ? withinDeadline(found, wait) : found))))
 
-type Found = readonly CheckFinding[]
+type Findings = readonly CheckFinding[]
 
-const start = ({ check, options }: CompiledCheck, args: Arguments, at: CheckContext): Found | Promise<Found> => {
+const start = ({ check, options }: CompiledCheck, args: Arguments, at: CheckContext): Findings | Promise<Findings> => {
   try {
     const found: unknown = check.find(args, options as never, at)
-    return isPromise(found) ? found.then(sound).catch(() => FAILED) : sound(found)
+    return isPromise(found) ? found.then(validFindings).catch(() => FAILED) : validFindings(found)
   } catch {
     return FAILED
   }
 }
 
-/** What a check found, if it is a list of findings: nothing else may count as none. */
-const sound = (found: unknown): Found => (Array.isArray(found) && found.every(isFinding) ? found : FAILED)
+/** The findings of a check; anything but a list of findings counts as a failure. */
+const validFindings = (found: unknown): Findings => (Array.isArray(found) && found.every(isFinding) ? found : FAILED)
 
 const isFinding = (finding: unknown): boolean =>
   typeof finding === 'object' &&
@@ -93,17 +93,17 @@ const isFinding = (finding: unknown): boolean =>
   typeof Reflect.get(finding, 'pointer') === 'string' &&
   typeof Reflect.get(finding, 'reason') === 'string'
 
-const FAILED: Found = [cannotTell('cannot be judged: the check failed')]
+const FAILED: Findings = [uncertain('cannot be judged: the check failed')]
 
 const isPromise = <T>(found: T | Promise<T>): found is Promise<T> =>
   typeof (found as Partial<Promise<T>> | null | undefined)?.then === 'function'
 
-const named = ({ id, checks }: CompiledRule, all: readonly Found[]): readonly RuleFinding[] =>
+const withRule = ({ id, checks }: CompiledRule, all: readonly Findings[]): readonly RuleFinding[] =>
   all.flatMap((found, index) =>
     found.slice(0, MAX_FINDINGS).map((finding) => ({ ...finding, rule_id: id, check: checks[index]?.check.id ?? '' })),
   )
 
-const inTime = async (found: Promise<Found>, wait: CheckDeadline): Promise<Found> => {
+const withinDeadline = async (found: Promise<Findings>, wait: CheckDeadline): Promise<Findings> => {
   const first = await Promise.race([found, wait.over()])
-  return first === 'over' ? [cannotTell('cannot be judged: the check took too long')] : first
+  return first === 'over' ? [uncertain('cannot be judged: the check took too long')] : first
 }

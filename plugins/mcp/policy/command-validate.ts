@@ -28,23 +28,23 @@ export const validateFile = async (gateway: Gateway, { args, options }: Input, i
 const report = ({ version, errors, warnings, tests }: Validation, file: string, passes: boolean, io: Io): string => {
   const name = terminalLine(file)
   const lines = [
-    ...errors.map((error) => told(error, name, 'error', '')),
-    ...warnings.map((warning) => told(warning, name, 'warning', `${warning.code} `)),
+    ...errors.map((error) => faultLine(error, name, 'error', '')),
+    ...warnings.map((warning) => faultLine(warning, name, 'warning', `${warning.code} `)),
   ]
   if (errors.length > 0) return `${[...lines, 'invalid (tests not run)'].join('\n')}\n`
   const failed = tests.filter(({ pass }) => !pass)
   const count = failed.length === 0 ? '' : `, ${failed.length} failed`
   const ran = tests.length === 0 ? 'tests: none' : `tests: ${tests.length - failed.length} passed${count}`
   const valid = passes ? `valid  version ${String(version).slice(0, 12)}` : 'invalid'
-  return `${[...lines, ran, ...failed.map((test) => `  ${verdictSigns(io).bad} ${failure(test)}`), valid].join('\n')}\n`
+  return `${[...lines, ran, ...failed.map((test) => `  ${verdictSigns(io).bad} ${testLine(test)}`), valid].join('\n')}\n`
 }
 
-const told = ({ line, column, path, message }: LocatedFault, name: string, kind: string, code: string): string => {
+const faultLine = ({ line, column, path, message }: LocatedFault, name: string, kind: string, code: string): string => {
   const place = line === null ? name : `${name}:${line}:${column}`
   // Warnings name their rule; only of an error is it not clear without its path what is meant.
   const where = kind === 'warning' || path === '' ? '' : `${path.slice(1)}: `
   return `${place}  ${kind.padEnd(7)}  ${code}${terminalLine(`${where}${message}`)}`
 }
 
-const failure = ({ name, expected, actual, rule }: TestResult): string =>
+const testLine = ({ name, expected, actual, rule }: TestResult): string =>
   terminalLine(`${name}  expected ${expected}, got ${actual} (rule ${rule})`)

@@ -1,5 +1,5 @@
-/** What a policy that came as data is made of. */
-export interface Parts {
+/** Size of a policy that came as data. */
+export interface DocumentSize {
   /** Keys and values; one more than `most` where there are more. */
   readonly count: number
   /** Something lies deeper than `max_depth`. */
@@ -8,8 +8,8 @@ export interface Parts {
   readonly bigints: boolean
 }
 
-/** Goes through a value once, and no further than to one part more than `most`, or deeper than `max_depth`. */
-export const partsOf = (value: unknown, most: number, max_depth: number): Parts => {
+/** Counts the parts of a value; stops after `most` parts, or below `max_depth`. */
+export const documentSize = (value: unknown, most: number, max_depth: number): DocumentSize => {
   const found = { count: 0, tooDeep: false, bigints: false }
   const isOver = (part: unknown, depth: number): boolean => {
     if (++found.count > most) return true

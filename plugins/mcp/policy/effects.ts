@@ -10,34 +10,34 @@ export const outcomesOf = (policy: CompiledPolicy, server_id: string, tool: stri
   let outcomes: ReadonlySet<Action | undefined> = new Set([undefined])
   for (const rule of policy.rules) {
     if (!rule.names(server_id, tool)) continue
-    const said = sayings(rule)
-    outcomes = new Set([...outcomes].flatMap((so_far) => said.map((next) => together(so_far, next))))
+    const actions = possibleActions(rule)
+    outcomes = new Set([...outcomes].flatMap((so_far) => actions.map((next) => combined(so_far, next))))
   }
   return new Set([...outcomes].map((outcome) => outcome ?? policy.default))
 }
 
-const together = (one: Action | undefined, other: Action | undefined): Action | undefined => {
+const combined = (one: Action | undefined, other: Action | undefined): Action | undefined => {
   if (one === undefined) return other
   return other === undefined ? one : stricter(one, other)
 }
 
 /** All that a rule may say; undefined where it may keep silent. */
-const sayings = ({ document: { action, on_violation = 'deny', checks, only, when }, limit }: CompiledRule) => {
-  const said: (Action | undefined)[] = limit === undefined ? [action] : ['allow', 'rate_limit']
-  if (checks !== undefined || only !== undefined) said.push(on_violation)
-  if (when !== undefined) said.push(undefined)
-  return said
+const possibleActions = ({ document: { action, on_violation = 'deny', checks, only, when }, limit }: CompiledRule) => {
+  const actions: (Action | undefined)[] = limit === undefined ? [action] : ['allow', 'rate_limit']
+  if (checks !== undefined || only !== undefined) actions.push(on_violation)
+  if (when !== undefined) actions.push(undefined)
+  return actions
 }
 
-const plain = (action: Action): Effect => {
+const effectOfAction = (action: Action): Effect => {
   if (action === 'deny' || action === 'confirm') return action
   return action === 'rate_limit' ? 'depends' : 'allow'
 }
 
-/** One word for what may happen to calls of a tool. `pinned`: what is said of its definition besides. */
+/** One word for what may happen to calls of a tool. `pinned`: what the pin of its definition adds. */
 export const effectOf = (policy: CompiledPolicy, server_id: string, tool: string, pinned?: Action): Effect => {
   const outcomes = [...outcomesOf(policy, server_id, tool)]
-  const effects = outcomes.map((outcome) => plain(pinned === undefined ? outcome : stricter(outcome, pinned)))
+  const effects = outcomes.map((outcome) => effectOfAction(pinned === undefined ? outcome : stricter(outcome, pinned)))
   const [first = 'depends', ...others] = new Set(effects)
   return others.length === 0 ? first : 'depends'
 }

@@ -4,7 +4,7 @@ import type { ToolCall } from '../judge/tool-call.ts'
 import type { Action, RuleFinding, Verdict } from '../judge/verdict.ts'
 import { checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
-import { judge, placeOf } from './judge.ts'
+import { checkContext, judge } from './judge.ts'
 import { shownReason } from './message.ts'
 import { ruleOpinion } from './rule-opinion.ts'
 
@@ -64,7 +64,7 @@ const accountOf = async (
   wait: ReturnType<typeof checkDeadline>,
 ): Promise<RuleAccount> => {
   if (!rule.names(call.server_id, call.tool)) return silent(rule.id, 'names another tool or server')
-  const voice = await ruleOpinion(rule, call, placeOf(call, own_files), wait)
+  const voice = await ruleOpinion(rule, call, checkContext(call, own_files), wait)
   if (voice === undefined) return silent(rule.id, 'its condition does not hold')
   const { action, findings = [], reason } = voice.opinion
   return { rule_id: rule.id, speaks: true, why: reason ?? plainly(rule), action, wins: false, findings }

@@ -18,7 +18,7 @@ export interface FileUse {
 /** Tells one content of a file from another without reading it; undefined: the file is not there. Times as doubles, finer than file systems keep them. */
 type Print = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'> | undefined
 
-/** The file's print now; a file that cannot be looked at counts as absent. */
+/** The file's stats now; a file that cannot be read counts as absent. */
 const lookAt = (file: string): Print => {
   try {
     return statSync(file, { throwIfNoEntry: false })
@@ -113,10 +113,10 @@ export class PolicyFile implements Policies {
   }
 }
 
-/** Times that a file is read anew because it changed while it was read. */
+/** How often a file is read again because it changed meanwhile. */
 const READS = 5
 
-/** The content and its print, not halfway between two contents as far as can be seen. */
+/** The content and its stats, which were the same before and after the read. */
 const wholeContent = async (
   file: string,
   seen: Print,

@@ -91,7 +91,7 @@ const faultText = ({ errors, tests }: Pick<LoadedPolicy, 'errors' | 'tests'>, na
       ({ name: test, expected, actual, rule }) =>
         `${name}: test ${test}: expected ${expected}, got ${actual} (rule ${rule})`,
     )
-  const told = [...faults, ...failed]
-  const more = told.length > MAX_TOLD ? [`${name}: and ${told.length - MAX_TOLD} more`] : []
-  return [...told.slice(0, MAX_TOLD), ...more].join('\n')
+  const description = [...faults, ...failed]
+  const more = description.length > MAX_TOLD ? [`${name}: and ${description.length - MAX_TOLD} more`] : []
+  return [...description.slice(0, MAX_TOLD), ...more].join('\n')
 }

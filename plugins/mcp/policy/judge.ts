@@ -9,7 +9,7 @@ import { filledMessage, shownReason } from './message.ts'
 import { limitUses, objections, overLimit, type RuleOpinion, ruleOpinion } from './rule-opinion.ts'
 import { strictest } from './strictness.ts'
 
-/** Says what is wrong with arguments by the tool's own schema; undefined if nothing is. */
+/** Validates arguments by the tool's own schema: what is wrong, or undefined. */
 export type Validate = (args: Arguments) => string | undefined
 
 /** What judging needs beside the policy and the call. */
@@ -30,36 +30,36 @@ export const judge = async (
   more: readonly Opinion[],
   context: JudgeContext,
 ): Promise<Verdict> => {
-  const at = placeOf(call, policy.own_files)
+  const at = checkContext(call, policy.own_files)
   const wait = checkDeadline()
   try {
-    const all = await heard(context.rules, call, at, wait)
+    const all = await ruleOpinions(context.rules, call, at, wait)
     const uses = limitUses(all, call)
     const voices = uses.length === 0 ? all : withExceeded(all, await context.limits.exceeded(uses))
     const first = verdictOf(policy, call, voices, more)
     const changed = changesOf(policy, call, voices, first)
-    const against = changed === undefined ? [] : await objectionsTo(changed, voices, at, wait, context)
+    const against = changed === undefined ? [] : await objectionsToChanged(changed, voices, at, wait, context)
     const verdict = against.length === 0 ? first : verdictOf(policy, call, [...voices, ...against], more)
     const sent = against.length === 0 ? changed : undefined
     const spent = forwards.has(verdict.action) ? limitUses(voices, call) : []
-    // if another call took the last room in between, the limit speaks after all
+    // another call may have used up the limit meanwhile
     const lost = spent.length === 0 ? undefined : await context.limits.take(spent)
     const last = lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
-    return shown(last, sent, call, voices, context.redact)
+    return redacted(last, sent, call, voices, context.redact)
   } finally {
     wait.end()
   }
 }
 
 /** What checks may know of a call beside its arguments. */
-export const placeOf = ({ server_id, tool, cwd }: ToolCall, own_files: readonly string[]): CheckContext => ({
+export const checkContext = ({ server_id, tool, cwd }: ToolCall, own_files: readonly string[]): CheckContext => ({
   server_id,
   tool,
   cwd,
   own_files,
 })
 
-const heard = async (
+const ruleOpinions = async (
   rules: readonly CompiledRule[],
   call: ToolCall,
   at: CheckContext,
@@ -87,8 +87,8 @@ const verdictOf = (
   voices: readonly RuleOpinion[],
   more: readonly Opinion[],
 ): Verdict => {
-  const said = voices.length === 0 ? [byDefault(policy, call)] : voices.map(({ opinion }) => opinion)
-  const opinions = more.length === 0 ? said : [...said, ...more]
+  const stated = voices.length === 0 ? [byDefault(policy, call)] : voices.map(({ opinion }) => opinion)
+  const opinions = more.length === 0 ? stated : [...stated, ...more]
   const { action, winners } = strictest(opinions)
   const findings = opinions.some((opinion) => opinion.findings !== undefined) ? findingsIn(opinions, winners) : NOTHING
   return { action, mode: policy.mode, winners, findings, policy_version: policy.version }
@@ -118,7 +118,7 @@ const changesOf = (
   return changes.length === 0 ? undefined : transformed(call.text, changes)
 }
 
-const objectionsTo = async (
+const objectionsToChanged = async (
   changed: Changed,
   voices: readonly RuleOpinion[],
   at: CheckContext,
@@ -133,8 +133,8 @@ const objectionsTo = async (
   return [...against, { rule: changer.rule, opinion: { rule_id: changer.rule.id, action: 'deny', reason } }]
 }
 
-/** The verdict with what it says of arguments made fit to be shown. */
-const shown = (
+/** The verdict with what it says of arguments redacted and shortened. */
+const redacted = (
   verdict: Verdict,
   sent: Changed | undefined,
   call: ToolCall,
@@ -144,9 +144,9 @@ const shown = (
   const messageOf = ({ message, rule_id }: Opinion): string | undefined =>
     message ?? voices.find(({ rule }) => rule.id === rule_id)?.rule.document.message
   const passes = sent !== undefined && (verdict.action === 'transform' || verdict.action === 'confirm')
-  const isMute =
-    verdict.findings.length === 0 && verdict.winners.every((one) => saysNothing(one) && messageOf(one) === undefined)
-  if (isMute && !passes) return verdict
+  const hasNoTexts =
+    verdict.findings.length === 0 && verdict.winners.every((one) => hasNoText(one) && messageOf(one) === undefined)
+  if (hasNoTexts && !passes) return verdict
   const text = sent?.text ?? call.text
   const cleaned = (finding: RuleFinding): RuleFinding => ({
     ...finding,
@@ -165,10 +165,10 @@ const shown = (
   return { ...verdict, winners, findings: verdict.findings.map(cleaned), ...(passes ? { sent } : {}) }
 }
 
-const saysNothing = ({ reason, findings }: Opinion): boolean => reason === undefined && findings === undefined
+const hasNoText = ({ reason, findings }: Opinion): boolean => reason === undefined && findings === undefined
 
-/** How a call that a person let through meets the limits of the rules that name its tool. */
-export const usesOf = async (
+/** Limits that a call uses which a person allowed. */
+export const limitUsesOf = async (
   call: ToolCall,
   rules: readonly CompiledRule[],
   own_files: readonly string[],
@@ -176,7 +176,7 @@ export const usesOf = async (
   const limiting = rules.filter((rule) => rule.limit !== undefined)
   const wait = checkDeadline()
   try {
-    return limitUses(await heard(limiting, call, placeOf(call, own_files), wait), call)
+    return limitUses(await ruleOpinions(limiting, call, checkContext(call, own_files), wait), call)
   } finally {
     wait.end()
   }

@@ -4,7 +4,7 @@ import type { YamlPlace } from 'guard-gateway/lib/yaml'
 import { compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
-import { partsOf } from './document-size.ts'
+import { documentSize } from './document-size.ts'
 import { type LocatedFault, locatedFault, type PolicyFault, type PolicyPath } from './fault.ts'
 import { readPolicy } from './read.ts'
 import { semanticFaults } from './semantics.ts'
@@ -67,7 +67,7 @@ const MAX_FAULTS = 100
 const byPlace = (a: LocatedFault, b: LocatedFault): number =>
   (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 
-type Read =
+type ReadSource =
   | { readonly value: unknown; readonly locate: LoadedPolicy['locate'] }
   | { readonly errors: readonly LocatedFault[] }
 
@@ -81,11 +81,11 @@ const tooLarge: LocatedFault = {
   message: `has more than ${MAX_PARTS} keys and values`,
 }
 
-const readSource = async (source: PolicySource): Promise<Read> => {
-  if (!('text' in source)) return measured(source.value, undefined)
+const readSource = async (source: PolicySource): Promise<ReadSource> => {
+  if (!('text' in source)) return checkedSize(source.value, undefined)
   try {
     const { value, locate } = await readPolicy(source.text)
-    return measured(value, locate)
+    return checkedSize(value, locate)
   } catch (error) {
     if (!(error instanceof GuardError)) throw error
     const { code, message, place } = error
@@ -103,8 +103,8 @@ const tooDeep: LocatedFault = {
 }
 
 /** Texts are no deeper, and hold no integers with every digit. */
-const measured = async (value: unknown, locate: LoadedPolicy['locate']): Promise<Read> => {
-  const { count, tooDeep: isTooDeep, bigints } = partsOf(value, MAX_PARTS, MAX_DEPTH)
+const checkedSize = async (value: unknown, locate: LoadedPolicy['locate']): Promise<ReadSource> => {
+  const { count, tooDeep: isTooDeep, bigints } = documentSize(value, MAX_PARTS, MAX_DEPTH)
   if (isTooDeep) return { errors: [tooDeep] }
   if (count > MAX_PARTS) return { errors: [tooLarge] }
   // Reading and counting have held the event loop for long enough.

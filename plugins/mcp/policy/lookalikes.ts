@@ -13,28 +13,28 @@ export interface Lookalike {
 /** The first key in the arguments that looks like one of `named`, at its place, without being equal to it; whether that one is there or not. */
 export const lookalike = (args: Arguments, named: readonly Segments[]): Lookalike | undefined => {
   for (const segments of named) {
-    const found = alongside(args, segments, 0, '')
+    const found = similarKey(args, segments, 0, '')
     if (found !== undefined) return found
   }
   return undefined
 }
 
-const alongside = (value: unknown, segments: Segments, depth: number, pointer: string): Lookalike | undefined => {
+const similarKey = (value: unknown, segments: Segments, depth: number, pointer: string): Lookalike | undefined => {
   const name = segments[depth]
   if (name === undefined || typeof value !== 'object' || value === null) return undefined
   const keys = Object.keys(value)
-  const twin = Array.isArray(value) || name === '*' ? undefined : twinOf(keys, name)
-  if (twin !== undefined) return { pointer: `${pointer}/${pointerPart(twin)}`, like: name }
+  const similar = Array.isArray(value) || name === '*' ? undefined : lookalikeOf(keys, name)
+  if (similar !== undefined) return { pointer: `${pointer}/${pointerPart(similar)}`, like: name }
   if (depth === segments.length - 1) return undefined
   for (const key of keys) {
     if (key !== name && name !== '*') continue
-    const found = alongside((value as Arguments)[key], segments, depth + 1, `${pointer}/${pointerPart(key)}`)
+    const found = similarKey((value as Arguments)[key], segments, depth + 1, `${pointer}/${pointerPart(key)}`)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-const twinOf = (keys: readonly string[], name: string): string | undefined => {
+const lookalikeOf = (keys: readonly string[], name: string): string | undefined => {
   const folded = foldName(name)
   return keys.find((key) => key !== name && foldName(key) === folded)
 }

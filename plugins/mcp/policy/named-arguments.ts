@@ -26,7 +26,7 @@ const pointersOf = ({ remove, set, clamp, redact }: ChangeDocument): readonly st
 /** Keywords whose schemas are about the value itself, also those that a reference may lead to. */
 const same = (part: unknown, at: Segments): readonly Segments[] => schemaKeys(part, at)
 const anyPart = (part: unknown, at: Segments): readonly Segments[] => schemaKeys(part, [...at, '*'])
-const held = (part: unknown, at: Segments): readonly Segments[] =>
+const childKeys = (part: unknown, at: Segments): readonly Segments[] =>
   members(part).flatMap(([, inner]) => schemaKeys(inner, at))
 
 type Keys = (part: unknown, at: Segments) => readonly Segments[]
@@ -36,7 +36,7 @@ const keywords: ReadonlyMap<string, Keys> = new Map<string, Keys>([
   ['dependentRequired', (part, at) => dependents(part).map((name) => [...at, name])],
   ['properties', (part, at) => members(part).flatMap(([name, inner]) => below(name, inner, at))],
   ['dependentSchemas', (part, at) => members(part).flatMap(([name, inner]) => [[...at, name], ...same(inner, at)])],
-  ...['$defs', 'definitions'].map((name) => [name, held] as const),
+  ...['$defs', 'definitions'].map((name) => [name, childKeys] as const),
   ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].map((name) => [name, same] as const),
   ...['items', 'prefixItems', 'contains', 'additionalProperties', 'unevaluatedProperties'].map(
     (name) => [name, anyPart] as const,

@@ -6,7 +6,7 @@ import type { Opinion, Verdict } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
 import { type Effect, effectOf, hiddenTools, outcomesOf } from './effects.ts'
-import { judge, usesOf, type Validate } from './judge.ts'
+import { judge, limitUsesOf, type Validate } from './judge.ts'
 import { type MethodVerdict, methodVerdicts } from './methods.ts'
 
 /** A policy in force. It never changes; a reload makes another one. */
@@ -33,14 +33,14 @@ export interface Policy {
   judge(call: ToolCall, more: readonly Opinion[], validate?: Validate): Promise<Verdict>
   /** What it says of a request that is no call of a tool. `within`: of a server's, while it works on a request that was let through. */
   request(method: string, within: boolean): MethodVerdict
-  /** Counts a call that a person let through; the opinion of a limit that has no room for it any more. */
+  /** Counts a call that a person allowed; gives the opinion of a limit that is reached meanwhile. */
   take(call: ToolCall): Promise<Opinion | undefined>
 }
 
-/** More pairs of server and tool than any client has in use. */
+/** Pairs of server and tool whose rules are cached. */
 const MAX_KNOWN = 4096
 
-/** As many answers as a server may list tools. */
+/** Answers of `canConfirm` that are cached: as many as a server may list tools. */
 const MAX_ANSWERS = 10_000
 
 /** Puts a compiled policy into force. */
@@ -98,7 +98,7 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
       judge(compiled, call, more, { rules: rulesFor(call.server_id, call.tool), limits, redact, validate }),
     request: methodVerdicts(compiled.document.methods ?? {}, compiled.default),
     async take(call) {
-      const uses = await usesOf(call, rulesFor(call.server_id, call.tool), compiled.own_files)
+      const uses = await limitUsesOf(call, rulesFor(call.server_id, call.tool), compiled.own_files)
       const lost = uses.length === 0 ? undefined : await limits.take(uses)
       if (lost === undefined) return undefined
       const { use, wait_ms } = lost

@@ -7,7 +7,7 @@ import { type CheckDeadline, findingsOf } from './checks.ts'
 import type { CompiledRule } from './compiled.ts'
 import { lookalike } from './lookalikes.ts'
 
-/** What a rule that names the call's tool makes of the call. */
+/** A rule that names the call's tool, and its opinion about the call. */
 export interface RuleOpinion {
   readonly rule: CompiledRule
   readonly opinion: Opinion
@@ -20,10 +20,10 @@ export const ruleOpinion = (
   at: CheckContext,
   wait: CheckDeadline,
 ): RuleOpinion | undefined | Promise<RuleOpinion> => {
-  const twin = lookalike(call.arguments, rule.named)
-  if (twin !== undefined) {
-    const reason = `looks like the argument "${twin.like}" and is another one`
-    return denied(rule, { rule_id: rule.id, check: 'arguments', pointer: twin.pointer, reason, certain: true })
+  const similar = lookalike(call.arguments, rule.named)
+  if (similar !== undefined) {
+    const reason = `looks like the argument "${similar.like}" and is another one`
+    return denied(rule, { rule_id: rule.id, check: 'arguments', pointer: similar.pointer, reason, certain: true })
   }
   const fault = rule.when?.(call.arguments)
   if (fault?.certain === true) return undefined
@@ -36,17 +36,22 @@ export const ruleOpinion = (
       certain: false,
     })
   }
-  const others = rule.document.only === undefined ? NOTHING : beyond(rule, rule.document.only, call.arguments)
+  const others =
+    rule.document.only === undefined ? NOTHING : unlistedArguments(rule, rule.document.only, call.arguments)
   const findings = findingsOf(rule, call.arguments, at, wait)
   return findings instanceof Promise
-    ? findings.then((found) => checked(rule, [...others, ...found]))
-    : checked(rule, others.length === 0 ? findings : [...others, ...findings])
+    ? findings.then((found) => afterChecks(rule, [...others, ...found]))
+    : afterChecks(rule, others.length === 0 ? findings : [...others, ...findings])
 }
 
 const NOTHING: readonly RuleFinding[] = []
 
-/** Arguments beside those that a rule takes. */
-const beyond = ({ id: rule_id }: CompiledRule, only: readonly string[], args: Arguments): readonly RuleFinding[] =>
+/** Findings for arguments that `only` does not list. */
+const unlistedArguments = (
+  { id: rule_id }: CompiledRule,
+  only: readonly string[],
+  args: Arguments,
+): readonly RuleFinding[] =>
   Object.keys(args)
     .filter((name) => !only.includes(name))
     .map((name) => ({
@@ -54,25 +59,25 @@ const beyond = ({ id: rule_id }: CompiledRule, only: readonly string[], args: Ar
       reason: `is no argument that may be given; there is ${only.join(', ') || 'none'}`,
     }))
 
-const checked = (rule: CompiledRule, findings: readonly RuleFinding[]): RuleOpinion => {
+const afterChecks = (rule: CompiledRule, findings: readonly RuleFinding[]): RuleOpinion => {
   const { action, on_violation = 'deny' } = rule.document
-  if (findings.length > 0) return { rule, opinion: objecting(rule, on_violation, findings) }
+  if (findings.length > 0) return { rule, opinion: objection(rule, on_violation, findings) }
   // Within its limit, such a rule allows; whether it is within is asked for all rules at once.
   return { rule, opinion: { rule_id: rule.id, action: action === 'rate_limit' ? 'allow' : action } }
 }
 
 const denied = (rule: CompiledRule, finding: RuleFinding): RuleOpinion => ({
   rule,
-  opinion: objecting(rule, 'deny', [finding]),
+  opinion: objection(rule, 'deny', [finding]),
 })
 
-const objecting = (rule: CompiledRule, action: Opinion['action'], findings: readonly RuleFinding[]): Opinion => {
+const objection = (rule: CompiledRule, action: Opinion['action'], findings: readonly RuleFinding[]): Opinion => {
   const [first] = findings
   const reason = first === undefined ? undefined : `${first.pointer} ${first.reason}`.trimStart()
   return { rule_id: rule.id, action, findings, ...(reason === undefined ? {} : { reason }) }
 }
 
-/** What the checks of rules that spoke find anew in arguments that were changed since, which denies; what they had found before has been heard. */
+/** New findings of the rules' checks in changed arguments, each of which denies. Places that had findings before do not count again. */
 export const objections = async (
   voices: readonly RuleOpinion[],
   args: Arguments,
@@ -82,16 +87,16 @@ export const objections = async (
   const against: RuleOpinion[] = []
   for (const { rule, opinion } of voices) {
     if (wait.pace.due) await wait.pace.rest()
-    const heard = new Set(opinion.findings?.map(placeOf))
-    const findings = (await findingsOf(rule, args, at, wait)).filter((finding) => !heard.has(placeOf(finding)))
-    if (findings.length > 0) against.push({ rule, opinion: objecting(rule, 'deny', findings) })
+    const knownPlaces = new Set(opinion.findings?.map(placeOf))
+    const findings = (await findingsOf(rule, args, at, wait)).filter((finding) => !knownPlaces.has(placeOf(finding)))
+    if (findings.length > 0) against.push({ rule, opinion: objection(rule, 'deny', findings) })
   }
   return against
 }
 
 const placeOf = ({ check, pointer }: RuleFinding): string => `${check} ${pointer}`
 
-/** How the call meets the limits of rules that allow it. */
+/** Limits that the call uses, of rules that allow it. */
 export const limitUses = (voices: readonly RuleOpinion[], call: ToolCall): readonly LimitUse[] =>
   voices.flatMap(({ rule: { id, limit }, opinion: { action } }): readonly LimitUse[] => {
     if (limit === undefined || action !== 'allow') return []
@@ -104,7 +109,7 @@ const keyOf = (kind: LimitUse['kind'], { session_id, server_id, tool }: ToolCall
   return kind === 'server' ? server_id : `${server_id} ${tool}`
 }
 
-/** The voice of a rule whose limit has no room. */
+/** The opinion of a rule whose limit is reached. */
 export const overLimit = (voice: RuleOpinion, { wait_ms }: Exceeded): RuleOpinion => ({
   rule: voice.rule,
   opinion: {

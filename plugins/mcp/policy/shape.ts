@@ -49,7 +49,7 @@ const unknownKey = ({ params, parentSchema }: ErrorObject, path: PolicyPath): Po
   return { path, at: [...path, key], message: `unknown ${isCheck ? 'check' : 'key'} "${key}"${there}` }
 }
 
-const shown = (value: unknown): string => {
+const valueText = (value: unknown): string => {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map of keys'
@@ -98,26 +98,26 @@ const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
       : ''
     return `the key "${String(params.missingProperty)}" is missing${why}`
   },
-  type: ({ params, data }) => `must be ${typeNames[String(params.type)] ?? String(params.type)}, is ${shown(data)}`,
+  type: ({ params, data }) => `must be ${typeNames[String(params.type)] ?? String(params.type)}, is ${valueText(data)}`,
   enum: ({ params, data }) => {
     const allowed = (params.allowedValues as readonly unknown[]).map(String)
     const near = typeof data === 'string' ? suggestion(data, allowed) : ''
-    return `must be one of ${allowed.join(', ')}; is ${shown(data)}${near}`
+    return `must be one of ${allowed.join(', ')}; is ${valueText(data)}${near}`
   },
-  const: ({ params, data }) => `must be ${shown(params.allowedValue)}, is ${shown(data)}`,
-  not: ({ data }) => `${shown(data)} is reserved`,
-  pattern: ({ params, data }) => `${shown(data)} ${patternWords(String(params.pattern))}`,
+  const: ({ params, data }) => `must be ${valueText(params.allowedValue)}, is ${valueText(data)}`,
+  not: ({ data }) => `${valueText(data)} is reserved`,
+  pattern: ({ params, data }) => `${valueText(data)} ${patternWords(String(params.pattern))}`,
   propertyNames: ({ params, parentSchema }) => {
     const names = (parentSchema?.propertyNames ?? {}) as { pattern?: string }
-    return `${shown(params.propertyName)} ${names.pattern === undefined ? pointerWords : patternWords(names.pattern)}`
+    return `${valueText(params.propertyName)} ${names.pattern === undefined ? pointerWords : patternWords(names.pattern)}`
   },
-  minimum: ({ params, data }) => `must be at least ${String(params.limit)}, is ${shown(data)}`,
-  maximum: ({ params, data }) => `must be at most ${String(params.limit)}, is ${shown(data)}`,
+  minimum: ({ params, data }) => `must be at least ${String(params.limit)}, is ${valueText(data)}`,
+  maximum: ({ params, data }) => `must be at most ${String(params.limit)}, is ${valueText(data)}`,
   minLength: () => 'must not be empty',
   maxLength: ({ params }) => `has more than ${String(params.limit)} characters`,
   minItems: () => 'must not be empty',
   maxItems: ({ params }) => `has more than ${String(params.limit)} elements`,
-  uniqueItems: ({ params, data }) => `holds ${shown((data as readonly unknown[])[Number(params.i)])} twice`,
+  uniqueItems: ({ params, data }) => `holds ${valueText((data as readonly unknown[])[Number(params.i)])} twice`,
   minProperties: ({ parentSchema }) => `must not be empty; there is ${namesIn(parentSchema)}`,
   maxProperties: ({ data }) =>
     `holds ${Object.keys(data as object).join(' and ')}; write a list element for each of them`,

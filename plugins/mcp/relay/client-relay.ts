@@ -167,10 +167,10 @@ export class ClientRelay {
   ): ClientResponse {
     if (frame?.key !== undefined) this.#session.clientRequests.take(frame.key)
     if (request !== undefined) void this.#relay.settle(request, code === 'UPSTREAM_TIMEOUT' ? 'timeout' : 'lost', null)
-    const gone = code === 'MCP_SESSION_NOT_FOUND'
-    if (gone || request?.method === 'initialize') this.#over(message)
+    const isUnknownSession = code === 'MCP_SESSION_NOT_FOUND'
+    if (isUnknownSession || request?.method === 'initialize') this.#over(message)
     const headers = retry_after === undefined ? undefined : { 'retry-after': retry_after }
-    return errorResponse(status, frame?.id, gone ? -32001 : INTERNAL, message, code, headers)
+    return errorResponse(status, frame?.id, isUnknownSession ? -32001 : INTERNAL, message, code, headers)
   }
 
   /** Handles a reply that is one message: it must be the response to the request. */

@@ -143,8 +143,8 @@ export class RunningSession {
     const rewritten = cachedList(tools, policy, page) ?? this.#rewrite(policy, page)
     this.session.visible = await this.#view()
     const { list } = mcpHooks(gateway)
-    const place = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
-    return list.isUsed() ? list.call(rewritten, place) : rewritten
+    const destination = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
+    return list.isUsed() ? list.call(rewritten, destination) : rewritten
   }
 
   #rewrite(policy: Policy, page: string): string {

@@ -103,8 +103,8 @@ export class ToolCatalog implements ServerTools {
     const { target, command, args } = this.#server
     const { server_info = '{}', instructions = null } = this.#facts ?? {}
     const tools = [...this.#tools.values()].map(({ fingerprint }) => fingerprint).sort()
-    const place = target ?? [command ?? '', ...args]
-    return sha256(canonicalJson({ place, name: nameIn(server_info), instructions, tools }))
+    const address = target ?? [command ?? '', ...args]
+    return sha256(canonicalJson({ place: address, name: nameIn(server_info), instructions, tools }))
   }
 
   /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them begins with none of these fingerprints. */

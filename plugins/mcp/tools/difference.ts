@@ -14,7 +14,7 @@ export const lineDifference = (before: string, after: string): string[] => {
   while (tail < Math.min(old.length, fresh.length) - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++
   const changed = changes(old.slice(head, old.length - tail), fresh.slice(head, fresh.length - tail))
   const kept = (lines: readonly string[]): Line[] => lines.map((text) => [' ', text])
-  return shown([...kept(old.slice(0, head)), ...changed, ...kept(old.slice(old.length - tail))])
+  return withContext([...kept(old.slice(0, head)), ...changed, ...kept(old.slice(old.length - tail))])
 }
 
 /** By the longest common subsequence. */
@@ -55,7 +55,7 @@ const traced = (
   return lines
 }
 
-const shown = (lines: readonly Line[]): string[] => {
+const withContext = (lines: readonly Line[]): string[] => {
   const near = (at: number): boolean =>
     lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(([mark]) => mark !== ' ')
   const last = lines.findLastIndex(([mark]) => mark !== ' ')

@@ -13,7 +13,7 @@ const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definition
 /** Identity and dynamic references lose their meaning one level further in. */
 const IMMOVABLE = new Set(['$id', '$dynamicRef', '$recursiveRef', '$dynamicAnchor', '$recursiveAnchor'])
 
-interface Seen {
+interface WidenState {
   readonly edits: Edit[]
   isMovable: boolean
 }
@@ -24,33 +24,33 @@ interface Seen {
  */
 export const widened = (text: string, schema: JsonValue): Edit[] | undefined => {
   if (schema.members === undefined) return undefined
-  const seen: Seen = { edits: [], isMovable: true }
-  visit(text, schema, seen)
-  if (!seen.isMovable) return undefined
+  const state: WidenState = { edits: [], isMovable: true }
+  visit(text, schema, state)
+  if (!state.isMovable) return undefined
   const dialect = memberIn(schema, '$schema')?.value
   const head = dialect === undefined ? '{' : `{"$schema":${sourceOf(text, dialect)},`
   return [
     { start: schema.start, end: schema.start, text: `${head}"type":"object","anyOf":[` },
     ...removeMembers(schema, ['$schema']),
-    ...seen.edits,
+    ...state.edits,
     { start: schema.end, end: schema.end, text: `,${QUESTION}]}` },
   ]
 }
 
-const visit = (text: string, schema: JsonValue, seen: Seen): void => {
-  for (const item of schema.items ?? []) visit(text, item, seen)
-  for (const member of schema.members ?? []) visitMember(text, member, seen)
+const visit = (text: string, schema: JsonValue, state: WidenState): void => {
+  for (const item of schema.items ?? []) visit(text, item, state)
+  for (const member of schema.members ?? []) visitMember(text, member, state)
 }
 
-const visitMember = (text: string, { name, value }: JsonMember, seen: Seen): void => {
-  if (IMMOVABLE.has(name)) seen.isMovable = false
-  else if (name === '$ref') moveReference(stringIn(text, value) ?? '', value, seen)
-  else if (BY_NAME.has(name)) for (const named of value.members ?? []) visit(text, named.value, seen)
-  else if (!DATA.has(name)) visit(text, value, seen)
+const visitMember = (text: string, { name, value }: JsonMember, state: WidenState): void => {
+  if (IMMOVABLE.has(name)) state.isMovable = false
+  else if (name === '$ref') moveReference(stringIn(text, value) ?? '', value, state)
+  else if (BY_NAME.has(name)) for (const named of value.members ?? []) visit(text, named.value, state)
+  else if (!DATA.has(name)) visit(text, value, state)
 }
 
 /** `#` and `#/…` count from the root, which is one level further out now; other references stay. */
-const moveReference = (reference: string, { start, end }: JsonValue, seen: Seen): void => {
+const moveReference = (reference: string, { start, end }: JsonValue, state: WidenState): void => {
   if (reference === '#' || reference.startsWith('#/'))
-    seen.edits.push({ start, end, text: JSON.stringify(`#/anyOf/0${reference.slice(1)}`) })
+    state.edits.push({ start, end, text: JSON.stringify(`#/anyOf/0${reference.slice(1)}`) })
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { partsOf } from '../../../../plugins/mcp/policy/document-size.ts'
+import { documentSize } from '../../../../plugins/mcp/policy/document-size.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { hasMoreParts, schemaErrors, TOLD_PARTS } from '../../../../plugins/mcp/policy/validator.ts'
 
@@ -42,15 +42,15 @@ describe('a policy that is wrong in thousands of places', () => {
   })
   it('is gone through once before it is checked: parts, depth, integers with every digit', () => {
     const none = { tooDeep: false, bigints: false }
-    assert.deepEqual(partsOf([1, [2, { a: 3 }]], 10, 3), { ...none, count: 6 })
-    assert.deepEqual(partsOf([1, [2, { a: 3n }]], 10, 3), { ...none, count: 6, bigints: true })
-    assert.equal(partsOf([[[[1]]]], 10, 2).tooDeep, true)
-    assert.equal(partsOf([[[1]]], 10, 2).tooDeep, false)
+    assert.deepEqual(documentSize([1, [2, { a: 3 }]], 10, 3), { ...none, count: 6 })
+    assert.deepEqual(documentSize([1, [2, { a: 3n }]], 10, 3), { ...none, count: 6, bigints: true })
+    assert.equal(documentSize([[[[1]]]], 10, 2).tooDeep, true)
+    assert.equal(documentSize([[[1]]], 10, 2).tooDeep, false)
     let looked = 0
     const list = Array.from({ length: 10 }, () =>
       Object.defineProperty({}, 'a', { enumerable: true, get: () => ++looked }),
     )
-    assert.equal(partsOf(list, 5, 3).count, 6)
+    assert.equal(documentSize(list, 5, 3).count, 6)
     assert.equal(looked, 2)
   })
   it('gives others their turn before it is checked', async () => {
