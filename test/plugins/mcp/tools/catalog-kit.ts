@@ -2,13 +2,13 @@ import type { McpServer } from 'guard-gateway/core'
 import { sessionPins, ToolCatalog, toolTable } from '../../../../plugins/mcp/tools/index.ts'
 import { type Kit, type KitOptions, makeKit } from '../audit/records-kit.ts'
 
-/** A gateway in which pins are kept, and the books of a server over it. */
-export interface BookKit {
+/** A gateway in which pins are kept, and the catalogs of a server over it. */
+export interface CatalogKit {
   readonly kit: Kit
-  /** Another book of the same server, as after a restart or in another process. */
-  book(): ToolCatalog
+  /** Another catalog of the same server, as after a restart or in another process. */
+  catalog(): ToolCatalog
   /** One whose pins are its own. */
-  passing(): ToolCatalog
+  sessionPinned(): ToolCatalog
   /** Names of pin events on record, oldest first, with their tools. */
   events(): Promise<readonly string[]>
 }
@@ -24,14 +24,14 @@ export const server: McpServer = {
   env: {},
 }
 
-export const startBooks = async (options: KitOptions = {}): Promise<BookKit> => {
+export const startCatalogs = async (options: KitOptions = {}): Promise<CatalogKit> => {
   const kit = makeKit(options)
   kit.gateway.tables.add(toolTable)
   await kit.gateway.open()
   return {
     kit,
-    book: () => new ToolCatalog(kit.gateway, server, kit.audit),
-    passing: () => new ToolCatalog(kit.gateway, server, kit.audit, sessionPins()),
+    catalog: () => new ToolCatalog(kit.gateway, server, kit.audit),
+    sessionPinned: () => new ToolCatalog(kit.gateway, server, kit.audit, sessionPins()),
     events: async () => {
       await kit.audit.flush()
       const { rows } = await kit.gateway.storage.find('mcp_audit', { limit: 200 })

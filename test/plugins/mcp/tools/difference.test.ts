@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { lineDifference } from '../../../../plugins/mcp/tools/difference.ts'
-import { page, startBooks } from './catalog-kit.ts'
+import { page, startCatalogs } from './catalog-kit.ts'
 
 describe('how a definition became another', () => {
   const rows: readonly (readonly [what: string, before: string, after: string, told: readonly string[]])[] = [
@@ -25,8 +25,8 @@ describe('how a definition became another', () => {
     assert.deepEqual([told.length, told[0], told[2000]], [4000, '- a0', '+ b0'])
   })
   it('keeps what a person can read: every pinned member, long ones cut', async () => {
-    const books = await startBooks()
-    const book = books.book()
+    const catalogs = await startCatalogs()
+    const catalog = catalogs.catalog()
     const tool = {
       name: 'x',
       title: 'X',
@@ -34,24 +34,24 @@ describe('how a definition became another', () => {
       annotations: { readOnlyHint: true },
       _meta: { a: 1 },
     }
-    await book.observe(page([tool]))
-    const kept = async () => (await books.kit.gateway.storage.get('mcp_tools', ['fs', 'x']))?.seen_text
+    await catalog.observe(page([tool]))
+    const kept = async () => (await catalogs.kit.gateway.storage.get('mcp_tools', ['fs', 'x']))?.seen_text
     assert.equal(
       await kept(),
       'name: x\ntitle: X\ndescription: One.\n  Two.\nannotations: {\n    "readOnlyHint": true\n  }\n_meta: {\n    "a": 1\n  }',
     )
-    await book.observe(page([{ ...tool, description: 'long '.repeat(10_000) }]))
+    await catalog.observe(page([{ ...tool, description: 'long '.repeat(10_000) }]))
     assert.match(String(await kept()), /^name: x[\s\S]{30000,}… 50\d{3} characters in all$/)
-    await books.kit.close()
+    await catalogs.kit.close()
   })
   it('is trusted before this process has listed anything', async () => {
-    const books = await startBooks()
-    const earlier = books.book()
+    const catalogs = await startCatalogs()
+    const earlier = catalogs.catalog()
     await earlier.observe(page(['a', { name: 'b', description: 'One.' }]))
     await earlier.observe(page(['a', { name: 'b', description: 'Two.' }]))
-    assert.deepEqual(await books.book().accept(['a', 'b']), ['b'])
+    assert.deepEqual(await catalogs.catalog().accept(['a', 'b']), ['b'])
     await earlier.validate('b', {})
     assert.equal(earlier.pin('b'), 'known')
-    await books.kit.close()
+    await catalogs.kit.close()
   })
 })
