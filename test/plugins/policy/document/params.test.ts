@@ -164,9 +164,9 @@ describe('params in a policy document', () => {
 })
 
 describe('the table of params in the catalogue of plugins', () => {
-  const catalogue = readFileSync(new URL('../../../../plugins/README.md', import.meta.url), 'utf8')
+  const catalogue = readFileSync(new URL('../../../../plugins/detectors/README.md', import.meta.url), 'utf8')
   const words = (cell = ''): string[] => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, word]) => word ?? '')
-  const rows = [...catalogue.matchAll(/^\| (`[a-z_`, ]+`) \| ([^|]+) \|.*\|.*\|$/gm)]
+  const rows = [...guide.matchAll(/^\| (`[a-z_`, ]+`) \| ([^|]+) \|.*\|.*\|$/gm)]
 
   const saidOf = (rule: string): string[] =>
     rows.filter(([, , rules]) => words(rules).includes(rule)).flatMap(([, params]) => words(params))
