@@ -163,8 +163,8 @@ describe('params in a policy document', () => {
   })
 })
 
-describe('the table of params in the catalogue of plugins', () => {
-  const catalogue = readFileSync(new URL('../../../../plugins/detectors/README.md', import.meta.url), 'utf8')
+describe('the table of params in the guide to detectors', () => {
+  const guide = readFileSync(new URL('../../../../plugins/detectors/README.md', import.meta.url), 'utf8')
   const words = (cell = ''): string[] => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, word]) => word ?? '')
   const rows = [...guide.matchAll(/^\| (`[a-z_`, ]+`) \| ([^|]+) \|.*\|.*\|$/gm)]
 
