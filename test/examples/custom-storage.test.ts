@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync } from 'node:fs'
+import { appendFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { item, openPlain, startService, storageConforms } from 'guard-gateway/test'
 import { journalIn } from '../../examples/custom-storage.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'guard-journal-'))
+const folder = mkdtempSync(join(tmpdir(), 'guard-journal-'))
 after(() => rm(folder, { recursive: true, force: true }))
 
 storageConforms(journalIn(join(folder, 'suite.jsonl')))

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { startService, upstreamClientConforms } from 'guard-gateway/test'
 import { tokenFile } from '../../examples/custom-upstream-client.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'guard-token-'))
+const folder = mkdtempSync(join(tmpdir(), 'guard-token-'))
 after(() => rm(folder, { recursive: true, force: true }))
 const file = join(folder, 'token')
-await writeFile(file, 'first\n')
+writeFileSync(file, 'first\n')
 
 upstreamClientConforms(tokenFile(file))
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Gateway, type McpCheck } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { policySchema } from '../../../../plugins/mcp/policy/schema.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { httpHosts } from '../../../../plugins/mcp-checks/http.ts'
@@ -26,7 +27,7 @@ describe('shipped policies', () => {
   const presets = readdirSync(folder).filter((name) => name.endsWith('.yml'))
   for (const file of [...presets.map((name) => join(folder, name)), join(root, 'examples/mcp-policy.yml')]) {
     it(`${basename(file)} is valid, passes its own tests and earns no warning`, async () => {
-      const gateway = new Gateway().use(path, shell, httpHosts, sql, size)
+      const gateway = new Gateway().use(...foundation(), path, shell, httpHosts, sql, size)
       const { valid, errors, warnings, tests } = await validatePolicy(
         gateway,
         { text: readFileSync(file) },

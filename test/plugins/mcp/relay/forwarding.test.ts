@@ -69,7 +69,7 @@ describe('a call and its record', () => {
 
   it('give the result all the same in shadow mode where that was chosen', async () => {
     await using service = await startMcp({ policy: SHADOW })
-    Object.assign(service.gateway.gateway, { onStorageFailure: 'forward' })
+    service.gateway.gateway.service('store').need().onFailure = 'forward'
     const client = await service.session()
     holdAudit(service.gateway.gateway.storage).fail()
     assert.ok((await client.call('read_file', { path: 'a' })).json?.result)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
+import { stages } from 'guard-gateway/core'
 import { answerOf, type McpService, startMcp } from '../../../kit/mcp.ts'
 import { beginEvents } from '../../../kit/mcp-upstream.ts'
 
@@ -20,7 +21,7 @@ const held = ({ upstream }: McpService): Promise<ServerResponse> =>
 /** How calls have ended, read when everything else is closed. */
 const outcomes = ({ gateway: { gateway } }: McpService): Promise<readonly unknown[]> =>
   new Promise((resolve) => {
-    gateway.hooks.close.tapPromise({ name: 'test', stage: 1000 }, async () => {
+    gateway.hooks.close.tapPromise({ name: 'test', stage: stages.close.storage - 1 }, async () => {
       const { rows } = await gateway.storage.find('mcp_audit', { where: { kind: 'decision' } })
       resolve(rows.map(({ outcome }) => outcome))
     })
