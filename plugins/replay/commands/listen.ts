@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { GuardError, statusOf } from 'guard-gateway/core'
 import { errorIn } from 'guard-gateway/lib/errors'
 
@@ -75,35 +76,18 @@ async function* messagesIn(
   cursor: StreamCursor,
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
+  const ready: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (message) => void ready.push(message) })
   try {
-    for await (const block of blocksIn(body)) {
-      const { id, event, data } = fieldsOf(block)
-      cursor.id = id ?? cursor.id
-      if (data !== undefined) yield { event, data }
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      parser.feed(chunk)
+      for (const { id, event = 'message', data } of ready.splice(0)) {
+        cursor.id = id ?? cursor.id
+        yield { event, data }
+      }
     }
   } catch (error) {
     // a stream that breaks throws a TypeError
     if (!signal.aborted && !(error instanceof TypeError)) throw error
   }
-}
-
-/** What stands between empty lines. */
-async function* blocksIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    const blocks = (rest + chunk).split(/\r?\n\r?\n/)
-    rest = blocks.pop() ?? ''
-    yield* blocks
-  }
-}
-
-const fieldsOf = (block: string): { id: string | undefined; event: string; data: string | undefined } => {
-  const fields = new Map<string, string>()
-  for (const line of block.split(/\r?\n/)) {
-    const [, name, value = ''] = /^([a-z]+): ?(.*)$/.exec(line) ?? []
-    if (name === undefined) continue
-    const before = fields.get(name)
-    fields.set(name, name === 'data' && before !== undefined ? `${before}\n${value}` : value)
-  }
-  return { id: fields.get('id'), event: fields.get('event') ?? 'message', data: fields.get('data') }
 }
