@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { LRU } from 'tiny-lru'
 import { Type } from 'typebox'
 
 const described = {
@@ -9,9 +10,9 @@ const described = {
 
 /** What is counted of runs, below `/api`; zero for one that nobody has heard of. */
 export const agentRunRoutes =
-  (counts: ReadonlyMap<string, number>): FastifyPluginAsyncTypebox =>
+  (counts: Pick<LRU<number>, 'peek'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get('/agent-runs/:id', { schema: described }, ({ params }) =>
-      Promise.resolve({ requests: counts.get(params.id) ?? 0 }),
+      Promise.resolve({ requests: counts.peek(params.id) ?? 0 }),
     )
   }

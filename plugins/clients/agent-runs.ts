@@ -1,22 +1,18 @@
 import { type Gateway, stages } from 'guard-gateway/core'
+import { LRU } from 'tiny-lru'
 
 /** Header by which each request names the `guard run` that its agent was started with. */
 export const RUN_HEADER = 'x-guard-run-id'
 const RUN_ID = /^run_[0-9a-z]{8,40}$/
-/** Of more runs than this the oldest are forgotten. */
+/** Of more runs than this those are forgotten that asked least recently. */
 const MOST = 1_000
 
 /** Counts the requests of each run that this process has seen, guarded or not, and tells it below `/api`. */
 export const countRuns = (gateway: Gateway): void => {
-  const counts = new Map<string, number>()
+  const counts = new LRU<number>(MOST)
   const count = (id: string | undefined): undefined => {
     if (id === undefined || !RUN_ID.test(id)) return
-    const before = counts.get(id) ?? 0
-    // the one that asked last stands last
-    counts.delete(id)
-    counts.set(id, before + 1)
-    const [oldest] = counts.keys()
-    if (counts.size > MOST && oldest !== undefined) counts.delete(oldest)
+    counts.set(id, (counts.peek(id) ?? 0) + 1)
   }
   // ahead of whatever may refuse it
   gateway.hooks.request.tap({ name: 'clients', stage: stages.request.count }, ({ headers }) =>

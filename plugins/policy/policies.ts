@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { periodIn } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
+import { LRU } from 'tiny-lru'
 import { type PolicyChange, readRuleList } from './document/document.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { PolicyRow } from './tables.ts'
@@ -12,7 +13,7 @@ const ATTEMPTS = 5
 /** The policies of all projects: stored ones, and the default for any other. */
 export class Policies {
   readonly #gateway: Gateway
-  readonly #cache = new Map<string, Policy>()
+  readonly #cache = new LRU<Policy>(MOST_CACHED)
   #rules: readonly Rule[] = []
 
   constructor(gateway: Gateway) {
@@ -102,14 +103,8 @@ export class Policies {
 
   /** A slow reader must not replace a newer version. */
   #keep(policy: Policy): Policy {
-    const known = this.#cache.get(policy.project_id)
+    const known = this.#cache.peek(policy.project_id)
     if (known !== undefined && known.version > policy.version) return known
-    if (known === undefined && this.#cache.size >= MOST_CACHED) {
-      for (const oldest of this.#cache.keys()) {
-        this.#cache.delete(oldest)
-        break
-      }
-    }
     this.#cache.set(policy.project_id, policy)
     return policy
   }

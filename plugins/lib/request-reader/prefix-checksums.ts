@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { LRU } from 'tiny-lru'
 
 const MAX_NAMES = 4096
 const MAX_PER_NAME = 4
@@ -13,7 +14,7 @@ interface PrefixChecksum {
 
 /** Checksums of the beginnings of bodies, by name. They take almost no memory, and say whether a later body probably continues an earlier one. */
 export class PrefixChecksums {
-  readonly #byName = new Map<string, PrefixChecksum[]>()
+  readonly #byName = new LRU<PrefixChecksum[]>(MAX_NAMES)
 
   clear(): void {
     this.#byName.clear()
@@ -21,7 +22,7 @@ export class PrefixChecksums {
 
   /** Whether this body begins like an earlier one of this name. Its checksum is remembered in any case. */
   continues(name: string, body: Buffer): boolean {
-    const earlier = this.#byName.get(name) ?? []
+    const earlier = this.#byName.peek(name) ?? []
     const prefix_bytes = body.length >> 1
     const prefix = { prefix_bytes, checksum: checksumOf(body, prefix_bytes) }
     const match = earlier.findIndex((other) => {
@@ -31,9 +32,7 @@ export class PrefixChecksums {
     if (match !== -1) earlier.splice(match, 1)
     earlier.unshift(prefix)
     if (earlier.length > MAX_PER_NAME) earlier.pop()
-    this.#byName.delete(name)
     this.#byName.set(name, earlier)
-    if (this.#byName.size > MAX_NAMES) this.#byName.delete(this.#byName.keys().next().value ?? '')
     return match !== -1
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, timeSince } from 'guard-gateway/core'
+import { LRU } from 'tiny-lru'
 import type { ApprovalRow } from './tables.ts'
 
 const MAX_KNOWN = 10_000
@@ -14,7 +15,7 @@ interface KnownDeadline {
 /** Ends what is open also by the monotonic clock: setting the wall clock back gives no approval more time. */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #known = new Map<string, KnownDeadline>()
+  readonly #known = new LRU<KnownDeadline>(MAX_KNOWN)
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -33,7 +34,6 @@ export class Deadlines {
     const tick = this.#clock.tick()
     const { expires_at } = row
     this.#known.set(name, { expires_at, at: now, tick, until: tick + Math.min(span, expires_at - now) })
-    if (this.#known.size > MAX_KNOWN) this.#forgetOldest()
     return false
   }
 
@@ -45,12 +45,5 @@ export class Deadlines {
 
   forget(id: string): void {
     for (const status of ['pending', 'allowed', 'denied']) this.#known.delete(`${id} ${status}`)
-  }
-
-  #forgetOldest(): void {
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest)
-      return
-    }
   }
 }

@@ -1,4 +1,5 @@
 import { roundedKey } from 'guard-gateway/lib/json-rpc'
+import { LRU } from 'tiny-lru'
 import type { Entry } from '../audit/index.ts'
 
 /** A request that is being judged, or that waits for its response. */
@@ -29,7 +30,7 @@ const MAX_OVER = 256
 export class PendingRequests {
   readonly #limit: number
   readonly #requests = new Map<string, PendingRequest>()
-  readonly #over = new Map<string, PendingRequest>()
+  readonly #over = new LRU<PendingRequest>(MAX_OVER)
 
   constructor(limit: number) {
     this.#limit = limit
@@ -81,21 +82,13 @@ export class PendingRequests {
     request.state = 'cancelled'
     if (was === 'judging') return { request, was }
     this.#requests.delete(key)
-    this.#remember(key, request)
+    this.#over.set(key, request)
     return { request, was }
   }
 
   /** Remembers a request whose response may be sent again, for a client that missed it. */
   answered(key: string, request: PendingRequest): void {
     request.state = 'answered'
-    this.#remember(key, request)
-  }
-
-  #remember(key: string, request: PendingRequest): void {
-    if (this.#over.size >= MAX_OVER) {
-      const [oldest = ''] = this.#over.keys()
-      this.#over.delete(oldest)
-    }
     this.#over.set(key, request)
   }
 

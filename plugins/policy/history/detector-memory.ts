@@ -1,9 +1,11 @@
+import { LRU } from 'tiny-lru'
+
 /** Conversations with memory of detectors; at most 256 KiB per detector and conversation, as the contract says. */
 const CONVERSATIONS = 1024
 
 /** LRU cache of what detectors remember of conversations; dropped memory is rebuilt from the next body. */
 export class DetectorMemory {
-  readonly #known = new Map<string, Map<string, Map<string, unknown>>>()
+  readonly #known = new LRU<Map<string, Map<string, unknown>>>(CONVERSATIONS)
 
   /** Several detectors ask for the current conversation, one after another. */
   #latest: { session: string; thread: string; memories: Map<string, Map<string, unknown>> } | undefined
@@ -17,12 +19,12 @@ export class DetectorMemory {
     return memory
   }
 
-  /** Moves it to the end. */
+  /** Counts as a use. */
   #touched(name: string): Map<string, Map<string, unknown>> {
-    const memories = this.#known.get(name) ?? new Map<string, Map<string, unknown>>()
-    this.#known.delete(name)
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const memories = new Map<string, Map<string, unknown>>()
     this.#known.set(name, memories)
-    if (this.#known.size > CONVERSATIONS) this.#known.delete(this.#known.keys().next().value ?? '')
     return memories
   }
 }

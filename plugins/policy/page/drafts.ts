@@ -1,4 +1,5 @@
 import { newId } from 'guard-gateway/lib/ids'
+import { LRU } from 'tiny-lru'
 import type { Draft } from './draft.ts'
 
 /** What stands in a form that was sent and is not saved; `step` is what was asked for last. */
@@ -12,22 +13,18 @@ const MOST_KEPT = 50
 
 /** Drafts of policies by an id that an address carries, so that reloading a page sends nothing again; the oldest goes first, and all with the process. */
 export class Drafts {
-  readonly #kept = new Map<string, Unsaved>()
+  readonly #kept = new LRU<Unsaved>(MOST_KEPT)
 
   /** Keeps a draft, and gives its id. `now`: milliseconds since 1970. */
   keep(unsaved: Unsaved, now: number): string {
     const id = newId('draft_', now)
     this.#kept.set(id, unsaved)
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= MOST_KEPT) break
-      this.#kept.delete(oldest)
-    }
     return id
   }
 
   /** The draft of this id, if it is kept and one of this project. */
   of(project_id: string, id: string): Unsaved | undefined {
-    const unsaved = this.#kept.get(id)
+    const unsaved = this.#kept.peek(id)
     return unsaved?.project_id === project_id ? unsaved : undefined
   }
 }

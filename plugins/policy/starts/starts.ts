@@ -1,5 +1,6 @@
 import type { Row, Start, Turn } from 'guard-gateway/core'
 import { RecentHashes } from 'guard-gateway/lib/detection'
+import { LRU } from 'tiny-lru'
 
 /** Groups of starts that are remembered, and starts of each. */
 const GROUPS = 256
@@ -40,19 +41,19 @@ type Run = { -readonly [K in keyof Start]: Start[K] } & {
 /** Groups of starts of agents with the same fingerprint, and the outcome of each. */
 export class Starts {
   /** Least recently used first. */
-  readonly #groups = new Map<string, Group>()
+  readonly #groups = new LRU<Group>(GROUPS)
   /** The current start of each session, least recently used first. */
-  readonly #current = new Map<string, Run>()
+  readonly #current = new LRU<Run>(SESSIONS)
 
   /** Earlier starts with the same fingerprint, newest first; undefined if the request is no start. */
   before(request: StartRequest): readonly Start[] | undefined {
     if (!this.#begins(request)) return undefined
-    return this.#groups.get(groupName(request))?.starts ?? []
+    return this.#groups.peek(groupName(request))?.starts ?? []
   }
 
   /** Counts a request that is forwarded, with the turns that it brings. */
   forwarded(request: StartRequest, { retry, new_turns }: Pick<Row, 'retry' | 'new_turns'>): void {
-    const run = !retry && this.#begins(request) ? this.#begin(request) : this.#current.get(request.session_id)
+    const run = !retry && this.#begins(request) ? this.#begin(request) : this.#current.peek(request.session_id)
     if (run === undefined) return
     run.requests++
     run.open++
@@ -62,7 +63,7 @@ export class Starts {
 
   /** Counts the end of a request that was counted. */
   ended(session_id: string, ended_at: number, failed: boolean): void {
-    const run = this.#current.get(session_id)
+    const run = this.#current.peek(session_id)
     if (run === undefined || run.open === 0) return
     run.open--
     if (failed) run.failed++
@@ -72,15 +73,15 @@ export class Starts {
   /** A session begins with its first request that can be a start, and anew with each that begins as that did. */
   #begins({ session_id, print }: StartRequest): boolean {
     if (print === '') return false
-    const present = this.#current.get(session_id)
+    const present = this.#current.peek(session_id)
     return present === undefined || present.print === print
   }
 
   #begin(request: StartRequest): Run {
     const { id: request_id, session_id, at, tick, print } = request
     const name = groupName(request)
-    const group = this.#groups.get(name) ?? { seen: new RecentHashes(), starts: [] }
-    touch(this.#groups, name, group, GROUPS)
+    const group = this.#groups.peek(name) ?? { seen: new RecentHashes(), starts: [] }
+    this.#groups.set(name, group)
     const run: Run = {
       session_id,
       request_id,
@@ -96,15 +97,9 @@ export class Starts {
     }
     group.starts.unshift(run)
     if (group.starts.length > STARTS) group.starts.length = STARTS
-    touch(this.#current, session_id, run, SESSIONS)
+    this.#current.set(session_id, run)
     return run
   }
-}
-
-const touch = <T>(map: Map<string, T>, name: string, value: T, most: number): void => {
-  map.delete(name)
-  map.set(name, value)
-  if (map.size > most) map.delete(map.keys().next().value ?? '')
 }
 
 const groupName = ({ project_id, agent_id, client, style, print }: StartRequest): string =>

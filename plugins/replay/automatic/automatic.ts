@@ -1,5 +1,6 @@
 import type { Call, CallTrace, Gateway, Recording } from 'guard-gateway/core'
 import { givesWay, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
+import { LRU } from 'tiny-lru'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { labelsWith } from '../write/labels.ts'
 import { OpenRun } from '../write/open-run.ts'
@@ -28,7 +29,7 @@ export class Automatic {
   readonly #runWriter: RunWriter
   readonly #idle_ms: number
   /** The run that each session goes on with. */
-  readonly #sessions = new Map<string, string>()
+  readonly #sessions = new LRU<string>(MAX_SESSIONS)
   readonly #isWatched: () => boolean
 
   /** `isWatched`: somebody wants to be told of every change of a run. */
@@ -69,7 +70,7 @@ export class Automatic {
     // another request of the session may have begun a run meanwhile; from here on nothing waits
     const run = this.#remembered(call, id) ?? recent ?? this.#begin(call, newTraceId(call.at))
     place(call, run, null)
-    this.#remember(id, run.row.trace_id)
+    this.#sessions.set(id, run.row.trace_id)
   }
 
   /** Adds a settled call to its run, and the change of the run to what is written; undefined if it did so at once. */
@@ -182,17 +183,6 @@ export class Automatic {
     const run = new OpenRun(newRow(about, originOf(call), BigInt(call.at) * NS_PER_MS), false)
     this.#runWriter.runs.add(run)
     return run
-  }
-
-  #remember(session_id: string, trace_id: string): void {
-    if (this.#sessions.get(session_id) === trace_id) return
-    this.#sessions.delete(session_id)
-    this.#sessions.set(session_id, trace_id)
-    if (this.#sessions.size <= MAX_SESSIONS) return
-    for (const oldest of this.#sessions.keys()) {
-      this.#sessions.delete(oldest)
-      return
-    }
   }
 }
 

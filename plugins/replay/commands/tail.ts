@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import type { AskStream, Clock, Input, Io, TraceEvent } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import { LRU } from 'tiny-lru'
 import { eventV1 } from '../stream/events.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { listen, type Message } from './listen.ts'
@@ -49,7 +50,7 @@ class Tail {
   readonly #io: Io
   readonly #now: () => number
   readonly #paint: ReturnType<typeof painter>
-  readonly #known = new Map<string, string>()
+  readonly #known = new LRU<string>(MAX_KNOWN)
 
   constructor(input: Input, io: Io, now: () => number) {
     this.#input = input
@@ -124,10 +125,7 @@ class Tail {
   /** A run that was not shown yet, or not with this status. */
   #isNew({ trace_id, status }: ToldRun): boolean {
     if (this.#known.get(trace_id) === status) return false
-    this.#known.delete(trace_id)
     this.#known.set(trace_id, status)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest)
     return true
   }
 }

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { LRU } from 'tiny-lru'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { writer } from '../write/process-identity.ts'
@@ -38,7 +39,7 @@ export class Stream {
   #events_until = 0
   /** When the first of those who want events began to listen. */
   #events_since_ns = 0n
-  readonly #told = new Set<string>()
+  readonly #told = new LRU<true>(MAX_TOLD)
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -105,13 +106,7 @@ export class Stream {
 
   /** An event was kept, or found to be kept by another process; one that was told is not told again. */
   eventKept(event: EventV1): void {
-    const key = keyOf(event, event)
-    this.#told.delete(key)
-    this.#told.add(key)
-    for (const oldest of this.#told) {
-      if (this.#told.size <= MAX_TOLD) break
-      this.#told.delete(oldest)
-    }
+    this.#told.set(keyOf(event, event), true)
     this.#send('events', this.#sent.add('events', 'event', writeJson(event)))
   }
 

@@ -1,5 +1,6 @@
 import type { Gateway, Reader } from 'guard-gateway/core'
 import { traceOf } from 'guard-gateway/lib/trace'
+import { LRU } from 'tiny-lru'
 import type { EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { type DeferredRecord, OpenRun } from './open-run.ts'
 import { storedRecords } from './stored-records.ts'
@@ -25,7 +26,7 @@ export class OpenRuns {
   readonly #runs = new Map<string, OpenRun>()
   readonly #loading = new Map<string, Promise<OpenRun | undefined>>()
   /** Deferred records of dropped runs, which may not be stored when the run is loaded again. */
-  readonly #evicted = new Map<string, readonly DeferredRecord[]>()
+  readonly #evicted = new LRU<readonly DeferredRecord[]>(MAX_EVICTED)
 
   /** `maxBytes`: estimated size of all open runs. */
   constructor(gateway: Gateway, maxBytes = MAX_BYTES) {
@@ -94,10 +95,6 @@ export class OpenRuns {
     this.#close(run)
     if (run.deferredRecords.length === 0) return
     this.#evicted.set(trace_id, run.deferredRecords)
-    for (const oldest of this.#evicted.keys()) {
-      if (this.#evicted.size <= MAX_EVICTED) return
-      this.#evicted.delete(oldest)
-    }
   }
 
   /** Marks a run in memory as used. */

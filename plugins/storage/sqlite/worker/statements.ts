@@ -1,11 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { LRU } from 'tiny-lru'
 
 const MAX_STATEMENTS = 500
 
 /** A cache of prepared statements by SQL text. It evicts the least recently used one. */
 export class Statements {
   readonly #db: Database
-  readonly #cache = new Map<string, Statement>()
+  readonly #cache = new LRU<Statement>(MAX_STATEMENTS)
 
   constructor(db: Database) {
     this.#db = db
@@ -13,12 +14,8 @@ export class Statements {
 
   get(text: string): Statement {
     const cached = this.#cache.get(text)
-    const statement = cached ?? this.#db.prepare(text)
-    if (cached !== undefined) this.#cache.delete(text)
-    else if (this.#cache.size >= MAX_STATEMENTS) {
-      const [oldest] = this.#cache.keys()
-      this.#cache.delete(oldest ?? '')
-    }
+    if (cached !== undefined) return cached
+    const statement = this.#db.prepare(text)
     this.#cache.set(text, statement)
     return statement
   }
