@@ -1,3 +1,5 @@
+import { LineEnds } from './line-ends.ts'
+
 const LF = 10
 const CR = 13
 const COLON = 58
@@ -34,13 +36,14 @@ export class EventReader {
   /** Takes the next bytes; throws RangeError for an event that is too large. */
   push(chunk: Buffer): void {
     let from = this.#endsCrlf(chunk)
-    for (let at = from; at < chunk.length; at++) {
-      const byte = chunk[at]
-      if (byte !== LF && byte !== CR) {
+    const lineEnds = new LineEnds(chunk)
+    for (let start = from, at = lineEnds.from(start); start < chunk.length; start = at + 1, at = lineEnds.from(start)) {
+      if (at > start) {
         this.#atLineStart = false
         this.#afterCr = false
-        continue
       }
+      const byte = chunk[at]
+      if (byte === undefined) break
       if (this.#endsNoLine(byte)) continue
       const ended = this.#atLineStart
       this.#atLineStart = true
@@ -92,16 +95,14 @@ export class EventReader {
 
 /** Tells every line by its place: `end` is where its line end begins, `next` where the next line does. */
 const eachLine = (raw: Buffer, tell: (start: number, end: number, next: number) => void): void => {
-  let start = 0
-  for (let at = 0; at < raw.length; at++) {
-    const byte = raw[at]
-    if (byte !== LF && byte !== CR) continue
-    const end = at
-    if (byte === CR && raw[at + 1] === LF) at++
-    tell(start, end, at + 1)
-    start = at + 1
+  const lineEnds = new LineEnds(raw)
+  for (let start = 0; start < raw.length; ) {
+    const end = lineEnds.from(start)
+    const isCrlf = raw[end] === CR && raw[end + 1] === LF
+    const next = Math.min(end + (isCrlf ? 2 : 1), raw.length)
+    tell(start, end, next)
+    start = next
   }
-  if (start < raw.length) tell(start, raw.length, raw.length)
 }
 
 /** Where the value of a line of this field begins; -1 if it is another line. */

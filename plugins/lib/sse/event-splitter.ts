@@ -1,3 +1,5 @@
+import { LineEnds } from './line-ends.ts'
+
 const MAX_EVENT_BYTES = 8 * 1024 * 1024
 const FIRST_ROOM = 1024
 /** What is kept between events at most; a larger room is given back. */
@@ -43,8 +45,8 @@ export class EventSplitter {
   #tooLong = false
   /** The last whole event was passed over for its length. */
   lastWasTooLong = false
-  /** The next CR of the chunk in hand that is not yet behind. */
-  #nextCr = -1
+  /** Of the chunk in hand. */
+  readonly #lineEnds = new LineEnds(EMPTY)
 
   constructor(onData: OnData, limit = MAX_EVENT_BYTES) {
     this.#onData = onData
@@ -53,7 +55,7 @@ export class EventSplitter {
 
   push(chunk: Uint8Array): void {
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    this.#nextCr = -1
+    this.#lineEnds.begin(bytes)
     let at = 0
     if (this.#afterCr && bytes.length > 0) {
       this.#afterCr = false
@@ -95,7 +97,7 @@ export class EventSplitter {
 
   /** Reads a value, or a line of no interest, as far as the chunk has it. */
   #rest(bytes: Buffer, at: number): number {
-    const end = this.#endOfLine(bytes, at)
+    const end = this.#lineEnds.from(at)
     const whole = end < bytes.length
     if (this.#state === VALUE) {
       if (whole && this.#lines === 1 && this.#kept === 0 && !this.#tooLong) {
@@ -104,15 +106,6 @@ export class EventSplitter {
       } else this.#keep(bytes, at, end)
     }
     return whole ? this.#lineEnd(bytes, end) : end
-  }
-
-  #endOfLine(bytes: Buffer, at: number): number {
-    if (this.#nextCr < at) {
-      const cr = bytes.indexOf(CR, at)
-      this.#nextCr = cr === -1 ? bytes.length : cr
-    }
-    const lf = bytes.indexOf(LF, at)
-    return lf === -1 || lf > this.#nextCr ? this.#nextCr : lf
   }
 
   /** Takes the line end at `at`, both bytes of it if they are there. */
