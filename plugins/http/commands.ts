@@ -1,8 +1,8 @@
 import { type Command, type Gateway, GuardError, type Input, type Io, type Plugin } from 'guard-gateway/core'
-import { isEveryAddress } from './admission/hosts.ts'
+import { isWildcardAddress } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { checkPort, listenError } from './connections/port.ts'
-import { untilStopped } from './connections/stop.ts'
+import { runUntilStopped } from './connections/stop-signals.ts'
 import type { ServerOptions } from './options.ts'
 
 /** What `guard gateway run` serves and says. */
@@ -58,7 +58,7 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
   checkHost(options.server, input.options)
   await checkPort(host, port)
   const server = await start(gateway, options, io)
-  const ended = untilStopped(server, gateway, io)
+  const ended = runUntilStopped(server, gateway, io)
   announce(server.url, options, input, io)
   if (input.options.open === true) options.show(server.url, io)
   return ended
@@ -96,8 +96,8 @@ const announce = (url: string, { version, server, facts, next }: RunOptions, { o
   if (next !== undefined && options.quiet !== true) io.err.write(`${next(url).join('\n')}\n`)
 }
 
-/** Whoever listens on every address and names none is answered by none of them but this machine's own. */
+/** A server that listens on every address and lists no name answers requests to loopback names alone. */
 const unnamed = ({ host, allowed_hosts }: RunOptions['server']): string | undefined =>
-  isEveryAddress(host) && allowed_hosts.length === 0
+  isWildcardAddress(host) && allowed_hosts.length === 0
     ? 'Only requests to 127.0.0.1, localhost and [::1] are answered; list the names and addresses that others use in server.allowed_hosts.'
     : undefined

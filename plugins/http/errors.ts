@@ -14,55 +14,60 @@ import { refusals } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
-import type { HttpFace } from './face.ts'
-import { brokenOff } from './models/body-reader.ts'
-import { protectDocument } from './response-headers.ts'
+import type { HttpServerState } from './http-server-state.ts'
+import { bodyAborted } from './models/body-reader.ts'
+import { setDocumentHeaders } from './response-headers.ts'
 
 /** Answers every error of the surrounding scope: the catalogue's text and the request id, in the form of the path. */
-export const errorHandler = (face: HttpFace) =>
+export const errorHandler = (state: HttpServerState) =>
   fastifyPlugin(
     async (app: FastifyInstance) => {
-      app.setErrorHandler((error, request, reply) => sendError(face, error, request, reply))
+      app.setErrorHandler((error, request, reply) => sendError(state, error, request, reply))
     },
     { name: 'guard-gateway-errors', fastify: '5.x' },
   )
 
 /** Sends an error as the answer of a request. */
 export const sendError = (
-  face: HttpFace,
+  state: HttpServerState,
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply => {
-  const error = brokeOff(request, thrown) ? brokenOff(thrown) : guardErrorOf(thrown)
+  const error = isBodyAborted(request, thrown) ? bodyAborted(thrown) : guardErrorOf(thrown)
   refusals.set(request.raw, error)
-  if (statusOf(error) >= 500 && isFault(thrown)) face.gateway.fault(thrown, 'http')
-  const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', face.gateway.clock.now())
+  if (statusOf(error) >= 500 && isFault(thrown)) state.gateway.fault(thrown, 'http')
+  const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', state.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')
   const kind = classOf(path)
   const body =
-    kind === 'model' ? modelError(face.gateway, path, request.headers, error, id) : { error: errorBody(error) }
+    kind === 'model' ? modelError(state.gateway, path, request.headers, error, id) : { error: errorBody(error) }
   reply.code(statusOf(error)).headers(error.place.headers ?? {})
   reply.header('x-guard-request-id', id)
-  const page = kind === 'page' && wantsPage(request) ? pageOf(face, error, id, request) : undefined
+  const page = kind === 'page' && wantsPage(request) ? pageOf(state, error, id, request) : undefined
   if (page === undefined) return reply.type('application/json').send(JSON.stringify(body))
   reply.type('text/html; charset=utf-8')
-  protectDocument(reply)
+  setDocumentHeaders(reply)
   return reply.send(page)
 }
 
 /** The client left, or was too slow, while its body was read: that is no fault of ours. */
-const brokeOff = ({ raw }: FastifyRequest, thrown: unknown): boolean =>
+const isBodyAborted = ({ raw }: FastifyRequest, thrown: unknown): boolean =>
   thrown instanceof Error && thrown === raw.errored && (thrown as NodeJS.ErrnoException).code === 'ECONNRESET'
 
 /** A browser asks for a document, not a program for an answer. */
 const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
 
 /** Undefined where nobody serves pages, or the page of the error is itself broken. */
-const pageOf = (face: HttpFace, error: GuardError, request_id: string, request: FastifyRequest): string | undefined => {
-  const { redact, fault } = face.gateway
+const pageOf = (
+  state: HttpServerState,
+  error: GuardError,
+  request_id: string,
+  request: FastifyRequest,
+): string | undefined => {
+  const { redact, fault } = state.gateway
   try {
-    return face.gateway
+    return state.gateway
       .service('documents')
       .get()
       ?.error(error, { url: redact.text(request.raw.url ?? ''), request_id })

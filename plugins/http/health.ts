@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 import { Type } from 'typebox'
-import { described } from './described.ts'
-import type { HttpFace } from './face.ts'
+import type { HttpServerState } from './http-server-state.ts'
+import { routeSchema } from './route-schema.ts'
 
 /** What `GET /api/health` answers: these, and one member for each feature that has something to say. */
 export interface Health {
@@ -16,7 +16,7 @@ export interface Health {
   readonly [section: string]: unknown
 }
 
-const shown = described('Health and version data', {
+const shown = routeSchema('Health and version data', {
   response: {
     200: Type.Object(
       {
@@ -31,11 +31,11 @@ const shown = described('Health and version data', {
 })
 
 /** Serves the state of the gateway, from memory alone. */
-export const healthRoute = (face: HttpFace, app: FastifyInstance): void => {
-  app.get('/api/health', { schema: shown }, async () => healthOf(face))
+export const healthRoute = (state: HttpServerState, app: FastifyInstance): void => {
+  app.get('/api/health', { schema: shown }, async () => healthOf(state))
 }
 
-const healthOf = ({ gateway, draining, exchanges, buffered }: HttpFace): Health => {
+const healthOf = ({ gateway, draining, inFlight, buffered }: HttpServerState): Health => {
   const sections = sectionsOf(gateway)
   const unwell = Object.values(sections).some((section) => !isWell(section))
   return {
@@ -44,7 +44,7 @@ const healthOf = ({ gateway, draining, exchanges, buffered }: HttpFace): Health 
     uptime_seconds: Math.floor(process.uptime()),
     plugins: gateway.plugins(),
     ...sections,
-    http: { in_flight: exchanges.size, buffered_bytes: buffered },
+    http: { in_flight: inFlight.size, buffered_bytes: buffered },
   }
 }
 

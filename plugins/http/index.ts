@@ -1,7 +1,7 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { BufferOwnership, RequestReader } from 'guard-gateway/lib/request-reader'
-import { setFace } from './face.ts'
 import { healthRoute } from './health.ts'
+import { provideServerState } from './http-server-state.ts'
 import { logEvents } from './log-events.ts'
 import { freeBodies } from './models/free-bodies.ts'
 import { modelRoutes } from './models/routes.ts'
@@ -19,25 +19,25 @@ export type { LogTarget } from './log.ts'
 export type { HttpOptions, ServerOptions } from './options.ts'
 export type { ServeOptions, Serving } from './serve.ts'
 
-/** The HTTP face: who may call, model routes and their bytes, health, errors, log, and an orderly end. */
+/** The HTTP server: admission, model routes, health, errors, access log and graceful shutdown. */
 export const http = (options: HttpOptions): Plugin => ({
   name: 'http',
   apply(gateway: Gateway) {
-    const face = setFace(gateway, options)
+    const state = provideServerState(gateway, options)
     gateway.keys.setGateway(options.gateway_key)
     gateway.secrets.add(options.gateway_key)
     gateway.hooks.http.tapPromise('http', async (app) => {
       await strictValidation(app)
-      healthRoute(face, app)
-      modelRoutes(face, app)
+      healthRoute(state, app)
+      modelRoutes(state, app)
       const { addPanels } = await import('./page/index.ts')
-      addPanels(face)
+      addPanels(state)
     })
-    logEvents(face)
+    logEvents(state)
     const requests = { reader: new RequestReader(), bodies: new BufferOwnership() }
     gateway.service('requests').provide(requests)
     freeBodies(gateway, requests.bodies)
-    gateway.hooks.close.tapPromise({ name: 'http', stage: stages.close.http }, () => face.drained())
+    gateway.hooks.close.tapPromise({ name: 'http', stage: stages.close.http }, () => state.drained())
     gateway.hooks.close.tap({ name: 'http', stage: stages.close.requests }, () => requests.reader.clear())
   },
 })

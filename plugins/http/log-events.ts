@@ -2,19 +2,19 @@ import type { onRequestHookHandler } from 'fastify'
 import { GuardError, isFault, type Settled, stages } from 'guard-gateway/core'
 import { thrownStack, thrownText } from 'guard-gateway/lib/errors'
 import { refusals } from 'guard-gateway/lib/http'
-import type { HttpFace } from './face.ts'
+import type { HttpServerState } from './http-server-state.ts'
 import type { LogFields } from './log.ts'
 
-/** Logs the end of every guarded request, and every failure that nobody waits for. */
-export const logEvents = (face: HttpFace): void => {
-  const { hooks, redact } = face.gateway
+/** Logs the end of every guarded request, and every background fault. */
+export const logEvents = (state: HttpServerState): void => {
+  const { hooks, redact } = state.gateway
   hooks.settle.tap({ name: 'http', stage: stages.settle.log }, (settled) => {
-    if (face.log !== undefined) logSettled(face, settled)
+    if (state.log !== undefined) logSettled(state, settled)
   })
   hooks.fault.tap('http', (error, where) => {
     const code = error instanceof GuardError ? error.code : 'INTERNAL'
     const stack = isFault(error) ? placesIn(error).map(redact.text) : []
-    face.log?.line('error', {
+    state.log?.line('error', {
       fault: where,
       code,
       message: redact.text(thrownText(error)),
@@ -29,19 +29,19 @@ const placesIn = (error: unknown): readonly string[] =>
     .split(/\n +at /)
     .slice(1, 1 + MAX_PLACES)
 
-/** What a request was refused with, and of what is none of our own errors what it says itself. */
-export const refusal = ({ gateway }: HttpFace, error: GuardError): Pick<LogFields, 'code' | 'message'> =>
+/** The code a request was refused with, and the message of an unexpected error. */
+export const refusal = ({ gateway }: HttpServerState, error: GuardError): Pick<LogFields, 'code' | 'message'> =>
   error.code === 'INTERNAL' && error.cause !== undefined
     ? { code: error.code, message: gateway.redact.text(thrownText(error.cause)) }
     : { code: error.code }
 
-const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream, bytes_out }: Settled): void =>
-  face.log?.line('info', {
+const logSettled = (state: HttpServerState, { call, decision, outcome, status, upstream, bytes_out }: Settled): void =>
+  state.log?.line('info', {
     request_id: call.id,
     method: 'POST',
     route: call.path,
     status,
-    duration_ms: Math.round(face.gateway.clock.tick() - call.tick),
+    duration_ms: Math.round(state.gateway.clock.tick() - call.tick),
     bytes_in: call.body.length,
     bytes_out,
     decision: decision.decision,
@@ -50,16 +50,16 @@ const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream,
     upstream,
   })
 
-/** Logs the end of each answer of a route, also of one whose client has left. */
-export const logAnswers =
-  (face: HttpFace, route: string): onRequestHookHandler =>
+/** Logs the end of each response of a route, also if its client has disconnected. */
+export const logResponses =
+  (state: HttpServerState, route: string): onRequestHookHandler =>
   (request, reply, done) => {
-    const { clock } = face.gateway
+    const { clock } = state.gateway
     const begun = clock.tick()
     reply.raw.once('close', () => {
       const refused = refusals.get(request.raw)
       const bytes = reply.getHeader('content-length')
-      face.log?.line('info', {
+      state.log?.line('info', {
         request_id: request.id,
         method: request.method,
         route,
@@ -67,7 +67,7 @@ export const logAnswers =
         ...(reply.raw.headersSent ? { status: reply.statusCode } : {}),
         duration_ms: Math.round(clock.tick() - begun),
         ...(bytes === undefined ? {} : { bytes_out: Number(bytes) }),
-        ...(refused === undefined ? {} : refusal(face, refused)),
+        ...(refused === undefined ? {} : refusal(state, refused)),
       })
     })
     done()

@@ -1,4 +1,4 @@
-/** What the HTTP face needs to know of the configuration's `server` section. */
+/** What the HTTP server needs of the configuration's `server` section. */
 export interface ServerOptions {
   readonly host: string
   readonly port: number

@@ -1,18 +1,18 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify'
 import type { RouteClass } from './admission/route-class.ts'
 
-/** Headers that keep a browser from reading, framing, guessing or keeping what is not meant for it. */
-const guarding: Readonly<Record<string, string>> = {
+/** Headers against cross-origin reads, framing, MIME sniffing and caching. */
+const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'same-origin',
 }
 
-/** Sets these headers on an answer, and forbids to keep it unless it says itself for how long. */
-export const protect = (reply: FastifyReply): void => {
-  reply.headers(guarding)
+/** Sets the security headers of a response, and `no-store` unless it has a `cache-control` of its own. */
+export const setSecurityHeaders = (reply: FastifyReply): void => {
+  reply.headers(securityHeaders)
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
-  if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) protectDocument(reply)
+  if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) setDocumentHeaders(reply)
 }
 
 const documentPolicy = [
@@ -26,17 +26,17 @@ const documentPolicy = [
   "base-uri 'none'",
 ].join('; ')
 
-/** Lets a document load this server's own files and nothing else, unless it brings a policy of its own. */
-export const protectDocument = (reply: FastifyReply): void => {
+/** Lets a document load files of this server alone, unless it has a policy of its own. */
+export const setDocumentHeaders = (reply: FastifyReply): void => {
   reply.header('x-frame-options', 'DENY').header('cross-origin-opener-policy', 'same-origin')
   if (!reply.hasHeader('content-security-policy')) reply.header('content-security-policy', documentPolicy)
 }
 
-/** Adds these headers and the request id to each answer of a route. */
+/** Adds the security headers and the request id to each response of a route. */
 export const guardResponse =
   (kind: RouteClass): onSendHookHandler =>
   (request, reply, payload, done) => {
     reply.header('x-guard-request-id', request.id)
-    if (kind !== 'probe') protect(reply)
+    if (kind !== 'probe') setSecurityHeaders(reply)
     done(null, payload)
   }

@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
 import { asFastifyPlugin } from './as-fastify-plugin.ts'
-import { judgeBeforeBodies } from './connections/continue.ts'
 import { drain } from './connections/drain.ts'
 import { connectionErrors } from './connections/errors.ts'
-import { closingUnused } from './connections/unused.ts'
+import { delayContinue } from './connections/expect-continue.ts'
+import { trackIdleConnections } from './connections/idle-connections.ts'
 import { refuseUpgrades, wantsWebSocket } from './connections/upgrade.ts'
 import { sendError } from './errors.ts'
-import { faceOf, type HttpFace } from './face.ts'
+import { type HttpServerState, serverStateOf } from './http-server-state.ts'
 import { Log, type LogTarget } from './log.ts'
-import { serveAhead } from './models/ahead.ts'
-import { protect } from './response-headers.ts'
+import { serveFastPath } from './models/fast-path.ts'
+import { setSecurityHeaders } from './response-headers.ts'
 
 const SECOND = 1_000
 /** How long connections may stay after everything on them has ended. */
@@ -40,31 +40,31 @@ export const serve = async (
   gateway: Gateway,
   { host, port, log = standardError() }: ServeOptions = {},
 ): Promise<Serving> => {
-  const face = faceOf(gateway)
-  face.log = new Log(log, () => gateway.clock.now())
-  const app = appOf(face)
-  const closeUnused = closingUnused(app.server)
+  const state = serverStateOf(gateway)
+  state.log = new Log(log, () => gateway.clock.now())
+  const app = appOf(state)
+  const closeIdle = trackIdleConnections(app.server)
   await app.register(asFastifyPlugin(gateway, { alone: true }))
-  const listenHost = host ?? face.server.host
+  const listenHost = host ?? state.server.host
   try {
     await app.ready()
-    await app.listen({ host: listenHost, port: port ?? face.server.port })
+    await app.listen({ host: listenHost, port: port ?? state.server.port })
   } catch (error) {
     await app.close()
     throw error
   }
-  serveAhead(face, app.server)
-  face.port = (app.server.address() as AddressInfo).port
+  serveFastPath(state, app.server)
+  state.port = (app.server.address() as AddressInfo).port
   const name = listenHost.includes(':') ? `[${listenHost}]` : listenHost
-  const url = `http://${name}:${face.port}`
+  const url = `http://${name}:${state.port}`
   gateway.hooks.listen.call(url)
   let closed: Promise<void> | undefined
-  face.stop = () => drain(face, app.server)
+  state.stop = () => drain(state, app.server)
   return {
     url,
     host: listenHost,
-    port: face.port,
-    close: () => (closed ??= close(face, app, closeUnused)),
+    port: state.port,
+    close: () => (closed ??= close(state, app, closeIdle)),
   }
 }
 
@@ -74,19 +74,19 @@ const standardError = (): LogTarget => {
   return process.stderr
 }
 
-const close = async (face: HttpFace, app: FastifyInstance, closeUnused: () => void): Promise<void> => {
-  await face.drained()
+const close = async (state: HttpServerState, app: FastifyInstance, closeIdle: () => void): Promise<void> => {
+  await state.drained()
   const server: Server = app.server
   const cut = setTimeout(() => server.closeAllConnections(), LINGER_MS)
   server.closeIdleConnections()
-  closeUnused()
+  closeIdle()
   await app.close()
   clearTimeout(cut)
-  face.log?.flush()
+  state.log?.flush()
 }
 
 /** The framework with every limit set that its defaults leave open, and without what the gateway does itself. */
-const appOf = (face: HttpFace): FastifyInstance => {
+const appOf = (state: HttpServerState): FastifyInstance => {
   const app = Fastify({
     logger: false,
     trustProxy: false,
@@ -97,10 +97,10 @@ const appOf = (face: HttpFace): FastifyInstance => {
     pluginTimeout: 60 * SECOND,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 4096 },
-    clientErrorHandler: connectionErrors(face.gateway),
+    clientErrorHandler: connectionErrors(state.gateway),
     frameworkErrors: (error, request, reply) => {
-      protect(reply)
-      sendError(face, error, request, reply)
+      setSecurityHeaders(reply)
+      sendError(state, error, request, reply)
     },
     http: {
       headersTimeout: 10 * SECOND,
@@ -114,8 +114,8 @@ const appOf = (face: HttpFace): FastifyInstance => {
       shouldUpgradeCallback: wantsWebSocket,
     },
   })
-  app.server.maxConnections = face.server.max_connections
-  refuseUpgrades(face, app.server)
-  judgeBeforeBodies(app.server)
+  app.server.maxConnections = state.server.max_connections
+  refuseUpgrades(state, app.server)
+  delayContinue(app.server)
   return app
 }

@@ -1,6 +1,6 @@
 import type { Ajv, ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
-import { lateSerializers } from './late-serializers.ts'
+import { lazySerializers } from './lazy-serializers.ts'
 
 /**
  * Bodies are taken as they are: nothing is converted or dropped in silence. Queries and parameters are text, so scalars are read from it.
@@ -13,7 +13,7 @@ export const strictValidation = async (app: FastifyInstance): Promise<void> => {
     let compiled: ValidateFunction | undefined
     const validate = (value: unknown): boolean => {
       compiled ??= compile(schema)
-      if (httpPart === 'querystring') spoilIntegers(schema, value as Record<string, unknown>)
+      if (httpPart === 'querystring') rejectLooseIntegers(schema, value as Record<string, unknown>)
       const valid = compiled(value)
       result.errors = compiled.errors
       return valid
@@ -21,13 +21,13 @@ export const strictValidation = async (app: FastifyInstance): Promise<void> => {
     const result: typeof validate & { errors?: ValidateFunction['errors'] } = validate
     return result as never
   })
-  app.setSerializerCompiler(lateSerializers(serializers))
+  app.setSerializerCompiler(lazySerializers(serializers))
 }
 
 const INTEGER = /^\d{1,15}$/
 
 /** Makes texts that only JavaScript takes for integers, such as 1e1 or +5, ones that no coercion takes. */
-const spoilIntegers = (schema: { readonly properties?: object }, query: Record<string, unknown>): void => {
+const rejectLooseIntegers = (schema: { readonly properties?: object }, query: Record<string, unknown>): void => {
   for (const [name, { type }] of Object.entries(schema.properties ?? {}) as [string, { type?: unknown }][]) {
     const text = query[name]
     if (type === 'integer' && typeof text === 'string' && !INTEGER.test(text)) query[name] = 'no integer'

@@ -24,14 +24,14 @@ export const bearerToken = (authorization: string): string | undefined =>
 export const identityOf = (keys: Keys, credentials: readonly string[]): Identity => {
   const identity = credentials.length === 0 ? undefined : keys.identify(credentials)
   if (identity === undefined)
-    throw new GuardError('UNAUTHORIZED', howRefused(keys, credentials), {
+    throw new GuardError('UNAUTHORIZED', refusalDetail(keys, credentials), {
       headers: { 'www-authenticate': 'Bearer realm="guard"' },
     })
   return identity
 }
 
 /** Undefined where nothing is to be said but that no key is right. */
-const howRefused = (keys: Keys, credentials: readonly string[]): string | undefined =>
+const refusalDetail = (keys: Keys, credentials: readonly string[]): string | undefined =>
   credentials.some((each) => keys.identify([each]) !== undefined)
     ? 'The request shows keys of two agents, so nobody can tell whose it is. Send the key of one, in one header.'
     : undefined

@@ -3,53 +3,53 @@ import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandl
 import { GuardError, statusOf } from 'guard-gateway/core'
 import { identities } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
-import { askForBody } from '../connections/continue.ts'
-import { lingerAfter } from '../connections/linger.ts'
+import { askForBody } from '../connections/expect-continue.ts'
+import { lingeringClose } from '../connections/linger.ts'
 import { guardErrorOf } from '../errors.ts'
-import type { HttpFace } from '../face.ts'
-import { logAnswers } from '../log-events.ts'
-import { enter, passThrough } from '../models/routes.ts'
-import { guardResponse, protect } from '../response-headers.ts'
+import type { HttpServerState } from '../http-server-state.ts'
+import { logResponses } from '../log-events.ts'
+import { configuredPassthrough, enter } from '../models/routes.ts'
+import { guardResponse, setSecurityHeaders } from '../response-headers.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
-import { refuseDoubles } from './doubles.ts'
+import { refuseDuplicateHeaders } from './duplicate-headers.ts'
 import { classOf, needsKey, type RouteClass } from './route-class.ts'
-import type { Routes } from './routes-seen.ts'
+import type { RouteTable } from './route-table.ts'
 import { checkTarget, decodedPath, refuseDotSegments } from './target.ts'
 
-/** What every request must pass before anything of it is read. Throws the first reason to refuse it. */
-export const admit = (face: HttpFace, request: IncomingMessage, kind: RouteClass): void => {
-  checkTarget(request.url ?? '', face.gateway.secrets)
+/** Checks every request before its body is read. Throws the first reason to refuse it. */
+export const admit = (state: HttpServerState, request: IncomingMessage, kind: RouteClass): void => {
+  checkTarget(request.url ?? '', state.gateway.secrets)
   // only these are forwarded; elsewhere a path is ids, which dots and slashes may be part of
   if (kind === 'model') refuseDotSegments(request.url ?? '')
-  refuseDoubles(request.rawHeaders)
-  face.judgeHost(request.headers.host)
-  face.judgeOrigin(request, kind)
+  refuseDuplicateHeaders(request.rawHeaders)
+  state.checkHostHeader(request.headers.host)
+  state.checkOrigin(request, kind)
 }
 
 /**
- * Puts every route that `scope` will get behind one judgement.
+ * Adds the same guard to every route that `scope` will get.
  * A route's class comes from its pattern, never from how a client spells the path.
  */
-export const guardRoutes = (face: HttpFace, scope: FastifyInstance, routes: Routes): void => {
+export const guardRoutes = (state: HttpServerState, scope: FastifyInstance, routes: RouteTable): void => {
   scope.addHook('onRoute', (route) => {
     routes.add(route.method, route.url)
     const kind = classOf(route.url)
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
-    route.onRequest = [routeGuard(face, routes, kind), ...listed(route.onRequest)]
-    route.onSend = [lingering, ...listed(route.onSend)]
+    route.onRequest = [routeGuard(state, routes, kind), ...listed(route.onRequest)]
+    route.onSend = [lingerOnLargeBody, ...listed(route.onSend)]
     // model requests are logged with what was decided about them
-    if (kind !== 'model') route.onRequest.unshift(logAnswers(face, route.url))
+    if (kind !== 'model') route.onRequest.unshift(logResponses(state, route.url))
     if (needsKey(kind)) return
     route.onSend = [guardResponse(kind), ...listed(route.onSend)]
   })
 }
 
-const lingering: onSendHookHandler = (request, reply, _payload, done) => {
-  if (reply.statusCode === 413) lingerAfter(request.raw)
+const lingerOnLargeBody: onSendHookHandler = (request, reply, _payload, done) => {
+  if (reply.statusCode === 413) lingeringClose(request.raw)
   done()
 }
 
-/** Says in the API description that a key is to be shown, by the names that the description has for the two ways. */
+/** Adds the two security schemes of the OpenAPI document to a route that needs a key. */
 const keyed = (schema: FastifySchema): FastifySchema => ({
   security: [{ gateway_key: [] }, { x_api_key: [] }],
   ...schema,
@@ -58,16 +58,16 @@ const keyed = (schema: FastifySchema): FastifySchema => ({
 const listed = <T>(hooks: T | T[] | undefined): T[] =>
   hooks === undefined ? [] : Array.isArray(hooks) ? hooks : [hooks]
 
-const routeGuard = (face: HttpFace, routes: Routes, kind: RouteClass): onRequestHookHandler => {
+const routeGuard = (state: HttpServerState, routes: RouteTable, kind: RouteClass): onRequestHookHandler => {
   // model routes see to keys, capacity and bodies themselves: they need to know whose key it is
   const isJudgedLater = kind === 'model'
   const keyed = needsKey(kind) && !isJudgedLater
   return (request, reply, done) => {
     try {
-      request.id = newId('guardreq_', face.gateway.clock.now())
-      admit(face, request.raw, kind)
+      request.id = newId('guardreq_', state.gateway.clock.now())
+      admit(state, request.raw, kind)
       // a browser asks without a key whether it may send one
-      if (keyed && !(kind === 'transport' && request.method === 'OPTIONS')) checkKey(face, request)
+      if (keyed && !(kind === 'transport' && request.method === 'OPTIONS')) checkKey(state, request)
       // the router lets a name be empty, which names nothing
       if (hasEmptyName(request.params as Readonly<Record<string, string>>)) throw routes.refusal(request)
     } catch (error) {
@@ -83,28 +83,28 @@ const hasEmptyName = (params: Readonly<Record<string, string>>): boolean => {
   return false
 }
 
-const checkKey = (face: HttpFace, { raw }: FastifyRequest): void => {
-  identities.set(raw, identityOf(face.gateway.keys, credentialsOf(raw.headers)))
-  if (face.draining) throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close' } })
+const checkKey = (state: HttpServerState, { raw }: FastifyRequest): void => {
+  identities.set(raw, identityOf(state.gateway.keys, credentialsOf(raw.headers)))
+  if (state.draining) throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close' } })
 }
 
-/** Judges requests that no route takes: they are passed through where the configuration says so, and refused otherwise. */
-export const strayGuard =
-  (face: HttpFace, routes: Routes): onRequestHookHandler =>
+/** Handles requests that match no route: it passes through those that the configuration lists, and refuses the others. */
+export const unmatchedGuard =
+  (state: HttpServerState, routes: RouteTable): onRequestHookHandler =>
   (request, reply, done) => {
     try {
-      request.id = newId('guardreq_', face.gateway.clock.now())
+      request.id = newId('guardreq_', state.gateway.clock.now())
       const path = decodedPath(request.raw.url ?? '')
       const kind = classOf(path)
-      if (!needsKey(kind)) protect(reply)
-      admit(face, request.raw, kind)
-      if (kind === 'model') identityOf(face.gateway.keys, credentialsOf(request.raw.headers))
-      if (kind !== 'model' || !face.passesThrough(path)) throw routes.refusal(request)
+      if (!needsKey(kind)) setSecurityHeaders(reply)
+      admit(state, request.raw, kind)
+      if (kind === 'model') identityOf(state.gateway.keys, credentialsOf(request.raw.headers))
+      if (kind !== 'model' || !state.passesThrough(path)) throw routes.refusal(request)
       routes.refuseSpelling(request.method, path)
     } catch (error) {
       const { code } = guardErrorOf(error)
-      face.log?.line('info', { request_id: request.id, method: request.method, status: statusOf(error), code })
+      state.log?.line('info', { request_id: request.id, method: request.method, status: statusOf(error), code })
       return done(error as Error)
     }
-    enter(face, passThrough, true).call(request.server, request, reply, done)
+    enter(state, configuredPassthrough, true).call(request.server, request, reply, done)
   }

@@ -6,12 +6,12 @@ const wildcards = new Set(['0.0.0.0', '::', '[::]'])
 const MAX_REMEMBERED = 64
 
 /** The address to listen on is every one of the machine, and so no name. */
-export const isEveryAddress = (host: string): boolean => wildcards.has(host)
+export const isWildcardAddress = (host: string): boolean => wildcards.has(host)
 
 /** Judges `Host` headers: only names that are known to mean this gateway, each as a whole, with any port. */
-export const hostJudge = (listenHost: string, further: readonly string[]): ((host: string | undefined) => void) => {
+export const hostCheck = (listenHost: string, further: readonly string[]): ((host: string | undefined) => void) => {
   const names = new Set(['127.0.0.1', 'localhost', '[::1]', ...further.map(asName)])
-  if (!isEveryAddress(listenHost)) names.add(asName(listenHost))
+  if (!isWildcardAddress(listenHost)) names.add(asName(listenHost))
   const accepted = new Set<string>()
   return (host) => {
     if (host !== undefined && accepted.has(host)) return

@@ -6,7 +6,7 @@ import { asName } from './hosts.ts'
 import type { RouteClass } from './route-class.ts'
 
 /** Refuses requests that a web page of another origin has caused. Throws ORIGIN_NOT_ALLOWED. */
-export type OriginJudge = (request: IncomingMessage, kind: RouteClass) => void
+export type OriginCheck = (request: IncomingMessage, kind: RouteClass) => void
 
 /** What a configuration says of web origins. */
 export interface OriginRules {
@@ -21,14 +21,14 @@ export interface OriginRules {
 }
 
 /** The `Host` of a request must have been judged before. */
-export const originJudge = ({ own, hosts, mcp, port }: OriginRules): OriginJudge => {
+export const originCheck = ({ own, hosts, mcp, port }: OriginRules): OriginCheck => {
   const ours = lowered(own)
-  const proxied = new Set(hosts.map(asName))
+  const proxyHosts = new Set(hosts.map(asName))
   const listed = mcp === null || mcp === undefined ? undefined : lowered(mcp)
   const speaksMcp = (origin: string): boolean =>
     listed?.has(origin) ?? (ours.has(origin) || loopbackOrigins(port()).includes(origin))
   const isOwn = (origin: string, request: IncomingMessage): boolean =>
-    ours.has(origin) || origin === ownOrigin(request) || isBehindTls(origin, request, proxied)
+    ours.has(origin) || origin === ownOrigin(request) || isBehindTls(origin, request, proxyHosts)
   const isNamed = (origin: string | undefined, kind: RouteClass): boolean =>
     origin !== undefined && (kind === 'transport' || kind === 'management') && origin !== 'null' && speaksMcp(origin)
   return (request, kind) => {

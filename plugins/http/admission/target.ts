@@ -2,7 +2,7 @@ import { GuardError, type Secrets } from 'guard-gateway/core'
 import { AGENT_KEY } from 'guard-gateway/lib/http'
 
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
-/** A segment `.` or `..` as some server behind this one may read it: encoded once or more, between slashes of either kind, with parameters. */
+/** A segment `.` or `..` as some upstream may read it: encoded once or more, between slashes of either kind, with parameters. */
 const DOT_SEGMENT = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;#]|%(?:25)*(?:2f|5c|3b|23|3f)|$)/i
 
 /** Refuses a request target that is no plain path, or that holds a key. Throws INVALID_TARGET, CREDENTIAL_IN_URL. */

@@ -15,8 +15,8 @@ export class HttpClient implements Client {
   call: Call | undefined
   /** The status the client was told; 0 before that. */
   status = 0
-  /** Where it stands among those under way. */
-  place = -1
+  /** Its index among the requests in flight. */
+  index = -1
   /** Body bytes handed over. */
   bytes = 0
   /** Bytes of its request's body that count as held. */
@@ -115,7 +115,7 @@ export class HttpClient implements Client {
     if (this.call === undefined && this.status === 0) this.#response.destroy()
   }
 
-  /** A small body of its own is given as text, a character a byte: Node puts that behind the head in one piece. */
+  /** A small body of its own is given as text, a character a byte: Node writes head and body in one piece then. */
   #endWith(last: Uint8Array): void {
     const response = this.#response
     if (this.bytes > 0 || last.length > MAX_JOINED || response.constructor !== http.ServerResponse) response.end(last)

@@ -20,7 +20,7 @@ export const connectionErrors =
     socket.end(rawAnswer(gateway, new GuardError(codes.get(error.code ?? '') ?? 'MALFORMED_REQUEST'), 'close'))
   }
 
-/** A whole HTTP answer for a connection that no server response stands for. */
+/** A whole HTTP response as text, for a connection that has no `ServerResponse`. */
 export const rawAnswer = (gateway: Gateway, error: GuardError, connection: string): string => {
   const body = JSON.stringify({ error: errorBody(error) })
   const head = [

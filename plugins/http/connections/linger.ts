@@ -5,10 +5,10 @@ const LINGER_MS = 2_000
 const MAX_BYTES = 128 * 1024 * 1024
 
 /**
- * Has what is left of a refused request's body thrown away for a moment behind the last answer of its connection.
- * A connection that is closed with bytes unread is reset, and clients that are still writing then lose the answer.
+ * Discards the rest of a refused request's body for a moment after the last response of its connection.
+ * A connection that is closed with bytes unread is reset, and clients that still write lose the response then.
  */
-export const lingerAfter = (request: IncomingMessage): void => {
+export const lingeringClose = (request: IncomingMessage): void => {
   const { socket } = request
   if (request.complete || !(socket instanceof Socket)) return
   const close = socket.destroySoon

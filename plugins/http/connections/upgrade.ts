@@ -5,31 +5,31 @@ import { newId } from 'guard-gateway/lib/ids'
 import { admit } from '../admission/guard.ts'
 import { classOf } from '../admission/route-class.ts'
 import { decodedPath } from '../admission/target.ts'
-import type { HttpFace } from '../face.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 import { rawAnswer } from './errors.ts'
 
 /** Only WebSocket handshakes are looked at; other upgrades may be ignored, and clients that offer them are served. */
 export const wantsWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
 
 /** Turns WebSocket handshakes down: at once and in a way that makes clients of the Responses API send a plain request instead. */
-export const refuseUpgrades = (face: HttpFace, server: Server): void => {
+export const refuseUpgrades = (state: HttpServerState, server: Server): void => {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
-    // whoever leaves during the answer leaves nothing to do
+    // a client may disconnect during the response
     socket.on('error', () => socket.destroy())
-    socket.end(answer(face, request))
+    socket.end(answer(state, request))
   })
 }
 
-const answer = (face: HttpFace, request: IncomingMessage): string => {
+const answer = (state: HttpServerState, request: IncomingMessage): string => {
   const path = decodedPath(request.url ?? '')
   try {
-    admit(face, request, classOf(path))
+    admit(state, request, classOf(path))
   } catch (error) {
-    return rawAnswer(face.gateway, error instanceof GuardError ? error : new GuardError('INTERNAL'), 'close')
+    return rawAnswer(state.gateway, error instanceof GuardError ? error : new GuardError('INTERNAL'), 'close')
   }
   if (!/^(?:\/v1){0,2}\/responses\/?$/.test(path))
-    return rawAnswer(face.gateway, new GuardError('INVALID_REQUEST', 'There is no WebSocket at this path.'), 'close')
-  face.log?.line('info', { method: 'GET', route: '/v1/responses', status: 426, code: 'UPGRADE_REQUIRED' })
+    return rawAnswer(state.gateway, new GuardError('INVALID_REQUEST', 'There is no WebSocket at this path.'), 'close')
+  state.log?.line('info', { method: 'GET', route: '/v1/responses', status: 426, code: 'UPGRADE_REQUIRED' })
   const head = ['HTTP/1.1 426 Upgrade Required', 'upgrade: HTTP/1.1', 'connection: upgrade, close', 'content-length: 0']
-  return `${[...head, `x-guard-request-id: ${newId('guardreq_', face.gateway.clock.now())}`].join('\r\n')}\r\n\r\n`
+  return `${[...head, `x-guard-request-id: ${newId('guardreq_', state.gateway.clock.now())}`].join('\r\n')}\r\n\r\n`
 }

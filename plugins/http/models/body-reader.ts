@@ -17,11 +17,11 @@ export const tooLarge = (limit: number): GuardError =>
   )
 
 /** A body whose client left, or was too slow. */
-export const brokenOff = (cause?: unknown): GuardError =>
+export const bodyAborted = (cause?: unknown): GuardError =>
   new GuardError('INVALID_BODY', 'The request ended before its body did.', { cause })
 
-/** The announced length of a body; 0 if none is announced. */
-export const announcedLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
+/** The announced length of a body; 0 if there is none. */
+export const contentLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
 
 /**
  * Reads a request's body whole, allocating once where its length is known; a large one then belongs to `owned`. `hold` is told how many bytes have come of one whose length is not.
@@ -34,9 +34,9 @@ export const readBody = (
   hold: (bytes: number) => void = nothing,
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const announced = announcedLength(request)
-    if (announced > limit) return reject(tooLarge(limit))
-    const [gathered, grown] = announced > 0 ? [new Sized(announced, owned), nothing] : [new Growing(), hold]
+    const length = contentLength(request)
+    if (length > limit) return reject(tooLarge(limit))
+    const [gathered, grown] = length > 0 ? [new FixedLengthBody(length, owned), nothing] : [new ChunkedBody(), hold]
     const take = (chunk: Buffer): void => {
       const copied = gathered.add(chunk)
       if (copied && isOnlyReader(request)) detachBuffer(chunk)
@@ -51,9 +51,9 @@ export const readBody = (
     }
     request.on('data', take)
     request.on('end', () => resolve(gathered.whole()))
-    request.on('error', (cause) => reject(brokenOff(cause)))
+    request.on('error', (cause) => reject(bodyAborted(cause)))
     request.on('close', () => {
-      if (!request.complete) reject(brokenOff())
+      if (!request.complete) reject(bodyAborted())
     })
   })
 
@@ -64,7 +64,7 @@ const isOnlyReader = (request: IncomingMessage): boolean =>
   request instanceof http.IncomingMessage && request.socket instanceof Socket && request.listenerCount('data') === 1
 
 /** Bytes of a length known beforehand; a body that comes in one piece is not copied. */
-class Sized {
+class FixedLengthBody {
   readonly #size: number
   readonly #owned: BodyOwnership
   #bytes: Buffer | undefined
@@ -99,7 +99,7 @@ class Sized {
 const WORTH_OWNING = 131_072
 
 /** Bytes of unknown length. */
-class Growing {
+class ChunkedBody {
   readonly #chunks: Buffer[] = []
   length = 0
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { ReadRequest } from 'guard-gateway/core'
 import { type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
-import type { Received } from '../admission/received.ts'
-import { receiveAgain } from '../admission/received-again.ts'
+import { cachedInboundHeaders } from '../admission/inbound-header-cache.ts'
+import type { InboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'
 
 const MAX_CLIENT_CHARS = 200
@@ -40,8 +40,8 @@ export const modeOf = (request: IncomingMessage, honoured: boolean): Mode | null
   return honoured ? mode : null
 }
 
-/** What is known of a request when its body has come. */
-export interface Arrived {
+/** What is known of a request once its body is read. */
+export interface RequestMetadata {
   readonly id: string
   readonly at: number
   readonly tick: number
@@ -55,26 +55,31 @@ export interface Arrived {
 }
 
 /** Makes the call that the pipeline takes on. Member by member: copying them from one object to the next costs on the way of every request. */
-export const callOf = (gateway: Gateway, request: IncomingMessage, arrived: Arrived, read: ReadRequest): Call => {
-  const received = receiveAgain(gateway, request, arrived.shown)
+export const callOf = (
+  gateway: Gateway,
+  request: IncomingMessage,
+  metadata: RequestMetadata,
+  read: ReadRequest,
+): Call => {
+  const received = cachedInboundHeaders(gateway, request, metadata.shown)
   const { headers } = received
-  const { identity } = arrived
+  const { identity } = metadata
   const call: Call = {
-    id: arrived.id,
-    at: arrived.at,
-    tick: arrived.tick,
-    style: arrived.style,
-    path: arrived.path,
+    id: metadata.id,
+    at: metadata.at,
+    tick: metadata.tick,
+    style: metadata.style,
+    path: metadata.path,
     query: queryOf(request.url ?? ''),
     headers,
     raw_headers: received.raw,
     client: (headers['user-agent'] ?? '').slice(0, MAX_CLIENT_CHARS),
     identity,
-    body: arrived.body,
+    body: metadata.body,
     envelope: read.envelope,
     conversation: read.conversation,
     retry_mark: Number(headers['x-stainless-retry-count'] ?? 0) > 0,
-    mode_override: arrived.mode_override,
+    mode_override: metadata.mode_override,
     project_id: DEFAULT_PROJECT,
     agent_id: identity.agent_id,
     mode: 'shadow',
@@ -87,6 +92,6 @@ export const callOf = (gateway: Gateway, request: IncomingMessage, arrived: Arri
 }
 
 /** Puts the client's own credentials where only an upstream that passes them through looks. */
-export const keepLogin = (request: object, { login }: Received): void => {
+export const keepLogin = (request: object, { login }: InboundHeaders): void => {
   if (login.length > 0) logins.set(request, login)
 }

@@ -14,30 +14,30 @@ import { checkEncoding, withInflated } from 'guard-gateway/lib/http'
 import { credentialsOf, identityOf } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'
 import { HttpClient } from '../connections/client.ts'
-import { askForBody } from '../connections/continue.ts'
-import { lingerAfter } from '../connections/linger.ts'
+import { askForBody } from '../connections/expect-continue.ts'
+import { lingeringClose } from '../connections/linger.ts'
 import { guardErrorOf, modelError } from '../errors.ts'
-import type { HttpFace } from '../face.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 import { refusal } from '../log-events.ts'
 import { checkJsonType } from '../media-type.ts'
-import { announcedLength, readBody, tooLarge } from './body-reader.ts'
+import { contentLength, readBody, tooLarge } from './body-reader.ts'
 import { callOf, hintOf, modeOf } from './call.ts'
 
 /** Bodies from this size on are read one by one: to read 500 KB that are new takes some milliseconds. */
 const LARGE = 65_536
 
-/** One request on a model path and the way to answer it. */
+/** One request on a model path and its response. */
 export interface Exchange {
-  readonly face: HttpFace
+  readonly state: HttpServerState
   /** `guardreq_…` */
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Nobody here reads the body, so it may be of any type. */
+  /** The gateway does not read the body, so any media type will do. */
   readonly anyType?: boolean
 }
 
-/** Whose keys a request showed, and how many. */
+/** The identity of the keys that a request showed, and how many there were. */
 export interface Shown {
   readonly identity: Identity
   readonly count: number
@@ -46,23 +46,23 @@ export interface Shown {
 /** Serves one admitted request; what it throws is answered. */
 export type Serve = (exchange: Exchange, client: HttpClient, shown: Shown) => Promise<void>
 
-/** Runs the exchange of a model request: judged and counted in before its body is read, counted out at the end, every error answered. */
+/** Runs a model request from admission to the end: reserves capacity before it reads the body, releases it at the end, answers every error. */
 export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
-  const { face, request, response } = exchange
-  const client = new HttpClient(response, face.server.write_idle_seconds * 1000, (status) =>
-    face.blockStatus(request.headers['user-agent'] ?? '', status),
+  const { state, request, response } = exchange
+  const client = new HttpClient(response, state.server.write_idle_seconds * 1000, (status) =>
+    state.blockStatus(request.headers['user-agent'] ?? '', status),
   )
-  const bytes = announcedLength(request)
+  const bytes = contentLength(request)
   let counted = false
   try {
     const credentials = credentialsOf(request.headers)
-    const identity = identityOf(face.gateway.keys, credentials)
-    face.checkCapacity(bytes)
-    if (bytes > face.server.body_limit_bytes) throw tooLarge(face.server.body_limit_bytes)
+    const identity = identityOf(state.gateway.keys, credentials)
+    state.checkCapacity(bytes)
+    if (bytes > state.server.body_limit_bytes) throw tooLarge(state.server.body_limit_bytes)
     if (exchange.anyType !== true) checkJsonType(request.headers['content-type'])
     checkEncoding(request.headers['content-encoding'])
-    face.exchanges.add(client)
-    face.hold(client, bytes)
+    state.inFlight.add(client)
+    state.hold(client, bytes)
     counted = true
     askForBody(response)
     await serve(exchange, client, { identity, count: credentials.length })
@@ -71,10 +71,10 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   } finally {
     client.call = undefined
     if (counted) {
-      face.release(client)
-      face.exchanges.remove(client)
+      state.release(client)
+      state.inFlight.remove(client)
     }
-    // whatever was not ended properly must not look as if it were
+    // a reply that did not complete must not look complete
     client.cut()
   }
 }
@@ -82,41 +82,41 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
 /** Serves a request of a guarded style through the pipeline. `path`: canonical. */
 export const guarded =
   (style: ApiStyle, path: string): Serve =>
-  async ({ face, id, request }, client, { identity, count }) => {
-    const { gateway, server } = face
+  async ({ state, id, request }, client, { identity, count }) => {
+    const { gateway, server } = state
     const at = gateway.clock.now()
     const tick = gateway.clock.tick()
     const mode_override = modeOf(request, server.allow_mode_header)
     const body = await readBody(request, server.body_limit_bytes, gateway.service('requests').need().bodies, (bytes) =>
-      face.holdMore(client, bytes),
+      state.holdMore(client, bytes),
     )
     const encoding = request.headers['content-encoding']
     const hint = hintOf(request)
     const reading = isPlain(encoding)
-      ? readInTurn(face, style, body, hint)
-      : withInflated(body, encoding, server.body_limit_bytes, (plain) => readInTurn(face, style, plain, hint))
+      ? parseInTurn(state, style, body, hint)
+      : withInflated(body, encoding, server.body_limit_bytes, (plain) => parseInTurn(state, style, plain, hint))
     const read = reading instanceof Promise ? await reading : reading
-    const arrived = { id, at, tick, style: style.id, path, identity, shown: count, mode_override, body }
-    const call = callOf(gateway, request, arrived, read)
+    const metadata = { id, at, tick, style: style.id, path, identity, shown: count, mode_override, body }
+    const call = callOf(gateway, request, metadata, read)
     client.call = call
     await handle(gateway, call, client)
   }
 
-/** Reads a body as soon as it may be read; `hint` groups those that begin alike. */
-const readInTurn = (
-  face: HttpFace,
+/** Parses a body, a large one in its turn; `hint` groups bodies with a common prefix. */
+const parseInTurn = (
+  state: HttpServerState,
   style: ApiStyle,
   plain: Buffer,
   hint: string,
 ): ReadRequest | Promise<ReadRequest> => {
-  const { reader } = face.gateway.service('requests').need()
-  const turn = plain.length >= LARGE ? face.readings.turn() : undefined
+  const { reader } = state.gateway.service('requests').need()
+  const turn = plain.length >= LARGE ? state.bodyReads.turn() : undefined
   return turn === undefined ? reader.read(style, plain, hint) : turn.then(() => reader.read(style, plain, hint))
 }
 
-/** Answers an error; where an answer has begun already, breaks it off. What answering throws, as a dialect may, is answered in its place. */
+/** Answers an error, unless a response has begun. An error that a dialect throws meanwhile becomes INTERNAL. */
 const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void => {
-  const { fault } = exchange.face.gateway
+  const { fault } = exchange.state.gateway
   if (isFault(thrown)) fault(thrown, 'http')
   if (client.gone || client.status !== 0) return
   try {
@@ -125,7 +125,7 @@ const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void =
       exchange,
       client,
       error,
-      modelError(exchange.face.gateway, pathOf(exchange), exchange.request.headers, error, exchange.id),
+      modelError(exchange.state.gateway, pathOf(exchange), exchange.request.headers, error, exchange.id),
     )
   } catch (worse) {
     fault(worse, 'http')
@@ -136,8 +136,8 @@ const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void =
 
 const pathOf = ({ request }: Exchange): string => decodedPath(request.url ?? '')
 
-const answerError = ({ face, id, request }: Exchange, client: HttpClient, error: GuardError, answer: object): void => {
-  if (error.code === 'BODY_TOO_LARGE') lingerAfter(request)
+const answerError = ({ state, id, request }: Exchange, client: HttpClient, error: GuardError, answer: object): void => {
+  if (error.code === 'BODY_TOO_LARGE') lingeringClose(request)
   const status = error.place.block === undefined ? statusOf(error) : client.blockStatus(statusOf(error))
   const body = Buffer.from(JSON.stringify(answer))
   const further = Object.entries(error.place.headers ?? {}).flat()
@@ -147,10 +147,10 @@ const answerError = ({ face, id, request }: Exchange, client: HttpClient, error:
     false,
   )
   client.end(body)
-  face.log?.line('info', {
+  state.log?.line('info', {
     request_id: id,
     method: request.method ?? '',
     status,
-    ...refusal(face, error),
+    ...refusal(state, error),
   })
 }

@@ -1,11 +1,11 @@
-import type { HttpFace } from '../face.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 import type { Serve } from './exchange.ts'
 
-const paths = new WeakMap<HttpFace, Map<string, Serve>>()
+const paths = new WeakMap<HttpServerState, Map<string, Serve>>()
 
-/** What serves each guarded path of a face, by how it is spelled. */
-export const guardedPaths = (face: HttpFace): Map<string, Serve> => {
-  const found = paths.get(face) ?? new Map<string, Serve>()
-  paths.set(face, found)
+/** The handler of each guarded path, by every spelling of the path. */
+export const guardedPaths = (state: HttpServerState): Map<string, Serve> => {
+  const found = paths.get(state) ?? new Map<string, Serve>()
+  paths.set(state, found)
   return found
 }

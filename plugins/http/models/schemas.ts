@@ -61,8 +61,8 @@ const exampleOf = (style: string, list: string): object => ({
   ...(style === 'messages' ? { max_tokens: 64 } : {}),
 })
 
-/** Describes what is handed to the upstream without being judged. */
-export const handedOn = (body?: TSchema): FastifySchema => ({
+/** Schema of a request that passes to the upstream without rules. */
+export const passthroughSchema = (body?: TSchema): FastifySchema => ({
   ...(body === undefined ? {} : { body }),
   response: { 200: answer('The answer of the upstream.', { 'application/json': anyObject }) },
 })

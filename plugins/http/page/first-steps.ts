@@ -1,18 +1,18 @@
 import type { Panel } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
-import type { HttpFace } from '../face.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 
 /** How a first request is sent, as long as none is on record. */
-export const firstStepsPanel = (face: HttpFace): Panel => ({
+export const firstStepsPanel = (state: HttpServerState): Panel => ({
   id: 'http/first-steps',
   order: 10,
   render: async () => {
-    const { storage, calledAs } = face.gateway
+    const { storage, calledAs } = state.gateway
     if (storage.has('calls') && (await storage.find('calls', { limit: 1 })).rows.length > 0) return undefined
     const commands = [
       ['Start an agent behind the gateway', `${calledAs.here} run -- claude`],
       ['Let a scenario run, which needs no provider', `${calledAs.here} playground run exact-loop`],
-      ['Send a request by hand', curl(`http://${nameOf(face.server.host)}:${face.port}`, calledAs.here)],
+      ['Send a request by hand', curl(`http://${nameOf(state.server.host)}:${state.port}`, calledAs.here)],
     ] as const
     return html`<h2>No request has come by yet</h2>
 ${commands.map(

@@ -1,8 +1,8 @@
-import type { HttpFace } from '../face.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 import { firstStepsPanel } from './first-steps.ts'
-import { underWayPanel } from './under-way.ts'
+import { inFlightPanel } from './in-flight.ts'
 
-/** Adds what this feature tells on the page of what is going on now. */
-export const addPanels = (face: HttpFace): void => {
-  for (const panel of [firstStepsPanel(face), underWayPanel(face)]) face.gateway.panels.add(panel)
+/** Adds the panels of this feature to the page Now. */
+export const addPanels = (state: HttpServerState): void => {
+  for (const panel of [firstStepsPanel(state), inFlightPanel(state)]) state.gateway.panels.add(panel)
 }

@@ -8,7 +8,7 @@ import { startGateway } from '../../kit/gateway.ts'
 
 describe('a client that leaves', () => {
   it('between the end of its body and our reading of it is no fault of ours', async () => {
-    const arrived = Promise.withResolvers<IncomingMessage>()
+    const metadata = Promise.withResolvers<IncomingMessage>()
     const answered = Promise.withResolvers<number>()
     const faults: unknown[] = []
     const reading: Plugin = {
@@ -19,7 +19,7 @@ describe('a client that leaves', () => {
           app.addContentTypeParser('text/plain', (_request, body, done) => done(null, body))
           app.addHook('onSend', async (_request, { statusCode }) => answered.resolve(statusCode))
           app.post('/api/read', async ({ raw }) => {
-            arrived.resolve(raw)
+            metadata.resolve(raw)
             await once(raw, 'close').catch(() => {})
             for await (const _chunk of raw);
           })
@@ -32,7 +32,7 @@ describe('a client that leaves', () => {
       socket.write(
         'POST /api/read HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n{}',
       )
-      const request = await arrived.promise
+      const request = await metadata.promise
       socket.destroy()
       assert.equal(await answered.promise, 400)
       assert.equal(request.complete, true)

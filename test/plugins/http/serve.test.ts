@@ -49,9 +49,9 @@ describe('the end', () => {
     const running = await start()
     const { promise, resolve } = Promise.withResolvers<void>()
     running.provider.script({ until: promise })
-    const arrived = running.provider.next()
+    const metadata = running.provider.next()
     const open = answered(begin(running.port, { body: { ...chatBody, stream: true } }))
-    await arrived
+    await metadata
     const kept = connect(running.port, '127.0.0.1')
     await once(kept, 'connect')
     // begun before the end, so the connection is in use when its request comes
@@ -80,10 +80,10 @@ describe('the end', () => {
     running.provider.script({ stall_at: 100 }, { silent: true })
     const response = await answered(begin(running.port, { body: { ...chatBody, stream: true } }))
     const broken = read(response)
-    const arrived = running.provider.next()
+    const metadata = running.provider.next()
     const waiting = begin(running.port, { body: chatBody })
     const failed = once(waiting, 'error')
-    await arrived
+    await metadata
     await running.serving.close()
     const got = await broken
     assert.deepEqual([got.complete, got.body.length], [false, 100])

@@ -168,22 +168,22 @@ overEachClient((start) => {
       it(`during a stream of ${path} ends the upstream's request too`, async () => {
         await using running = await start()
         running.provider.script({ stall_at: 150 })
-        const arrived = running.provider.next()
+        const metadata = running.provider.next()
         const request = begin(running.port, { path, body: { ...body, stream: true } })
         const response = await answered(request)
         await once(response, 'data')
         request.destroy()
-        await (await arrived).closed
+        await (await metadata).closed
         await settledAfter(running, 1)
         assert.equal(running.settled[0]?.outcome, 'client_aborted')
       })
       it(`before the first byte of ${path} ends the upstream's request too`, async () => {
         await using running = await start()
         running.provider.script({ silent: true })
-        const arrived = running.provider.next()
+        const metadata = running.provider.next()
         const request = begin(running.port, { path, body })
         request.on('error', () => {})
-        const provider = await arrived
+        const provider = await metadata
         request.destroy()
         await provider.closed
         await settledAfter(running, 1)
@@ -224,13 +224,13 @@ overEachClient((start) => {
       const { promise, resolve } = Promise.withResolvers<void>()
       const reply = replyFor('/v1/messages', true)
       running.provider.script({ body: reply.body, headers: { 'content-type': reply.type }, until: promise })
-      const arrived = running.provider.next()
+      const metadata = running.provider.next()
       const request = begin(running.port, {
         path: '/v1/messages',
         body: { model: 'm', max_tokens: 1, messages: [], stream: true },
       })
       request.on('error', () => {})
-      await arrived
+      await metadata
       request.destroy()
       await left.promise
       resolve()

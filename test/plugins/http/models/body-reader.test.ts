@@ -9,7 +9,7 @@ import { readBody } from '../../../../plugins/http/models/body-reader.ts'
 const LIMIT = 1_000_000
 
 /** What a server read, the pieces it came in, and what became of them. */
-interface Received {
+interface InboundHeaders {
   readonly body: Buffer
   readonly pieces: readonly Buffer[]
   readonly lengths: readonly number[]
@@ -26,7 +26,7 @@ const watched = (incoming: IncomingMessage, piece: (chunk: Buffer) => void): voi
 
 describe('readBody', () => {
   let othersListen = false
-  const received: Received[] = []
+  const received: InboundHeaders[] = []
   const server = createServer(async (incoming, response) => {
     const pieces: Buffer[] = []
     const lengths: number[] = []
@@ -44,7 +44,7 @@ describe('readBody', () => {
   })
   after(() => server.close())
 
-  const post = async (body: Buffer): Promise<Received> => {
+  const post = async (body: Buffer): Promise<InboundHeaders> => {
     const { port } = server.address() as AddressInfo
     const sent = request({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': body.length } })
     sent.end(body)

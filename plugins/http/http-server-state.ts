@@ -1,42 +1,42 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { glob } from 'guard-gateway/lib/glob'
-import { hostJudge } from './admission/hosts.ts'
-import { type OriginJudge, originJudge } from './admission/origins.ts'
+import { hostCheck } from './admission/hosts.ts'
+import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
 import type { HttpClient } from './connections/client.ts'
 import { drain } from './connections/drain.ts'
-import { UnderWay } from './connections/under-way.ts'
+import { InFlightRequests } from './connections/in-flight.ts'
 import type { Log } from './log.ts'
-import { OneByOne } from './models/one-by-one.ts'
+import { SerialQueue } from './models/serial-queue.ts'
 import { type HttpOptions, type ServerOptions, serverDefaults } from './options.ts'
 
 /** How long a client should wait before it tries again, in seconds. */
 const RETRY_AFTER = '1'
 
-/** The HTTP face of one gateway: its settings, and what is going on. */
-export class HttpFace {
+/** The state of one gateway's HTTP server: its settings, and the requests in flight. */
+export class HttpServerState {
   readonly gateway: Gateway
   readonly server: ServerOptions
   /** The configuration, as it is now, lists this path to be forwarded unguarded. */
   readonly passesThrough: (path: string) => boolean
-  readonly judgeHost: (host: string | undefined) => void
-  readonly judgeOrigin: OriginJudge
-  /** Model requests under way. */
-  readonly exchanges = new UnderWay()
-  /** The reading of large bodies. */
-  readonly readings = new OneByOne()
-  /** Bytes of request bodies held. */
+  readonly checkHostHeader: (host: string | undefined) => void
+  readonly checkOrigin: OriginCheck
+  /** Model requests in flight. */
+  readonly inFlight = new InFlightRequests()
+  /** Large bodies are parsed one at a time. */
+  readonly bodyReads = new SerialQueue()
+  /** Bytes of request bodies in memory. */
   buffered = 0
   draining = false
-  /** A plugin hooks into the framework's requests. */
-  isWatched = false
+  /** A plugin has added hooks to the framework's requests. */
+  hasRequestHooks = false
   /** The port that is listened on. */
   port: number
   log: Log | undefined
-  /** Ends what is under way. */
+  /** Ends the requests in flight. */
   stop: () => Promise<void> = () => drain(this)
   #drained: Promise<void> | undefined
-  /** The status that a blocked client of this kind is told instead of 409 or 429. */
+  /** The status that a blocked client with this user agent gets instead of 409 or 429. */
   readonly blockStatus: (userAgent: string, status: number) => number
 
   constructor(gateway: Gateway, options: HttpOptions) {
@@ -44,8 +44,11 @@ export class HttpFace {
     this.server = { ...serverDefaults, ...options.server }
     this.port = this.server.port
     this.passesThrough = passthroughOf(options)
-    this.judgeHost = hostJudge(this.server.host, [...this.server.allowed_hosts, ...(options.mcp?.allowed_hosts ?? [])])
-    this.judgeOrigin = originJudge({
+    this.checkHostHeader = hostCheck(this.server.host, [
+      ...this.server.allowed_hosts,
+      ...(options.mcp?.allowed_hosts ?? []),
+    ])
+    this.checkOrigin = originCheck({
       own: this.server.allowed_origins,
       hosts: this.server.allowed_hosts,
       mcp: options.mcp?.allowed_origins,
@@ -54,7 +57,7 @@ export class HttpFace {
     this.blockStatus = statusOverride(this.server.block_status_override)
   }
 
-  /** Ends what is under way; resolves when nothing is. */
+  /** Ends the requests in flight; resolves when there is none. */
   drained(): Promise<void> {
     this.#drained ??= this.stop()
     return this.#drained
@@ -65,7 +68,7 @@ export class HttpFace {
     if (this.draining)
       throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close', 'retry-after': RETRY_AFTER } })
     if (
-      this.exchanges.size >= this.server.max_in_flight ||
+      this.inFlight.size >= this.server.max_in_flight ||
       (this.buffered > 0 && this.buffered + bytes > this.server.buffer_bytes)
     ) {
       throw new GuardError('OVERLOADED', undefined, { headers: { 'retry-after': RETRY_AFTER } })
@@ -78,7 +81,7 @@ export class HttpFace {
     this.buffered += bytes
   }
 
-  /** Counts bytes that nobody announced. Throws OVERLOADED where bodies are more than is held at once; one alone may be. */
+  /** Counts bytes that no content-length announced. Throws OVERLOADED if all bodies together exceed the buffer; a single one may. */
   holdMore(client: HttpClient, bytes: number): void {
     this.hold(client, bytes)
     if (this.buffered <= this.server.buffer_bytes || this.buffered === client.held) return
@@ -92,7 +95,7 @@ export class HttpFace {
   }
 }
 
-/** Judges by the list as it is now: a configuration may change it while the gateway runs. */
+/** Reads the list on each call: a configuration reload may replace it. */
 const passthroughOf = (options: HttpOptions): ((path: string) => boolean) => {
   let list = options.passthrough
   let globs = (list ?? []).map(glob)
@@ -107,16 +110,16 @@ const passthroughOf = (options: HttpOptions): ((path: string) => boolean) => {
 
 declare module 'guard-gateway/core' {
   interface Services {
-    http: HttpFace
+    http: HttpServerState
   }
 }
 
-/** Gives a gateway its HTTP face; done once, when the plugin is applied. */
-export const setFace = (gateway: Gateway, options: HttpOptions): HttpFace => {
-  const face = new HttpFace(gateway, options)
-  gateway.service('http').provide(face)
-  return face
+/** Provides the service `http` of a gateway; called once, when the plugin is applied. */
+export const provideServerState = (gateway: Gateway, options: HttpOptions): HttpServerState => {
+  const state = new HttpServerState(gateway, options)
+  gateway.service('http').provide(state)
+  return state
 }
 
-/** The HTTP face of a gateway. Throws MISSING_PLUGIN if it has none. */
-export const faceOf = (gateway: Gateway): HttpFace => gateway.service('http').need()
+/** The HTTP server state of a gateway. Throws MISSING_PLUGIN if it has none. */
+export const serverStateOf = (gateway: Gateway): HttpServerState => gateway.service('http').need()

@@ -2,18 +2,18 @@ import type { Ask, Gateway, Panel } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html, spellMark } from 'guard-gateway/lib/html'
 import type { HttpClient } from '../connections/client.ts'
-import type { HttpFace } from '../face.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 
 const MOST_ROWS = 20
 
-/** The model requests that are being answered at this moment, the one that takes longest first. */
-export const underWayPanel = ({ gateway, exchanges }: HttpFace): Panel => ({
+/** The model requests in flight, the oldest first. */
+export const inFlightPanel = ({ gateway, inFlight }: HttpServerState): Panel => ({
   id: 'http/under-way',
   order: 20,
   render: async (ask) => {
-    const asking = exchanges.all().filter(({ call }) => call !== undefined)
-    if (asking.length === 0) return html`<h2>Requests under way</h2><p class="quiet">None at this moment.</p>`
-    const rows = asking.sort((one, other) => (one.call?.at ?? 0) - (other.call?.at ?? 0))
+    const inFlightClients = inFlight.all().filter(({ call }) => call !== undefined)
+    if (inFlightClients.length === 0) return html`<h2>Requests under way</h2><p class="quiet">None at this moment.</p>`
+    const rows = inFlightClients.sort((one, other) => (one.call?.at ?? 0) - (other.call?.at ?? 0))
     return html`<h2 data-unfinished>Requests under way (${rows.length})</h2>
 <table class="list rows stacks"><thead><tr><th scope="col" class="free">Model</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Upstream</th><th scope="col" class="figure">For</th><th scope="col" class="figure">Answered</th></tr></thead><tbody>
 ${rows.slice(0, MOST_ROWS).map((client) => row(gateway, ask, client))}</tbody></table>

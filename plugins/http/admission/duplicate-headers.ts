@@ -20,7 +20,7 @@ const single = [
   'x-guard-agent-id',
   'x-guard-mode',
 ]
-/** Stands for every further name of a family of which each name may come once. */
+/** One bit for all further names with these prefixes; each of them may come once. */
 const FAMILY = 1 << single.length
 
 const bitOf = byHeaderName((lower) => {
@@ -29,17 +29,17 @@ const bitOf = byHeaderName((lower) => {
   return lower.startsWith('x-guard-') || lower.startsWith('sec-fetch-') ? FAMILY : 0
 })
 
-/** The names of the last request that was not refused: the next one mostly has the same. */
-let sound: readonly string[] = []
+/** The header names of the last valid request: the next request mostly has the same. */
+let lastValid: readonly string[] = []
 
-/** Refuses a request that carries a header twice that two readers could read differently. Throws INVALID_HEADER. */
-export const refuseDoubles = (rawHeaders: readonly string[]): void => {
-  if (isSound(rawHeaders)) return
+/** Refuses a request that repeats a header which two parsers could read differently. Throws INVALID_HEADER. */
+export const refuseDuplicateHeaders = (rawHeaders: readonly string[]): void => {
+  if (isLastValid(rawHeaders)) return
   let seen = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     const bit = bitOf(name)
-    if ((seen & bit) !== 0 && (bit !== FAMILY || isDoubled(rawHeaders, name.toLowerCase()))) {
+    if ((seen & bit) !== 0 && (bit !== FAMILY || isDuplicate(rawHeaders, name.toLowerCase()))) {
       throw new GuardError(
         'INVALID_HEADER',
         `The header ${name.toLowerCase()} stands twice in the request. Send it once.`,
@@ -47,16 +47,16 @@ export const refuseDoubles = (rawHeaders: readonly string[]): void => {
     }
     seen |= bit
   }
-  sound = rawHeaders.filter((_text, index) => index % 2 === 0)
+  lastValid = rawHeaders.filter((_text, index) => index % 2 === 0)
 }
 
-const isSound = (rawHeaders: readonly string[]): boolean => {
-  if (rawHeaders.length !== 2 * sound.length) return false
-  for (let index = 0; index < sound.length; index++) if (rawHeaders[2 * index] !== sound[index]) return false
+const isLastValid = (rawHeaders: readonly string[]): boolean => {
+  if (rawHeaders.length !== 2 * lastValid.length) return false
+  for (let index = 0; index < lastValid.length; index++) if (rawHeaders[2 * index] !== lastValid[index]) return false
   return true
 }
 
-const isDoubled = (rawHeaders: readonly string[], lower: string): boolean => {
+const isDuplicate = (rawHeaders: readonly string[], lower: string): boolean => {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === lower) count++
   return count > 1

@@ -2,8 +2,8 @@ import type { Gateway } from 'guard-gateway/core'
 import { byHeaderName, headerText, holdsOwnKey, isCredentialName } from 'guard-gateway/lib/http'
 import { bearerToken } from './credentials.ts'
 
-/** A request's headers as others may see them, and what was taken out. The length of its body is not among them. */
-export interface Received {
+/** A request's headers without keys and `content-length`, and the client's own credentials apart. */
+export interface InboundHeaders {
   /** Names in lower case, values as text. */
   readonly headers: Readonly<Record<string, string>>
   /** Name, value, name, value … as they came. */
@@ -14,10 +14,10 @@ export interface Received {
   readonly texts: readonly (string | undefined)[] | undefined
 }
 
-/** Never anybody's login at a model provider: local, or ours. */
+/** Never credentials of a model provider. */
 const notLogins = new Set(['cookie', 'cookie2', 'proxy-authorization', 'x-guard-key'])
 
-/** Stands for the name of the one header that tells of the body alone. */
+/** In place of the name `content-length`, which describes the body alone. */
 const LENGTH = ''
 /** The name in lower case, or null for the name of a credential. */
 const plainName = byHeaderName((lower) =>
@@ -28,8 +28,8 @@ const isKeyHeader = byHeaderName(
 )
 const isAuthorization = byHeaderName((lower) => lower === 'authorization')
 
-/** Parts credentials from the other headers of a request. `shown`: how many keys it showed, of which one is ours. */
-export const receive = (gateway: Gateway, rawHeaders: readonly string[], shown: number): Received => {
+/** Separates credentials from the other headers of a request. `shown`: how many keys it showed, of which one is ours. */
+export const readInboundHeaders = (gateway: Gateway, rawHeaders: readonly string[], shown: number): InboundHeaders => {
   const headers: Record<string, string> = Object.create(null)
   const raw: string[] = []
   let login: string[] | undefined

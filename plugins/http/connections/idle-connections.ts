@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Follows the connections of a server; what it gives closes those on which nothing was ever sent, as browsers hold some ready: Node counts them among those at work. */
-export const closingUnused = (server: Server): (() => void) => {
+/** Tracks the connections of a server; the result closes those without a single byte. Browsers open such spare connections, and Node counts them as active. */
+export const trackIdleConnections = (server: Server): (() => void) => {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     open.add(socket)

@@ -11,7 +11,7 @@ type Signal = keyof typeof signals
 const ECHO_MS = 300
 
 /** As much of a process as waiting for its end needs. */
-export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'connected' | 'env'>
+export type ProcessSignals = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'connected' | 'env'>
 
 /**
  * Waits for SIGINT or SIGTERM, then closes the server and resolves to 0; a second signal ends the process at once.
@@ -20,11 +20,11 @@ export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'connected' | 
  * The end of a process that has started this one over a channel (`ipc`) counts as a first signal.
  * What nobody caught is logged; where it is no plugin's of the user's, the server drains, and the result is 1.
  */
-export const untilStopped = (
+export const runUntilStopped = (
   server: { close(): Promise<void> },
   gateway: Gateway,
   io: Io,
-  process: Ending = globalThis.process,
+  process: ProcessSignals = globalThis.process,
 ): Promise<number> =>
   new Promise((resolve, reject) => {
     let stopping = false

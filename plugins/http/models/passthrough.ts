@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { GuardError, type ProxyRequest, relay } from 'guard-gateway/core'
 import { inflated } from 'guard-gateway/lib/http'
 import { memberValue } from 'guard-gateway/lib/request-reader'
-import { receive } from '../admission/received.ts'
+import { readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'
 import { mayBeJson } from '../media-type.ts'
 import { readBody } from './body-reader.ts'
@@ -16,18 +16,18 @@ export interface Destination {
   readonly styles: readonly string[]
 }
 
-const unwatched = { push: () => {}, end: () => Promise.reject(new Error('nobody reads an unguarded reply')) }
+const noTap = { push: () => {}, end: () => Promise.reject(new Error('nobody reads an unguarded reply')) }
 
-/** Serves a request that no rule judges: it goes to an upstream as it is, and so does what comes back. */
-export const proxied =
+/** Forwards a request without applying rules; the response passes unchanged too. */
+export const passthrough =
   (destination: Destination): Serve =>
-  async ({ face, id, request }, client, { identity, count }) => {
-    const { gateway, server } = face
-    const hold = (bytes: number) => face.holdMore(client, bytes)
+  async ({ state, id, request }, client, { identity, count }) => {
+    const { gateway, server } = state
+    const hold = (bytes: number) => state.holdMore(client, bytes)
     const body = hasBody(request.headers)
       ? await readBody(request, server.body_limit_bytes, gateway.service('requests').need().bodies, hold)
       : undefined
-    const received = receive(gateway, request.rawHeaders, count)
+    const received = readInboundHeaders(gateway, request.rawHeaders, count)
     const asked: ProxyRequest = {
       id,
       method: request.method ?? 'GET',
@@ -43,7 +43,7 @@ export const proxied =
     const reply = await gateway.hooks.proxy.promise(asked, client)
     if (reply === undefined) throw new GuardError('NO_UPSTREAM')
     client.head(reply.status, [...reply.headers, 'x-guard-request-id', id], true)
-    const relayed = await relay(reply, client, unwatched, () => gateway.clock.now(), 0)
+    const relayed = await relay(reply, client, noTap, () => gateway.clock.now(), 0)
     if (relayed.ended === 'whole') client.end(relayed.held)
     else client.cut()
   }

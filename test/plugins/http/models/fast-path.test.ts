@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fastifyPlugin from 'fastify-plugin'
 import type { Plugin } from 'guard-gateway/core'
 import { docs } from 'guard-gateway/plugins/docs'
-import { faceOf } from '../../../../plugins/http/face.ts'
+import { serverStateOf } from '../../../../plugins/http/http-server-state.ts'
 import { ask, chatBody, start } from '../kit.ts'
 
 const seen: string[] = []
@@ -57,7 +57,7 @@ describe('a plugin that hooks into the requests of the framework', () => {
 describe('a plugin that only looks at routes', () => {
   it('leaves the requests of models ahead of the framework', async () => {
     await using running = await start({ plugins: [docs({ version: '1.0.0' })] })
-    assert.equal(faceOf(running.gateway).isWatched, false)
+    assert.equal(serverStateOf(running.gateway).hasRequestHooks, false)
   })
 })
 

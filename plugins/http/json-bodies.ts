@@ -6,7 +6,7 @@ import { readJsonStrict } from 'guard-gateway/lib/json'
 const MAX_BYTES = 1_048_576
 const MAX_DEPTH = 128
 
-/** Bodies of administration routes: strict JSON or none. Routes that take more bring parsers of their own. */
+/** Bodies of administration routes: strict JSON or none. Routes that take other types register their own parsers. */
 export const jsonBodies = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(

@@ -6,8 +6,8 @@ import { decodedPath } from './target.ts'
 const NOT_FORWARDED =
   'This path is not one that the gateway judges, and it is not forwarded. Check it, or list it under passthrough in guard-config.yml to have it forwarded unjudged and unrecorded.'
 
-/** Every route there is, to tell a wrong path from a wrong method. */
-export class Routes {
+/** All registered routes, to tell an unknown path from a wrong method. */
+export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
 
   add(methods: string | readonly string[], pattern: string): void {
@@ -34,7 +34,7 @@ export class Routes {
       )
   }
 
-  /** Why a request leads nowhere. */
+  /** NOT_FOUND or METHOD_NOT_ALLOWED for a request. */
   refusal({ raw, method }: FastifyRequest): GuardError {
     const path = decodedPath(raw.url ?? '')
     const allowed = this.allowed(path)
@@ -47,7 +47,7 @@ export class Routes {
   }
 }
 
-/** A `:name` stands for one part of a path (or what is left of it beside a suffix), a `*` at the end for all that follows. */
+/** `:name` matches one segment (or what precedes a suffix), a final `*` matches the rest. */
 const matches = (pattern: string, path: string): boolean => {
   const wanted = pattern.split('/')
   const given = path.split('/')

@@ -166,9 +166,9 @@ describe('too much at once', () => {
     await using running = await start({ server: { max_in_flight: 1 } })
     const { promise, resolve } = Promise.withResolvers<void>()
     running.provider.script({ until: promise })
-    const arrived = running.provider.next()
+    const metadata = running.provider.next()
     const first = begin(running.port, { body: chatBody })
-    await arrived
+    await metadata
     const second = await ask(running.port, { body: chatBody })
     assert.deepEqual(
       [second.status, jsonOf(second).error.code, second.headers['retry-after']],
@@ -183,9 +183,9 @@ describe('too much at once', () => {
     await using running = await start({ server: { buffer_bytes: 100 } })
     const { promise, resolve } = Promise.withResolvers<void>()
     running.provider.script({ until: promise })
-    const arrived = running.provider.next()
+    const metadata = running.provider.next()
     const first = begin(running.port, { body: chatBody })
-    await arrived
+    await metadata
     assert.equal((await ask(running.port, { body: chatBody })).status, 503)
     resolve()
     await read(await answered(first))

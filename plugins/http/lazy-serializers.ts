@@ -5,8 +5,8 @@ type Serializer = ReturnType<Serializers>
 
 const made = new WeakMap<object, Serializer>()
 
-/** Serialisers that are each made when a route with their schema answers for the first time: most routes of a start are never asked. */
-export const lateSerializers =
+/** Compiles each serialiser when a route with its schema answers for the first time: most routes are never called. */
+export const lazySerializers =
   (compile: Serializers): Serializers =>
   (route) => {
     let write: Serializer | undefined

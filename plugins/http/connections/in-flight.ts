@@ -1,10 +1,10 @@
 import type { HttpClient } from './client.ts'
 
 /**
- * The exchanges under way. An array instead of a Set: a Set that is added to and deleted from all the time leaves old tables behind
+ * The model requests in flight. An array instead of a Set: a Set with constant additions and deletions leaves old tables
  * that keep every finished exchange alive until the next full garbage collection.
  */
-export class UnderWay {
+export class InFlightRequests {
   readonly #clients: HttpClient[] = []
 
   get size(): number {
@@ -12,15 +12,15 @@ export class UnderWay {
   }
 
   add(client: HttpClient): void {
-    client.place = this.#clients.length
+    client.index = this.#clients.length
     this.#clients.push(client)
   }
 
   remove(client: HttpClient): void {
     const last = this.#clients.pop()
     if (last === undefined || last === client) return
-    last.place = client.place
-    this.#clients[client.place] = last
+    last.index = client.index
+    this.#clients[client.index] = last
   }
 
   /** All of them at this moment. */

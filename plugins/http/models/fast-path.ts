@@ -2,27 +2,27 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { newId } from 'guard-gateway/lib/ids'
 import { admit } from '../admission/guard.ts'
 import { pathOf } from '../admission/target.ts'
-import type { HttpFace } from '../face.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 import { run } from './exchange.ts'
 import { guardedPaths } from './guarded-paths.ts'
 
 /**
- * Serves the guarded paths, which are nearly all that is asked, ahead of the framework: it would find the same route and take no part in the exchange.
- * Whatever is to be refused at once, or spelled in a way that only a router reads, is left to it, and everything where a plugin hooks into its requests.
+ * Serves the guarded paths, which are nearly all requests, without the framework: it would find the same route and do nothing else.
+ * The framework still gets requests that are refused, unusual spellings of a path, and everything where a plugin has hooks on its requests.
  */
-export const serveAhead = (face: HttpFace, server: Server): void => {
+export const serveFastPath = (state: HttpServerState, server: Server): void => {
   const [framework] = server.listeners('request') as RequestListener[]
-  if (framework === undefined || face.isWatched) return
-  const paths = guardedPaths(face)
+  if (framework === undefined || state.hasRequestHooks) return
+  const paths = guardedPaths(state)
   const isServed = (request: IncomingMessage, response: ServerResponse): boolean => {
     const serve = request.method === 'POST' ? paths.get(pathOf(request.url ?? '')) : undefined
     if (serve === undefined) return false
     try {
-      admit(face, request, 'model')
+      admit(state, request, 'model')
     } catch {
       return false
     }
-    void run({ face, id: newId('guardreq_', face.gateway.clock.now()), request, response }, serve)
+    void run({ state, id: newId('guardreq_', state.gateway.clock.now()), request, response }, serve)
     return true
   }
   server.off('request', framework).on('request', (request, response) => {

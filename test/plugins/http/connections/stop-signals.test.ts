@@ -3,21 +3,21 @@ import { EventEmitter } from 'node:events'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { type Ending, untilStopped } from '../../../../plugins/http/connections/stop.ts'
+import { type ProcessSignals, runUntilStopped } from '../../../../plugins/http/connections/stop-signals.ts'
 import { fakeClock } from '../../../kit/clock.ts'
 import { fakeIo } from '../../../kit/io.ts'
 
 const secret = 'guard_0123456789abcdefghijklmnopqrstuvwxyzABCDEF'
 
 /** A gateway that runs in a process of its own making; `drained` ends its server. */
-const running = (state: Partial<Pick<Ending, 'connected' | 'env'>> = {}) => {
+const running = (state: Partial<Pick<ProcessSignals, 'connected' | 'env'>> = {}) => {
   const events = new EventEmitter()
   const exits: number[] = []
   const process = Object.assign(events, {
     exit: (code: number) => exits.push(code),
     env: {},
     ...state,
-  }) as unknown as Ending
+  }) as unknown as ProcessSignals
   const clock = fakeClock()
   const gateway = new Gateway({ clock }).use(...foundation())
   gateway.secrets.add(secret)
@@ -28,7 +28,7 @@ const running = (state: Partial<Pick<Ending, 'connected' | 'env'>> = {}) => {
     closes++
     return closed.promise
   }
-  const result = untilStopped({ close }, gateway, io, process)
+  const result = runUntilStopped({ close }, gateway, io, process)
   return { events, exits, io, clock, result, closes: () => closes, drained: closed.resolve, failed: closed.reject }
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { receiveAgain } from '../../../../plugins/http/admission/received-again.ts'
+import { cachedInboundHeaders } from '../../../../plugins/http/admission/inbound-header-cache.ts'
 
 const KEY = 'the-gateway-key-0123456789'
 const said = ['Host', 'localhost', 'Authorization', `Bearer ${KEY}`, 'User-Agent', 'a/1', 'Content-Length', '2']
@@ -14,7 +14,7 @@ const known = () => {
   gateway.keys.setGateway(KEY)
   const socket = connection()
   const hear = (rawHeaders: readonly string[], shown = 1, from = socket) =>
-    receiveAgain(gateway, { socket: from, rawHeaders: [...rawHeaders] }, shown)
+    cachedInboundHeaders(gateway, { socket: from, rawHeaders: [...rawHeaders] }, shown)
   return { gateway, hear }
 }
 const changed = (name: string, value: string) => said.map((text, index) => (said[index - 1] === name ? value : text))

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { lateSerializers } from '../../../plugins/http/late-serializers.ts'
+import { lazySerializers } from '../../../plugins/http/lazy-serializers.ts'
 
 describe('late serialisers', () => {
   it('are made when they are first needed, once for all routes with their schema', () => {
     const compiled: object[] = []
-    const serializers = lateSerializers(({ schema }) => {
+    const serializers = lazySerializers(({ schema }) => {
       compiled.push(schema)
       return (data) => `${compiled.length}: ${JSON.stringify(data)}`
     })
