@@ -6,9 +6,9 @@ import { type Decision, undecided } from './decision.ts'
 import { type ErrorBody, errorBody, GuardError, isFault, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { metered } from './pipeline/metering.ts'
-import { gone, type Passed, passOn } from './pipeline/pass-on.ts'
 import { refusalText } from './pipeline/refusal-text.ts'
-import type { Relayed } from './pipeline/relay.ts'
+import type { RelayResult } from './pipeline/relay.ts'
+import { goneOutcome, type SentReply, sendReply } from './pipeline/send-reply.ts'
 import { noReading } from './pipeline/tap.ts'
 import type { Reading, Settled } from './settled.ts'
 import { settledConversation } from './turns.ts'
@@ -21,17 +21,17 @@ const SETTLE_LIMIT_MS = 5_000
  * Throws only before anything was decided; nothing is recorded or sent then.
  */
 export const handle = async (gateway: Gateway, call: Call, client: Client): Promise<void> => {
-  const asked = gateway.deadlines.within<void>(TAP_LIMIT_MS, 'request', (done) =>
+  const requested = gateway.deadlines.withDeadline<void>(TAP_LIMIT_MS, 'request', (done) =>
     gateway.hooks.request.callAsync(call, done),
   )
-  if (asked instanceof Promise) await asked
+  if (requested instanceof Promise) await requested
   const { session } = call
   if (session !== null) session.open++
   try {
-    const judged = gateway.deadlines.within<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
+    const decided = gateway.deadlines.withDeadline<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
       gateway.hooks.decision.callAsync(undecided, call, done),
     )
-    const decision = judged instanceof Promise ? await judged : judged
+    const decision = decided instanceof Promise ? await decided : decided
     if (decision.decision === 'block') await refuse(gateway, call, decision, client)
     else await exchange(gateway, call, decision, client)
   } finally {
@@ -39,26 +39,26 @@ export const handle = async (gateway: Gateway, call: Call, client: Client): Prom
   }
 }
 
-/** What `settle` is told beside what every ending has in common. */
-interface Ending {
+/** What differs between the ways a call can end. */
+interface Settlement {
   readonly outcome: Outcome
   readonly status: number
   readonly reading?: Reading
   readonly error?: Settled['error']
   readonly reply?: Reply
   readonly forwarded_at?: number
-  readonly relayed?: Relayed
+  readonly relayed?: RelayResult
   readonly bytes?: number
   readonly attempts?: readonly Attempt[]
 }
 
-/** Tells what became of a call; a promise if there is a record of it to be waited for. */
-const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending): Promise<void> | undefined => {
+/** Settles a call; gives a promise if the record must be waited for. */
+const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Settlement): Promise<void> | undefined => {
   const { outcome, status, reading = noReading, reply, relayed } = ending
   const { usage, usage_source } = metered(reading, outcome, call.conversation.text_bytes)
   const settled: Settled = {
     call,
-    decision: withHeard(decision),
+    decision: withReplyMatches(decision),
     outcome,
     status,
     reading,
@@ -79,24 +79,24 @@ const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending
     call.conversation = settledConversation(call.conversation)
   }
   try {
-    const recorded = gateway.deadlines.within<void>(SETTLE_LIMIT_MS, 'settle', (done) =>
+    const recorded = gateway.deadlines.withDeadline<void>(SETTLE_LIMIT_MS, 'settle', (done) =>
       gateway.hooks.settle.callAsync(settled, done),
     )
     if (!(recorded instanceof Promise)) {
       release()
       return undefined
     }
-    const known = recorded.then(release, lost)
-    return call.notes.recorded === false ? undefined : known
+    const afterRecord = recorded.then(release, lost)
+    return call.notes.recorded === false ? undefined : afterRecord
   } catch (error) {
-    // of taps nothing comes here, but of who intercepts them
+    // taps do not throw here, but interceptors may
     lost(error)
     return undefined
   }
 }
 
-/** What was found in the reply joins what was decided before it; of a request that no rule matched it is the reason. */
-const withHeard = (decision: Decision): Decision => {
+/** Adds the matches found in the reply to the decision; the first becomes the reason of a request that no rule matched. */
+const withReplyMatches = (decision: Decision): Decision => {
   const { matches: found = [] } = decision.watch ?? {}
   const [first] = found
   if (first === undefined) return decision
@@ -129,7 +129,7 @@ const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: 
     'request-id',
     call.id,
   ]
-  answer(client, status, [...headers, ...guardHeaders(call, decision)], bytes)
+  respond(client, status, [...headers, ...guardHeaders(call, decision)], bytes)
 }
 
 const exchange = async (gateway: Gateway, call: Call, decision: Decision, client: Client): Promise<void> => {
@@ -141,12 +141,12 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   } catch (error) {
     return unreachable(gateway, call, decision, client, forwardedAt, error)
   }
-  let passed: Passed
+  let passed: SentReply
   try {
     const headers = guardHeaders(call, decision, [...reply.headers])
-    passed = await passOn(gateway, { call, decision, client, reply, headers })
+    passed = await sendReply(gateway, { call, decision, client, reply, headers })
   } catch (error) {
-    // it cannot be sent, as a plugin may have spoilt it
+    // a plugin may give a reply that cannot be sent
     const { body } = reply as { readonly body?: { destroy?(): void } }
     body?.destroy?.()
     const [status, told] = [statusOf(error), errorBody(error)]
@@ -161,11 +161,11 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   }
   await settle(gateway, call, decision, { ...passed, status: reply.status, reply, forwarded_at: forwardedAt })
   const { ended, held } = passed.relayed
-  if (ended === 'whole' || ended === 'stopped') client.end(held)
+  if (ended === 'complete' || ended === 'stopped') client.end(held)
   else client.cut()
 }
 
-/** The upstream could not be asked, or did not answer: 502 or 504 in the path's style, recorded like any other ending. */
+/** Answers 502 or 504 in the path's style if the upstream gave no reply, and settles the call. */
 const unreachable = async (
   gateway: Gateway,
   call: Call,
@@ -177,7 +177,7 @@ const unreachable = async (
   const error = cause instanceof GuardError ? cause : new GuardError('UPSTREAM_UNREACHABLE', undefined, { cause })
   if (isFault(cause)) gateway.fault(cause, 'forward')
   const body = errorBody(error)
-  const outcome = client.gone ? gone(client) : 'unreachable'
+  const outcome = client.gone ? goneOutcome(client) : 'unreachable'
   const bytes = refusalIn(gateway, call, body)
   const status = client.gone ? 0 : statusOf(error)
   await settle(gateway, call, decision, {
@@ -186,20 +186,20 @@ const unreachable = async (
     forwarded_at: forwardedAt,
     bytes: client.gone ? 0 : bytes.length,
     attempts: error.place.attempts ?? [],
-    // that the client left is no error of the upstream
+    // a client that disconnects is no error of the upstream
     ...(client.gone ? {} : { error: body }),
   })
   if (client.gone) return
   const further = Object.entries(error.place.headers ?? {}).flat()
-  answer(client, status, ['content-type', 'application/json', ...further, ...guardHeaders(call, decision)], bytes)
+  respond(client, status, ['content-type', 'application/json', ...further, ...guardHeaders(call, decision)], bytes)
 }
 
-const answer = (client: Client, status: number, headers: readonly string[], body: Uint8Array): void => {
+const respond = (client: Client, status: number, headers: readonly string[], body: Uint8Array): void => {
   client.head(status, ['content-length', String(body.length), ...headers], false)
   client.end(body)
 }
 
-/** Our own headers, behind those that are there. */
+/** Appends our own headers. */
 const guardHeaders = (call: Call, decision: Decision, headers: string[] = []): string[] => {
   headers.push('x-guard-request-id', call.id, 'x-guard-decision', decision.decision)
   if (decision.reason !== null) headers.push('x-guard-reason', decision.reason)

@@ -1,63 +1,63 @@
 import { GuardError } from '../errors.ts'
 
-const LOOK_MS = 250
+const CHECK_MS = 250
 
-/** Something that is waited for. */
-interface Waiting {
-  /** Position among those waiting; -1 for none. */
-  place: number
+/** Work with a deadline. */
+interface PendingWork {
+  /** Index among the pending; -1 for none. */
+  index: number
   /** Monotonic milliseconds. */
   readonly due: number
   giveUp(): void
 }
 
-/** Everything of one gateway that somebody waits for with a limit: one timer looks after all of it, since nearly all of it ends in time. */
+/** All work of one gateway that has a deadline. One timer checks all of it, since nearly all work ends in time. */
 export class Deadlines {
-  /** An array: a set that churns leaves tables which keep what they held alive. */
-  readonly #waiting: Waiting[] = []
+  /** An array: a Set that churns leaves old tables, which keep their members alive. */
+  readonly #pending: PendingWork[] = []
   #timer: NodeJS.Timeout | undefined
 
   /**
-   * Begins work that calls back, and gives its value: at once where it has called back already, since each promise on the way of a request costs.
-   * After `limit` milliseconds, give or take a quarter of a second, it counts as thrown.
+   * Starts work with a callback and gives its value; without a promise if it calls back at once, since promises cost on the hot path.
+   * After `ms` milliseconds (± 250) it fails with INTERNAL.
    */
-  within<T>(limit: number, what: string, begin: (done: (error: unknown, value?: T) => void) => void): T | Promise<T> {
-    const work = new Work<T>(this, limit, what)
-    begin(work.done)
+  withDeadline<T>(ms: number, what: string, run: (done: (error: unknown, value?: T) => void) => void): T | Promise<T> {
+    const work = new DeadlineWork<T>(this, ms, what)
+    run(work.done)
     return work.outcome()
   }
 
-  /** Gives the position of what is waited for from now on. */
-  add(one: Waiting): number {
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS)
-    return this.#waiting.push(one) - 1
+  /** Adds work and gives its index. */
+  add(one: PendingWork): number {
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
+    return this.#pending.push(one) - 1
   }
 
-  remove(one: Waiting): void {
-    const last = this.#waiting.pop()
+  remove(one: PendingWork): void {
+    const last = this.#pending.pop()
     if (last === undefined || last === one) return
-    this.#waiting[one.place] = last
-    last.place = one.place
+    this.#pending[one.index] = last
+    last.index = one.index
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now()
-    for (const one of this.#waiting.filter(({ due }) => due <= now)) one.giveUp()
-    if (this.#waiting.length > 0) return
+    for (const one of this.#pending.filter(({ due }) => due <= now)) one.giveUp()
+    if (this.#pending.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 }
 
-/** Work that calls back. */
-class Work<T> implements Waiting {
+/** Work with a callback. */
+class DeadlineWork<T> implements PendingWork {
   readonly #limit: number
   readonly #what: string
-  #isOver = false
+  #isDone = false
   #error: unknown
   #value: T | undefined
-  /** Position among those waiting. */
-  place = -1
+  /** Index among the pending. */
+  index = -1
   due = 0
   #resolve: ((value: T) => void) | undefined
   #reject: ((error: unknown) => void) | undefined
@@ -71,19 +71,19 @@ class Work<T> implements Waiting {
   }
 
   readonly done = (error: unknown, value?: T): void => {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#isDone) return
+    this.#isDone = true
     this.#error = error
     this.#value = value
-    if (this.place === -1) return
+    if (this.index === -1) return
     this.#deadlines.remove(this)
     if (error) this.#reject?.(error)
     else this.#resolve?.(value as T)
   }
 
-  /** What came of it, if it has called back; else whatever will, within the limit. */
+  /** The value if it has called back; else a promise of it. */
   outcome(): T | Promise<T> {
-    if (!this.#isOver) return new Promise<T>((resolve, reject) => this.#wait(resolve, reject))
+    if (!this.#isDone) return new Promise<T>((resolve, reject) => this.#wait(resolve, reject))
     if (this.#error) throw this.#error
     return this.#value as T
   }
@@ -96,6 +96,6 @@ class Work<T> implements Waiting {
     this.#resolve = resolve
     this.#reject = reject
     this.due = performance.now() + this.#limit
-    this.place = this.#deadlines.add(this)
+    this.index = this.#deadlines.add(this)
   }
 }

@@ -11,8 +11,8 @@ export interface Metered {
 const BYTES_PER_TOKEN = 4
 
 /**
- * What a reply said it used; an estimate from bytes if a reply that brought output said nothing.
- * Nothing is counted where no reply came, or only an error.
+ * The usage that a reply reports; an estimate from bytes if a reply with output reports none.
+ * Without a reply, or with an error alone, usage is zero.
  */
 export const metered = (reading: Reading, outcome: Outcome, requestBytes: number): Metered => {
   if (outcome === 'blocked' || outcome === 'unreachable') return { usage: noUsage, usage_source: 'none' }

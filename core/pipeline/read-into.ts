@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { BodyReader, PushedBody } from '../contracts/reply.ts'
 
-/** Has a body that is not whole told to its one reader as it comes. */
+/** Streams a body to its one reader. */
 export const readInto = (body: Readable | PushedBody, reader: BodyReader): void => {
   if (!(body instanceof Readable)) return void body.read(reader)
   let isOver = false
@@ -17,6 +17,6 @@ export const readInto = (body: Readable | PushedBody, reader: BodyReader): void 
   })
   body.once('error', cut)
   body.once('close', cut)
-  // it broke before anybody listened
+  // it broke off before the listeners were added
   if (body.destroyed) cut()
 }

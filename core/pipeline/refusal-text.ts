@@ -1,7 +1,7 @@
 import type { ApiStyle } from '../contracts/api-style.ts'
 import type { ErrorBody } from '../errors.ts'
 
-/** One of our own errors as JSON in a dialect; in our own form, and `fault` told, where the style fails at it. */
+/** One of our own errors as JSON in a dialect. If the style throws, `fault` reports it and the error has our own form. */
 export const refusalText = (
   style: ApiStyle,
   body: ErrorBody,

@@ -5,20 +5,20 @@ import { readInto } from './read-into.ts'
 import { StreamEnd } from './stream-end.ts'
 import type { Tap } from './tap.ts'
 
-/** How a reply that is on its way can be ended early. */
-export interface Ending {
+/** How a listener can end a stream early. */
+export interface EarlyEnd {
   readonly listener: ReplyListener
   /** As `ListenedReply.ending`. */
   readonly events: () => string
 }
 
-/** How a reply's bytes got to the client. */
-export interface Relayed {
-  /** `whole`: everything came; `cut`: the upstream broke off; `gone`: the client left first; `stopped`: a listener ended it. */
-  readonly ended: 'whole' | 'cut' | 'gone' | 'stopped'
-  /** The chunk that would end the reply for the client; it waits for the record. */
+/** How a reply reached the client. */
+export interface RelayResult {
+  /** `truncated`: the upstream broke off; `client_gone`: the client disconnected first; `stopped`: a listener ended the reply. */
+  readonly ended: 'complete' | 'truncated' | 'client_gone' | 'stopped'
+  /** The last chunk, which waits until the call is recorded. */
   readonly held: Uint8Array | undefined
-  /** Something came that the client had no chance to get, for it had left. */
+  /** Bytes arrived after the client disconnected. */
   readonly missed: boolean
   readonly bytes: number
   /** Milliseconds since 1970; null if no byte came. */
@@ -28,9 +28,9 @@ export interface Relayed {
 }
 
 /**
- * Passes a reply's chunks to the client as they come, never faster than it takes them, and shows each to the tap.
- * The end stays with the caller: `end()` is not called, and of a reply of known length the last chunk is held.
- * `now`: milliseconds since 1970. With `ending` a stream ends behind the event in which its listener has had enough.
+ * Pumps a reply to the client with back-pressure, and shows each chunk to the tap.
+ * The caller ends the reply: `end()` is not called, and the last chunk of a reply of known length is held.
+ * `now`: milliseconds since 1970. With `ending` a stream stops after the event in which its listener is over.
  */
 export const relay = (
   reply: Reply,
@@ -38,14 +38,14 @@ export const relay = (
   tap: Tap,
   now: () => number,
   keep: number,
-  ending?: Ending,
-): Relayed | Promise<Relayed> => {
+  ending?: EarlyEnd,
+): RelayResult | Promise<RelayResult> => {
   const { body, shown } = reply
   if (!(body instanceof Uint8Array))
-    return new Promise((resolve) => new Passage(reply, body, { client, tap, now, keep, ending, resolve }).begin())
+    return new Promise((resolve) => new ReplyPump(reply, body, { client, tap, now, keep, ending, resolve }).begin())
   tap.push(body)
   return {
-    ended: client.gone ? 'gone' : 'whole',
+    ended: client.gone ? 'client_gone' : 'complete',
     held: shown === undefined ? body : Buffer.concat([shown.push(body), shown.end()]),
     missed: client.gone,
     bytes: body.length,
@@ -54,82 +54,82 @@ export const relay = (
   }
 }
 
-/** Who has to do with a reply on its way. */
-interface Parties {
+/** What a pump needs besides the reply. */
+interface PumpContext {
   readonly client: Client
   readonly tap: Tap
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** How many first bytes are kept. */
+  /** How many first bytes to keep. */
   readonly keep: number
-  readonly ending: Ending | undefined
-  readonly resolve: (relayed: Relayed) => void
+  readonly ending: EarlyEnd | undefined
+  readonly resolve: (relayed: RelayResult) => void
 }
 
-/** One reply on its way to its client. */
-class Passage implements BodyReader {
+/** Pumps one reply to its client. */
+class ReplyPump implements BodyReader {
   readonly #reply: Reply
   readonly #body: Readable | PushedBody
-  readonly #parties: Parties
-  readonly #heads: Uint8Array[] = []
-  #wanted: number
-  #left: number
+  readonly #context: PumpContext
+  readonly #preview: Uint8Array[] = []
+  #previewLeft: number
+  #bytesLeft: number
   #held: Uint8Array | undefined
-  /** There once the stream is to end. */
+  /** Set once the listener ends the stream. */
   #end: StreamEnd | undefined
   #missed = false
   #bytes = 0
   #firstByteAt: number | null = null
   #over = false
 
-  constructor(reply: Reply, body: Readable | PushedBody, parties: Parties) {
+  constructor(reply: Reply, body: Readable | PushedBody, context: PumpContext) {
     this.#reply = reply
     this.#body = body
-    this.#parties = parties
-    this.#wanted = parties.keep
-    this.#left = contentLength(reply.headers)
+    this.#context = context
+    this.#previewLeft = context.keep
+    this.#bytesLeft = contentLength(reply.headers)
   }
 
   begin(): void {
     const body = this.#body
-    const { client } = this.#parties
+    const { client } = this.#context
     readInto(body, this)
     client.onDrain(() => body.resume())
     client.onGone(() => {
       if (this.#reply.on_disconnect === 'drain' && !client.interrupted) return void body.resume()
-      this.#finish('gone')
+      this.#finish('client_gone')
       body.destroy()
     })
   }
 
   data(chunk: Uint8Array): void {
-    const { client, tap, now } = this.#parties
+    const { client, tap, now } = this.#context
     this.#firstByteAt ??= now()
     this.#bytes += chunk.length
-    if (this.#wanted > 0) {
-      this.#heads.push(chunk.subarray(0, this.#wanted))
-      this.#wanted -= chunk.length
+    if (this.#previewLeft > 0) {
+      this.#preview.push(chunk.subarray(0, this.#previewLeft))
+      this.#previewLeft -= chunk.length
     }
     tap.push(chunk)
     if (client.gone) {
       this.#missed = true
       return
     }
-    this.#left -= chunk.length
-    if (this.#left === 0) this.#held = chunk
-    else if (this.#parties.ending !== undefined) this.#passOrStop(chunk)
+    this.#bytesLeft -= chunk.length
+    if (this.#bytesLeft === 0) this.#held = chunk
+    else if (this.#context.ending !== undefined) this.#writeOrStop(chunk)
     else if (!pass(chunk, this.#reply, client)) this.#body.pause()
   }
 
-  #passOrStop(chunk: Uint8Array): void {
+  #writeOrStop(chunk: Uint8Array): void {
     const { shown } = this.#reply
     const rest = shown === undefined ? chunk : shown.push(chunk)
-    if (rest.length > 0 && !this.#stops(rest) && !this.#parties.client.write(rest)) this.#body.pause()
+    if (rest.length > 0 && !this.#stops(rest) && !this.#context.client.write(rest)) this.#body.pause()
   }
 
-  /** Whether the reply ends within this chunk: what belongs to whole events is held with the end that the dialect gives, and the rest given up. */
+  /** Whether the reply ends within this chunk: whole events are held with the dialect's end of a stream, the rest is dropped. */
   #stops(chunk: Uint8Array): boolean {
-    const { ending } = this.#parties
+    const { ending } = this.#context
     if (ending === undefined || !ending.listener.over) return false
     this.#end ??= new StreamEnd()
     const whole = this.#end.within(chunk)
@@ -143,29 +143,29 @@ class Passage implements BodyReader {
 
   end(): void {
     this.#held ??= this.#reply.shown?.end()
-    this.#finish(this.#parties.client.gone ? 'gone' : 'whole')
+    this.#finish(this.#context.client.gone ? 'client_gone' : 'complete')
   }
 
   cut(): void {
-    this.#finish('cut')
+    this.#finish('truncated')
   }
 
-  #finish(ended: Relayed['ended']): void {
+  #finish(ended: RelayResult['ended']): void {
     if (this.#over) return
     this.#over = true
-    const [first] = this.#heads
-    this.#parties.resolve({
+    const [first] = this.#preview
+    this.#context.resolve({
       ended,
       held: this.#held,
-      missed: this.#missed || (this.#parties.client.gone && (this.#held?.length ?? 0) > 0),
+      missed: this.#missed || (this.#context.client.gone && (this.#held?.length ?? 0) > 0),
       bytes: this.#bytes,
       first_byte_at: this.#firstByteAt,
-      head: this.#heads.length === 1 && first ? first : Buffer.concat(this.#heads),
+      head: this.#preview.length === 1 && first ? first : Buffer.concat(this.#preview),
     })
   }
 }
 
-/** Writes what the client is shown of a chunk; false: it takes no more until it has drained. */
+/** Writes a chunk as the client gets it; false: wait for drain. */
 const pass = (chunk: Uint8Array, { shown }: Reply, client: Client): boolean => {
   if (shown === undefined) return client.write(chunk)
   const rest = shown.push(chunk)

@@ -1,24 +1,24 @@
 import type { ApiStyle } from '../contracts/api-style.ts'
 import type { Meter } from '../contracts/meter.ts'
 import type { Decision } from '../decision.ts'
-import type { Ending } from './relay.ts'
-import { createTap, type Tap, unread } from './tap.ts'
+import type { EarlyEnd } from './relay.ts'
+import { createTap, type Tap, unreadable } from './tap.ts'
 
 type Fault = (error: unknown, where: string) => void
 
-/** What watches a reply on its way, and what may end it early. */
-export interface Watched {
+/** The meter of a reply, and what may end the reply early. */
+export interface ReplyTap {
   readonly tap: Tap
-  readonly ending: Ending | undefined
+  readonly ending: EarlyEnd | undefined
 }
 
-/** Watches a reply of a style; a style that fails at it is told to `fault`, and the reply passes unread or unheard. */
-export const watched = (
+/** Creates the tap of a reply. If a style throws, `fault` reports it, and the reply passes without meter or listener. */
+export const createReplyTap = (
   style: ApiStyle,
   about: { readonly status: number; readonly stream: boolean; readonly encoding: string | undefined },
   watch: Decision['watch'],
   fault: Fault,
-): Watched => {
+): ReplyTap => {
   const { status, stream, encoding } = about
   const attempt = <T>(where: string, work: () => T): T | undefined => {
     try {
@@ -47,8 +47,8 @@ const needed = (meter: Meter | undefined): Meter => {
   return meter
 }
 
-/** Reads nothing: whoever should, failed. */
+/** In place of a meter that could not be made. */
 const blind: Meter = {
   push() {},
-  end: () => unread,
+  end: () => unreadable,
 }

@@ -2,8 +2,8 @@ const LF = 10
 const CR = 13
 
 /**
- * Finds where an event of a stream ends, however the stream is cut into chunks: behind a blank line.
- * Asked for only once a stream is to be ended, so that it looks at few bytes.
+ * Finds where an event of a stream ends, however the stream is cut into chunks: after a blank line.
+ * Used only once a stream is to end, so it scans few bytes.
  */
 export class StreamEnd {
   #lineBreaks = 0

@@ -1,15 +1,15 @@
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import type { Meter } from '../contracts/meter.ts'
 import type { Reading } from '../settled.ts'
-import { checkedReading } from './reading.ts'
+import { checkedReading } from './check-reading.ts'
 
-/** A meter beside a reply: it sees every chunk, decoded if need be, and can neither delay nor break what it watches. */
+/** A meter that sees every chunk of a reply, decoded if need be, and can neither delay nor break the reply. */
 export interface Tap {
   push(chunk: Uint8Array): void
   end(): Reading | Promise<Reading>
 }
 
-/** What is known of a reply that nobody could read. */
+/** The reading of a call without a reply. */
 export const noReading: Reading = Object.freeze({
   usage: null,
   output_bytes: 0,
@@ -21,10 +21,10 @@ export const noReading: Reading = Object.freeze({
   complete: false,
 })
 
-/** The reading of a reply that came and could not be read here: nobody can tell from it how the reply ended. */
-export const unread: Reading = Object.freeze({ ...noReading })
+/** The reading of a reply that could not be parsed; how the reply ended is unknown. */
+export const unreadable: Reading = Object.freeze({ ...noReading })
 
-/** The body is to be read as it stands: no coding is named, or one that changes nothing. */
+/** The content encoding is absent or `identity`. */
 export const isPlain = (encoding: string | undefined): boolean =>
   encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity'
 
@@ -43,16 +43,16 @@ const ZLIB = 8
 
 type Fault = (error: unknown) => void
 
-/** A tap for a reply of this content encoding; a reply in an encoding that nobody knows passes unread. */
+/** A tap for a reply of this content encoding; a reply in an unknown encoding passes unread. */
 export const createTap = (meter: Meter, encoding: string | undefined, fault: Fault): Tap => {
-  const watched = guarded(meter, fault)
-  if (isPlain(encoding)) return watched
+  const safe = faultSafe(meter, fault)
+  if (isPlain(encoding)) return safe
   const open = decoders.get(encoding?.toLowerCase() ?? '')
-  return open === undefined ? { push: () => {}, end: () => unread } : decoding(watched, open)
+  return open === undefined ? { push: () => {}, end: () => unreadable } : decoding(safe, open)
 }
 
-/** Shows a tap what it can read of a coded reply. */
-const decoding = (watched: Tap, open: (first: number) => Decoder): Tap => {
+/** Decompresses a reply for its tap. */
+const decoding = (safe: Tap, open: (first: number) => Decoder): Tap => {
   let decoder: Decoder | undefined
   const decoded = Promise.withResolvers<void>()
   return {
@@ -60,7 +60,7 @@ const decoding = (watched: Tap, open: (first: number) => Decoder): Tap => {
       const [first] = chunk
       if (first === undefined) return
       decoder ??= open(first)
-        .on('data', (bytes: Uint8Array) => watched.push(bytes))
+        .on('data', (bytes: Uint8Array) => safe.push(bytes))
         .once('end', decoded.resolve)
         .once('error', () => decoded.resolve())
       decoder.write(chunk)
@@ -70,12 +70,12 @@ const decoding = (watched: Tap, open: (first: number) => Decoder): Tap => {
         decoder.end()
         await decoded.promise
       }
-      return watched.end()
+      return safe.end()
     },
   }
 }
 
-const guarded = (meter: Meter, fault: Fault): Tap => {
+const faultSafe = (meter: Meter, fault: Fault): Tap => {
   let failed = false
   return {
     push: (chunk) => {
@@ -88,12 +88,12 @@ const guarded = (meter: Meter, fault: Fault): Tap => {
       }
     },
     end: () => {
-      if (failed) return unread
+      if (failed) return unreadable
       try {
         return checkedReading(meter.end())
       } catch (error) {
         fault(error)
-        return unread
+        return unreadable
       }
     },
   }

@@ -44,7 +44,7 @@ export const passthrough =
     if (reply === undefined) throw new GuardError('NO_UPSTREAM')
     client.head(reply.status, [...reply.headers, 'x-guard-request-id', id], true)
     const relayed = await relay(reply, client, noTap, () => gateway.clock.now(), 0)
-    if (relayed.ended === 'whole') client.end(relayed.held)
+    if (relayed.ended === 'complete') client.end(relayed.held)
     else client.cut()
   }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { Deadlines } from '../../../core/pipeline/deadline.ts'
 
 const deadlines = new Deadlines()
-const within: Deadlines['within'] = (...work) => deadlines.within(...work)
+const within: Deadlines['withDeadline'] = (...work) => deadlines.withDeadline(...work)
 
 const never = () => {}
 const from =

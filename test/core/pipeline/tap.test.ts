@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as zlib from 'node:zlib'
 import type { Meter } from 'guard-gateway/core'
-import { createTap, noReading, unread } from '../../../core/pipeline/tap.ts'
+import { createTap, noReading, unreadable } from '../../../core/pipeline/tap.ts'
 
 const reply = Buffer.from('data: {"content":"Grüße"}\n\n'.repeat(200))
 
@@ -46,6 +46,6 @@ describe('a tap shows its meter', () => {
 
   it('nothing of an empty reply, nor of a coding that nobody knows', async () => {
     assert.deepEqual(await shownOf('gzip', Buffer.alloc(0), 1), { reading: noReading, shown: Buffer.alloc(0) })
-    assert.deepEqual(await shownOf('compress', reply, 9), { reading: unread, shown: Buffer.alloc(0) })
+    assert.deepEqual(await shownOf('compress', reply, 9), { reading: unreadable, shown: Buffer.alloc(0) })
   })
 })

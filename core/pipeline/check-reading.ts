@@ -1,6 +1,6 @@
 import type { Reading } from '../settled.ts'
 
-/** What a meter gave, if it is a reading; throws TypeError for what is none, since whoever settles a call counts on it. */
+/** Checks a meter's result. Throws TypeError, since every settle tap relies on its members. */
 export const checkedReading = (given: Reading): Reading => {
   const fault = faultIn(given)
   if (fault === undefined) return given
