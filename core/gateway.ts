@@ -11,7 +11,7 @@ import type { Redactor, Secrets } from './contracts/redaction.ts'
 import type { Services } from './contracts/services.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import type { UpstreamClient } from './contracts/upstream-client.ts'
-import { throwerOf, thrownBy } from './errors/error-origin.ts'
+import { errorOrigin, withErrorOrigin } from './errors/error-origin.ts'
 import { GuardError } from './errors.ts'
 import type { Fragment, Kept } from './fragment.ts'
 import { createHooks } from './hooks.ts'
@@ -111,7 +111,7 @@ export class Gateway {
           `Plugin "${plugin.name}" needs "${missing}" before it; applied so far: ${this.plugins().join(', ') || 'none'}.`,
         )
       }
-      thrownBy(`apply:${plugin.name}`, () => plugin.apply(this))
+      withErrorOrigin(`apply:${plugin.name}`, () => plugin.apply(this))
       this.#plugins.add(plugin.name)
     }
     return this
@@ -161,6 +161,6 @@ export class Gateway {
 
   /** Reports a failure that nobody waits for, as that of the plugin that threw it where one is known. */
   readonly fault = (error: unknown, where: string): void => {
-    this.hooks.fault.call(error, throwerOf(error) ?? where)
+    this.hooks.fault.call(error, errorOrigin(error) ?? where)
   }
 }

@@ -1,5 +1,5 @@
 import type { SyncHook } from 'tapable'
-import { noteThrower, throwerOf } from './errors/error-origin.ts'
+import { errorOrigin, noteErrorOrigin } from './errors/error-origin.ts'
 
 /** The part of a hook that wrapping its taps needs. */
 interface Interceptable {
@@ -25,7 +25,7 @@ export const attributed = <H>(hook: H, name: string, parameters = 1): Prompt<H> 
     const who = `${name}:${tap.name}`
     if (tap.type === 'sync') return { ...tap, fn: noted(run, who) }
     const failed: Failed = (error, done) => {
-      noteThrower(error, who)
+      noteErrorOrigin(error, who)
       done(thrown(error))
     }
     if (tap.type === 'async') return { ...tap, fn: calledBack(tap.fn as (...args: unknown[]) => void, failed) }
@@ -41,7 +41,7 @@ const noted =
     try {
       return run(first, second)
     } catch (error) {
-      noteThrower(error, who)
+      noteErrorOrigin(error, who)
       throw error
     }
   }
@@ -113,7 +113,7 @@ export const isolated = <H>(
 ): Prompt<H> => {
   const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
     const run = tap.fn as Run
-    const report = (error: unknown) => fault.call(error, throwerOf(error) ?? `${name}:${tap.name}`)
+    const report = (error: unknown) => fault.call(error, errorOrigin(error) ?? `${name}:${tap.name}`)
     const sync: Run = (first, second) => {
       try {
         return run(first, second)

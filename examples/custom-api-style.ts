@@ -14,9 +14,9 @@ import {
   type ReplyReader,
   replyMeter,
   resultPart,
-  saidParts,
-  saysNothing,
-  strangeParts,
+  contentParts,
+  isUsageEmpty,
+  unknownParts,
 } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
@@ -31,9 +31,9 @@ export const cohereChat = apiStyle({
   parts(element) {
     const message = shapeOf(element)
     const content = contentOf(message.content)
-    if (message.role === 'system' || message.role === 'user') return saidParts(message.role, content)
-    if (message.role === 'assistant') return [...saidParts('text', content), ...callParts(message)]
-    return message.role === 'tool' ? [resultPart(message.tool_call_id, content, null)] : strangeParts(element)
+    if (message.role === 'system' || message.role === 'user') return contentParts(message.role, content)
+    if (message.role === 'assistant') return [...contentParts('text', content), ...callParts(message)]
+    return message.role === 'tool' ? [resultPart(message.tool_call_id, content, null)] : unknownParts(element)
   },
 
   nudge: (text) => ({ role: 'user', content: text }),
@@ -100,7 +100,7 @@ const reader = (draft: Draft): ReplyReader => {
       end(reply)
     },
     close: () =>
-      saysNothing(counts)
+      isUsageEmpty(counts)
         ? null
         : totalled({ input_tokens: counts.input_tokens ?? 0, output_tokens: counts.output_tokens ?? 0 }),
   }

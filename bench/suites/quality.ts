@@ -1,5 +1,5 @@
 import { open, writeFile } from 'node:fs/promises'
-import { unwritable } from 'guard-gateway/lib/errors'
+import { writeError } from 'guard-gateway/lib/errors'
 import type { BenchOptions } from '../options.ts'
 import { withBaseline } from '../quality/baseline.ts'
 import { loadCorpus } from '../quality/corpus.ts'
@@ -44,7 +44,7 @@ const checkWritable = async (file: string): Promise<void> => {
   try {
     await (await open(file, 'a')).close()
   } catch (cause) {
-    throw unwritable(file, cause)
+    throw writeError(file, cause)
   }
 }
 

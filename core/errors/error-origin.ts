@@ -1,20 +1,20 @@
-const throwers = new WeakMap<object, string>()
+const origins = new WeakMap<object, string>()
 
-/** Notes which plugin threw an error, and where: `request:my-plugin`, `api-style:mine`. Who is nearest to the fault is noted first, and stays. */
-export const noteThrower = (error: unknown, who: string): void => {
-  if (typeof error === 'object' && error !== null && !throwers.has(error)) throwers.set(error, who)
+/** Notes which plugin threw an error, and where: `request:my-plugin`, `api-style:mine`. The first note stays: it is nearest to the fault. */
+export const noteErrorOrigin = (error: unknown, who: string): void => {
+  if (typeof error === 'object' && error !== null && !origins.has(error)) origins.set(error, who)
 }
 
-/** What was noted of an error; undefined where nobody knows. */
-export const throwerOf = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null ? throwers.get(error) : undefined
+/** The noted origin of an error, if any. */
+export const errorOrigin = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null ? origins.get(error) : undefined
 
-/** The work's value; what it throws is noted as thrown by `who`. */
-export const thrownBy = <T>(who: string, work: () => T): T => {
+/** Runs work and notes `who` as the origin of what it throws. */
+export const withErrorOrigin = <T>(who: string, work: () => T): T => {
   try {
     return work()
   } catch (error) {
-    noteThrower(error, who)
+    noteErrorOrigin(error, who)
     throw error
   }
 }

@@ -7,9 +7,11 @@ import {
   callsAmong,
   commonEnvelope,
   contentOf,
+  contentParts,
   type Draft,
   errorFields,
   genericCall,
+  isUsageEmpty,
   KeyCursor,
   listenBy,
   noCounts,
@@ -19,10 +21,8 @@ import {
   type ReplyReader,
   replyMeter,
   resultPart,
-  saidParts,
-  saysNothing,
-  strangeParts,
   tokenLimit,
+  unknownParts,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { Arrivals } from './chat-completions/arrivals.ts'
@@ -63,7 +63,7 @@ export const chatCompletions = apiStyle({
       case 'developer':
       case 'user': {
         const content = contentOf(message.content)
-        return [...saidParts(message.role === 'user' ? 'user' : 'system', content), ...content.calls]
+        return [...contentParts(message.role === 'user' ? 'user' : 'system', content), ...content.calls]
       }
       case 'assistant':
         return assistantParts(message)
@@ -71,7 +71,7 @@ export const chatCompletions = apiStyle({
       case 'function':
         return [resultPart(message.tool_call_id, contentOf(message.content), null)]
       default:
-        return strangeParts(element)
+        return unknownParts(element)
     }
   },
 
@@ -88,7 +88,7 @@ const assistantParts = (message: Shape): Part[] => {
   if (typeof message.refusal === 'string') addBlock(content, message.refusal)
   const audio = wordOf(shapeOf(message.audio).id)
   if (audio !== null) content.blocks.push(audio)
-  const said = saidParts('text', content)
+  const said = contentParts('text', content)
   const calls = callsOf(message)
   return said.length + content.calls.length === 0 ? calls : [...said, ...content.calls, ...calls]
 }
@@ -192,7 +192,7 @@ const noteText = (draft: Draft, said: boolean, bytes: number): void => {
 }
 
 const usageOf = (counts: ChatCounts): Usage | null => {
-  if (saysNothing(counts)) return null
+  if (isUsageEmpty(counts)) return null
   const cached = counts.cached ?? 0
   return totalled({
     input_tokens: (counts.prompt ?? 0) - cached,

@@ -8,9 +8,11 @@ import {
   callsAmong,
   commonEnvelope,
   contentOf,
+  contentParts,
   type Draft,
   errorFields,
   genericCall,
+  isErrorResult,
   KeyCursor,
   listenBy,
   noContent,
@@ -18,13 +20,11 @@ import {
   noteCounts,
   parsedEvent,
   providerError,
+  providerResultPart,
   type ReplyReader,
   replyMeter,
   resultPart,
-  saidParts,
-  saysFailed,
-  servedPart,
-  strangeParts,
+  unknownParts,
 } from 'guard-gateway/lib/api-style'
 import { isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { messagesSpeech } from './messages/speech.ts'
@@ -48,7 +48,7 @@ export const messages = apiStyle({
     if (generic !== undefined) return [generic]
     if (message.role === 'system') return systemParts(message.content)
     if (message.role === 'assistant') return assistantParts(message.content)
-    return message.role === 'user' ? userParts(message.content) : strangeParts(element)
+    return message.role === 'user' ? userParts(message.content) : unknownParts(element)
   },
 
   nudge: (text) => ({ role: 'user', content: [{ type: 'text', text }] }),
@@ -67,7 +67,7 @@ const systemParts = (system: unknown): Part[] => {
   const blocks = Array.isArray(system) ? system : [system]
   const said = blocks.filter((block) => !BILLING.test(textOf(block)))
   const content = contentOf(said.filter((block) => block !== undefined && block !== null))
-  return [...saidParts('system', content), ...content.calls]
+  return [...contentParts('system', content), ...content.calls]
 }
 
 const textOf = (block: unknown): string => {
@@ -89,12 +89,12 @@ const userParts = (content: unknown): Part[] => {
   const blocks = listOf(content)
   if (!blocks.some(isResult)) {
     const read = contentOf(content)
-    return [...saidParts('user', read), ...read.calls]
+    return [...contentParts('user', read), ...read.calls]
   }
   const beside = blocks.filter((block) => !isResult(block)).map(contentOf)
   return [
     ...blocks.filter(isResult).map(resultOf),
-    ...beside.flatMap((read) => saidParts('beside', read)),
+    ...beside.flatMap((read) => contentParts('beside', read)),
     ...beside.flatMap(({ calls }) => calls),
   ]
 }
@@ -104,13 +104,13 @@ const assistantParts = (content: unknown): Part[] => {
   const parts: Part[] = []
   let read: Content = noContent()
   const flush = () => {
-    for (const part of [...saidParts('text', read), ...read.calls]) parts.push(part)
+    for (const part of [...contentParts('text', read), ...read.calls]) parts.push(part)
     read = noContent()
   }
   for (const block of Array.isArray(content) ? content : [content ?? '']) {
     if (isResult(block)) {
       flush()
-      parts.push(servedPart(resultOf(block)))
+      parts.push(providerResultPart(resultOf(block)))
     } else if (isCall(block)) read.calls.push(callOf(block))
     else addBlock(read, block)
   }
@@ -127,7 +127,7 @@ const callOf = (block: Shape): Part => {
 const resultOf = (block: Shape): Part => {
   const { type } = shapeOf(block.content)
   const failed =
-    block.is_error === true || (typeof type === 'string' && type.endsWith('_error')) || saysFailed(block.content)
+    block.is_error === true || (typeof type === 'string' && type.endsWith('_error')) || isErrorResult(block.content)
   return resultPart(block.tool_use_id, contentOf(block.content), failed || (block.is_error === false ? false : null))
 }
 

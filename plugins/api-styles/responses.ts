@@ -5,9 +5,11 @@ import {
   callsAmong,
   commonEnvelope,
   contentOf,
+  contentParts,
   conversationId,
   type Draft,
   errorFields,
+  isUsageEmpty,
   KeyCursor,
   listenBy,
   noCounts,
@@ -16,8 +18,6 @@ import {
   providerError,
   type ReplyReader,
   replyMeter,
-  saidParts,
-  saysNothing,
   tokenLimit,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
@@ -46,7 +46,7 @@ export const responses = apiStyle({
       ...common,
       max_tokens: tokenLimit(members.max_output_tokens),
       before: [
-        ...saidParts('system', contentOf(members.instructions)),
+        ...contentParts('system', contentOf(members.instructions)),
         ...promptParts(members.prompt),
         ...common.before,
       ],
@@ -70,7 +70,7 @@ export const responses = apiStyle({
 const promptParts = (prompt: unknown): Part[] => {
   const { id, version, variables } = shapeOf(prompt)
   const named = [id, version, variables].filter((value) => value !== undefined && value !== null)
-  return named.length === 0 ? [] : saidParts('system', { texts: [], blocks: [named], calls: [] })
+  return named.length === 0 ? [] : contentParts('system', { texts: [], blocks: [named], calls: [] })
 }
 
 /** Types of events that are parsed; of the others only pieces of output are counted. */
@@ -171,7 +171,7 @@ const bytesOf = (item: Shape): number => {
 }
 
 const usageOf = (counts: Counts<keyof typeof countPaths>): Usage | null => {
-  if (saysNothing(counts)) return null
+  if (isUsageEmpty(counts)) return null
   const read = counts.read ?? 0
   const written = counts.written ?? 0
   return totalled({

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type AskJson, type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { unwritable } from 'guard-gateway/lib/errors'
+import { writeError } from 'guard-gateway/lib/errors'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { instantOf } from 'guard-gateway/lib/time'
@@ -55,7 +55,7 @@ const write = async (text: string, output: unknown, io: Io): Promise<void> => {
     makeFolders(dirname(file))
     await writeFile(file, text, { flag: 'wx', mode: 0o600 })
   } catch (cause) {
-    throw unwritable(terminalLine(String(output)), cause)
+    throw writeError(terminalLine(String(output)), cause)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Found, Gateway, SessionRow } from 'guard-gateway/core'
-import { knownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { recordedCalls } from 'guard-gateway/lib/trace'
 import { Type } from 'typebox'
 import { trajectoriesOf } from './trajectory.ts'
@@ -37,7 +37,7 @@ export const trajectoryRoutes =
         },
       },
       async ({ query }) => {
-        knownFilters(query, Query)
+        rejectUnknownFilters(query, Query)
         const { since = 0, project_id, limit, cursor } = query
         const page: Found<SessionRow> = await gateway.storage.find('sessions', {
           where: project_id === undefined ? {} : { project_id },

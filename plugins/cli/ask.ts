@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { FastifyError } from 'fastify'
 import { type AskStream, errorBody, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
-import { errorIn, schemaFault } from 'guard-gateway/lib/errors'
+import { errorFromResponse, schemaError } from 'guard-gateway/lib/errors'
 import { type Place, reached } from './reach.ts'
 
 /** Where commands find what they ask for. */
@@ -47,7 +47,7 @@ const overHttp =
     const sent = body === undefined ? { headers } : { body, headers: { ...headers, ...headersOf(body) } }
     try {
       const answer = await fetch(address + path, { method, duplex: 'half', ...sent })
-      if (!answer.ok) throw errorIn(await answer.text())
+      if (!answer.ok) throw errorFromResponse(await answer.text())
       return Readable.from(arriving(answer.body ?? [], address), { objectMode: false })
     } catch (error) {
       throw (body instanceof Readable ? body.errored : null) ?? toldOf(error, address)
@@ -85,7 +85,7 @@ const inProcess = async <T>(gateway: Gateway, work: Work<T>): Promise<T> => {
     return await work(async (method, path, body, headers = {}) => {
       const sent = body === undefined ? { headers } : { payload: body, headers: { ...headers, ...headersOf(body) } }
       const answer = await app.inject({ method, url: path, payloadAsStream: true, ...sent })
-      if (answer.statusCode >= 400) throw errorIn(await text(answer.stream()))
+      if (answer.statusCode >= 400) throw errorFromResponse(await text(answer.stream()))
       return answer.stream()
     }, undefined)
   } finally {
@@ -97,5 +97,5 @@ const inProcess = async <T>(gateway: Gateway, work: Work<T>): Promise<T> => {
 /** What the schema of a route refuses, as a running gateway answers it. */
 const refusedBySchema = (thrown: unknown): GuardError | undefined => {
   const { validation, validationContext = 'body' } = thrown as Partial<FastifyError>
-  return validation === undefined ? undefined : schemaFault(validation, validationContext)
+  return validation === undefined ? undefined : schemaError(validation, validationContext)
 }

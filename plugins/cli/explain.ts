@@ -1,5 +1,5 @@
 import { type Command, catalogue, type Gateway, isKnownCode } from 'guard-gateway/core'
-import { wayOut } from 'guard-gateway/lib/errors'
+import { recoveryHint } from 'guard-gateway/lib/errors'
 import { suggestion } from './nearest.ts'
 import { exits, printUsage } from './print.ts'
 
@@ -42,5 +42,5 @@ const codesOf = (detectors: Gateway['detectors']): readonly string[] => [
 const entryOf = (code: string, detectors: Gateway['detectors']): Entry | undefined => {
   if (isKnownCode(code)) return catalogue[code]
   const detector = [...detectors].find((one) => one.code === code)
-  return detector && [429, 'guard_block', `A rule of type ${detector.id} has matched`, wayOut(detector)]
+  return detector && [429, 'guard_block', `A rule of type ${detector.id} has matched`, recoveryHint(detector)]
 }

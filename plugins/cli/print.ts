@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type Code, errorBody, errorEntry, GuardError, type Input, type Io, throwerOf } from 'guard-gateway/core'
+import { type Code, errorBody, errorEntry, errorOrigin, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { showsColours } from 'guard-gateway/lib/terminal'
 import { terminalText } from 'guard-gateway/lib/text'
 
@@ -64,7 +64,7 @@ export const printError = (
 }
 
 const failure = (error: unknown): string => {
-  const who = throwerOf(error)
+  const who = errorOrigin(error)
   return `The gateway failed${who === undefined ? '' : ` in ${who}`}: ${firstLine(error)}`
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { GuardError } from 'guard-gateway/core'
-import { errorIn } from 'guard-gateway/lib/errors'
+import { errorFromResponse } from 'guard-gateway/lib/errors'
 import type { ClientsOptions } from './options.ts'
 
 const START_MS = 15_000
@@ -36,7 +36,7 @@ export const startOwn = async ({ guard, config, running }: ClientsOptions): Prom
     await new Promise((resolve) => setTimeout(resolve, STEP_MS))
   }
   await stop()
-  const { code, message } = errorIn(said.trim().split('\n').at(-1) ?? '')
+  const { code, message } = errorFromResponse(said.trim().split('\n').at(-1) ?? '')
   throw new GuardError('GATEWAY_NOT_RUNNING', `The gateway did not come up: ${message} (${code})`)
 }
 

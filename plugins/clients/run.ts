@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { absentText, givenNames, withheldText } from 'guard-gateway/lib/child-env'
+import { envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
 import { newId } from 'guard-gateway/lib/ids'
 import { agentEnv } from './agent-env.ts'
 import { type AgentRun, cameThrough, warningOf } from './came-through.ts'
@@ -48,7 +48,7 @@ const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: 
   try {
     const launch = launchWith(setting)
     if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
-    const given = givenNames(input.options.env)
+    const given = envFlagNames(input.options.env)
     const { env, withheld } = agentEnv(io.env, gateway, {
       address,
       launch,
@@ -57,7 +57,7 @@ const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: 
       given,
     })
     const kept = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
-    for (const line of [absentText(given, io.env), kept, aroundText(launch, io.env)])
+    for (const line of [missingEnvText(given, io.env), kept, aroundText(launch, io.env)])
       if (line !== '') io.err.write(`guard: ${line}\n`)
     const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
     const { project, session, agent = profile.id } = setting

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import { unwritable } from 'guard-gateway/lib/errors'
+import { writeError } from 'guard-gateway/lib/errors'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { MARK, type ProfileFile } from './profile.ts'
@@ -49,7 +49,7 @@ export const writeNew = async (file: string, text: string): Promise<void> => {
   try {
     await writeWhole(file, text)
   } catch (error) {
-    throw unwritable(file, error, 'Choose another folder with --dir.')
+    throw writeError(file, error, 'Choose another folder with --dir.')
   }
 }
 

@@ -1,5 +1,11 @@
 import { detector, type Evidence, elapsed, type Finding, type Row } from 'guard-gateway/core'
-import { bringsUserMessage, isPassedOver, reachOf, repeatsOfOne, requestPlaces } from 'guard-gateway/lib/detection'
+import {
+  hasNewUserMessage,
+  isIgnoredRequest,
+  repeatsOfOne,
+  requestPlaces,
+  rowsInWindow,
+} from 'guard-gateway/lib/detection'
 import { type Static, Type } from 'typebox'
 
 const SECOND = 1000
@@ -57,7 +63,7 @@ export const exactRepeat = detector({
 
   detect(shown: Pick<Evidence<Given>, 'rule' | 'call' | 'row' | 'past'>): Finding | undefined {
     const { rule, row, past } = shown
-    const reach = reachOf(past, rule.window_size)
+    const reach = rowsInWindow(past, rule.window_size)
     let equal = 1
     for (let index = 0; index < reach; index++) if (past[index]?.fingerprint === row.fingerprint) equal++
     if (equal < rule.threshold) return undefined
@@ -86,14 +92,14 @@ const counted = (
   const window = given.reset_on_user_message === true ? sinceUser(row, past.slice(0, reach)) : past.slice(0, reach)
   const equal = window.filter(
     (earlier) =>
-      earlier.fingerprint === row.fingerprint && elapsed(earlier, call) <= within && !isPassedOver(earlier, given),
+      earlier.fingerprint === row.fingerprint && elapsed(earlier, call) <= within && !isIgnoredRequest(earlier, given),
   )
   return given.ignore_fresh_starts === true ? repeatsOfOne(row, call, past, equal, given) : equal
 }
 
 /** The rows back to the one that brought the last user message. */
 const sinceUser = (row: Row, window: readonly Row[]): readonly Row[] => {
-  if (bringsUserMessage(row)) return []
-  const end = window.findIndex(bringsUserMessage)
+  if (hasNewUserMessage(row)) return []
+  const end = window.findIndex(hasNewUserMessage)
   return end === -1 ? window : window.slice(0, end + 1)
 }

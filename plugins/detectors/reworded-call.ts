@@ -1,13 +1,13 @@
 import { detector, type Finding } from 'guard-gateway/core'
 import {
   type FreshTurn,
-  keepMarks,
   letterCounts,
   lettersIn,
   lettersOf,
+  rememberTextHashes,
   rememberTurns,
   type TurnNotes,
-  textMark,
+  textHash,
   turnPlaces,
   turnsSinceUser,
 } from 'guard-gateway/lib/detection'
@@ -55,7 +55,7 @@ export const rewordedCall = detector({
 
 const notes: TurnNotes<(readonly string[])[]> = {
   begin: () => [],
-  note: (turns, turn) => keepMarks(turns, marksOf(turn), TURNS),
+  note: (turns, turn) => rememberTextHashes(turns, marksOf(turn), TURNS),
   reach: TURNS,
 }
 
@@ -66,7 +66,7 @@ const marksOf = ({ content }: FreshTurn): readonly string[] => {
     const result = content?.results[place] ?? ''
     const rest = result.trim() === '' || marks.length === PER_TURN ? undefined : withoutProse(argumentText(args))
     if (rest !== undefined && calledTool(tool, args).effect !== 'wait')
-      marks.push(textMark(`${tool}\0${rest}\0${result}`))
+      marks.push(textHash(`${tool}\0${rest}\0${result}`))
   }
   return marks
 }

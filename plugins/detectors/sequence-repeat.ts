@@ -8,11 +8,11 @@ import {
   type Turn,
 } from 'guard-gateway/core'
 import {
-  bringsUserMessage,
+  cachedToolMatcher,
+  hasNewUserMessage,
   isFreshStart,
-  isPassedOver,
+  isIgnoredRequest,
   isSameSubagent,
-  namesTool,
   periodOf,
   requestPlaces,
   sameCalls,
@@ -101,7 +101,7 @@ const countedTurns = (
   exempt: readonly string[] | undefined,
   aware: boolean,
 ): readonly Turn[] => {
-  const named = namesTool(exempt)
+  const named = cachedToolMatcher(exempt)
   const isLeftOut = ({ tool, effect }: ToolCall): boolean => named(tool) || (aware && effect === 'wait')
   const last = turns.slice(-most)
   if (!last.some(({ calls }) => calls.some(isLeftOut))) return turns
@@ -181,7 +181,7 @@ const counted = ({ rule, call, row, past }: Seen): readonly Row[] => {
   if (!past.some(({ fingerprint }) => fingerprint === row.fingerprint)) return []
   // that a conversation began is so, however its first request ended
   const rows = ignore_fresh_starts ? sinceStart(row, call, past) : past
-  return rows.filter((earlier) => !isPassedOver(earlier, rule.params ?? {}))
+  return rows.filter((earlier) => !isIgnoredRequest(earlier, rule.params ?? {}))
 }
 
 /** The rows back to the one that began the conversation, without those of other subagents. */
@@ -198,7 +198,7 @@ const requests = (seen: Seen): number => {
   if (seen.rule.params?.reset_on_user_message !== true) return limit
   for (let back = 0; back < limit; back++) {
     const at = rowAt(seen, back)
-    if (at !== undefined && bringsUserMessage(at)) return back + 1
+    if (at !== undefined && hasNewUserMessage(at)) return back + 1
   }
   return limit
 }

@@ -1,5 +1,5 @@
 import { detector, type Finding, type ToolCall, type Turn } from 'guard-gateway/core'
-import { namesTool, toldTool, turnPlaces } from 'guard-gateway/lib/detection'
+import { cachedToolMatcher, shownToolName, turnPlaces } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 
 /** The same tool fails with the same error, one tool turn after another; whether it failed is what the result itself flags. */
@@ -30,7 +30,7 @@ export const toolErrorStreak = detector({
     const last = turns.at(-1)
     if (last === undefined || last.user_after) return undefined
     const { exempt_tools, reset_on_user_message } = rule.params ?? {}
-    const exempt = namesTool(exempt_tools)
+    const exempt = cachedToolMatcher(exempt_tools)
     const failures = new Failures()
     for (const call of failures.of(last)) {
       if (exempt(call.tool)) continue
@@ -41,7 +41,7 @@ export const toolErrorStreak = detector({
 })
 
 const finding = (call: ToolCall, steps: readonly number[], sameArguments: boolean): Finding => ({
-  message: `${toldTool(call.tool)} failed with the same error in ${steps.length} tool turns in a row`,
+  message: `${shownToolName(call.tool)} failed with the same error in ${steps.length} tool turns in a row`,
   evidence: 'history',
   count: steps.length,
   tool: call.tool,

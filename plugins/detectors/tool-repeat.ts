@@ -1,5 +1,5 @@
 import { detector, type Finding, type Row, type Turn } from 'guard-gateway/core'
-import { namesTool, turnsOfReply } from 'guard-gateway/lib/detection'
+import { cachedToolMatcher, turnsOfReply } from 'guard-gateway/lib/detection'
 import { callOf } from 'guard-gateway/lib/tools'
 import { inHistory } from './tool-repeat/in-history.ts'
 import { inSession } from './tool-repeat/in-session.ts'
@@ -34,7 +34,7 @@ const amongTurns = (rule: Ruled, turns: readonly Turn[]): Finding | undefined =>
 }
 
 const atEnd = (rule: Ruled, turns: readonly Turn[]): Finding | undefined => {
-  const exempt = namesTool(rule.params?.exempt_tools)
+  const exempt = cachedToolMatcher(rule.params?.exempt_tools)
   for (const call of turns.at(-1)?.calls ?? []) {
     const found = exempt(call.tool) ? undefined : inHistory(rule, turns, call)
     if (found !== undefined) return found
@@ -45,8 +45,8 @@ const movedBack = (where: Finding['where'], back: number): NonNullable<Finding['
   (where ?? []).map((place) => ('turn' in place ? { ...place, turn: place.turn - back } : place))
 
 const amongRequests = (rule: Ruled, row: Row, past: readonly Row[], last: Turn): Finding | undefined => {
-  const exempt = namesTool(rule.params?.exempt_tools)
-  const polled = namesTool(rule.params?.poll_tools)
+  const exempt = cachedToolMatcher(rule.params?.exempt_tools)
+  const polled = cachedToolMatcher(rule.params?.poll_tools)
   for (const key of row.keys) {
     const tool = callOf(last, key)?.tool ?? ''
     const found = exempt(tool) || polled(tool) ? undefined : inSession(rule, row, past, last, key)

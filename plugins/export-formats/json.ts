@@ -13,10 +13,10 @@ import {
   artifactDraft,
   artifactRecord,
   elementsOf,
+  errorAt,
   eventDraft,
   eventRecord,
   type FoundRecord,
-  faultAt,
   type ImportPlace,
   inside,
   type JsonElement,
@@ -144,7 +144,7 @@ const readRun = (file: ImportSource, outline: RunOutline): void => {
       const at = inside(top, 'run')
       outline.describe(runDraft(recordAt(bundle.run, at), at), at)
     } catch (error) {
-      throw faultAt(error, whereIn(element))
+      throw errorAt(error, whereIn(element))
     }
   }
 }
@@ -155,7 +155,7 @@ function* recordsOf(file: ImportSource, outline: RunOutline): Generator<FoundRec
     try {
       for (const read of readElement(element)) yield { ...read, outline, where }
     } catch (error) {
-      throw faultAt(error, where)
+      throw errorAt(error, where)
     }
   }
 }

@@ -11,10 +11,10 @@ import { type Shape, writeJson } from 'guard-gateway/lib/json'
 import {
   artifactDraft,
   artifactRecord,
+  errorAt,
   eventDraft,
   eventRecord,
   type FoundRecord,
-  faultAt,
   ImportFault,
   type ImportPlace,
   idField,
@@ -104,7 +104,7 @@ const orRefused = <T>(read: () => T): T => {
   try {
     return read()
   } catch (error) {
-    throw faultAt(error, where)
+    throw errorAt(error, where)
   }
 }
 

@@ -9,7 +9,7 @@ import {
   isFault,
   statusOf,
 } from 'guard-gateway/core'
-import { schemaFault } from 'guard-gateway/lib/errors'
+import { schemaError } from 'guard-gateway/lib/errors'
 import { refusals } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { classOf } from './admission/route-class.ts'
@@ -80,7 +80,7 @@ const pageOf = (
 export const guardErrorOf = (error: unknown): GuardError => {
   if (error instanceof GuardError) return error
   const { code, validation, validationContext } = (error ?? {}) as Partial<FastifyError>
-  if (validation !== undefined) return schemaFault(validation, validationContext ?? 'body')
+  if (validation !== undefined) return schemaError(validation, validationContext ?? 'body')
   const known = typeof code === 'string' ? fastifyErrors.get(code) : undefined
   return new GuardError(known ?? 'INTERNAL', undefined, { cause: error })
 }

@@ -6,13 +6,13 @@ export {
   callPart,
   callsAmong,
   contentOf,
+  contentParts,
   genericCall,
+  isErrorResult,
   noContent,
+  providerResultPart,
   resultPart,
-  saidParts,
-  saysFailed,
-  servedPart,
-  strangeParts,
+  unknownParts,
 } from './api-style/parts.ts'
 export {
   ArgumentText,
@@ -27,7 +27,7 @@ export { listenBy, type Speech } from './api-style/speech.ts'
 export {
   type CountPaths,
   type Counts,
+  isUsageEmpty,
   noCounts,
   noteCounts,
-  saysNothing,
 } from './api-style/usage.ts'

@@ -1,8 +1,8 @@
 export {
-  absentText,
   type ChildEnv,
   childEnv,
-  givenNames,
+  envFlagNames,
   type LeftToChild,
+  missingEnvText,
   withheldText,
 } from './child-env/child-env.ts'

@@ -1,15 +1,15 @@
 export {
-  amountMark,
   choice,
   costHead,
   costUnit,
+  countMark,
   cursorLinks,
   decisionMark,
+  durationMark,
   faultList,
   instantMark,
-  newsMark,
+  newRowsMark,
   pageUrl,
   priceMark,
-  spellMark,
 } from './html/marks.ts'
 export { type Hole, Html, html, joined, raw, visible } from './html/template.ts'

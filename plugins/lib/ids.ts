@@ -28,12 +28,12 @@ export const newId = (prefix: string, now: number): string => {
 }
 
 /** What tells an id from its neighbours: of one that `newId` made, all but the part of its process. */
-export const tellingPart = (id: string): string => id.replace(/(?<=_[0-9a-v]{14})[a-z2-7]{12}$/, '…')
+export const elideProcessPart = (id: string): string => id.replace(/(?<=_[0-9a-v]{14})[a-z2-7]{12}$/, '…')
 
 /** An id cut to what tells it from its neighbours. */
 export const shortId = (id: string): string => {
   if (id.length <= SHORT_CHARS + 2) return id
-  const told = tellingPart(id)
+  const told = elideProcessPart(id)
   return told === id ? `${id.slice(0, SHORT_CHARS).toWellFormed()}…` : `${id.slice(0, 4)}…${told.slice(-8)}`
 }
 

@@ -1,6 +1,6 @@
 export { budgetTable } from './terminal/budget-table.ts'
 export { showsColours } from './terminal/colours.ts'
-export { columnLines, terminalWidth, verdictSigns, writesUnicode } from './terminal/columns.ts'
+export { columnLines, terminalWidth, verdictSymbols, writesUnicode } from './terminal/columns.ts'
 export { hint } from './terminal/hint.ts'
 export { outputOf } from './terminal/output.ts'
 export { type ListedSession, sessionLines, shownField, shownState } from './terminal/session-table.ts'

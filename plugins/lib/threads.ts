@@ -1,5 +1,5 @@
-export { originalOf } from './threads/attempts.ts'
+export { firstAttempt } from './threads/attempts.ts'
 export { joinedTurns } from './threads/new-turns.ts'
-export { type Place, place, tipsOf } from './threads/placement.ts'
-export { endIn } from './threads/prefixes.ts'
+export { type Place, place, threadHeads } from './threads/placement.ts'
+export { historyEnd } from './threads/prefixes.ts'
 export { isContinued, type Known, type RepliedCall } from './threads/stateful.ts'

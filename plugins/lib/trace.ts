@@ -8,11 +8,18 @@ export {
   type SessionEvent,
   sessionEvent,
 } from './trace/call-record.ts'
-export { allInput, callRecords, decisionAttributes, decisionEventId, toolSpanId, traceOf } from './trace/call-trace.ts'
-export { givesWay, joinsProject, type ProjectSource } from './trace/project.ts'
-export { autoRoot, wideRoot } from './trace/root.ts'
+export {
+  callRecords,
+  decisionAttributes,
+  decisionEventId,
+  toolSpanId,
+  totalInputTokens,
+  traceOf,
+} from './trace/call-trace.ts'
+export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
+export { defaultRootSpan, enclosingRootSpan } from './trace/root.ts'
 export type { ToolRecord } from './trace/tool-record.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
-export { arrange, arrangePaced } from './trace/tree.ts'
+export { buildSpanTree, buildSpanTreePaced } from './trace/tree.ts'
 export { turnsIn, turnText } from './trace/turn-text.ts'

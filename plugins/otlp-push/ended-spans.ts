@@ -1,5 +1,5 @@
 import type { Reader, Run, TableName, Tables, TraceEvent, TraceSpan } from 'guard-gateway/core'
-import { autoRoot, callRecords, toolRecords, traceOf, wideRoot } from 'guard-gateway/lib/trace'
+import { callRecords, defaultRootSpan, enclosingRootSpan, toolRecords, traceOf } from 'guard-gateway/lib/trace'
 import { eventsOf } from './span-events.ts'
 import type { QueuedSpans } from './span-queue.ts'
 
@@ -98,7 +98,7 @@ const spansOfRow = (
   if (from === 'runs' && run.root_auto) return { spans: [autoRoot(run)] }
   const row = rows.get(id)
   if (row === undefined) return undefined
-  if (from === 'runs') return { spans: [wideRoot(row, run)] }
+  if (from === 'runs') return { spans: [enclosingRootSpan(row, run)] }
   // the root ends with its run, which may be later
   return row.end_ns === null || id === run.root_span_id ? noSpans : { spans: [row] }
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway } from 'guard-gateway/core'
-import { knownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import type { Administration } from './administration.ts'
 import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'
@@ -32,7 +32,7 @@ export const routes =
 
     const page = { summary: 'List runs, newest first', tags, querystring: runsQuery, response: { 200: runsPage } }
     app.get('/runs', { schema: page }, async ({ query }) => {
-      knownFilters(query, runsQuery)
+      rejectUnknownFilters(query, runsQuery)
       const { limit, cursor, ...where } = query
       const found = await gateway.storage.find('playground_runs', {
         where,

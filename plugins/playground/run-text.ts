@@ -1,5 +1,5 @@
 import type { Io } from 'guard-gateway/core'
-import { verdictSigns } from 'guard-gateway/lib/terminal'
+import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type ObservedOutcome, unmetText } from './unmet-text.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { knownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { timeOf } from 'guard-gateway/lib/time'
 import { aggregatesCsv } from './aggregates.ts'
 import { historyPage } from './history.ts'
@@ -17,7 +17,7 @@ export const routes =
       '/sessions/:id/events',
       { schema: { summary: 'Session decision history', ...events } },
       async ({ params, query }) => {
-        knownFilters(query, eventsQuery)
+        rejectUnknownFilters(query, eventsQuery)
         const { id } = await gateway.service('sessions').need().find(params.id)
         const page = await historyPage(gateway.storage, { ...query, session_id: id })
         return { ...page, events: [...page.events] }
@@ -40,7 +40,7 @@ export const routes =
       response: { 200: aggregatesFile },
     }
     app.get('/export/aggregates.csv', { schema: table }, async ({ query }, reply) => {
-      knownFilters(query, aggregatesQuery)
+      rejectUnknownFilters(query, aggregatesQuery)
       const { project_id } = query
       const range = {
         ...time('since', query.since),

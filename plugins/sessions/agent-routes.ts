@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
-import { knownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'
@@ -30,7 +30,7 @@ export const agentRoutes =
 
     const list = { summary: 'List agents, newest first', querystring: agentsQuery, response: { 200: agentsPage } }
     app.get('/agents', { schema: list }, async ({ query }) => {
-      knownFilters(query, agentsQuery)
+      rejectUnknownFilters(query, agentsQuery)
       const { limit, cursor, ...where } = query
       const page = { where, limit, ...(cursor === undefined ? {} : { cursor }) }
       const { rows, next_cursor, truncated } = await gateway.storage.find('agents', page)

@@ -10,7 +10,7 @@ import {
   type SessionRow,
   undecided,
 } from 'guard-gateway/core'
-import { tipsOf } from 'guard-gateway/lib/threads'
+import { threadHeads } from 'guard-gateway/lib/threads'
 import { rowOf, sessionEvent } from 'guard-gateway/lib/trace'
 import type { Agents } from './agents.ts'
 import { callerOf, type Finders } from './resolve.ts'
@@ -81,7 +81,7 @@ const ATTEMPTS = 3
 const storedTips = async (gateway: Gateway, session_id: string): Promise<readonly string[]> => {
   if (gateway.tables.get('calls') === undefined) return []
   const { rows } = await gateway.storage.find('calls', { where: { session_id }, limit: HISTORY })
-  return tipsOf(rows.map(rowOf))
+  return threadHeads(rows.map(rowOf))
 }
 const HISTORY = 1000
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
-import { knownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import type { Static } from 'typebox'
 import type { LiveSessions } from './live.ts'
 import { boundedMetadata } from './metadata.ts'
@@ -30,7 +30,7 @@ export const sessionRoutes =
 
     const list = { summary: 'List sessions, newest first', querystring: sessionsQuery, response: { 200: sessionsPage } }
     app.get('/sessions', { schema: list }, async ({ query }) => {
-      knownFilters(query, sessionsQuery)
+      rejectUnknownFilters(query, sessionsQuery)
       const { limit, cursor, ...where } = query
       const { rows, next_cursor, truncated } = await foundSessions(gateway, live, where, limit, cursor)
       return { sessions: rows.map(sessionView), next_cursor, truncated }
@@ -47,7 +47,7 @@ export const sessionRoutes =
       budgets: [...((await gateway.service('rules').get()?.budgets({ session })) ?? [])],
     })
     app.get('/sessions/by-external/:external_id', { schema: external }, async ({ params, query }) => {
-      knownFilters(query, projectQuery)
+      rejectUnknownFilters(query, projectQuery)
       return shown(await liveByExternal(gateway, live, { ...params, ...query }))
     })
 

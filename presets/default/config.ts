@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { ValidateFunction } from 'ajv'
 import { GuardError } from 'guard-gateway/core'
-import { inFile } from 'guard-gateway/lib/errors'
+import { withFileLocation } from 'guard-gateway/lib/errors'
 import { isShape } from 'guard-gateway/lib/json'
 import { readYamlOffThread } from 'guard-gateway/lib/yaml'
 import { configFaults, configWarnings } from './config/checks.ts'
@@ -78,7 +78,7 @@ const readText = async (text: string, file: string) => {
     return await readYamlOffThread(import.meta.resolve('yaml'), text)
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
-    throw new GuardError('INVALID_CONFIG', inFile(basename(file), cause), { ...cause.place, cause })
+    throw new GuardError('INVALID_CONFIG', withFileLocation(basename(file), cause), { ...cause.place, cause })
   }
 }
 

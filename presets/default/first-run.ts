@@ -3,7 +3,7 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { GuardError } from 'guard-gateway/core'
-import { unwritable } from 'guard-gateway/lib/errors'
+import { writeError } from 'guard-gateway/lib/errors'
 import { newKey } from 'guard-gateway/lib/ids'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { annotatedConfig } from './config/annotated.ts'
@@ -29,7 +29,7 @@ export const writeFirstConfig = async (file: string): Promise<FirstRun> => {
       throw new GuardError('CONFIG_EXISTS', `${file} exists already; it was left as it is.`)
     throw new GuardError(
       'INVALID_CONFIG',
-      unwritable(file, cause, 'Name another with --config, and add --init.').message,
+      writeError(file, cause, 'Name another with --config, and add --init.').message,
       {
         cause,
       },

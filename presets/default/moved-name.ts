@@ -1,20 +1,29 @@
 import { readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
+import { renamedExports } from './renamed-exports.ts'
 
 const ABSENT =
-  /'[^']*guard-gateway\/core[^']*' does not provide an export named '(\w+)'|'(?:file:[^']*\/)?core\/index\.[jt]s' does not provide an export named '(\w+)'/
+  /'[^']*guard-gateway\/(?:core|lib)[^']*' does not provide an export named '(\w+)'|'(?:file:[^']*\/)?(?:core\/index|lib\/[\w-]+)\.[jt]s' does not provide an export named '(\w+)'/
 const LIBRARIES = join(import.meta.dirname, '../../plugins/lib')
 
-/** What to do about an import of a name that has left `guard-gateway/core` for a library; empty where the error is another one, or no library has the name. */
+/** Where to import a name that has left `guard-gateway/core` for a library, or that has another name now; empty for any other error. */
 export const movedNameHint = async ({ message }: Error): Promise<string> => {
   const [, named, inFile] = ABSENT.exec(message) ?? []
-  const name = named ?? inFile
-  if (name === undefined) return ''
-  for (const file of await readdir(LIBRARIES)) {
-    if (!/(?<!\.d)\.[jt]s$/.test(file)) continue
-    const library = `guard-gateway/lib/${basename(file, extname(file))}`
-    const exported: object = await import(library)
-    if (Object.hasOwn(exported, name)) return ` It has moved: import { ${name} } from '${library}'.`
+  const before = named ?? inFile
+  if (before === undefined) return ''
+  const renamed = Object.hasOwn(renamedExports, before) ? renamedExports[before] : undefined
+  const name = renamed ?? before
+  const module = await moduleWith(name)
+  if (module === undefined) return ''
+  const what = renamed === undefined ? 'It has moved' : `It is called ${renamed} now`
+  return ` ${what}: import { ${name} } from '${module}'.`
+}
+
+/** The public module that exports a name. */
+const moduleWith = async (name: string): Promise<string | undefined> => {
+  const libraries = (await readdir(LIBRARIES)).filter((file) => /(?<!\.d)\.[jt]s$/.test(file))
+  for (const module of ['core', ...libraries.map((file) => `lib/${basename(file, extname(file))}`)]) {
+    const exported: object = await import(`guard-gateway/${module}`)
+    if (Object.hasOwn(exported, name)) return `guard-gateway/${module}`
   }
-  return ''
 }

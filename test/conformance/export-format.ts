@@ -11,7 +11,7 @@ import {
   type Trace,
 } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { arrange } from 'guard-gateway/lib/trace'
+import { buildSpanTree } from 'guard-gateway/lib/trace'
 import { importFile, writeTrace } from 'guard-gateway/lib/trace-file'
 import { exported, readBy } from '../kit/exchange.ts'
 import { aRun, aSpan, attributes, traces } from '../kit/traces.ts'
@@ -62,7 +62,7 @@ const artifactsExpected = ({ artifacts }: Trace): readonly ArtifactDraft[] => ar
 /** A run of `count` spans, each with attributes and an event. */
 const largeTrace = (count: number): Trace => {
   const numbers = Array.from({ length: count }, (_, index) => index)
-  return arrange(aRun({ span_count: count + 1 }), 'root', {
+  return buildSpanTree(aRun({ span_count: count + 1 }), 'root', {
     spans: [
       aSpan(),
       ...numbers.map((n) =>
@@ -128,7 +128,7 @@ export const exportFormatConforms = (format: ExportFormat): void => {
         request_id: null,
         attributes: {},
       }))
-      const trace = arrange(aRun(), 'root', { spans: [aSpan()], events, artifacts: [] })
+      const trace = buildSpanTree(aRun(), 'root', { spans: [aSpan()], events, artifacts: [] })
       for (const piece of writeTrace(format, trace)) assert.ok(piece.length < 40_000)
     })
 
@@ -169,7 +169,7 @@ const reads = (format: ExportFormat): void => {
     it('keeps exact integers and hostile names of attributes', () => {
       fc.assert(
         fc.property(attributes, (given) => {
-          const trace = arrange(aRun({ attributes: given }), 'root', {
+          const trace = buildSpanTree(aRun({ attributes: given }), 'root', {
             spans: [aSpan({ attributes: given })],
             events: [],
             artifacts: [],

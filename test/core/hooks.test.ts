@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { type Call, throwerOf, undecided } from 'guard-gateway/core'
+import { type Call, errorOrigin, undecided } from 'guard-gateway/core'
 import { createHooks } from '../../core/hooks.ts'
 
 const call = {} as Call
@@ -35,7 +35,7 @@ describe('a hook whose taps throw to whoever calls it', () => {
       const { request } = createHooks()
       request.tapPromise('bad', fail)
       const error = await request.promise(call).catch((thrown: unknown) => thrown)
-      assert.deepEqual([String(error), throwerOf(error)], ['Error: mine', 'request:bad'])
+      assert.deepEqual([String(error), errorOrigin(error)], ['Error: mine', 'request:bad'])
     }
   })
 
@@ -47,7 +47,7 @@ describe('a hook whose taps throw to whoever calls it', () => {
         throw new Error('mine')
       })
       const error = await request.promise(call).catch((thrown: unknown) => thrown)
-      assert.deepEqual([String(error), throwerOf(error)], ['Error: mine', 'request:bad'])
+      assert.deepEqual([String(error), errorOrigin(error)], ['Error: mine', 'request:bad'])
     }
   })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Artifact, Attributes, Records, Run, Trace, TraceEvent, TraceSpan } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { arrange } from 'guard-gateway/lib/trace'
+import { buildSpanTree } from 'guard-gateway/lib/trace'
 import { character } from './character.ts'
 
 /** A moment that a double cannot hold; nanoseconds. */
@@ -84,7 +84,7 @@ export const anArtifact = (over: Partial<Artifact> = {}): Artifact => ({
 /** A trace with a root span and the records given. */
 export const aTrace = (records: Partial<Records> = {}, run: Partial<Run> = {}): Trace => {
   const { spans = [], events = [], artifacts = [] } = records
-  return arrange(aRun(run), 'root', { spans: [aSpan(), ...spans], events, artifacts })
+  return buildSpanTree(aRun(run), 'root', { spans: [aSpan(), ...spans], events, artifacts })
 }
 
 const text = fc.oneof(
@@ -217,7 +217,7 @@ export const traces: fc.Arbitrary<Trace> = fc
     const { start_ns, end_ns } = top
     const duration_ns = end_ns === null ? null : end_ns - start_ns
     const [failure_tag, failure_tag_source] = tag as [Run['failure_tag'], Run['failure_tag_source']]
-    return arrange(aRun({ ...about, failure_tag, failure_tag_source, start_ns, end_ns, duration_ns }), top.id, {
+    return buildSpanTree(aRun({ ...about, failure_tag, failure_tag_source, start_ns, end_ns, duration_ns }), top.id, {
       spans: [top, ...spans.map((one) => ({ ...one.span, parent_id: pick(ids, one.parent) }))],
       events: events.map(({ span: at, ...one }) =>
         anEvent({ ...one, span_id: ids[at] ?? null } as Partial<TraceEvent>),

@@ -1,6 +1,6 @@
 import type { Usage } from 'guard-gateway/core'
 import { totalled } from 'guard-gateway/core'
-import { type Counts, saysNothing } from 'guard-gateway/lib/api-style'
+import { type Counts, isUsageEmpty } from 'guard-gateway/lib/api-style'
 
 /** Where each count stands in a usage object. */
 export const countPaths = {
@@ -18,7 +18,7 @@ export type MessageCounts = Counts<keyof typeof countPaths>
 
 /** Whole usage; null if the reply said none. */
 export const usageOf = (counts: MessageCounts): Usage | null =>
-  saysNothing(counts)
+  isUsageEmpty(counts)
     ? null
     : totalled({
         input_tokens: counts.input ?? 0,

@@ -2,13 +2,13 @@ import type { Part } from 'guard-gateway/core'
 import {
   callPart,
   contentOf,
+  contentParts,
   genericCall,
+  isErrorResult,
   noContent,
+  providerResultPart,
   resultPart,
-  saidParts,
-  saysFailed,
-  servedPart,
-  strangeParts,
+  unknownParts,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, isShape, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
@@ -20,14 +20,14 @@ export const itemParts = (element: unknown): readonly Part[] => {
   const type = wordOf(item.type) ?? 'message'
   if (Object.hasOwn(itemReaders, type)) return itemReaders[type]?.(item) ?? []
   if (type.endsWith('_call')) return callParts(item, type)
-  return type.endsWith('_output') ? [outputPart(item)] : strangeParts(element)
+  return type.endsWith('_output') ? [outputPart(item)] : unknownParts(element)
 }
 
 const messageParts = (item: Shape): Part[] => {
   const kind = kinds.get(item.role)
-  if (kind === undefined) return strangeParts(item)
+  if (kind === undefined) return unknownParts(item)
   const content = contentOf(item.content)
-  return [...saidParts(kind, content), ...content.calls]
+  return [...contentParts(kind, content), ...content.calls]
 }
 
 const kinds = new Map<unknown, 'system' | 'user' | 'text'>([
@@ -39,7 +39,7 @@ const kinds = new Map<unknown, 'system' | 'user' | 'text'>([
 
 /** An array keeps what would be dropped as a volatile member, for here it is the content. */
 const standIn = (item: Shape, content: unknown): Part[] =>
-  saidParts('text', { texts: [], blocks: [[item.type, content ?? null]], calls: [] })
+  contentParts('text', { texts: [], blocks: [[item.type, content ?? null]], calls: [] })
 
 const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
   message: messageParts,
@@ -48,9 +48,9 @@ const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
   item_reference: (item) => standIn(item, item.id),
   compaction: (item) => standIn(item, item.encrypted_content),
   // Definitions, not calls.
-  additional_tools: strangeParts,
+  additional_tools: unknownParts,
   tool_search_output: (item) => [
-    resultPart(item.call_id, { texts: [], blocks: [item.tools ?? null], calls: [] }, saysFailed(item) || null),
+    resultPart(item.call_id, { texts: [], blocks: [item.tools ?? null], calls: [] }, isErrorResult(item) || null),
   ],
 }
 
@@ -70,10 +70,15 @@ const callParts = (item: Shape, type: string): Part[] => {
     error,
   )
   if (output !== undefined)
-    return [call, servedPart(resultPart(id, contentOf(output), error !== undefined || saysFailed(item) || null))]
+    return [
+      call,
+      providerResultPart(resultPart(id, contentOf(output), error !== undefined || isErrorResult(item) || null)),
+    ]
   const image = wordOf(item.result)
-  if (image !== null) return [call, servedPart(resultPart(id, { texts: [], blocks: [image], calls: [] }, null))]
-  return served.has(type) ? [call, servedPart(resultPart(id, noContent(), saysFailed(item) || null))] : [call]
+  if (image !== null) return [call, providerResultPart(resultPart(id, { texts: [], blocks: [image], calls: [] }, null))]
+  return served.has(type)
+    ? [call, providerResultPart(resultPart(id, noContent(), isErrorResult(item) || null))]
+    : [call]
 }
 
 /** Tools that run at the provider, also where the item does not tell what they gave. */
@@ -99,4 +104,4 @@ const asked = (action: unknown): unknown => {
 }
 
 const outputPart = (item: Shape): Part =>
-  resultPart(item.call_id, contentOf(item.output), saysFailed(item) || saysFailed(item.output) || null)
+  resultPart(item.call_id, contentOf(item.output), isErrorResult(item) || isErrorResult(item.output) || null)

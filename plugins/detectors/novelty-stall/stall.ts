@@ -1,5 +1,5 @@
 import type { Turn } from 'guard-gateway/core'
-import { namesTool } from 'guard-gateway/lib/detection'
+import { cachedToolMatcher } from 'guard-gateway/lib/detection'
 import { changes } from 'guard-gateway/lib/tools'
 
 /** What of a rule decides how turns are taken. */
@@ -76,8 +76,8 @@ export const limitsOf = (given: {
   readonly mutating_tools?: readonly string[]
 }): Limits => ({
   reset: given.reset_on_user_message !== false,
-  exempt: namesTool(given.exempt_tools),
-  mutating: namesTool(given.mutating_tools),
+  exempt: cachedToolMatcher(given.exempt_tools),
+  mutating: cachedToolMatcher(given.mutating_tools),
 })
 
 /** All these turns were answered with one and the same result. */

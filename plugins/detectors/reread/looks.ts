@@ -1,14 +1,14 @@
 import type { Call } from 'guard-gateway/core'
 import {
   type FreshTurn,
-  keepMarks,
   lettersOf,
   linesOf,
   noteLines,
   RecentHashes,
+  rememberTextHashes,
   rememberTurns,
   type TurnNotes,
-  textMark,
+  textHash,
 } from 'guard-gateway/lib/detection'
 import { argumentText } from 'guard-gateway/lib/request-reader'
 import { targetOf } from './target.ts'
@@ -29,7 +29,7 @@ interface Looked {
 
 const notes: TurnNotes<Looked> = {
   begin: () => ({ lines: new RecentHashes(), looks: new RecentHashes(), turns: [] }),
-  note: (looked, turn) => keepMarks(looked.turns, vainLooks(looked, turn), LOOKS),
+  note: (looked, turn) => rememberTextHashes(looked.turns, vainLooks(looked, turn), LOOKS),
 }
 
 /** Letters of the last turns, equal where they looked at one target and saw little that was new. Undefined where no texts can be read, or the last one did not. */
@@ -47,8 +47,8 @@ const vainLooks = (looked: Looked, { content }: FreshTurn): readonly string[] =>
     const target = targetOf(tool, args)
     if (target === undefined) continue
     const { lines, fresh } = noteLines(looked.lines, linesOf(content)[place] ?? [])
-    const isOther = looked.looks.add(Number.parseInt(textMark(`${tool}\0${argumentText(args)}`).slice(0, 8), 16))
-    if (isOther && lines > 0 && fresh < lines * NEW_SHARE && marks.length < PER_TURN) marks.push(textMark(target))
+    const isOther = looked.looks.add(Number.parseInt(textHash(`${tool}\0${argumentText(args)}`).slice(0, 8), 16))
+    if (isOther && lines > 0 && fresh < lines * NEW_SHARE && marks.length < PER_TURN) marks.push(textHash(target))
   }
   return marks
 }

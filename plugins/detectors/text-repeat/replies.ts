@@ -1,11 +1,11 @@
 import type { Call, TurnContent } from 'guard-gateway/core'
 import {
   type FreshTurn,
-  keepMarks,
   lettersOf,
+  rememberTextHashes,
   rememberTurns,
   type TurnNotes,
-  textMark,
+  textHash,
   withoutVolatile,
 } from 'guard-gateway/lib/detection'
 import { argumentText, calledTool } from 'guard-gateway/lib/request-reader'
@@ -30,7 +30,7 @@ const notes: TurnNotes<Spoken> = {
   begin: () => ({ marks: [], kinds: '', served: '' }),
   note(spoken, turn) {
     const told = toldBy(spoken, turn)
-    keepMarks(spoken.marks, told === undefined ? [] : [told.mark], REPLIES)
+    rememberTextHashes(spoken.marks, told === undefined ? [] : [told.mark], REPLIES)
     spoken.kinds = (spoken.kinds + (told?.kind ?? '.')).slice(-REPLIES)
   },
   reach: REPLIES,
@@ -64,7 +64,7 @@ const toldBy = (spoken: Spoken, { content }: FreshTurn): Told | undefined => {
   if (isClients || heard === '') return undefined
   const act: Act = served === '' ? actOf(content.said) : { text: served, spoken: false }
   if (act.text === '') return undefined
-  return { mark: textMark(`${act.text}\0${heard}`), kind: act.spoken ? kindOf(act.text) : '.' }
+  return { mark: textHash(`${act.text}\0${heard}`), kind: act.spoken ? kindOf(act.text) : '.' }
 }
 
 const callsText = ({ calls }: TurnContent): string =>

@@ -1,5 +1,5 @@
 import type { Finding, ToolCall, Turn } from 'guard-gateway/core'
-import { namesTool, toldTool, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
+import { cachedToolMatcher, shownToolName, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
 import { callOf, isNewChange } from 'guard-gateway/lib/tools'
 import { FAILED_THRESHOLD, FAR, POLL_THRESHOLD, type Ruled, UNCHANGED_THRESHOLD } from './params.ts'
 import { verdict } from './results.ts'
@@ -63,7 +63,7 @@ const found = (turns: readonly Turn[], call: ToolCall, limits: Limits, steps: re
     (one) => one !== undefined,
   )
   return {
-    message: `${toldTool(call.tool)} was called ${steps.length} times with the same arguments${aware ? ' and results' : ''} in the last ${window_size} turns`,
+    message: `${shownToolName(call.tool)} was called ${steps.length} times with the same arguments${aware ? ' and results' : ''} in the last ${window_size} turns`,
     evidence: 'history',
     count: steps.length,
     tool: call.tool,
@@ -84,13 +84,13 @@ const found = (turns: readonly Turn[], call: ToolCall, limits: Limits, steps: re
 const limitsOf = ({ threshold, window_size, params: given }: Ruled, call: ToolCall): Limits => {
   const { tool, effect } = call
   const aware = given?.result_aware === true
-  const polls = given?.poll_tools === undefined ? aware && effect === 'wait' : namesTool(given.poll_tools)(tool)
+  const polls = given?.poll_tools === undefined ? aware && effect === 'wait' : cachedToolMatcher(given.poll_tools)(tool)
   const never = Number.POSITIVE_INFINITY
   if (polls) {
     const most = given?.poll_threshold ?? POLL_THRESHOLD
     return { threshold: most, window_size: FAR, aware: true, consecutive: false, stubborn: never }
   }
-  const mutating = namesTool(given?.mutating_tools)
+  const mutating = cachedToolMatcher(given?.mutating_tools)
   if (aware && ((given?.repeated_edits === true && effect === 'edit') || mutating(tool)))
     return { threshold, window_size, aware: false, consecutive: true, stubborn: never }
   if (!aware) return { threshold, window_size, aware, consecutive: false, stubborn: never }

@@ -1,5 +1,5 @@
 import type { Finding, Row, Turn } from 'guard-gateway/core'
-import { reachOf, requestPlaces, toldTool } from 'guard-gateway/lib/detection'
+import { requestPlaces, rowsInWindow, shownToolName } from 'guard-gateway/lib/detection'
 import { callOf, hasKey } from 'guard-gateway/lib/tools'
 import type { Ruled } from './params.ts'
 import { verdict } from './results.ts'
@@ -12,7 +12,7 @@ export const inSession = (
   last: Turn,
   key: string,
 ): Finding | undefined => {
-  const limit = reachOf(past, rule.window_size)
+  const limit = rowsInWindow(past, rule.window_size)
   const reach = rule.params?.reset_on_user_message === true ? rowsSinceUser(row, past, limit) : limit
   let count = 1
   for (let index = 0; index < reach; index++) if (isLike(past[index], row, key)) count++
@@ -22,7 +22,7 @@ export const inSession = (
   const results = [call?.result ?? null, ...like.map((earlier) => resultIn(earlier.new_turns, key))]
   const tool = call?.tool ?? ''
   return {
-    message: `${toldTool(tool)} was called ${count} times with the same arguments in the last ${rule.window_size} requests`,
+    message: `${shownToolName(tool)} was called ${count} times with the same arguments in the last ${rule.window_size} requests`,
     evidence: 'session',
     count,
     tool,

@@ -1,11 +1,11 @@
 import type { Call } from 'guard-gateway/core'
 import {
   type FreshTurn,
-  keepMarks,
   lettersOf,
+  rememberTextHashes,
   rememberTurns,
   type TurnNotes,
-  textMark,
+  textHash,
 } from 'guard-gateway/lib/detection'
 import { complaintOf } from './complaint.ts'
 
@@ -16,7 +16,7 @@ const PER_TURN = 3
 
 const notes: TurnNotes<(readonly string[])[]> = {
   begin: () => [],
-  note: (turns, turn) => keepMarks(turns, complaintsOf(turn), COMPLAINTS),
+  note: (turns, turn) => rememberTextHashes(turns, complaintsOf(turn), COMPLAINTS),
   reach: COMPLAINTS,
 }
 
@@ -32,7 +32,7 @@ const complaintsOf = ({ content }: FreshTurn): readonly string[] => {
   for (const [place, result] of (content?.results ?? []).entries()) {
     const complaint = marks.length < PER_TURN ? complaintOf(result) : undefined
     const tool = content?.calls[place]?.tool ?? content?.calls[0]?.tool ?? ''
-    if (complaint !== undefined) marks.push(textMark(`${tool}\0${complaint}`))
+    if (complaint !== undefined) marks.push(textHash(`${tool}\0${complaint}`))
   }
   return marks
 }

@@ -1,6 +1,6 @@
 import type { Ask, Gateway, Panel } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
-import { type Html, html, spellMark } from 'guard-gateway/lib/html'
+import { durationMark, type Html, html } from 'guard-gateway/lib/html'
 import type { HttpClient } from '../connections/client.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 
@@ -25,7 +25,7 @@ const row = ({ redact }: Gateway, { now }: Ask, { call, status, bytes }: HttpCli
   if (call === undefined) return html``
   const { id, at, envelope, session, project_id, upstream } = call
   return html`<tr id="${id}" data-row><th scope="row">${redact.text(envelope.model)}</th>
-<td>${session !== null && sessionLink(session.row)}</td><td>${project_id}</td><td>${upstream}</td><td class="figure">${spellMark(Math.max(0, now - at))}</td><td class="figure">${status === 0 ? html`<span class="running">waits</span>` : bytesText(bytes)}</td></tr>
+<td>${session !== null && sessionLink(session.row)}</td><td>${project_id}</td><td>${upstream}</td><td class="figure">${durationMark(Math.max(0, now - at))}</td><td class="figure">${status === 0 ? html`<span class="running">waits</span>` : bytesText(bytes)}</td></tr>
 `
 }
 

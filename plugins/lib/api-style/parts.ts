@@ -96,7 +96,7 @@ const sourceOf = (block: Shape): string | null => {
 }
 
 /** One part of all that a message says, its texts joined by a space; none if it says nothing. */
-export const saidParts = (kind: 'system' | 'user' | 'beside' | 'text', { texts, blocks }: Content): Part[] => {
+export const contentParts = (kind: 'system' | 'user' | 'beside' | 'text', { texts, blocks }: Content): Part[] => {
   if (texts.length === 0 && blocks.length === 0) return []
   const text = joined(texts)
   return [blocks.length === 0 ? { kind, text } : { kind, text, blocks }]
@@ -120,7 +120,7 @@ export const resultPart = (id: unknown, content: Content, failed: boolean | null
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** A result that the provider gives with its call. */
-export const servedPart = (part: Part): Part => (part.kind === 'result' ? { ...part, served: true } : part)
+export const providerResultPart = (part: Part): Part => (part.kind === 'result' ? { ...part, served: true } : part)
 
 /** A single text as it is: joined, it would be copied. */
 const joined = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : texts.join(' '))
@@ -132,17 +132,17 @@ export const genericCall = (shape: Shape): Part | undefined =>
     : callPart(shape.tool_name, firstOf(shape.arguments, shape.tool_input, shape.input, shape.args), shape.call_id)
 
 /** What is no message in any way: kept for the fingerprint, and nothing that could count as a user's word. */
-export const strangeParts = (value: unknown): Part[] => [{ kind: 'system', text: '', blocks: [value] }]
+export const unknownParts = (value: unknown): Part[] => [{ kind: 'system', text: '', blocks: [value] }]
 
 /** What stands in place of a list of messages: text is the user's, anything else is strange. */
 export const unlistedParts = (value: unknown): Part[] => {
   if (value === undefined || value === null || Array.isArray(value)) return []
-  return typeof value === 'string' ? saidParts('user', contentOf(value)) : strangeParts(value)
+  return typeof value === 'string' ? contentParts('user', contentOf(value)) : unknownParts(value)
 }
 
 /** Whether a result says by a member of its own that the tool failed. */
-export const saysFailed = (value: unknown): boolean => {
-  if (Array.isArray(value)) return value.some((entry) => isShape(entry) && saysFailed(entry))
+export const isErrorResult = (value: unknown): boolean => {
+  if (Array.isArray(value)) return value.some((entry) => isShape(entry) && isErrorResult(entry))
   const shape = shapeOf(value)
   if (shape.is_error === true || shape.isError === true || shape.success === false || shape.status === 'failed')
     return true

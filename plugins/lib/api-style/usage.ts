@@ -26,7 +26,7 @@ export const noCounts = <K extends string>(paths: CountPaths<K>): Counts<K> => {
   return counts as Counts<K>
 }
 
-export const saysNothing = (counts: Counts<string>): boolean => {
+export const isUsageEmpty = (counts: Counts<string>): boolean => {
   for (const name in counts) if (counts[name] !== null) return false
   return true
 }

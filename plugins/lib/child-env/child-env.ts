@@ -96,7 +96,7 @@ export const withheldText = (whose: string, withheld: readonly string[], back: (
 }
 
 /** The names behind `--env`. Throws USAGE for what cannot be one; a value is not repeated, since it may be a key. */
-export const givenNames = (flag: unknown): readonly string[] => {
+export const envFlagNames = (flag: unknown): readonly string[] => {
   const names = [flag ?? []].flat().map(String)
   const odd = names.find((name) => !/^[^=\s]+$/.test(name))
   if (odd === undefined) return names
@@ -106,7 +106,7 @@ export const givenNames = (flag: unknown): readonly string[] => {
 }
 
 /** Which of the names that a person gives a child are not there to be given; empty if all are. */
-export const absentText = (given: readonly string[], env: Readonly<Record<string, string | undefined>>): string => {
+export const missingEnvText = (given: readonly string[], env: Readonly<Record<string, string | undefined>>): string => {
   const absent = given.filter((name) => env[name] === undefined)
   return absent.length === 0 ? '' : `--env gives nothing for ${absent.join(', ')}: not in this environment`
 }

@@ -5,7 +5,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const BETWEEN = ','
 
 /** What a text is known by for as long as a conversation is remembered: 48 bits, hex. */
-export const textMark = (text: string): string => shortSha256(text).slice(0, 12)
+export const textHash = (text: string): string => shortSha256(text).slice(0, 12)
 
 /**
  * Marks of turns as letters, a group a turn with commas between, so that a row can keep which of them are equal: the first is A, the
@@ -50,7 +50,7 @@ export const letterCounts = (
   })
 
 /** Remembers the marks of one more turn, of at most so many. */
-export const keepMarks = (turns: (readonly string[])[], marks: readonly string[], most: number): void => {
+export const rememberTextHashes = (turns: (readonly string[])[], marks: readonly string[], most: number): void => {
   turns.push(marks)
   if (turns.length > most) turns.shift()
 }

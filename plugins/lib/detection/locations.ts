@@ -9,11 +9,11 @@ const PLACES = 16
 const TOOL_CHARS = 64
 
 /** How many earlier rows stand in a window that ends with the request in hand. */
-export const reachOf = (past: readonly Row[], windowSize: number): number =>
+export const rowsInWindow = (past: readonly Row[], windowSize: number): number =>
   Math.max(0, Math.min(windowSize - 1, past.length))
 
 /** A tool's name as a message tells it: at most 64 characters. */
-export const toldTool = (tool: string): string =>
+export const shownToolName = (tool: string): string =>
   tool.length <= TOOL_CHARS ? tool : `${cutText(tool, TOOL_CHARS - 1)}…`
 
 /** Equal call keys, and at least one. */
@@ -84,7 +84,7 @@ export const turnPlaces = (steps: readonly number[]): Where =>
     .map((back) => ({ turn: -1 - back }))
 
 /** Tells by the name of a tool whether one of the patterns of a rule's param means it, as `toolMatcher` does; compiled once for each list. */
-export const namesTool = (patterns: readonly string[] | undefined): ((tool: string) => boolean) => {
+export const cachedToolMatcher = (patterns: readonly string[] | undefined): ((tool: string) => boolean) => {
   if (patterns === undefined || patterns.length === 0) return never
   const known = matchers.get(patterns)
   if (known !== undefined) return known

@@ -8,7 +8,7 @@ export interface PassedOver {
 }
 
 /** The rule passes over this earlier request. */
-export const isPassedOver = ({ outcome }: Row, given: PassedOver): boolean => {
+export const isIgnoredRequest = ({ outcome }: Row, given: PassedOver): boolean => {
   if (outcome === null) return given.ignore_in_flight === true
   if (outcome === 'upstream_error' || outcome === 'unreachable' || outcome === 'truncated')
     return given.ignore_failed === true
@@ -16,7 +16,7 @@ export const isPassedOver = ({ outcome }: Row, given: PassedOver): boolean => {
 }
 
 /** A user message is new in it; what a conversation begins with is not. */
-export const bringsUserMessage = (row: Row): boolean =>
+export const hasNewUserMessage = (row: Row): boolean =>
   !row.root && (row.user_first === true || row.new_turns.some((turn) => turn.user_after))
 
 /**
@@ -93,7 +93,7 @@ class Allowance {
   }
 }
 
-const isUnanswered = (row: Row, given: PassedOver): boolean => row.outcome !== null && isPassedOver(row, given)
+const isUnanswered = (row: Row, given: PassedOver): boolean => row.outcome !== null && isIgnoredRequest(row, given)
 
 /** Fingerprint of what a request goes on from; its own repeats are passed over. */
 const originOf = (row: Row, known: ReadonlyMap<string, Row>): string | undefined => {

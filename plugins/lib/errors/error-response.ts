@@ -1,8 +1,8 @@
 import { GuardError, isKnownCode } from 'guard-gateway/core'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 
-/** The error that an answer of a gateway tells of, as if it had been thrown here; INTERNAL for a body that tells none. */
-export const errorIn = (body: string): GuardError => {
+/** The GuardError in a gateway's error response; INTERNAL for a body without one. */
+export const errorFromResponse = (body: string): GuardError => {
   const { error } = shapeIn(body)
   const { code, message } = isShape(error) ? error : {}
   const known = isKnownCode(code) ? code : 'INTERNAL'

@@ -1,11 +1,11 @@
 import { GuardError } from 'guard-gateway/core'
 
-/** What is wrong with a file and where, as editors and compilers write it: `file:2:1: what`; without a place `file: what`. */
-export const inFile = (file: string, { message, place: { line, column } }: GuardError): string =>
+/** An error message with its place in a file, as compilers write it: `file:2:1: message`; without a place `file: message`. */
+export const withFileLocation = (file: string, { message, place: { line, column } }: GuardError): string =>
   line === undefined || column === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`
 
-/** Why the system did not let a file be written, by its code, without names of files that are no affair of who asked; `otherwise` says what to do. */
-export const unwritable = (file: string, cause: unknown, otherwise = 'Name another file.'): GuardError => {
+/** The error of a failed write, by its system code and without other paths; `otherwise` says what to do. */
+export const writeError = (file: string, cause: unknown, otherwise = 'Name another file.'): GuardError => {
   const { code = '', message } = cause as NodeJS.ErrnoException
   const why = unwritten[code]
   return new GuardError(

@@ -4,8 +4,8 @@ interface ObjectSchema {
   readonly properties: object
 }
 
-/** Refuses a query parameter that means nothing: ignoring it would answer another question. Throws UNKNOWN_FILTER. */
-export const knownFilters = (query: object, { properties }: ObjectSchema): void => {
+/** Refuses an unknown query parameter: ignoring it would answer another question. Throws UNKNOWN_FILTER. */
+export const rejectUnknownFilters = (query: object, { properties }: ObjectSchema): void => {
   const known = Object.keys(properties)
   const odd = Object.keys(query).find((name) => !known.includes(name))
   if (odd === undefined) return

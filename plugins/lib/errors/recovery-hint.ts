@@ -1,8 +1,8 @@
 import type { Detector } from 'guard-gateway/core'
 import { catalogue, isKnownCode } from 'guard-gateway/core'
 
-/** What whoever was blocked by a detector can do: wait, where what is used up comes back, else as the catalogue has it of its code, or what is true of its kind. */
-export const wayOut = ({ code, kind }: Pick<Detector, 'code' | 'kind'>, comesBack = false): string => {
+/** What to do after a block: wait if the budget comes back, else the catalogue's advice for the code, else that for the detector's kind. */
+export const recoveryHint = ({ code, kind }: Pick<Detector, 'code' | 'kind'>, comesBack = false): string => {
   if (comesBack) return 'Wait until then, or raise the threshold of the rule.'
   return isKnownCode(code) ? catalogue[code][3] : byKind[kind]
 }

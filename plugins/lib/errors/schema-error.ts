@@ -14,7 +14,7 @@ interface Fault {
  * INVALID_REQUEST for a part of a request, its `body` or `querystring`, that its schema refuses.
  * Of the branches of a union it says what the one wants that got furthest into the value: that one was meant.
  */
-export const schemaFault = (faults: readonly Fault[], context: string): GuardError => {
+export const schemaError = (faults: readonly Fault[], context: string): GuardError => {
   const path = faults.map(pointerOf).reduce((deepest, one) => (one.length > deepest.length ? one : deepest), '')
   const there = faults.filter((fault) => pointerOf(fault) === path && fault.keyword !== 'anyOf')
   const unknown = there.find(({ keyword }) => keyword === 'additionalProperties')

@@ -8,7 +8,7 @@ export const instantMark = (at: number, now: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${timeText(at, now)}</time>`
 
 /** A number of things with its exact value. */
-export const amountMark = (count: number): Html =>
+export const countMark = (count: number): Html =>
   Math.abs(count) < 1_000
     ? html`${count}`
     : html`<span title="${count.toLocaleString('en')}">${countText(count)}</span>`
@@ -30,7 +30,7 @@ export const costHead = (gateway: Gateway, words = 'Cost'): string => {
 }
 
 /** A length of time in milliseconds. */
-export const spellMark = (ms: number): Html => html`<span title="${ms} ms">${durationText(ms * 1e6)}</span>`
+export const durationMark = (ms: number): Html => html`<span title="${ms} ms">${durationText(ms * 1e6)}</span>`
 
 const colours = new Map([
   ['allow', 'ok'],
@@ -81,5 +81,5 @@ export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Ht
 }
 
 /** Where script says how many rows a list has before its first one: `seen` is that row's id, `first` the list's beginning, `what` one of its things. */
-export const newsMark = (first: string, seen: string, what: string): Html =>
+export const newRowsMark = (first: string, seen: string, what: string): Html =>
   html`<p id="news" class="news" data-seen="${seen}" data-what="${what}" hidden><a href="${first}"></a></p>`

@@ -1,8 +1,8 @@
 import type { Attributes, ImportReading, ImportSource, RunDraft } from 'guard-gateway/core'
 import {
   elementsOf,
+  errorAt,
   type FoundRecord,
-  faultAt,
   ImportFault,
   type JsonElement,
   jsonElements,
@@ -79,7 +79,7 @@ const lookThrough = (file: ImportSource, around: Surroundings, traces: Map<strin
 }
 
 const nothing = (): unknown =>
-  faultAt(new ImportFault('INVALID_IMPORT', 'There is no span in the file.', { path: [] }), () => ({
+  errorAt(new ImportFault('INVALID_IMPORT', 'There is no span in the file.', { path: [] }), () => ({
     line: 1,
     path: '',
   }))
@@ -107,7 +107,7 @@ const placed = <T>(element: JsonElement, read: () => T): T => {
   try {
     return read()
   } catch (error) {
-    throw faultAt(error, (place) => placeInElement(element, place))
+    throw errorAt(error, (place) => placeInElement(element, place))
   }
 }
 
@@ -160,7 +160,7 @@ const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: Surroundin
       ids.add(run.trace_id)
       trace.outline.describe(run, place)
     } catch (error) {
-      throw faultAt(error, (at) => ({ line, path: lineAndPointer('', { ...at, line }).path }))
+      throw errorAt(error, (at) => ({ line, path: lineAndPointer('', { ...at, line }).path }))
     }
   }
 }

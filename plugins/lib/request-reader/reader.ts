@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { ApiStyle, ReadRequest } from 'guard-gateway/core'
-import { GuardError, thrownBy } from 'guard-gateway/core'
+import { GuardError, withErrorOrigin } from 'guard-gateway/core'
 import { BodyCache } from './body-cache.ts'
 import { EnvelopeCache } from './envelope-cache.ts'
 import { LastParsedList } from './last-parsed-list.ts'
@@ -33,7 +33,7 @@ export class RequestReader {
    * Throws INVALID_BODY unless the body is one JSON object within limits.
    */
   read(style: ApiStyle, body: Buffer, hint: string): ReadRequest {
-    return thrownBy(`api-style:${style.id}`, () => this.#read(style, body, hint))
+    return withErrorOrigin(`api-style:${style.id}`, () => this.#read(style, body, hint))
   }
 
   /** Clears all caches. Later reads fill them again. */

@@ -1,6 +1,6 @@
 import type { BudgetLeft } from 'guard-gateway/core'
 import { leftText, shareLeft } from 'guard-gateway/lib/budget'
-import { amountMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import { countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 
 /** So much of a budget must be used that it counts as nearly used up. */
 const NEAR = 0.8
@@ -36,6 +36,6 @@ const ownerText = ({ scope, project_id, agent_id, session_id }: BudgetLeft): Htm
 }
 
 const amountOf = ({ unit }: BudgetLeft, amount: number): Html =>
-  unit === 'cost_micro' ? priceMark(amount) : amountMark(amount)
+  unit === 'cost_micro' ? priceMark(amount) : countMark(amount)
 
 const unitText = ({ unit, currency }: BudgetLeft): string => ` ${unit === 'cost_micro' ? (currency ?? 'cost') : unit}`

@@ -46,7 +46,7 @@ export const writesUnicode = ({ env }: Pick<Io, 'env'>): boolean =>
   /^$|utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '')
 
 /** Signs in front of what is well, of what is not, and of what to do about it. */
-export const verdictSigns = (
+export const verdictSymbols = (
   io: Pick<Io, 'env'>,
 ): { readonly ok: string; readonly bad: string; readonly so: string } =>
   writesUnicode(io) ? { ok: '✓', bad: '✗', so: '→' } : { ok: '+', bad: 'x', so: '->' }

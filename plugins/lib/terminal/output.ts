@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Input, Io } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { unwritable } from 'guard-gateway/lib/errors'
+import { writeError } from 'guard-gateway/lib/errors'
 
 /**
  * Where a command puts what comes in pieces: among its results, or in the file of `--output`, which appears under its
@@ -50,6 +50,6 @@ const writeWhole = async (content: Readable, file: string): Promise<void> => {
   } catch (cause) {
     await rm(unfinished, { force: true })
     if (cause instanceof GuardError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause
-    throw unwritable(file, cause)
+    throw writeError(file, cause)
   }
 }

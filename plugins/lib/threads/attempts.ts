@@ -7,7 +7,7 @@ const MOST_ATTEMPTS = 10
  * The forwarded row of which a request that bears the mark of a retry is another attempt; rows are newest first. None if a request
  * like it was refused since, or if that row has had its attempts: then it is a request of its own.
  */
-export const originalOf = (fingerprint: string, rows: readonly Row[]): Row | undefined => {
+export const firstAttempt = (fingerprint: string, rows: readonly Row[]): Row | undefined => {
   const alike = rows.filter((row) => row.fingerprint === fingerprint)
   const attempts = alike.filter((row) => row.decision !== 'block')
   const original = attempts.find((row) => !row.retry) ?? attempts[0]

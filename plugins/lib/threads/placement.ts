@@ -1,8 +1,8 @@
 import type { Call, Conversation, Row, Turn } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { originalOf } from './attempts.ts'
+import { firstAttempt } from './attempts.ts'
 import { isUserFirst } from './new-turns.ts'
-import { endIn, endOfTalk, isLonger, isSubagent, search } from './prefixes.ts'
+import { endOfTalk, historyEnd, isLonger, isSubagent, search } from './prefixes.ts'
 import {
   conversationThread,
   earlierTurns,
@@ -39,7 +39,7 @@ const NONE: readonly never[] = Object.freeze([])
 
 /** Places a request among its session's rows. */
 export const place = (call: Call, known: Known): Place => {
-  const original = call.retry_mark ? originalOf(call.conversation.fingerprint, known.rows) : undefined
+  const original = call.retry_mark ? firstAttempt(call.conversation.fingerprint, known.rows) : undefined
   if (original !== undefined) {
     const { thread, root, chain_tip, talk_tip } = original
     const { turns } = call.conversation
@@ -54,7 +54,7 @@ export const place = (call: Call, known: Known): Place => {
  * Tips of the newest row of each thread, and of every blocked one, since conversations that began alike share a thread:
  * what a resume marks as seen. `rows` are newest first.
  */
-export const tipsOf = (rows: readonly Row[]): string[] => {
+export const threadHeads = (rows: readonly Row[]): string[] => {
   const threads = new Set<string>()
   const tips = new Set<string>()
   for (const row of rows) {
@@ -103,7 +103,7 @@ const newTurns = (
   conversation: Conversation,
   { limit }: Known,
 ): readonly Turn[] =>
-  parent === undefined ? lastOf(turns, ROOT_TURNS) : lastOf(from(turns, endIn(conversation, parent)), limit)
+  parent === undefined ? lastOf(turns, ROOT_TURNS) : lastOf(from(turns, historyEnd(conversation, parent)), limit)
 
 const lastOf = (turns: readonly Turn[], most: number): readonly Turn[] =>
   turns.length > most ? turns.slice(-most) : turns

@@ -65,7 +65,7 @@ export const isLonger = ({ chain, talk }: Conversation, row: Row): boolean =>
   hasTip(chain, row.items, row.chain_tip) ? chain.length > row.items : talk.length > row.talk_items
 
 /** Where in this request the row's history ends. */
-export const endIn = (conversation: Conversation, row: Row): number =>
+export const historyEnd = (conversation: Conversation, row: Row): number =>
   hasTip(conversation.chain, row.items, row.chain_tip) ? row.items : endOfTalk(conversation, row.talk_items)
 
 /** How many items the first so many of the talk take, the system items among them included. */

@@ -42,7 +42,7 @@ const requestSpan = (record: CallRecord, trace: CallTrace): Span => ({
   end_ns: ns(Math.max(record.received_at, record.ended_at)),
   owner: 'gateway',
   model: record.model_replied ?? record.model_requested,
-  input_tokens: BigInt(allInput(record)),
+  input_tokens: BigInt(totalInputTokens(record)),
   output_tokens: BigInt(record.output_tokens),
   cost_micro: BigInt(record.cost_micro ?? 0),
   attributes: requestAttributes(record),
@@ -53,7 +53,7 @@ export const labelOf = (text: string): string =>
   text.length <= LABEL_CHARS ? text : text.slice(0, LABEL_CHARS).toWellFormed()
 
 /** Uncached, cache read and cache write together. */
-export const allInput = (record: CallRecord): number =>
+export const totalInputTokens = (record: CallRecord): number =>
   record.input_tokens + record.cache_read_tokens + record.cache_write_tokens
 
 const OPERATIONS: Readonly<Record<string, string>> = { chat_completions: 'chat', messages: 'chat', responses: 'chat' }
@@ -71,7 +71,7 @@ const requestAttributes = (record: CallRecord): Attributes =>
     'gen_ai.response.finish_reasons': record.finish_reason === null ? null : [record.finish_reason],
     'gen_ai.response.time_to_first_chunk':
       record.first_byte_at === null ? null : Math.max(0, record.first_byte_at - record.received_at) / 1000,
-    'gen_ai.usage.input_tokens': allInput(record),
+    'gen_ai.usage.input_tokens': totalInputTokens(record),
     'gen_ai.usage.output_tokens': record.output_tokens,
     'gen_ai.usage.cache_read.input_tokens': record.cache_read_tokens,
     'gen_ai.usage.cache_creation.input_tokens': record.cache_write_tokens,

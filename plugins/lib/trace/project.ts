@@ -13,9 +13,9 @@ export interface ProjectOfRun {
 }
 
 /** Whether nobody has named the run's project, so that the first one that is named takes its place. */
-export const givesWay = ({ project_id, given }: ProjectOfRun): boolean =>
+export const isProjectReplaceable = ({ project_id, given }: ProjectOfRun): boolean =>
   given?.project === undefined ? project_id === DEFAULT : given.project === 'guessed'
 
 /** Whether records that say this project may stand in the run: `default` is what those say who name none. */
 export const joinsProject = (run: ProjectOfRun, project_id: string): boolean =>
-  run.project_id === project_id || project_id === DEFAULT || givesWay(run)
+  run.project_id === project_id || project_id === DEFAULT || isProjectReplaceable(run)

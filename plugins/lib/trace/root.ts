@@ -1,7 +1,7 @@
 import type { Origin, Owner, Run, TraceSpan as Span } from 'guard-gateway/core'
 
 /** The root of a run that nobody gave one. */
-export const autoRoot = (run: Run & { readonly root_span_id: string }): Span => ({
+export const defaultRootSpan = (run: Run & { readonly root_span_id: string }): Span => ({
   id: run.root_span_id,
   parent_id: null,
   name: 'agent.run',
@@ -22,7 +22,10 @@ export const autoRoot = (run: Run & { readonly root_span_id: string }): Span => 
 const OWNERS: Readonly<Partial<Record<Origin, Owner>>> = { gateway: 'gateway', playground: 'gateway', mcp: 'mcp' }
 
 /** A root that somebody gave, which covers everything below it. */
-export const wideRoot = <S extends Span>(root: S, { start_ns, end_ns }: Pick<Run, 'start_ns' | 'end_ns'>): S => ({
+export const enclosingRootSpan = <S extends Span>(
+  root: S,
+  { start_ns, end_ns }: Pick<Run, 'start_ns' | 'end_ns'>,
+): S => ({
   ...root,
   parent_id: null,
   start_ns,

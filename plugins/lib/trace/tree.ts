@@ -34,7 +34,7 @@ interface Records<S, E, A> {
  * they were written. A span whose parent is unknown or part of a circle stands below the root and keeps what it named in
  * `declared_parent_id`. Throws RangeError if no span has the id `rootId`.
  */
-export const arrange = <S extends SpanPlace, E extends EventPlace, A>(
+export const buildSpanTree = <S extends SpanPlace, E extends EventPlace, A>(
   run: Run,
   rootId: string,
   records: Records<S, E, A>,
@@ -46,7 +46,7 @@ export const arrange = <S extends SpanPlace, E extends EventPlace, A>(
 }
 
 /** The same in turns with other work, for a run that may be long. */
-export const arrangePaced = async <S extends SpanPlace, E extends EventPlace, A>(
+export const buildSpanTreePaced = async <S extends SpanPlace, E extends EventPlace, A>(
   run: Run,
   rootId: string,
   records: Records<S, E, A>,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { approverHeaders } from 'guard-gateway/lib/approver'
-import { knownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { datedCursor } from 'guard-gateway/lib/paging'
 import {
   type Approver,
@@ -70,7 +70,7 @@ export const managementRoutes =
       response: { 200: eventsPage },
     }
     app.get('/events', { schema: events }, async ({ query }) => {
-      knownFilters(query, eventsQuery)
+      rejectUnknownFilters(query, eventsQuery)
       const now = gateway.clock.now()
       const { rows, next_cursor, truncated } = await gateway.storage.find('mcp_audit', eventQuery(query, now))
       return { events: rows.map(eventView), next_cursor: datedCursor(next_cursor, query.cursor, now), truncated }
@@ -83,7 +83,7 @@ export const managementRoutes =
       response: { 200: approvalsPage },
     }
     app.get('/approvals', { schema: list }, async ({ query }) => {
-      knownFilters(query, approvalsQuery)
+      rejectUnknownFilters(query, approvalsQuery)
       // those whose time is over are found by this status once it is written down
       if (query.status === 'expired') await approvals.sweep()
       const found = await gateway.storage.find('mcp_approvals', approvalQuery(query))
@@ -131,7 +131,7 @@ export const managementRoutes =
       response: { 200: auditFile },
     }
     app.get('/export', { schema: file }, async ({ query }, reply) => {
-      knownFilters(query, exportQuery)
+      rejectUnknownFilters(query, exportQuery)
       const { format = 'json', ...filters } = query
       const [bundle, type] =
         format === 'json'

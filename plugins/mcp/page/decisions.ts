@@ -6,7 +6,7 @@ import {
   type Html,
   html,
   instantMark,
-  newsMark,
+  newRowsMark,
   pageUrl,
 } from 'guard-gateway/lib/html'
 import { auditKinds, judgedActions } from '../audit/enums.ts'
@@ -31,7 +31,7 @@ export const decisionsSection = async (mcp: Mcp, ask: Ask, view: ServersView): P
   const [newest] = cursor ? (await storage.find('mcp_audit', { ...filter, limit: 1 })).rows : []
   return html`<div class="head"><h2 id="decisions">Decisions</h2><p class="acts"><a href="${exportUrl(query)}">Export audit</a></p></div>
 ${filterForm(query, view)}
-${newest && newsMark(`${narrowedUrl('/mcp', query)}#decisions`, `audit-${newest.id}`, 'decision')}${rows.length === 0 ? html`<p class="quiet">${isNarrowed(query) ? html`Nothing is like this. ${(query.get('tool') || query.get('session_id')) && 'Names and ids are compared whole. '}<a href="/mcp#decisions">Clear the filters</a>` : 'No call of a tool has come by yet.'}</p>` : auditTable(ask, rows)}
+${newest && newRowsMark(`${narrowedUrl('/mcp', query)}#decisions`, `audit-${newest.id}`, 'decision')}${rows.length === 0 ? html`<p class="quiet">${isNarrowed(query) ? html`Nothing is like this. ${(query.get('tool') || query.get('session_id')) && 'Names and ids are compared whole. '}<a href="/mcp#decisions">Clear the filters</a>` : 'No call of a tool has come by yet.'}</p>` : auditTable(ask, rows)}
 ${cursorLinks(ask, next_cursor)}`
 }
 

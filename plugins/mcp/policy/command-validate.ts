@@ -1,6 +1,6 @@
 import { type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
-import { verdictSigns } from 'guard-gateway/lib/terminal'
+import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { fileContent, textOption } from './command-files.ts'
 import type { LocatedFault } from './fault.ts'

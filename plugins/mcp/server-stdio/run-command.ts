@@ -1,5 +1,5 @@
 import { type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { absentText, childEnv, givenNames, withheldText } from 'guard-gateway/lib/child-env'
+import { childEnv, envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
 import { onUncaught, thrownText } from 'guard-gateway/lib/errors'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type Mcp, mcpOf } from '../mcp.ts'
@@ -46,7 +46,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
     const { env, withheld } = childEnv(io.env, gateway, { given, own: configuredValues(mcp, server_id) })
     const state = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)
-    const absent = absentText(given, io.env)
+    const absent = missingEnvText(given, io.env)
     if (absent !== '') say(io, absent)
     const running = await mcp.openSession(state, {
       client_transport: 'stdio',

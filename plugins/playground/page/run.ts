@@ -32,7 +32,7 @@ ${again(run)}</div>`
 const factLine = ({ now }: Ask, run: PlaygroundRun): Html => {
   const { mode, style, steps_done, step_count, ended_at, session_id, project_id } = run
   const began = run.started_at ?? run.created_at
-  return html`<p class="quiet">${mode}${style !== null && html` · ${style}`} · ${steps_done} of ${step_count} steps · started ${instantMark(began, now)}${ended_at !== null && html` · took ${spellMark(ended_at - began)}`}${session_id !== null && html` · <a href="/sessions/${session_id}">session</a>`} · <a href="/policies/${project_id}">policy</a></p>`
+  return html`<p class="quiet">${mode}${style !== null && html` · ${style}`} · ${steps_done} of ${step_count} steps · started ${instantMark(began, now)}${ended_at !== null && html` · took ${durationMark(ended_at - began)}`}${session_id !== null && html` · <a href="/sessions/${session_id}">session</a>`} · <a href="/policies/${project_id}">policy</a></p>`
 }
 
 /** Whose rules the run is judged by, and the way to those for agents of one's own. */

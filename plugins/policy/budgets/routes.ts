@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { budgetLeftSchema } from 'guard-gateway/lib/budget'
-import { knownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { Type } from 'typebox'
 import { projectOf } from '../routes.ts'
 import { type LeftParts, leftOfProject } from './left.ts'
@@ -27,7 +27,7 @@ export const budgetRoutes =
       response: { 200: answer },
     }
     app.get('/budgets', { schema }, async ({ query: asked }) => {
-      knownFilters(asked, query)
+      rejectUnknownFilters(asked, query)
       const { project_id, agent_id } = asked
       const budgets =
         project_id === undefined

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import { inFile } from 'guard-gateway/lib/errors'
+import { withFileLocation } from 'guard-gateway/lib/errors'
 import { isShape } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { readYaml } from 'guard-gateway/lib/yaml'
@@ -39,6 +39,6 @@ const read = async (text: string, name: string): Promise<unknown> => {
     return readYaml(await import('yaml'), text).value
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
-    throw new GuardError(cause.code, inFile(terminalLine(name), cause), { ...cause.place, cause })
+    throw new GuardError(cause.code, withFileLocation(terminalLine(name), cause), { ...cause.place, cause })
   }
 }

@@ -1,5 +1,5 @@
 import type { Call, Decision, Match, Session } from 'guard-gateway/core'
-import { wayOut } from 'guard-gateway/lib/errors'
+import { recoveryHint } from 'guard-gateway/lib/errors'
 import { cutText } from 'guard-gateway/lib/text'
 import type { Place } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'

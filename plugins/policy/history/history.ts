@@ -63,7 +63,7 @@ export class History implements Known {
   constructor(session: Session, memories: DetectorMemory = new DetectorMemory()) {
     this.#session = session
     this.#memories = memories
-    session.tips = () => tipsOf(this.rows)
+    session.tips = () => threadHeads(this.rows)
     session.cleared = () => this.clear()
   }
 

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { amountMark, costHead, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import { costHead, countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
 import type { PageParts } from './index.ts'
 import type { PolicyPageState, TriedPolicy } from './view.ts'
@@ -18,7 +18,7 @@ export const simulationSection = async (
   if (sessions === 0)
     return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2><p>No request of this project is on record, so there is nothing to try the rules on.</p></section>`
   return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2>
-<p>${amountMark(sessions)} session${sessions !== 1 && 's'} with ${amountMark(requests)} request${requests !== 1 && 's'}${truncated && html` <span class="quiet">the newest; there is more</span>`}. ${flagged.length === 0 ? `No rule would have spoken${not_simulated.length > 0 ? ' where it could be tried' : ''}.` : html`In ${amountMark(flagged.length)} of them a rule would have ${found.mode === 'enforce' ? 'blocked or flagged' : 'flagged'} something.`}</p>
+<p>${countMark(sessions)} session${sessions !== 1 && 's'} with ${countMark(requests)} request${requests !== 1 && 's'}${truncated && html` <span class="quiet">the newest; there is more</span>`}. ${flagged.length === 0 ? `No rule would have spoken${not_simulated.length > 0 ? ' where it could be tried' : ''}.` : html`In ${countMark(flagged.length)} of them a rule would have ${found.mode === 'enforce' ? 'blocked or flagged' : 'flagged'} something.`}</p>
 ${not_simulated.map(({ message }) => html`<p class="warning">${message}</p>`)}
 ${flagged.length > 0 && html`${ruleTable(gateway, found)}${sessionTable(found, now)}`}</section>`
 }
@@ -28,7 +28,7 @@ const ruleTable = (gateway: Gateway, { rules }: Simulation): Html =>
 ${rules.map(ruleLine)}</tbody></table>`
 
 const ruleLine = (rule: RuleTotal): Html =>
-  html`<tr><th scope="row">${rule.rule_id}${rule.rule_type !== rule.rule_id && html` <span class="quiet">${rule.rule_type}</span>`}</th><td class="figure">${amountMark(rule.sessions)}<span class="unit"> sessions</span></td><td class="figure">${(rule.share * 100).toFixed(rule.share < 0.1 ? 1 : 0)} %</td><td class="figure">${amountMark(rule.requests_after)}<span class="unit"> requests after</span></td><td class="figure">${amountMark(rule.tokens_after)}<span class="unit"> tokens after</span></td><td class="figure">${priceMark(rule.cost_after_micro)}<span class="unit"> cost after</span></td><td>${rule.differing_results > 0 && html`<span class="warning">${rule.differing_results} had differing results</span>`}${rule.unseen_sessions > 0 && html` <span class="warning">not tried on all of ${rule.unseen_sessions} sessions</span>`}</td></tr>
+  html`<tr><th scope="row">${rule.rule_id}${rule.rule_type !== rule.rule_id && html` <span class="quiet">${rule.rule_type}</span>`}</th><td class="figure">${countMark(rule.sessions)}<span class="unit"> sessions</span></td><td class="figure">${(rule.share * 100).toFixed(rule.share < 0.1 ? 1 : 0)} %</td><td class="figure">${countMark(rule.requests_after)}<span class="unit"> requests after</span></td><td class="figure">${countMark(rule.tokens_after)}<span class="unit"> tokens after</span></td><td class="figure">${priceMark(rule.cost_after_micro)}<span class="unit"> cost after</span></td><td>${rule.differing_results > 0 && html`<span class="warning">${rule.differing_results} had differing results</span>`}${rule.unseen_sessions > 0 && html` <span class="warning">not tried on all of ${rule.unseen_sessions} sessions</span>`}</td></tr>
 `
 
 const sessionTable = ({ flagged }: Simulation, now: number): Html =>
@@ -37,6 +37,6 @@ ${flagged.slice(0, MOST_SESSIONS).map((session) => sessionLine(session, now))}</
 
 const sessionLine = (session: FlaggedSession, now: number): Html => {
   const { session_id, decision, at, step, rule_id, message, tokens_after, results_equal } = session
-  return html`<tr><td>${instantMark(at, now)}</td><td><a href="/sessions/${session_id}"><code>${session_id.slice(0, 12)}…</code></a></td><td>${decision === 'block' ? 'blocked' : 'flagged'}</td><td class="figure">${step}</td><td>${rule_id}</td><td>${message}${results_equal === false && html` <span class="warning">The results differed.</span>`}</td><td class="figure">${amountMark(tokens_after)}<span class="unit"> tokens after</span></td></tr>
+  return html`<tr><td>${instantMark(at, now)}</td><td><a href="/sessions/${session_id}"><code>${session_id.slice(0, 12)}…</code></a></td><td>${decision === 'block' ? 'blocked' : 'flagged'}</td><td class="figure">${step}</td><td>${rule_id}</td><td>${message}${results_equal === false && html` <span class="warning">The results differed.</span>`}</td><td class="figure">${countMark(tokens_after)}<span class="unit"> tokens after</span></td></tr>
 `
 }

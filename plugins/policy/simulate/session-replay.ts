@@ -1,5 +1,5 @@
 import type { Row, Session, Turn } from 'guard-gateway/core'
-import { isContinued, joinedTurns, originalOf, type Place } from 'guard-gateway/lib/threads'
+import { firstAttempt, isContinued, joinedTurns, type Place } from 'guard-gateway/lib/threads'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { History } from '../history/history.ts'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
@@ -56,7 +56,7 @@ export class SessionReplay {
       root,
       chain_tip,
       talk_tip,
-      original: row.retry ? originalOf(row.fingerprint, this.history.rows) : undefined,
+      original: row.retry ? firstAttempt(row.fingerprint, this.history.rows) : undefined,
       parent,
       turns: joinedTurns([
         { new_turns: known, user_first: false },

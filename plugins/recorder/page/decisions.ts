@@ -1,5 +1,5 @@
 import type { Ask, Gateway, Panel } from 'guard-gateway/core'
-import { amountMark, decisionMark, type Html, html, instantMark } from 'guard-gateway/lib/html'
+import { countMark, decisionMark, type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Traffic } from './traffic.ts'
 
@@ -39,7 +39,7 @@ const latestTable = (ask: Ask, calls: readonly CallRecord[]): Html =>
   html`<table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col" class="free">Model</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Outcome</th><th scope="col" class="figure">Tokens</th><th scope="col">Replay</th></tr></thead><tbody>
 ${calls.map((call) => {
   const { id, received_at, decision, model_requested, project_id, outcome, total_tokens } = call
-  return html`<tr id="call-${id}" data-row><td>${instantMark(received_at, ask.now)}</td><td>${decisionMark(decision)}</td><th scope="row">${model_requested}</th><td>${sessionLink(call)}</td><td>${project_id}</td><td>${outcome}</td><td class="figure">${amountMark(total_tokens)}<span class="unit"> tokens</span></td><td>${replayLink(call)}</td></tr>
+  return html`<tr id="call-${id}" data-row><td>${instantMark(received_at, ask.now)}</td><td>${decisionMark(decision)}</td><th scope="row">${model_requested}</th><td>${sessionLink(call)}</td><td>${project_id}</td><td>${outcome}</td><td class="figure">${countMark(total_tokens)}<span class="unit"> tokens</span></td><td>${replayLink(call)}</td></tr>
 `
 })}</tbody></table>`
 

@@ -1,5 +1,5 @@
 import type { Ask, Gateway, Panel } from 'guard-gateway/core'
-import { amountMark, costHead, costUnit, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import { costHead, costUnit, countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { addSums, type LastAnswer, noSums, type Sums, type Traffic } from './traffic.ts'
 
 /** What was spent in the last hour and today, and how the upstreams answer. */
@@ -44,13 +44,13 @@ ${upstreams.map((upstream) => upstreamRow(ask, upstream, traffic, unit))}</tbody
 
 const sumsText = ({ requests, blocked, flagged, tokens, cost_micro }: Sums, unit: string): Html => {
   if (requests === 0) return html`no request`
-  return html`${amountMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${amountMark(flagged)} flagged`}${blocked > 0 && html`, ${amountMark(blocked)} blocked`}, ${amountMark(tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> ${unit}`
+  return html`${countMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${countMark(flagged)} flagged`}${blocked > 0 && html`, ${countMark(blocked)} blocked`}, ${countMark(tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> ${unit}`
 }
 
 const upstreamRow = ({ now }: Ask, { name, counts }: Upstream, traffic: Traffic, unit: string): Html => {
   const hour = traffic.lastHour(name, now)
   const today = traffic.today(name, now)
-  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">none chosen</span>` : name}${!counts && html` <span class="quiet">not configured, not counted above</span>`}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${amountMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${amountMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${amountMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${amountMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> ${unit}</span></td></tr>
+  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">none chosen</span>` : name}${!counts && html` <span class="quiet">not configured, not counted above</span>`}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${countMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${countMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${countMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${countMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> ${unit}</span></td></tr>
 `
 }
 

@@ -105,7 +105,7 @@ export class Automatic {
   #label(run: OpenRun, call: Call): boolean {
     const { session, agent_id } = call
     const { row } = run
-    if (row.project_id !== call.project_id && namesProject(call) && givesWay(row)) {
+    if (row.project_id !== call.project_id && namesProject(call) && isProjectReplaceable(row)) {
       const labels = labelsWith(row, { session_id: session?.row.id ?? null, agent_id })
       run.describe({ ...row, ...labels, ...withProject(row, call.project_id) }, true)
       return true
@@ -143,7 +143,7 @@ export class Automatic {
     const { runs } = this.#runWriter
     const found = runs.peek(trace_id) ?? (await runs.get(trace_id))
     const run = found ?? runs.peek(trace_id) ?? this.#begin(call, trace_id)
-    return isOfProject(call, run) || givesWay(run.row) ? run : undefined
+    return isOfProject(call, run) || isProjectReplaceable(run.row) ? run : undefined
   }
 
   #remembered(call: Call, session_id: string): OpenRun | undefined {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { GuardError, statusOf } from 'guard-gateway/core'
-import { errorIn } from 'guard-gateway/lib/errors'
+import { errorFromResponse } from 'guard-gateway/lib/errors'
 
 const FIRST_WAIT_MS = 250
 const MOST_WAIT_MS = 5_000
@@ -66,7 +66,7 @@ const connected = async (
 ): Promise<ReadableStream<Uint8Array>> => {
   const headers = { accept: 'text/event-stream', ...(id === undefined ? {} : { 'last-event-id': id }) }
   const answer = await fetch(url, { headers, signal })
-  if (!answer.ok || answer.body === null) throw errorIn(await answer.text())
+  if (!answer.ok || answer.body === null) throw errorFromResponse(await answer.text())
   return answer.body
 }
 

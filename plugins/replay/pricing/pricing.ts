@@ -79,7 +79,7 @@ export class Pricing {
   }
 
   #refuse(file: string, error: unknown): void {
-    const cause = error instanceof GuardError ? inFile(file, error) : `The price file ${file} cannot be read.`
+    const cause = error instanceof GuardError ? withFileLocation(file, error) : `The price file ${file} cannot be read.`
     const message = this.#prices === undefined ? `${cause} ${NO_PRICES}` : cause
     const known =
       error instanceof GuardError

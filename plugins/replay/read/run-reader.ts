@@ -6,7 +6,7 @@ import {
   type TraceSpan,
   type TreeNode,
 } from 'guard-gateway/core'
-import { arrangePaced, autoRoot, wideRoot } from 'guard-gateway/lib/trace'
+import { buildSpanTreePaced, defaultRootSpan, enclosingRootSpan } from 'guard-gateway/lib/trace'
 import { type Leaving, leavingOf, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
 import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'
@@ -46,7 +46,7 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
   return {
     run,
     async *pages(order) {
-      const tree = await arrangePaced(run, run.root_span_id, outline)
+      const tree = await buildSpanTreePaced(run, run.root_span_id, outline)
       const hand: Hand = { id: '', node: null }
       for (const page of pagesOf(leavingOf(tree, order))) {
         const records = all ?? (await loaded(storage, run, page))
@@ -104,7 +104,7 @@ class Records {
 
   node({ id, from, parent_id, depth, declared_parent_id }: SpanInTree): TreeNode {
     const found = this.#found(this.#spans.get(keyOf(id, from)))
-    const span = id === this.#run.root_span_id ? wideRoot(found, this.#run) : found
+    const span = id === this.#run.root_span_id ? enclosingRootSpan(found, this.#run) : found
     return { ...span, parent_id, depth, ...(declared_parent_id === undefined ? {} : { declared_parent_id }) }
   }
 

@@ -15,9 +15,9 @@ export const runById = async (storage: Reader, trace_id: string): Promise<RunRow
 export const readTrace = async (storage: Reader, trace_id: string): Promise<Trace> => {
   const run = await runById(storage, trace_id)
   const stored = await storedRecords(storage, trace_id)
-  const spans: TraceSpan[] = run.root_auto ? [autoRoot(run)] : []
+  const spans: TraceSpan[] = run.root_auto ? [defaultRootSpan(run)] : []
   const events: TraceEvent[] = []
-  for (const span of stored.spans) spans.push(span.id === run.root_span_id ? wideRoot(span, run) : span)
+  for (const span of stored.spans) spans.push(span.id === run.root_span_id ? enclosingRootSpan(span, run) : span)
   for (const call of stored.calls) {
     const trace = traceOf(call)
     if (trace === undefined) continue
@@ -31,5 +31,5 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
     events.push(event)
   }
   for (const event of stored.events) events.push(event)
-  return arrangePaced(run, run.root_span_id, { spans, events, artifacts: stored.artifacts })
+  return buildSpanTreePaced(run, run.root_span_id, { spans, events, artifacts: stored.artifacts })
 }

@@ -6,7 +6,7 @@ import {
   type RunLabels,
   type SpanDraft,
 } from 'guard-gateway/core'
-import { givesWay, newSpanId } from 'guard-gateway/lib/trace'
+import { isProjectReplaceable, newSpanId } from 'guard-gateway/lib/trace'
 import { isAddressable } from '../run-address.ts'
 import type { Given, RunRow } from '../tables.ts'
 import { labelsWith } from './labels.ts'
@@ -89,9 +89,9 @@ const projectOf = ({ project_id, default_project_id }: FragmentRun): Pick<RunRow
 /** The project that a writer names replaces one that was guessed. Throws TRACE_CONFLICT. */
 export const withProject = (row: RunRow, project_id: string | undefined): Pick<RunRow, 'project_id' | 'given'> => {
   const { given } = row
-  if (project_id === undefined || (project_id === row.project_id && !givesWay(row)))
+  if (project_id === undefined || (project_id === row.project_id && !isProjectReplaceable(row)))
     return { project_id: row.project_id, given }
-  if (givesWay(row)) return { project_id, given: { ...given, project: 'named' } }
+  if (isProjectReplaceable(row)) return { project_id, given: { ...given, project: 'named' } }
   throw new GuardError(
     'TRACE_CONFLICT',
     `Run "${row.trace_id}" belongs to project "${row.project_id}". Use another trace id, or that project.`,

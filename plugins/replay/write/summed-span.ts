@@ -1,5 +1,5 @@
 import type { CallTrace, TraceSpan } from 'guard-gateway/core'
-import { allInput, type CallRecord, type ToolRecord, toolSpanId, toolTimes } from 'guard-gateway/lib/trace'
+import { type CallRecord, type ToolRecord, toolSpanId, toolTimes, totalInputTokens } from 'guard-gateway/lib/trace'
 import { NS_PER_MS } from '../time.ts'
 import type { SummedSpan } from './run-spans.ts'
 
@@ -35,7 +35,7 @@ export const summedCall = (call: CallRecord, { span_id, parent_span_id }: CallTr
   parent_span_id,
   received_at: call.received_at,
   ended_at: Math.max(call.received_at, call.ended_at),
-  input_tokens: allInput(call),
+  input_tokens: totalInputTokens(call),
   output_tokens: call.output_tokens,
   cost_micro: call.cost_micro ?? 0,
   tool_count: call.tool_calls?.length ?? 0,

@@ -1,5 +1,5 @@
 import type { Gateway, Rule, SessionRow } from 'guard-gateway/core'
-import { amountMark, type Html, html } from 'guard-gateway/lib/html'
+import { countMark, type Html, html } from 'guard-gateway/lib/html'
 
 /** What the rules of a project let a session use; undefined where no enabled rule says. */
 export interface Budgets {
@@ -53,10 +53,10 @@ export const budgetMark = (
   budget: Budget | undefined,
   raise = false,
 ): Html => {
-  if (budget === undefined) return html`${amountMark(used)}<span class="unit"> ${unit.toLowerCase()}</span>`
+  if (budget === undefined) return html`${countMark(used)}<span class="unit"> ${unit.toLowerCase()}</span>`
   const { most, rule_id } = budget
   const near = used >= most * NEAR
-  return html`<span class="status">${amountMark(used)} <span class="quiet">of ${amountMark(most)}</span> <meter max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} used"></meter></span>${
+  return html`<span class="status">${countMark(used)} <span class="quiet">of ${countMark(most)}</span> <meter max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} used"></meter></span>${
     raise && near && html` <a href="/policies/${encodeURIComponent(project_id)}#rule-${rule_id}">Change this budget</a>`
   }`
 }

@@ -1,7 +1,7 @@
 import type { Ask, Gateway } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html } from 'guard-gateway/lib/html'
-import { tellingPart } from 'guard-gateway/lib/ids'
+import { elideProcessPart } from 'guard-gateway/lib/ids'
 import { shownState } from 'guard-gateway/lib/terminal'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
@@ -30,7 +30,7 @@ export const pausedMark = (paused: boolean, ended_at: number | null = null): Htm
 const LONG_CHARS = 22
 
 const middled = (name: string): string =>
-  `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${tellingPart(name).slice(-8).toWellFormed()}`
+  `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${elideProcessPart(name).slice(-8).toWellFormed()}`
 
 /** A name, on one line if it is short; of one that is cut, all to hover over. */
 export const nameMark = (name: string): Html =>

@@ -1,7 +1,7 @@
 import type { Ask, Gateway, Page, Session, SessionRow } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { tightestFirst } from 'guard-gateway/lib/budget'
-import { amountMark, costHead, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import { costHead, countMark, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { budgetTable, shownField } from 'guard-gateway/lib/terminal'
 import { liveById } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
@@ -41,7 +41,7 @@ ${row.external_id !== null && html`<dt>Client's id</dt><dd><code>${row.external_
 ${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/sessions?agent_id=${encodeURIComponent(row.agent_id)}">${row.agent_id}</a></dd>`}
 ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
-<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${amountMark(row.input_tokens)} in, ${amountMark(row.output_tokens)} out${(row.cache_read_tokens ?? 0) > 0 && html`, ${amountMark(row.cache_read_tokens ?? 0)} from the cache`}</span></dd>
+<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(row.input_tokens)} in, ${countMark(row.output_tokens)} out${(row.cache_read_tokens ?? 0) > 0 && html`, ${countMark(row.cache_read_tokens ?? 0)} from the cache`}</span></dd>
 <dt>${costHead(gateway)}</dt><dd>${priceMark(row.cost_micro)}</dd>
 <dt>Decisions</dt><dd>${decisionsText(row)}</dd>
 <dt>Seen</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>

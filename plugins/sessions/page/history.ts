@@ -1,5 +1,5 @@
 import type { Ask, Gateway, SessionRow } from 'guard-gateway/core'
-import { amountMark, cursorLinks, decisionMark, type Html, html, instantMark, newsMark } from 'guard-gateway/lib/html'
+import { countMark, cursorLinks, decisionMark, type Html, html, instantMark, newRowsMark } from 'guard-gateway/lib/html'
 import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
 
 const PAGE_ROWS = 50
@@ -15,7 +15,7 @@ export const historySection = async (gateway: Gateway, ask: Ask, { id, project_i
     storage.find('session_events', { where: { session_id: id, decision: null }, limit: CHANGES }),
   ])
   const [newest] = cursor ? (await storage.find('calls', { where: { session_id: id }, limit: 1 })).rows : []
-  return html`${newest && newsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'request')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeList(ask, changes.rows)}${changes.next_cursor !== null && html`<p class="quiet">The newest ${CHANGES}.</p>`}`}
+  return html`${newest && newRowsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'request')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeList(ask, changes.rows)}${changes.next_cursor !== null && html`<p class="quiet">The newest ${CHANGES}.</p>`}`}
 <h2>Decisions</h2>
 ${
   calls.rows.length === 0
@@ -32,7 +32,7 @@ const callRow = ({ now }: Ask, call: CallRecord, project_id: string): Html => {
   return html`<tr id="call-${id}" data-row><td>${instantMark(received_at, now)}</td><td>${decisionMark(decision)}</td>
 <td>${reason !== null && reasonLink(reason, rule_id, project_id)}</td>
 <td>${told?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td>
-<td>${model_requested}</td><td>${outcome}</td><td class="figure">${amountMark(total_tokens)}<span class="unit"> tokens</span></td>
+<td>${model_requested}</td><td>${outcome}</td><td class="figure">${countMark(total_tokens)}<span class="unit"> tokens</span></td>
 <td>${replayLink(call)}</td></tr>
 `
 }

@@ -1,15 +1,15 @@
 import { type Ask, type Gateway, GuardError, type Page, type SessionRow } from 'guard-gateway/core'
 import {
-  amountMark,
   choice,
   costHead,
   costUnit,
+  countMark,
   cursorLinks,
   faultList,
   type Html,
   html,
   instantMark,
-  newsMark,
+  newRowsMark,
   pageUrl,
   priceMark,
 } from 'guard-gateway/lib/html'
@@ -67,7 +67,7 @@ const newsOf = async ({ storage }: Gateway, { query }: Ask): Promise<Html | unde
   if (!query.get('cursor')) return undefined
   const [newest] = (await storage.find('sessions', { where: whereOf(query), limit: 1 })).rows
   const first = pageUrl('/sessions', Object.fromEntries(filters.map((name) => [name, query.get(name)])))
-  return newest && newsMark(first, `session-${newest.id}`, 'session')
+  return newest && newRowsMark(first, `session-${newest.id}`, 'session')
 }
 
 const isPaused = (text: string): boolean => {
@@ -140,9 +140,9 @@ const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined,
 /** How many requests were flagged, blocked or failed; only what happened is named. */
 export const decisionsText = ({ flagged, blocked, errors }: SessionRow): Html => {
   const parts = [
-    blocked > 0 && html`<span class="error status">${amountMark(blocked)} blocked</span>`,
-    flagged > 0 && html`<span class="warning status">${amountMark(flagged)} flagged</span>`,
-    errors > 0 && html`<span class="status">${amountMark(errors)} failed</span>`,
+    blocked > 0 && html`<span class="error status">${countMark(blocked)} blocked</span>`,
+    flagged > 0 && html`<span class="warning status">${countMark(flagged)} flagged</span>`,
+    errors > 0 && html`<span class="status">${countMark(errors)} failed</span>`,
   ].filter((part) => part !== false)
   if (parts.length === 0) return html`<span class="quiet">none</span>`
   return html`${parts.map((part, at) => html`${at > 0 && ', '}${part}`)}`

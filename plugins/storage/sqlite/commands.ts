@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { type Command, GuardError } from 'guard-gateway/core'
-import { unwritable } from 'guard-gateway/lib/errors'
+import { writeError } from 'guard-gateway/lib/errors'
 import { bytesText } from 'guard-gateway/lib/format'
 import { unopenable } from './file/file.ts'
 import { logFiles } from './redo-log/format.ts'
@@ -37,7 +37,7 @@ export const storageCommands = (file: string): readonly Command[] => [
         await withReadonly(database, (db) => db.prepare('vacuum into ?').run(target))
       } catch (error) {
         rmSync(target, { force: true })
-        throw isFull(error) ? unwritable(name, { code: 'ENOSPC' }) : error
+        throw isFull(error) ? writeError(name, { code: 'ENOSPC' }) : error
       }
       const bytes = bytesOf(target)
       if (options.json === true) out.write(`${JSON.stringify({ file: target, bytes })}\n`)
@@ -65,7 +65,7 @@ const create = (target: string, name: string): void => {
   try {
     closeSync(openSync(target, 'wx', 0o600))
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(name, cause)
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw writeError(name, cause)
     throw new GuardError('USAGE', `${name} exists already. Name another file.`, { cause })
   }
 }

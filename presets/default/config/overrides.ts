@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { GuardError, type Input } from 'guard-gateway/core'
-import { unwritable } from 'guard-gateway/lib/errors'
+import { writeError } from 'guard-gateway/lib/errors'
 import { proxyChoice } from 'guard-gateway/lib/network'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { addressedServer } from './defaults.ts'
@@ -85,6 +85,6 @@ const makeNamed = (folder: string): void => {
   try {
     makeFolders(folder)
   } catch (error) {
-    throw unwritable(folder, error, 'Name another with --data.')
+    throw writeError(folder, error, 'Name another with --data.')
   }
 }

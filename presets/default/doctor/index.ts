@@ -1,5 +1,5 @@
 import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { verdictSigns } from 'guard-gateway/lib/terminal'
+import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { paint, reached } from 'guard-gateway/plugins/cli'
 import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'
@@ -64,7 +64,7 @@ export const doctor = (locate: (options: Input['options'], io: Io) => string): C
 })
 
 const lineOf = ({ level, what, fix }: Finding, options: Input['options'], io: Io): string => {
-  const { ok, bad, so } = verdictSigns(io)
+  const { ok, bad, so } = verdictSymbols(io)
   const sign = paint(colours[level], { ok, warning: '!', error: bad }[level], options, io, io.out)
   return `${sign} ${terminalLine(what)}${fix === undefined ? '' : `\n  ${so} ${terminalLine(fix)}`}`
 }

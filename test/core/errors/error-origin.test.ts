@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { apiStyle, exportFormat, Gateway, throwerOf } from 'guard-gateway/core'
+import { apiStyle, errorOrigin, exportFormat, Gateway } from 'guard-gateway/core'
 import { readRequest } from 'guard-gateway/lib/request-reader'
 import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
@@ -17,7 +17,7 @@ const thrownIn = async (work: () => unknown): Promise<string | undefined> => {
   try {
     await work()
   } catch (error) {
-    return throwerOf(error)
+    return errorOrigin(error)
   }
   throw new Error('nothing was thrown')
 }

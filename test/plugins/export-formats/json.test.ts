@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { GuardError, type Trace } from 'guard-gateway/core'
-import { arrange } from 'guard-gateway/lib/trace'
+import { buildSpanTree } from 'guard-gateway/lib/trace'
 import { importFile } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { exportFormatConforms } from '../../conformance/export-format.ts'
@@ -20,7 +20,7 @@ const rebuilt = (trace: Trace): Trace => {
   const spans = new Map(trace.spans.map((span) => [span.id, span]))
   const events = new Map([...trace.spans.flatMap((span) => span.events), ...trace.events].map((one) => [one.id, one]))
   const artifacts = new Map(trace.artifacts.map((artifact) => [artifact.id, artifact]))
-  return arrange({ ...trace.run, ...read.run }, trace.spans[0]?.id ?? '', {
+  return buildSpanTree({ ...trace.run, ...read.run }, trace.spans[0]?.id ?? '', {
     spans: read.spans.map((span) => ({ ...aSpan(spans.get(span.id)), ...span })),
     events: read.events.map((event) => ({ ...anEvent(events.get(event.id ?? '')), ...event })),
     artifacts: read.artifacts.map((artifact) => ({ ...anArtifact(artifacts.get(artifact.id ?? '')), ...artifact })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { derivedId, newId, shortId, tellingPart } from 'guard-gateway/lib/ids'
+import { derivedId, elideProcessPart, newId, shortId } from 'guard-gateway/lib/ids'
 
 describe('ids', () => {
   it('are unique and sort by time of making', () => {
@@ -18,10 +18,10 @@ describe('ids', () => {
     const [one, other] = [newId('ses_', 1_800_000_000_000), newId('ses_', 1_800_000_000_000)]
     assert.notEqual(shortId(one), shortId(other))
     assert.match(shortId(one), /^ses_…[0-9a-v]{7}…$/)
-    assert.equal(tellingPart(`playground-${one}`), `playground-${one.slice(0, -12)}…`)
+    assert.equal(elideProcessPart(`playground-${one}`), `playground-${one.slice(0, -12)}…`)
     assert.equal(shortId('ses_k6eieym4w2cblopvejc7ya12'), 'ses_k6eieym4…')
     assert.equal(shortId('ses_of_mine'), 'ses_of_mine')
     for (const own of ['0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0', 'a name of somebody'])
-      assert.equal(tellingPart(own), own)
+      assert.equal(elideProcessPart(own), own)
   })
 })

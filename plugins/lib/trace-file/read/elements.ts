@@ -56,7 +56,7 @@ export const placeInElement = ({ path, line, text }: JsonElement, place: Place):
 }
 
 /** The GuardError that a fault becomes, with line and pointer; any other error as it is. */
-export const faultAt = (error: unknown, placed: (place: Place) => { line: number; path: string }): unknown => {
+export const errorAt = (error: unknown, placed: (place: Place) => { line: number; path: string }): unknown => {
   if (!(error instanceof ImportFault)) return error
   const { line, path } = placed(error.place)
   return new GuardError(error.code, `Line ${line}${path === '' ? '' : `, ${path}`}: ${error.message}`, { line, path })

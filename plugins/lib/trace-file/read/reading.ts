@@ -6,7 +6,7 @@ import type {
   ImportWarning,
   SpanDraft,
 } from 'guard-gateway/core'
-import { faultAt } from './elements.ts'
+import { errorAt } from './elements.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 import type { RunOutline } from './outline.ts'
 
@@ -32,7 +32,7 @@ export const outlined = (records: Iterable<FoundRecord>): void => {
       else if (found.kind === 'event') found.outline.addEvent(found.record, found.place)
       else found.outline.addArtifact(found.record, found.place)
     } catch (error) {
-      throw faultAt(error, found.where)
+      throw errorAt(error, found.where)
     }
   }
 }
@@ -75,7 +75,7 @@ const refuseCircles = (outlines: readonly RunOutline[], records: () => Iterable<
         `Span "${id}" is among its own ancestors.`,
         inside(found.place, 'parent_id'),
       )
-      throw faultAt(fault, found.where)
+      throw errorAt(fault, found.where)
     }
   }
 }

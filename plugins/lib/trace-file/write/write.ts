@@ -8,7 +8,7 @@ import type {
   TraceWriter,
   TreeNode,
 } from 'guard-gateway/core'
-import { thrownBy } from 'guard-gateway/core'
+import { withErrorOrigin } from 'guard-gateway/core'
 import { type Leaving, leavingOf } from './order.ts'
 
 /** Characters: few pieces are cheap to send, small ones to hold. */
@@ -36,8 +36,8 @@ type Written = Pick<ExportFormat, 'id' | 'writer' | 'order'>
 /** Writes with a new writer of the format; what it throws is noted as the format's. */
 const writing = ({ id, writer }: Written, run: Run, options: ExportOptions) => {
   const who = `export-format:${id}`
-  const made = thrownBy(who, () => writer(run, options))
-  return (write: (made: TraceWriter) => string): string => thrownBy(who, () => write(made))
+  const made = withErrorOrigin(who, () => writer(run, options))
+  return (write: (made: TraceWriter) => string): string => withErrorOrigin(who, () => write(made))
 }
 
 /** A run that is held whole, as a file in pieces of about 32 Ki characters. */

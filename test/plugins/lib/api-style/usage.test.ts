@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { noUsage, totalled } from 'guard-gateway/core'
-import { noCounts, noteCounts, saysNothing } from 'guard-gateway/lib/api-style'
+import { isUsageEmpty, noCounts, noteCounts } from 'guard-gateway/lib/api-style'
 
 describe('usage', () => {
   it('sums up what is known and clamps what is below zero', () => {
@@ -20,13 +20,13 @@ describe('usage', () => {
   it('keeps the last count that was said; null and absent say nothing, 0 says 0', () => {
     const paths = { a: ['a'], b: ['details', 'b'] } as const
     const counts = noCounts(paths)
-    assert.ok(saysNothing(counts))
+    assert.ok(isUsageEmpty(counts))
     noteCounts(counts, paths, { a: 4, details: { b: 2 } })
     noteCounts(counts, paths, { a: null, details: null })
     noteCounts(counts, paths, { a: 0 })
     noteCounts(counts, paths, null)
     assert.deepEqual(counts, { a: 0, b: 2 })
-    assert.ok(!saysNothing(counts))
+    assert.ok(!isUsageEmpty(counts))
   })
 
   it('takes no count from what is no number', () => {
@@ -34,7 +34,7 @@ describe('usage', () => {
     const counts = noCounts(paths)
     for (const a of ['5', Number.NaN, Number.POSITIVE_INFINITY, 1e300, 2 ** 53, [], {}, true])
       noteCounts(counts, paths, { a })
-    assert.ok(saysNothing(counts))
+    assert.ok(isUsageEmpty(counts))
     noteCounts(counts, paths, { a: -3.5 })
     assert.equal(counts.a, 0)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { keepMarks, letterCounts, lettersIn, lettersOf, textMark } from 'guard-gateway/lib/detection'
+import { letterCounts, lettersIn, lettersOf, rememberTextHashes, textHash } from 'guard-gateway/lib/detection'
 
 describe('marks as letters', () => {
   it('are equal where the marks are, whatever came before', () => {
@@ -47,11 +47,11 @@ describe('marks as letters', () => {
   })
   it('keeps the marks of the last turns', () => {
     const turns: (readonly string[])[] = []
-    for (const mark of ['a', 'b', 'c']) keepMarks(turns, [mark], 2)
+    for (const mark of ['a', 'b', 'c']) rememberTextHashes(turns, [mark], 2)
     assert.deepEqual(turns, [['b'], ['c']])
   })
   it('knows a text by 48 bits', () => {
-    assert.match(textMark('a'), /^[0-9a-f]{12}$/)
-    assert.notEqual(textMark('a'), textMark('b'))
+    assert.match(textHash('a'), /^[0-9a-f]{12}$/)
+    assert.notEqual(textHash('a'), textHash('b'))
   })
 })

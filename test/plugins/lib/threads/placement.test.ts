@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { tipsOf } from 'guard-gateway/lib/threads'
+import { threadHeads } from 'guard-gateway/lib/threads'
 import { beside, called, type Item, keyOf, result, says, step, system, turn, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { Session } from '../../../kit/history.ts'
@@ -52,7 +52,7 @@ describe('a request among the rows of its session', () => {
     assert.deepEqual([next.new_turns.length, next.keys], [1, [keyOf('b')]])
     const bare = session.place(call({ items: [user('fix it'), ...step('a'), ...step('b')] }))
     assert.deepEqual([bare.new_turns.length, bare.keys], [1, [keyOf('b')]])
-    session.seen = new Set(tipsOf(session.rows))
+    session.seen = new Set(threadHeads(session.rows))
     assert.deepEqual(session.place(now).turns, now.conversation.turns.slice(1))
   })
   it('prefers a row with the same system prompt to a newer one without', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { calledTool } from 'guard-gateway/lib/request-reader'
-import { type Place, tipsOf } from 'guard-gateway/lib/threads'
+import { type Place, threadHeads } from 'guard-gateway/lib/threads'
 import { type Item, keyOf, result, step, system, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { Session } from '../../../kit/history.ts'
@@ -129,7 +129,7 @@ describe('what a resume marked as seen', () => {
   const begin = [system('s'), user('fix it')]
   const looped = [...begin, ...step('a'), ...step('a')]
   const resumed = (session: Session): Session => {
-    session.seen = new Set(tipsOf(session.rows))
+    session.seen = new Set(threadHeads(session.rows))
     session.fresh = 0
     session.window.splice(0)
     return session
@@ -172,6 +172,6 @@ describe('what a resume marked as seen', () => {
     const row = (thread: string, tip: string, decision: 'allow' | 'block' = 'allow') =>
       aRow({ thread, chain_tip: tip, talk_tip: `${tip} talk`, decision })
     const rows = [row('a', '4', 'block'), row('b', '3'), row('a', '2'), row('b', '1')]
-    assert.deepEqual(tipsOf(rows), ['4', '4 talk', '3', '3 talk'])
+    assert.deepEqual(threadHeads(rows), ['4', '4 talk', '3', '3 talk'])
   })
 })

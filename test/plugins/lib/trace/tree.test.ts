@@ -3,11 +3,11 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Records } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import { arrange, arrangePaced } from 'guard-gateway/lib/trace'
+import { buildSpanTree, buildSpanTreePaced } from 'guard-gateway/lib/trace'
 import { anArtifact, anEvent, aRun, aSpan, START, traces } from '../../../kit/traces.ts'
 
 const treeOf = (records: Partial<Records>) =>
-  arrange(aRun(), 'root', { spans: [], events: [], artifacts: [], ...records })
+  buildSpanTree(aRun(), 'root', { spans: [], events: [], artifacts: [], ...records })
 
 /** Each span as `id`, indented by depth. */
 const outline = (records: Partial<Records>): string[] =>
@@ -135,7 +135,7 @@ describe('a run as a tree', () => {
     const pace = new Pace(() => (now += 5))
     let rests = 0
     pace.rest = async () => void rests++
-    assert.deepEqual(await arrangePaced(aRun(), 'root', records, pace), arrange(aRun(), 'root', records))
+    assert.deepEqual(await buildSpanTreePaced(aRun(), 'root', records, pace), buildSpanTree(aRun(), 'root', records))
     assert.ok(rests >= 100, String(rests))
   })
 })

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Run, Trace, TraceSpan } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import { arrange } from 'guard-gateway/lib/trace'
+import { buildSpanTree } from 'guard-gateway/lib/trace'
 import { compare } from '../../../../plugins/replay/read/compare.ts'
 import { anEvent, aRun, aSpan, aTrace, START, traces } from '../../../kit/traces.ts'
 
@@ -221,7 +221,7 @@ describe('two runs compared: laws', () => {
 
   it('takes runs of 30,000 spans', async () => {
     const spans = Array.from({ length: 30_000 }, (_, n) => call(`s${n}`, 'tool.call', n))
-    const trace = arrange(aRun(), 'root', { spans: [aSpan(), ...spans], events: [], artifacts: [] })
+    const trace = buildSpanTree(aRun(), 'root', { spans: [aSpan(), ...spans], events: [], artifacts: [] })
     assert.equal((await compare(trace, trace)).summary.both, 30_001)
     assert.equal((await compare(aTrace(), trace)).summary.right_only, 30_000)
   })
