@@ -47,7 +47,7 @@ type Planned = Pick<StepResult, 'what' | 'expected'>
 
 const stepTable = (planned: readonly Planned[], { steps, ended_at }: PlaygroundRun): Html => {
   const coming = ended_at === null ? planned.slice(steps.length) : []
-  return html`<table class="list rows stacks steps"><thead><tr><th scope="col" class="figure">#</th><th scope="col" class="free">Step</th><th scope="col">Expected</th><th scope="col">Came</th><th scope="col"><span class="hidden-label">Verdict</span></th><th scope="col" class="figure">Took</th><th scope="col">Replay</th></tr></thead><tbody>
+  return html`<table class="list rows stacks steps"><thead><tr><th scope="col" class="figure">#</th><th scope="col" class="free">Step</th><th scope="col">Expected</th><th scope="col">Result</th><th scope="col"><span class="hidden-label">Verdict</span></th><th scope="col" class="figure">Took</th><th scope="col">Replay</th></tr></thead><tbody>
 ${steps.map(stepRow)}
 ${coming.map(
   (

@@ -64,7 +64,7 @@ const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow
   const pause = row.paused
     ? html`<form class="filters" method="post" action="${path}/resume">${back}${key}<button class="main">Resume this session</button></form>${(row.ended_at ?? null) === null && html`<form class="filters" method="post" action="${path}/end">${back}<button class="grave">End this session</button></form>`}`
     : html`<form class="filters" method="post" action="${path}/pause">${back}<label>Reason<input id="field-reason" name="reason" size="32" placeholder="may be left out"${typed('sessions/pause', 'reason', '')}></label><button class="grave">Pause this session</button></form>
-<form class="filters" method="post" action="${path}/resume">${back}${key}<button>Let loop rules begin anew</button></form>`
+<form class="filters" method="post" action="${path}/resume">${back}${key}<button>Reset loop rules</button></form>`
   return html`<div class="forms">${pause}
 <form class="filters" method="post" action="${path}/name">${back}<label>Name<input id="field-name" name="name" size="24"${typed('sessions/name', 'name', row.name ?? '')}></label><button>Save name</button></form></div>`
 }

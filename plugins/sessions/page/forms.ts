@@ -9,7 +9,7 @@ const MAX_CHARS = 200
 
 const notices = {
   'session-paused': 'Session paused. Nothing of it is forwarded until it is resumed.',
-  'session-resumed': 'Session resumed. Loop rules begin anew; budgets stay as they are used.',
+  'session-resumed': 'Session resumed. Loop rules are reset; budgets keep what is used.',
   'session-ended': 'Session ended. Nothing of it is forwarded any more.',
   'session-renamed': 'Name saved.',
 } as const

@@ -109,7 +109,7 @@ export const sessionTable = (
   budgets: ReadonlyMap<string, Budgets>,
 ): Html => {
   const unit = costUnit(gateway)
-  return html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+  return html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Last seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id), unit))}</tbody></table>`
 }
 

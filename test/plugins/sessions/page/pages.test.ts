@@ -194,7 +194,7 @@ test('a form that shows another state than there is lets nothing go on; to pause
   assert.equal(asOpen.shown, 'open')
   assert.equal((await send(`/ui/sessions/${id}/pause`, asOpen)).status, 303)
   assert.equal((await send(`/ui/sessions/${id}/pause`, asOpen)).status, 303)
-  // "Let loop rules begin anew" of a page that still shows it as open
+  // "Reset loop rules" of a page that still shows it as open
   const late = await send(`/ui/sessions/${id}/resume`, asOpen)
   assert.equal(late.status, 409)
   assert.match(
