@@ -2,20 +2,20 @@ import { isPlain } from 'guard-gateway/core'
 import { withInflated } from 'guard-gateway/lib/http'
 import { memberSpan } from 'guard-gateway/lib/request-reader'
 import { compressed } from './compress.ts'
-import type { Upstream } from './destination.ts'
+import type { Upstream } from './upstream.ts'
 
 /** The largest body that is unpacked to change it; larger ones were refused before. */
 const MAX_BYTES = 1_073_741_824
 
 /** A body to send. */
-export interface Sent {
+export interface OutboundBody {
   readonly bytes: Buffer
   /** The reply will carry a usage chunk that the client did not ask for. */
   readonly asked_usage: boolean
 }
 
 /** What is known of a body without reading it. */
-export interface Given {
+export interface InboundBody {
   readonly bytes: Buffer
   readonly encoding: string | undefined
   readonly style: string
@@ -24,15 +24,19 @@ export interface Given {
 }
 
 /** The body an upstream gets: the bytes as they came, unless an option of that upstream changes one member. */
-export const bodyFor = (upstream: Upstream, given: Given): Sent | Promise<Sent> => {
+export const bodyFor = (upstream: Upstream, given: InboundBody): OutboundBody | Promise<OutboundBody> => {
   const model = given.model === null ? undefined : upstream.model_map.get(given.model)
   const usage = upstream.inject_stream_usage && given.stream && given.style === 'chat_completions'
   if (model === undefined && !usage) return { bytes: given.bytes, asked_usage: false }
-  return changed(given, model, usage)
+  return rewritten(given, model, usage)
 }
 
 /** A body that came compressed goes so again: as it is inside, it would take up to a thousand times the memory until it is sent. */
-const changed = ({ bytes, encoding }: Given, model: string | undefined, usage: boolean): Sent | Promise<Sent> =>
+const rewritten = (
+  { bytes, encoding }: InboundBody,
+  model: string | undefined,
+  usage: boolean,
+): OutboundBody | Promise<OutboundBody> =>
   isPlain(encoding)
     ? edited(bytes, model, usage)
     : withInflated(bytes, encoding, MAX_BYTES, async (plain) => {
@@ -40,9 +44,9 @@ const changed = ({ bytes, encoding }: Given, model: string | undefined, usage: b
         return { ...sent, bytes: sent.bytes === plain ? bytes : await compressed(sent.bytes, encoding) }
       })
 
-const edited = (plain: Buffer, model: string | undefined, usage: boolean): Sent => {
+const edited = (plain: Buffer, model: string | undefined, usage: boolean): OutboundBody => {
   const mapped = model === undefined ? plain : withModel(plain, model)
-  const asking = usage ? askingForUsage(mapped) : undefined
+  const asking = usage ? withUsageOption(mapped) : undefined
   return { bytes: asking ?? mapped, asked_usage: asking !== undefined }
 }
 
@@ -56,7 +60,7 @@ const withModel = (json: Buffer, model: string): Buffer => {
 }
 
 /** The body with a wish for usage in its stream; undefined if it says something about that already. */
-const askingForUsage = (json: Buffer): Buffer | undefined => {
+const withUsageOption = (json: Buffer): Buffer | undefined => {
   const span = memberSpan(json, 'stream_options')
   if (span === undefined) {
     const open = json.indexOf('{')

@@ -11,55 +11,63 @@ import {
   type UpstreamResponse,
 } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
-import { bodyFor, type Sent } from './body.ts'
-import { guardedPath, type Upstream } from './destination.ts'
-import { inboundHeaders, outboundHeaders } from './headers.ts'
-import type { LiveUpstreams } from './live.ts'
+import { bodyFor, type OutboundBody } from './body.ts'
+import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
+import type { LiveUpstreams } from './live-upstreams.ts'
 import { missingLogin, needsLogin } from './login.ts'
-import { NoReply, Sending } from './request.ts'
+import { discard } from './read-body.ts'
+import { guardedPath, type Upstream } from './upstream.ts'
+import { NoReply, UpstreamAttempt } from './upstream-attempt.ts'
 import { UsageFilter } from './usage-filter.ts'
-import { discard } from './whole-body.ts'
 
 /** Statuses that say that another upstream may do better. */
-const failing = new Set([500, 502, 503, 504, 529])
+const retryableStatuses = new Set([500, 502, 503, 504, 529])
 
 /** Sends calls to the upstream they were routed to, and to its fallbacks where the configuration names some. */
-export const forwarder =
+export const forwardHandler =
   (gateway: Gateway, live: LiveUpstreams) =>
   (call: Call, client: Client): Promise<Reply | undefined> | undefined => {
     const upstreams = live.current
     const upstream = call.upstream === null ? undefined : upstreams.get(call.upstream)
     if (upstream === undefined) return undefined
-    const able = upstream.fallback.length === 0 ? [] : standIns(upstreams.fallbacks(upstream), call.style)
+    const candidates =
+      upstream.fallback.length === 0 ? [] : fallbackCandidates(upstreams.fallbacks(upstream), call.style)
     const refused = missingLogin(gateway, upstream, call)
     if (refused !== undefined) throw refused
-    const first: Try = { gateway, upstream, call, client, login: logins.get(call) ?? [], isLast: able.length === 0 }
+    const first: AttemptContext = {
+      gateway,
+      upstream,
+      call,
+      client,
+      login: logins.get(call) ?? [],
+      isLast: candidates.length === 0,
+    }
     const attempts: Attempt[] = []
     const reply = attempt(first, attempts)
-    return able.length === 0 ? reply : orFallback(reply, able, first, attempts)
+    return candidates.length === 0 ? reply : withFallbacks(reply, candidates, first, attempts)
   }
 
 /** Those that can stand in: they speak the style, and need no login, which goes to the upstream that was chosen alone. */
-const standIns = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
+const fallbackCandidates = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
   upstreams.filter((upstream) => upstream.styles.includes(style) && !needsLogin(upstream))
 
-const orFallback = async (
+const withFallbacks = async (
   reply: Promise<Reply | undefined>,
-  able: readonly Upstream[],
-  first: Try,
+  candidates: readonly Upstream[],
+  first: AttemptContext,
   attempts: Attempt[],
 ): Promise<Reply | undefined> => {
   let found = await reply
-  for (const [index, upstream] of able.entries()) {
+  for (const [index, upstream] of candidates.entries()) {
     if (found !== undefined) return found
     // a login goes to the upstream that was chosen, never to one that stands in for it
-    found = await attempt({ ...first, upstream, login: [], isLast: index === able.length - 1 }, attempts)
+    found = await attempt({ ...first, upstream, login: [], isLast: index === candidates.length - 1 }, attempts)
   }
   return found
 }
 
 /** One try at one upstream. */
-interface Try {
+interface AttemptContext {
   readonly gateway: Gateway
   readonly upstream: Upstream
   readonly call: Call
@@ -69,9 +77,9 @@ interface Try {
   readonly isLast: boolean
 }
 
-/** Gives undefined if it failed and another upstream is to be tried. Rejects with NoReply if it was the last. */
-const attempt = (tried: Try, attempts: Attempt[]): Promise<Reply | undefined> => {
-  const { call, upstream } = tried
+/** Gives undefined if it failed and another upstream is to be context. Rejects with NoReply if it was the last. */
+const attempt = (context: AttemptContext, attempts: Attempt[]): Promise<Reply | undefined> => {
+  const { call, upstream } = context
   const given = {
     bytes: call.steered_body ?? call.body,
     encoding: call.headers['content-encoding'],
@@ -81,14 +89,14 @@ const attempt = (tried: Try, attempts: Attempt[]): Promise<Reply | undefined> =>
   }
   const prepared = bodyFor(upstream, given)
   return prepared instanceof Promise
-    ? prepared.then((sent) => asked(tried, sent, attempts))
-    : asked(tried, prepared, attempts)
+    ? prepared.then((sent) => sendAttempt(context, sent, attempts))
+    : sendAttempt(context, prepared, attempts)
 }
 
 /** Sends it: by one promise, since each costs on the way of every request. */
-const asked = (tried: Try, sent: Sent, attempts: Attempt[]): Promise<Reply | undefined> =>
+const sendAttempt = (context: AttemptContext, sent: OutboundBody, attempts: Attempt[]): Promise<Reply | undefined> =>
   new Promise((resolve, reject) => {
-    const { gateway, upstream, client, isLast } = tried
+    const { gateway, upstream, client, isLast } = context
     const failed = (error: unknown): void => {
       const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
       attempts.push({ upstream: upstream.name, address: upstream.address, status: null, error: reason })
@@ -98,14 +106,14 @@ const asked = (tried: Try, sent: Sent, attempts: Attempt[]): Promise<Reply | und
     const answered = (response: UpstreamResponse): void => {
       const { status } = response
       attempts.push({ upstream: upstream.name, address: upstream.address, status, error: null })
-      if (isLast || !failing.has(status)) resolve(replyOf(tried, response, attempts, sent))
+      if (isLast || !retryableStatuses.has(status)) resolve(replyOf(context, response, attempts, sent))
       else {
         discard(response.body)
         resolve(undefined)
       }
     }
-    new Sending(upstream, gateway.service('requests').get()?.bodies, answered, failed).begin(
-      outgoing(tried, sent),
+    new UpstreamAttempt(upstream, gateway.service('requests').get()?.bodies, answered, failed).begin(
+      outgoing(context, sent),
       client,
     )
   })
@@ -115,25 +123,25 @@ const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
     ? new GuardError(error.code, error.message, { ...error.place, cause: error, attempts })
     : error
 
-const outgoing = ({ gateway, upstream, call, login }: Try, sent: Sent): UpstreamRequest => {
+const outgoing = ({ gateway, upstream, call, login }: AttemptContext, sent: OutboundBody): UpstreamRequest => {
   const { raw_headers: raw, style, query } = call
   const outbound = { raw, login, style, length: sent.bytes.length }
   return {
     method: 'POST',
     path: guardedPath(upstream, style, call.path, query),
-    headers: outboundHeaders(upstream.rules, outbound, gateway.secrets),
+    headers: upstreamRequestHeaders(upstream.rules, outbound, gateway.secrets),
     body: sent.bytes,
   }
 }
 
 const replyOf = (
-  { gateway, upstream }: Try,
+  { gateway, upstream }: AttemptContext,
   response: UpstreamResponse,
   attempts: readonly Attempt[],
-  sent: Sent,
+  sent: OutboundBody,
 ): Reply => {
   const filtered = sent.asked_usage && isPlainEventStream(response)
-  const headers = inboundHeaders(response.headers, gateway.secrets, !filtered)
+  const headers = clientResponseHeaders(response.headers, gateway.secrets, !filtered)
   return {
     status: response.status,
     headers,

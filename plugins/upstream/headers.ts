@@ -3,7 +3,7 @@ import { byHeaderName, holdsOwnKey, isCredentialName } from 'guard-gateway/lib/h
 import type { Auth } from './options.ts'
 
 const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']
-const droppedUp = new Set([
+const droppedRequestHeaders = new Set([
   ...hopByHop,
   'host',
   'expect',
@@ -14,7 +14,7 @@ const droppedUp = new Set([
   'x-client-session-id',
   'accept-encoding',
 ])
-const droppedDown = new Set([
+const droppedResponseHeaders = new Set([
   ...hopByHop,
   'set-cookie',
   'set-cookie2',
@@ -30,12 +30,12 @@ const CONNECTION = 2
 const PROVIDER_VERSION = 3
 const ANTHROPIC_VERSION = 4
 
-const fateUp = (lower: string): number => {
+const requestHeaderAction = (lower: string): number => {
   if (lower === 'connection') return CONNECTION
   if (lower === 'provider-version') return PROVIDER_VERSION
   if (lower === 'anthropic-version') return ANTHROPIC_VERSION
   const local = lower.startsWith('x-guard-') || lower.startsWith('x-forwarded-') || lower.startsWith('proxy-')
-  return local || droppedUp.has(lower) || isCredentialName(lower) ? DROP : PASS
+  return local || droppedRequestHeaders.has(lower) || isCredentialName(lower) ? DROP : PASS
 }
 
 /** What the headers of every request to one upstream have in common. */
@@ -49,9 +49,9 @@ export interface HeaderRules {
   /** The names of these in lower case. */
   readonly own: ReadonlySet<string>
   /** What is done with a header of this name. */
-  readonly fate: (spelled: string) => number
+  readonly action: (spelled: string) => number
   /** What passes of headers that are the same in several requests. */
-  readonly passing: WeakMap<readonly string[], Passing>
+  readonly passing: WeakMap<readonly string[], ForwardedHeaders>
 }
 
 export const headerRules = (
@@ -61,8 +61,8 @@ export const headerRules = (
   headers: Readonly<Record<string, string>>,
 ): HeaderRules => {
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
-  const fate = byHeaderName((lower) => (own.has(lower) ? DROP : fateUp(lower)))
-  return { host, auth, api_key, fixed: Object.entries(headers).flat(), own, fate, passing: new WeakMap() }
+  const action = byHeaderName((lower) => (own.has(lower) ? DROP : requestHeaderAction(lower)))
+  return { host, auth, api_key, fixed: Object.entries(headers).flat(), own, action, passing: new WeakMap() }
 }
 
 /** A request whose headers go up. */
@@ -77,18 +77,18 @@ export interface Outbound {
 }
 
 /** The only maker of an upstream's request headers. Keeps order and spelling of what passes; no result holds a key of this gateway. */
-export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets: Secrets): string[] => {
+export const upstreamRequestHeaders = (rules: HeaderRules, outbound: Outbound, secrets: Secrets): string[] => {
   const { raw, style } = outbound
-  const passing = passingOf(rules, raw, secrets)
+  const passing = forwardedHeaders(rules, raw, secrets)
   const headers = rules.own.has('host') ? [...passing.headers] : ['host', rules.host, ...passing.headers]
   if (style === 'messages' && passing.version !== '') headers.push('anthropic-version', passing.version)
   if (rules.auth === 'passthrough') headers.push(...loginFor(rules, outbound, secrets))
-  finish(headers, rules, outbound)
+  addFinalHeaders(headers, rules, outbound)
   return headers
 }
 
 /** What of a client's headers passes. */
-interface Passing {
+interface ForwardedHeaders {
   readonly headers: readonly string[]
   /** The version to add for a client that gives it under its neutral name only, or empty. */
   readonly version: string
@@ -97,37 +97,37 @@ interface Passing {
 }
 
 /** Remembers it of lists that are frozen: those are given again with the next request that says the same. */
-const passingOf = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): Passing => {
+const forwardedHeaders = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): ForwardedHeaders => {
   const known = rules.passing.get(raw)
   if (known?.secrets === secrets.count) return known
-  const found = passingAnew(rules, raw, secrets)
+  const found = filterHeaders(rules, raw, secrets)
   if (Object.isFrozen(raw)) rules.passing.set(raw, found)
   return found
 }
 
-const passingAnew = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): Passing => {
+const filterHeaders = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): ForwardedHeaders => {
   const headers: string[] = []
-  const named = namedByConnection(raw)
+  const named = connectionOptions(raw)
   let version = rules.own.has('anthropic-version') ? '' : undefined
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
-    const fate = rules.fate(name)
-    if (fate !== DROP && fate !== CONNECTION && !named?.has(name.toLowerCase()) && !holdsOwnKey(secrets, value)) {
+    const action = rules.action(name)
+    if (action !== DROP && action !== CONNECTION && !named?.has(name.toLowerCase()) && !holdsOwnKey(secrets, value)) {
       headers.push(name, value)
-      version = versionFrom(fate, value, version)
+      version = versionFrom(action, value, version)
     }
   }
   return { headers, version: version ?? '', secrets: secrets.count }
 }
 
 /** The version to add for a client that gives it under its neutral name only; empty once it has come under its own. */
-const versionFrom = (fate: number, value: string, before: string | undefined): string | undefined => {
-  if (fate === ANTHROPIC_VERSION) return ''
-  return fate === PROVIDER_VERSION && before === undefined ? value : before
+const versionFrom = (action: number, value: string, before: string | undefined): string | undefined => {
+  if (action === ANTHROPIC_VERSION) return ''
+  return action === PROVIDER_VERSION && before === undefined ? value : before
 }
 
-const finish = (headers: string[], rules: HeaderRules, { style, length }: Outbound): void => {
+const addFinalHeaders = (headers: string[], rules: HeaderRules, { style, length }: Outbound): void => {
   if (!rules.own.has('accept-encoding')) headers.push('accept-encoding', 'identity')
   if (length !== undefined) headers.push('content-length', String(length))
   pushKey(headers, rules, style)
@@ -148,7 +148,7 @@ export const loginFor = (
   secrets: Secrets,
 ): string[] => {
   const kept: string[] = []
-  const named = namedByConnection(raw)
+  const named = connectionOptions(raw)
   for (let index = 0; index + 1 < login.length; index += 2) {
     const name = login[index] ?? ''
     const value = login[index + 1] ?? ''
@@ -161,17 +161,17 @@ export const loginFor = (
 }
 
 /** The names that `connection` headers give to this connection alone; undefined for the usual words. */
-const namedByConnection = (raw: readonly string[]): ReadonlySet<string> | undefined => {
+const connectionOptions = (raw: readonly string[]): ReadonlySet<string> | undefined => {
   let named: ReadonlySet<string> | undefined
   for (let index = 0; index + 1 < raw.length; index += 2)
-    if (isConnection(raw[index] ?? '')) named = withNamed(named, (raw[index + 1] ?? '').toLowerCase())
+    if (isConnection(raw[index] ?? '')) named = withOptions(named, (raw[index + 1] ?? '').toLowerCase())
   return named
 }
 
 const isConnection = (name: string): boolean =>
   name.length === 'connection'.length && name.toLowerCase() === 'connection'
 
-const withNamed = (named: ReadonlySet<string> | undefined, value: string): ReadonlySet<string> | undefined => {
+const withOptions = (named: ReadonlySet<string> | undefined, value: string): ReadonlySet<string> | undefined => {
   // what nearly everybody says
   if (value === 'keep-alive' || value === 'close') return named
   const words = value.split(',').map((word) => word.trim())
@@ -179,22 +179,22 @@ const withNamed = (named: ReadonlySet<string> | undefined, value: string): Reado
   return further.length === 0 ? named : new Set([...(named ?? []), ...further])
 }
 
-const isDroppedDown = byHeaderName(
+const isDroppedFromResponse = byHeaderName(
   (lower) =>
-    droppedDown.has(lower) ||
+    droppedResponseHeaders.has(lower) ||
     lower.startsWith('access-control-') ||
     lower.startsWith('x-guard-') ||
     lower.startsWith('proxy-'),
 )
 
 /** The headers of an upstream's reply that a client gets, in order; `whole`: the body passes as it came, so its length stays true. */
-export const inboundHeaders = (raw: readonly string[], secrets: Secrets, whole = true): string[] => {
+export const clientResponseHeaders = (raw: readonly string[], secrets: Secrets, whole = true): string[] => {
   const headers: string[] = []
-  const named = namedByConnection(raw)
+  const named = connectionOptions(raw)
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
-    if (isDroppedDown(name) || named?.has(name.toLowerCase()) || secrets.holds(value)) continue
+    if (isDroppedFromResponse(name) || named?.has(name.toLowerCase()) || secrets.holds(value)) continue
     if (!whole && name.toLowerCase() === 'content-length') continue
     headers.push(name, value)
   }

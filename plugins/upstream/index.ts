@@ -1,16 +1,16 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { clientOf } from './connections.ts'
-import { forwarder } from './forward.ts'
-import { LiveUpstreams, type UpstreamsOptions } from './live.ts'
+import { forwardHandler } from './forward.ts'
+import { LiveUpstreams, type UpstreamsOptions } from './live-upstreams.ts'
 import type { UpstreamOptions } from './options.ts'
-import { proxier } from './proxy.ts'
+import { passthroughHandler } from './passthrough.ts'
 
-export type { UpstreamsOptions } from './live.ts'
+export type { UpstreamsOptions } from './live-upstreams.ts'
 export type { Auth, Timeouts, UpstreamOptions } from './options.ts'
 
 /** Taken before anybody asks who sends a request: what nobody serves makes no session. */
 const ROUTE_STAGE = -100
-/** Whoever answers in the upstreams' place, answers before. */
+/** A plugin that answers instead of an upstream taps before this stage. */
 const FORWARD_STAGE = 100
 
 /** Routes requests to the configured upstreams by style and model, and forwards them byte for byte. */
@@ -25,8 +25,8 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
     gateway.hooks.request.tap({ name: 'upstream', stage: ROUTE_STAGE }, (call) => {
       call.upstream ??= upstreams.current.route([call.style], call.envelope.model).name
     })
-    gateway.hooks.forward.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, forwarder(gateway, upstreams))
-    gateway.hooks.proxy.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, proxier(gateway, upstreams))
+    gateway.hooks.forward.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, forwardHandler(gateway, upstreams))
+    gateway.hooks.proxy.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, passthroughHandler(gateway, upstreams))
     gateway.health.set('upstreams', () =>
       upstreams.current.all.map(({ name, styles, models }) => ({ name, styles, models })),
     )

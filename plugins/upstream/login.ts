@@ -1,10 +1,10 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { isCredentialName, logins } from 'guard-gateway/lib/http'
-import type { Upstream } from './destination.ts'
 import { loginFor } from './headers.ts'
+import type { Upstream } from './upstream.ts'
 
 /** A request that may bring a login: a call, or one that no rule judges. */
-interface Bringing {
+interface LoginRequest {
   readonly raw_headers: readonly string[]
   /** With its question mark, or empty. */
   readonly query: string
@@ -15,12 +15,16 @@ const EMPTY = /^\s*(?:(?:bearer|basic|token)\s*)?$/i
 /** Providers that take a key in the address take it under these names. */
 const QUERY_KEY = /[?&](?:key|api[-_]?key|subscription-key|access_token)=[^&]/i
 
-/** The upstream has no credential but what clients bring: it passes their logins on, and its headers name none. */
+/** The client's login is the only credential of this upstream. */
 export const needsLogin = ({ rules }: Upstream): boolean =>
   rules.auth === 'passthrough' && ![...rules.own].some(isCredentialName)
 
 /** Why an upstream is not asked: it would be without any credential. Undefined where there is one. */
-export const missingLogin = ({ secrets }: Gateway, upstream: Upstream, request: Bringing): GuardError | undefined => {
+export const missingLogin = (
+  { secrets }: Gateway,
+  upstream: Upstream,
+  request: LoginRequest,
+): GuardError | undefined => {
   if (!needsLogin(upstream) || QUERY_KEY.test(request.query)) return undefined
   const login = loginFor(upstream.rules, { raw: request.raw_headers, login: logins.get(request) ?? [] }, secrets)
   if (login.some((text, index) => index % 2 === 1 && !EMPTY.test(text))) return undefined

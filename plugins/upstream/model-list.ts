@@ -1,5 +1,5 @@
 /** One model as an upstream lists it. */
-export interface Listed {
+export interface ListedModel {
   readonly id: string
   readonly display_name?: unknown
   /** RFC 3339. */
@@ -9,13 +9,13 @@ export interface Listed {
 }
 
 /** A listed model and the upstream that serves it. */
-export type Merged = Listed & { readonly upstream: string }
+export type MergedModel = ListedModel & { readonly upstream: string }
 
-export const isListed = (entry: unknown): entry is Listed =>
+export const isListedModel = (entry: unknown): entry is ListedModel =>
   typeof entry === 'object' && entry !== null && typeof Reflect.get(entry, 'id') === 'string'
 
 /** The list as clients of the Messages API read it. */
-export const messagesList = (models: readonly Merged[]): object => ({
+export const messagesList = (models: readonly MergedModel[]): object => ({
   data: models.map(({ id, display_name, created_at, created }) => ({
     type: 'model',
     id,
@@ -28,7 +28,7 @@ export const messagesList = (models: readonly Merged[]): object => ({
 })
 
 /** The list as all other clients read it. */
-export const openaiList = (models: readonly Merged[]): object => ({
+export const openaiList = (models: readonly MergedModel[]): object => ({
   object: 'list',
   data: models.map(({ id, created, upstream }) => ({
     id,

@@ -1,11 +1,11 @@
 import { type Client, type Gateway, GuardError, type ProxyRequest, type Reply } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
 import { readJsonStrict } from 'guard-gateway/lib/json'
-import { ask } from './ask.ts'
-import type { Upstream } from './destination.ts'
 import { missingLogin } from './login.ts'
-import { isListed, type Listed, type Merged, messagesList, openaiList } from './model-list.ts'
-import { wholeBody } from './whole-body.ts'
+import { isListedModel, type ListedModel, type MergedModel, messagesList, openaiList } from './model-list.ts'
+import { readWholeBody } from './read-body.ts'
+import { sendUnguarded } from './send-unguarded.ts'
+import type { Upstream } from './upstream.ts'
 
 const PATIENCE_MS = 3_000
 const FRESH_MS = 60_000
@@ -14,12 +14,12 @@ const MAX_DEPTH = 64
 
 /** Answers a model list from several upstreams: asked at once, each for as long as a client waits, remembered for a minute. */
 export const mergedModels = (gateway: Gateway) => {
-  const remembered = new Map<string, { readonly models: readonly Listed[]; readonly until: number }>()
+  const remembered = new Map<string, { readonly models: readonly ListedModel[]; readonly until: number }>()
   const listOf = async (
     upstream: Upstream,
     request: ProxyRequest,
     client: Client,
-  ): Promise<readonly Listed[] | undefined> => {
+  ): Promise<readonly ListedModel[] | undefined> => {
     const shape = isMessages(request) ? 'messages' : 'openai'
     const key = `${upstream.name} ${shape}`
     const known = remembered.get(key)
@@ -29,7 +29,7 @@ export const mergedModels = (gateway: Gateway) => {
     try {
       const asked = { ...request, query: isMessages(request) ? '?limit=1000' : '' }
       logins.set(asked, logins.get(request) ?? [])
-      const models = await read(gateway, hurried(upstream), asked, client)
+      const models = await read(gateway, withListTimeout(upstream), asked, client)
       remembered.set(key, { models, until: gateway.clock.tick() + FRESH_MS })
       return models
     } catch (error) {
@@ -38,7 +38,7 @@ export const mergedModels = (gateway: Gateway) => {
     }
   }
   return async (request: ProxyRequest, upstreams: readonly Upstream[], client: Client): Promise<Reply> => {
-    // whoever brings no login sees the models of the other upstreams
+    // a client without a login sees the models of the other upstreams
     const refused = upstreams.map((upstream) => missingLogin(gateway, upstream, request))
     if (!refused.includes(undefined)) throw refused[0]
     const lists = await Promise.all(
@@ -61,9 +61,9 @@ export const mergedModels = (gateway: Gateway) => {
 /** Each model once, from the upstream that a request for it goes to. */
 const merge = (
   upstreams: readonly Upstream[],
-  lists: readonly (readonly Listed[] | undefined)[],
-): readonly Merged[] => {
-  const merged = new Map<string, Merged>()
+  lists: readonly (readonly ListedModel[] | undefined)[],
+): readonly MergedModel[] => {
+  const merged = new Map<string, MergedModel>()
   for (const [index, upstream] of upstreams.entries()) {
     for (const model of lists[index] ?? []) {
       const serving = upstreams.find((candidate) => candidate.serves(model.id))
@@ -76,7 +76,7 @@ const merge = (
 const isMessages = ({ styles }: ProxyRequest): boolean => styles.includes('messages')
 
 /** The same upstream, given up where it takes longer than a client waits for its list. */
-const hurried = (upstream: Upstream): Upstream => {
+const withListTimeout = (upstream: Upstream): Upstream => {
   const { headers_ms, total_ms } = upstream.timeouts
   const longest_ms = Math.min(total_ms || PATIENCE_MS, PATIENCE_MS)
   return {
@@ -90,15 +90,15 @@ const read = async (
   upstream: Upstream,
   request: ProxyRequest,
   client: Client,
-): Promise<readonly Listed[]> => {
-  const response = await ask(gateway, upstream, request, client)
-  const text = await wholeBody(response.body, MAX_BYTES)
+): Promise<readonly ListedModel[]> => {
+  const response = await sendUnguarded(gateway, upstream, request, client)
+  const text = await readWholeBody(response.body, MAX_BYTES)
   if (response.status !== 200)
     throw new GuardError('UPSTREAM_UNREACHABLE', `The list came with status ${response.status}.`)
   const body = readJsonStrict(text, { max_depth: MAX_DEPTH })
   const data: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'data') : undefined
   if (!Array.isArray(data)) throw new GuardError('UPSTREAM_UNREACHABLE', 'The list has no "data".')
-  return data.filter(isListed)
+  return data.filter(isListedModel)
 }
 
 const answer = (list: object): Reply => {

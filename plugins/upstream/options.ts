@@ -30,7 +30,7 @@ export interface UpstreamOptions {
   readonly timeouts?: Partial<Timeouts>
   /** Id of the upstream client; absent: the first that is registered. */
   readonly client?: string
-  /** Address of the proxy on the way, with its login; `none` or absent: there is none. The environment is not looked at. */
+  /** Address of the proxy on the way, with its login; `none` or absent: no proxy. The environment is ignored. */
   readonly proxy?: string
   /** Authorities that are trusted beside those of Node: certificates as PEM. */
   readonly ca?: readonly string[]
@@ -40,7 +40,7 @@ export interface UpstreamOptions {
   readonly fallback?: readonly string[]
   /** Requested model to the one sent. */
   readonly model_map?: Readonly<Record<string, string>>
-  /** Style to the path behind `base_url`. */
+  /** Style to the path after `base_url`. */
   readonly paths?: Readonly<Record<string, string>>
 }
 

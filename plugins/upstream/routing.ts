@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import type { Upstream } from './destination.ts'
+import type { Upstream } from './upstream.ts'
 
 const named = (model: string): string => (model === '' ? ' without a model' : ` and model "${model.slice(0, 100)}"`)
 

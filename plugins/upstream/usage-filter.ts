@@ -8,9 +8,9 @@ const EMPTY = Buffer.alloc(0)
 
 /** Takes the chunk that only tells usage out of a Chat Completions stream: the client did not ask for it. */
 export class UsageFilter implements Shown {
-  /** The event under way, as far as it has come. */
+  /** The current event, as far as it has arrived. */
   #held: Buffer = EMPTY
-  /** The event under way is passed on as it comes. */
+  /** The current event passes chunk by chunk. */
   #passing = false
 
   push(chunk: Uint8Array): Uint8Array {
@@ -43,7 +43,7 @@ export class UsageFilter implements Shown {
   }
 }
 
-/** The end (exclusive) of the event that begins at `from`: behind its blank line; -1 if it has not come yet. Lines end in LF, CRLF or CR. */
+/** The end (exclusive) of the event that begins at `from`: after its blank line; -1 if it has not arrived yet. Lines end in LF, CRLF or CR. */
 const eventEnd = (bytes: Buffer, from: number): number => {
   for (let at = from; at < bytes.length; at++) {
     if (bytes[at] !== LF && bytes[at] !== CR) continue

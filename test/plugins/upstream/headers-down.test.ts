@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { inboundHeaders } from '../../../plugins/upstream/headers.ts'
+import { clientResponseHeaders } from '../../../plugins/upstream/headers.ts'
 
 const KEY = 'the-gateway-key-0123456789'
 const { secrets } = new Gateway().use(...foundation())
@@ -36,8 +36,8 @@ describe('headers on their way down', () => {
       'X',
       '2',
     ]
-    assert.deepEqual(inboundHeaders(raw, secrets), raw)
-    assert.ok(!inboundHeaders(raw, secrets, false).includes('Content-Length'))
+    assert.deepEqual(clientResponseHeaders(raw, secrets), raw)
+    assert.ok(!clientResponseHeaders(raw, secrets, false).includes('Content-Length'))
   })
   for (const name of [
     'Connection',
@@ -55,11 +55,11 @@ describe('headers on their way down', () => {
     'Clear-Site-Data',
     'Strict-Transport-Security',
   ]) {
-    it(`drop ${name}`, () => assert.deepEqual(inboundHeaders(['a', '1', name, 'x'], secrets), ['a', '1']))
+    it(`drop ${name}`, () => assert.deepEqual(clientResponseHeaders(['a', '1', name, 'x'], secrets), ['a', '1']))
   }
   it('drop what a connection header names, and values that hold a secret', () => {
     assert.deepEqual(
-      inboundHeaders(['connection', 'x-mine', 'X-Mine', '1', 'x-echo', `you sent ${KEY}`, 'a', '1'], secrets),
+      clientResponseHeaders(['connection', 'x-mine', 'X-Mine', '1', 'x-echo', `you sent ${KEY}`, 'a', '1'], secrets),
       ['a', '1'],
     )
   })

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { headerRules, type Outbound, outboundHeaders } from '../../../plugins/upstream/headers.ts'
+import { headerRules, type Outbound, upstreamRequestHeaders } from '../../../plugins/upstream/headers.ts'
 
 const KEY = 'the-gateway-key-0123456789'
 const AGENT = `gak_${'Ab3-_'.repeat(9).slice(0, 43)}`
@@ -19,7 +19,7 @@ const outbound = (raw: readonly string[], more: Partial<Outbound> = {}): Outboun
   ...more,
 })
 const up = (raw: readonly string[], more: Partial<Outbound> = {}, by = rules): string[] =>
-  outboundHeaders(by, outbound(raw, more), secrets)
+  upstreamRequestHeaders(by, outbound(raw, more), secrets)
 const always = ['accept-encoding', 'identity', 'content-length', '2']
 
 describe('headers on their way up', () => {
@@ -31,7 +31,7 @@ describe('headers on their way up', () => {
       headerRules('b', 'none', undefined, { 'x-a': 'c' }),
     ]
     const sent = (by: typeof first, style: string) =>
-      outboundHeaders(by, outbound(raw, { style, length: undefined }), own)
+      upstreamRequestHeaders(by, outbound(raw, { style, length: undefined }), own)
     const identity = ['accept-encoding', 'identity']
     assert.deepEqual(sent(first, 'messages'), ['host', 'a', ...raw, 'anthropic-version', '2', ...identity])
     assert.deepEqual(sent(first, 'responses'), ['host', 'a', ...raw, ...identity])

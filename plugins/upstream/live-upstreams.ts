@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Gateway } from 'guard-gateway/core'
-import { type Upstream, upstreamOf } from './destination.ts'
 import type { UpstreamOptions } from './options.ts'
 import { Upstreams } from './routing.ts'
+import { type Upstream, upstreamOf } from './upstream.ts'
 
 /** Where the upstreams stand; another list there takes effect with the next request. */
 export interface UpstreamsOptions {

@@ -5,7 +5,7 @@ import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
 import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'
 
-/** An upstream with everything worked out that does not change from request to request. */
+/** An upstream with everything precomputed that is the same for all its requests. */
 export interface Upstream {
   readonly name: string
   readonly styles: readonly string[]
@@ -19,7 +19,7 @@ export interface Upstream {
   readonly rules: HeaderRules
   readonly timeouts: Timeouts
   readonly connections: Connections
-  /** What stands before a canonical path. */
+  /** The path of `base_url`, before a canonical path. */
   readonly prefix: string
   readonly paths: ReadonlyMap<string, string>
   readonly model_map: ReadonlyMap<string, string>
@@ -28,7 +28,7 @@ export interface Upstream {
   readonly fallback: readonly string[]
 }
 
-/** Works an upstream out. Throws TypeError for a base address or a proxy that is none. */
+/** Resolves the options of an upstream. Throws TypeError for an invalid base URL or proxy. */
 export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamClients']): Upstream => {
   const url = new URL(options.base_url)
   const timeouts = { ...timeoutDefaults, ...options.timeouts }

@@ -1,12 +1,12 @@
 import type { Client, Gateway, ProxyRequest, Reply, UpstreamResponse } from 'guard-gateway/core'
-import { ask } from './ask.ts'
-import type { Upstream } from './destination.ts'
-import { inboundHeaders } from './headers.ts'
-import type { LiveUpstreams } from './live.ts'
+import { clientResponseHeaders } from './headers.ts'
+import type { LiveUpstreams } from './live-upstreams.ts'
 import { mergedModels } from './models.ts'
+import { sendUnguarded } from './send-unguarded.ts'
+import type { Upstream } from './upstream.ts'
 
 /** Answers unguarded requests: model lists of several upstreams are merged, everything else goes to one upstream as it is. */
-export const proxier = (gateway: Gateway, live: LiveUpstreams) => {
+export const passthroughHandler = (gateway: Gateway, live: LiveUpstreams) => {
   const models = mergedModels(gateway)
   return async (request: ProxyRequest, client: Client): Promise<Reply> => {
     const upstreams = live.current
@@ -16,7 +16,7 @@ export const proxier = (gateway: Gateway, live: LiveUpstreams) => {
       request.styles,
       request.path.startsWith('/v1/models/') ? modelInPath(request) : request.model,
     )
-    return replyOf(gateway, upstream, await ask(gateway, upstream, request, client))
+    return replyOf(gateway, upstream, await sendUnguarded(gateway, upstream, request, client))
   }
 }
 
@@ -31,7 +31,7 @@ const modelInPath = ({ path }: ProxyRequest): string => {
 
 const replyOf = (gateway: Gateway, upstream: Upstream, { status, headers, body }: UpstreamResponse): Reply => ({
   status,
-  headers: inboundHeaders(headers, gateway.secrets),
+  headers: clientResponseHeaders(headers, gateway.secrets),
   body,
   upstream: upstream.name,
   attempts: [{ upstream: upstream.name, status, error: null }],

@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream'
 import { type BodyReader, GuardError, type PushedBody, type ReplyBody, readInto } from 'guard-gateway/core'
 
 /** A body from its first byte to its last. Throws UPSTREAM_UNREACHABLE for one that breaks off or is larger than `limit` bytes. */
-export const wholeBody = (body: ReplyBody, limit: number): Promise<Buffer> => {
+export const readWholeBody = (body: ReplyBody, limit: number): Promise<Buffer> => {
   if (body instanceof Uint8Array) return Promise.resolve(Buffer.from(body.buffer, body.byteOffset, body.length))
   return new Promise((resolve, reject) => {
-    readInto(body, new Gathering(body, limit, resolve, reject))
+    readInto(body, new BodyCollector(body, limit, resolve, reject))
   })
 }
 
@@ -14,7 +14,7 @@ export const discard = (body: ReplyBody): void => {
   if (!(body instanceof Uint8Array)) body.destroy()
 }
 
-class Gathering implements BodyReader {
+class BodyCollector implements BodyReader {
   readonly #body: Readable | PushedBody
   readonly #limit: number
   readonly #resolve: (whole: Buffer) => void

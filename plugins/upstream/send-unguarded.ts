@@ -1,13 +1,13 @@
 import type { Client, Gateway, ProxyRequest, UpstreamResponse } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
 import { bodyFor } from './body.ts'
-import type { Upstream } from './destination.ts'
-import { outboundHeaders } from './headers.ts'
+import { upstreamRequestHeaders } from './headers.ts'
 import { missingLogin } from './login.ts'
-import { send } from './request.ts'
+import type { Upstream } from './upstream.ts'
+import { send } from './upstream-attempt.ts'
 
 /** Sends an unguarded request to an upstream as it is, but for headers and the name of its model there. Throws NoReply and LOGIN_MISSING. */
-export const ask = async (
+export const sendUnguarded = async (
   gateway: Gateway,
   upstream: Upstream,
   request: ProxyRequest,
@@ -19,7 +19,7 @@ export const ask = async (
   const login = logins.get(request) ?? []
   const body = await sentBody(upstream, request)
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
-  const headers = outboundHeaders(upstream.rules, outbound, gateway.secrets)
+  const headers = upstreamRequestHeaders(upstream.rules, outbound, gateway.secrets)
   return send(
     upstream,
     { method, path: upstream.prefix + path + query, headers, body },

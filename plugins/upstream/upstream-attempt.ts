@@ -8,7 +8,7 @@ import {
   type UpstreamResponse,
 } from 'guard-gateway/core'
 import { connectionFault } from 'guard-gateway/lib/network'
-import type { Upstream } from './destination.ts'
+import type { Upstream } from './upstream.ts'
 
 /** An attempt that brought no reply; `attempt` is what its record says. */
 export class NoReply extends GuardError {
@@ -26,10 +26,10 @@ export const send = (
   client: Client,
   owned: BodyOwnership | undefined,
 ): Promise<UpstreamResponse> =>
-  new Promise((resolve, reject) => new Sending(upstream, owned, resolve, reject).begin(request, client))
+  new Promise((resolve, reject) => new UpstreamAttempt(upstream, owned, resolve, reject).begin(request, client))
 
-/** One attempt, and how long it may take: `answered` is told the reply once its head is there, `failed` why there is none. */
-export class Sending implements UpstreamListener {
+/** One attempt with its timeouts: `answered` gets the reply once its head has arrived, `failed` the reason why none has. */
+export class UpstreamAttempt implements UpstreamListener {
   readonly #upstream: Upstream
   readonly #owned: BodyOwnership | undefined
   readonly #answered: (response: UpstreamResponse) => void
@@ -56,10 +56,11 @@ export class Sending implements UpstreamListener {
     const { headers_ms, total_ms } = timeouts
     const exchange = this.#send(request)
     if (exchange === undefined) return
-    this.#head = setTimeout(() => exchange.stop(new Late(`no answer within ${headers_ms} ms`)), headers_ms)
-    if (total_ms > 0) this.#total = setTimeout(() => exchange.stop(new Late(`no end within ${total_ms} ms`)), total_ms)
+    this.#head = setTimeout(() => exchange.stop(new TimeoutError(`no answer within ${headers_ms} ms`)), headers_ms)
+    if (total_ms > 0)
+      this.#total = setTimeout(() => exchange.stop(new TimeoutError(`no end within ${total_ms} ms`)), total_ms)
     client.onGone(() => {
-      if (!this.#isAnswered && (client.interrupted || on_disconnect === 'abort')) exchange.stop(new Left())
+      if (!this.#isAnswered && (client.interrupted || on_disconnect === 'abort')) exchange.stop(new ClientGoneError())
     })
   }
 
@@ -102,15 +103,15 @@ export class Sending implements UpstreamListener {
   }
 }
 
-class Late extends Error {}
+class TimeoutError extends Error {}
 
 /** The client left before an answer came, so the gateway closed the connection. */
-class Left extends Error {
+class ClientGoneError extends Error {
   readonly code = 'CLIENT_GONE'
 }
 
 const noReply = ({ name, via }: Upstream, error: NodeJS.ErrnoException): NoReply => {
-  if (error instanceof Late)
+  if (error instanceof TimeoutError)
     return new NoReply(
       'UPSTREAM_TIMEOUT',
       `Upstream "${name}" did not answer in time: ${error.message}. Try again, or raise its timeouts.`,
