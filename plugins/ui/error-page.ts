@@ -1,6 +1,6 @@
 import { errorBody, type GuardError, statusOf } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
-import { pathOf } from './asked.ts'
+import { pathOf } from './page-request.ts'
 import type { Shell } from './shell.ts'
 
 /** A request that led to an error. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldFault, type Form, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
-import { askOf, pathOf } from './asked.ts'
 import { withNotice } from './notices.ts'
-import { show } from './pages.ts'
+import { askOf, pathOf } from './page-request.ts'
+import { sendPage } from './pages.ts'
 import type { Shell } from './shell.ts'
 
 const MAX_BYTES = 1_048_576
@@ -26,7 +26,9 @@ export const formRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
     for (const form of gateway.forms) {
       const schema = { hide: true } as object
       scope.post(form.path, { schema }, (request, reply) => take(gateway, shell, form, request, reply))
-      scope.get(form.path, { schema }, ({ params }, reply) => reply.redirect(filled(form.page, params as Params), 303))
+      scope.get(form.path, { schema }, ({ params }, reply) =>
+        reply.redirect(fillPattern(form.page, params as Params), 303),
+      )
     }
   })
 }
@@ -40,14 +42,14 @@ const take = async (
 ): Promise<FastifyReply> => {
   const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
   const params = request.params as Params
-  const back = returnTo(fields.get('return_to')) ?? filled(form.page, params)
+  const back = returnTo(fields.get('return_to')) ?? fillPattern(form.page, params)
   const sent = await submit(form, { params, fields, now: gateway.clock.now() })
-  if ('faults' in sent) return again(gateway, shell, form, request, reply, back, fields, sent.faults)
+  if ('faults' in sent) return rerenderForm(gateway, shell, form, request, reply, back, fields, sent.faults)
   if ('view' in sent) {
     const page = { id: form.id, path: form.page, render: async () => sent.view }
-    return show(shell, page, reply, { ...askOf(gateway, request), url: back })
+    return sendPage(shell, page, reply, { ...askOf(gateway, request), url: back })
   }
-  const target = returnTo(sent.location ?? null) ?? placed(back, sent.at, form, params)
+  const target = returnTo(sent.location ?? null) ?? withRowAnchor(back, sent.at, form, params)
   return reply.redirect(withNotice(target, sent.notice, sent.about), 303)
 }
 
@@ -58,13 +60,13 @@ const returnTo = (given: string | null): string | undefined => {
 }
 
 /** A list with the row to be shown at; the page of the thing itself stays as it is. */
-const placed = (back: string, at: string | undefined, { page }: Form, params: Params): string => {
-  const isItsOwn = page.includes(':') && pathOf(back) === filled(page, params)
+const withRowAnchor = (back: string, at: string | undefined, { page }: Form, params: Params): string => {
+  const isItsOwn = page.includes(':') && pathOf(back) === fillPattern(page, params)
   return at === undefined || isItsOwn || back.includes('#') ? back : `${back}#${encodeURI(at)}`
 }
 
 /** A pattern with its parameters filled in. */
-const filled = (pattern: string, params: Params): string =>
+const fillPattern = (pattern: string, params: Params): string =>
   pattern.replaceAll(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''))
 
 /** What the form says; an error that names a field becomes that field's fault. */
@@ -78,7 +80,7 @@ const submit = async (form: Form, posted: Parameters<Form['submit']>[0]) => {
 }
 
 /** The form's page once more, as it was reached, with what was typed and what is wrong. */
-const again = (
+const rerenderForm = (
   gateway: Gateway,
   shell: Shell,
   form: Form,
@@ -92,5 +94,5 @@ const again = (
   if (page === undefined) throw new GuardError('NOT_FOUND')
   const query = new URLSearchParams(back.split('?', 2)[1] ?? '')
   const ask = { ...askOf(gateway, request), query, url: back, refused: { form: form.id, fields, faults } }
-  return show(shell, page, reply, ask)
+  return sendPage(shell, page, reply, ask)
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
 
-/** Keys and what they do, by the order in which they are told; those that lead to pages stand before the last. */
+/** Keys and what they do, in display order; the keys of pages precede the last one. */
 const keys = [
   ['/', 'search'],
   ['j k', 'next, previous row'],

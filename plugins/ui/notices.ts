@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { Html } from 'guard-gateway/lib/html'
-import { queryOf } from './asked.ts'
+import { queryOf } from './page-request.ts'
 
 /** The sentence that a page shows because a form led to it: from the forms' tables, or from what is on record of what it is about, never from the address itself. */
 export const noticeOf = async (gateway: Gateway, url: string): Promise<Html | string | undefined> => {

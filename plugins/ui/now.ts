@@ -20,13 +20,13 @@ export const nowPage = (gateway: Gateway, options: UiOptions): Page => ({
 
 const mainOf = async (gateway: Gateway, { default_mode }: UiOptions, ask: Ask): Promise<Html> => {
   const panels = [...gateway.panels].sort((one, other) => one.order - other.order)
-  const told = await Promise.all(panels.map((panel) => toldBy(gateway, panel, ask)))
+  const told = await Promise.all(panels.map((panel) => renderPanel(gateway, panel, ask)))
   return html`<div data-live="*" data-begins><div class="head"><h1>Now</h1><p><strong>${default_mode}</strong>: ${meanings[default_mode] ?? 'requests are judged'}</p><p class="quiet">up for ${durationText(Math.floor(process.uptime()) * NS_PER_S)}</p></div>
 ${told.map((part) => part !== undefined && html`<section>${part}</section>`)}</div>`
 }
 
-/** One part that cannot be told does not keep the others back. */
-const toldBy = async (gateway: Gateway, panel: Panel, ask: Ask): Promise<Html | undefined> => {
+/** A panel that throws does not hide the others. */
+const renderPanel = async (gateway: Gateway, panel: Panel, ask: Ask): Promise<Html | undefined> => {
   try {
     return await panel.render(ask)
   } catch (error) {

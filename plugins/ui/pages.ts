@@ -1,25 +1,25 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Ask, Gateway, Page } from 'guard-gateway/core'
 import type { Html } from 'guard-gateway/lib/html'
-import { askOf, pathOf } from './asked.ts'
 import { noticeOf } from './notices.ts'
+import { askOf, pathOf } from './page-request.ts'
 import type { Shell } from './shell.ts'
 
 /** `HEAD /` is not a page: agents ask by it whether anybody is there. */
-const told = ({ id, path }: Page) => ({
+const routeOptions = ({ id, path }: Page) => ({
   schema: { summary: `Page: ${id}`, hide: true } as object,
   ...(path === '/' ? { exposeHeadRoute: false } : {}),
 })
 
-/** Serves every registered page; a slash too many behind its path leads to it. */
+/** Serves every registered page; a trailing slash redirects to it. */
 export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
   for (const page of gateway.pages) {
     if (page.path !== '/')
-      app.get(`${page.path}/`, told(page), (request, reply) =>
+      app.get(`${page.path}/`, routeOptions(page), (request, reply) =>
         reply.redirect(request.url.replace(/\/(?=\?|$)/, ''), 308),
       )
-    app.get(page.path, told(page), async (request, reply) =>
-      show(shell, page, reply, askOf(gateway, request), await noticeOf(gateway, request.url)),
+    app.get(page.path, routeOptions(page), async (request, reply) =>
+      sendPage(shell, page, reply, askOf(gateway, request), await noticeOf(gateway, request.url)),
     )
   }
 }
@@ -37,7 +37,7 @@ export const documentOf = async (
 }
 
 /** Answers with a page. */
-export const show = async (
+export const sendPage = async (
   shell: Shell,
   page: Page,
   reply: FastifyReply,

@@ -10,7 +10,7 @@ export const queryOf = (url: string): URLSearchParams => {
 /** The path of a target. */
 export const pathOf = (url: string): string => url.replace(/[?#].*$/s, '')
 
-/** What a page is told of a request. */
+/** The request as a page gets it. */
 export const askOf = (gateway: Gateway, request: FastifyRequest): Ask => ({
   params: request.params as Readonly<Record<string, string>>,
   query: queryOf(request.url),
@@ -19,6 +19,6 @@ export const askOf = (gateway: Gateway, request: FastifyRequest): Ask => ({
   now: gateway.clock.now(),
 })
 
-/** Only shown, and only to whoever asks: a proxy that ends TLS says so. */
+/** For display to the client itself, so a proxy's header is trusted. */
 const schemeOf = ({ protocol, headers }: FastifyRequest): string =>
   headers['x-forwarded-proto'] === 'https' ? 'https' : protocol
