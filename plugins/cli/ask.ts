@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers'
 import type { FastifyError } from 'fastify'
 import { type AskStream, errorBody, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { errorFromResponse, schemaError } from 'guard-gateway/lib/errors'
-import { type Place, reached } from './reach.ts'
+import { findGateway, type GatewayLocation } from './gateway-probe.ts'
 
 /** Where commands find what they ask for. */
 export interface AskOptions {
   /** The gateway that may be running; undefined where nobody has written down where it would be. */
-  readonly place: Place | undefined
+  readonly place: GatewayLocation | undefined
   /** The storage outlives the process, so it can be asked where no gateway runs. */
   readonly durable: boolean
 }
@@ -20,9 +20,9 @@ const headersOf = (body: Readable | string) => ({
 /** What is asked; `address` is that of the gateway that runs, and undefined for one opened for this. */
 export type Work<T> = (ask: AskStream, address: string | undefined) => Promise<T>
 
-/** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked, and UNAUTHORIZED as `reached` does. */
+/** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked, and UNAUTHORIZED as `findGateway` does. */
 export const asking = async <T>(gateway: Gateway, { place, durable }: AskOptions, work: Work<T>): Promise<T> => {
-  const address = place && (await reached(place))
+  const address = place && (await findGateway(place))
   if (address !== undefined) return work(named(overHttp(address)), address)
   if (!durable)
     throw new GuardError(
@@ -50,7 +50,7 @@ const overHttp =
       if (!answer.ok) throw errorFromResponse(await answer.text())
       return Readable.from(arriving(answer.body ?? [], address), { objectMode: false })
     } catch (error) {
-      throw (body instanceof Readable ? body.errored : null) ?? toldOf(error, address)
+      throw (body instanceof Readable ? body.errored : null) ?? connectionError(error, address)
     }
   }
 
@@ -58,12 +58,12 @@ async function* arriving(body: AsyncIterable<Uint8Array> | readonly Uint8Array[]
   try {
     yield* body
   } catch (error) {
-    throw toldOf(error, address)
+    throw connectionError(error, address)
   }
 }
 
-/** In place of a connection that broke off, that the gateway is gone. */
-const toldOf = (error: unknown, address: string): unknown =>
+/** GATEWAY_NOT_RUNNING instead of a network error. */
+const connectionError = (error: unknown, address: string): unknown =>
   error instanceof TypeError
     ? new GuardError(
         'GATEWAY_NOT_RUNNING',

@@ -38,7 +38,7 @@ const overview = (commands: readonly Command[]): string[] => [
   '"guard <command> --help" shows what a command takes.',
 ]
 
-/** What stands under each heading, by the first word of a command; the last takes what no other names. */
+/** Commands by heading, by their first word; the last heading takes the rest. */
 const headings: readonly (readonly [title: string, words: readonly string[]])[] = [
   ['Start', ['gateway', 'run', 'setup', 'doctor', 'status']],
   ['Try', ['playground']],

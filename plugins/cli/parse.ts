@@ -37,7 +37,7 @@ export const begins = (argv: readonly string[], id: string): boolean => {
   return words.slice(0, id.split(' ').length).join(' ') === id
 }
 
-/** What stands before `--` and behind it; `guard help x` and `guard version` are the flags of that name. */
+/** The words before `--` and after it; `guard help x` and `guard version` are the flags of that name. */
 const parted = (
   argv: readonly string[],
 ): { readonly before: readonly string[]; readonly behind: readonly string[] } => {
@@ -59,7 +59,7 @@ const commandIn = (
   return command === undefined ? { command: called(words[0] ?? ''), length: 1 } : { command, length: two.length }
 }
 
-/** What stands behind `--` is a command line of its own; elsewhere it is arguments, whatever they begin with. */
+/** The words after `--` are a command line of their own; elsewhere it is arguments, whatever they begin with. */
 const takesCommand = ({ args }: Command): boolean => args?.startsWith('[--') === true
 
 const withoutCommand = (
@@ -85,7 +85,7 @@ const withoutCommand = (
   return { kind: 'unknown', message: `Unknown command "${first}".${suggestion(first, [...new Set(words)])}`, options }
 }
 
-/** `<code>` must be there, `[client]` may be, `[...clients]` takes all that follow, `[-- command...]` what stands behind `--` alone. */
+/** `<code>` must be there, `[client]` may be, `[...clients]` takes all that follow, `[-- command...]` the words after `--`. */
 const arityFault = (args: readonly string[], command: Command): string | undefined => {
   const [first] = args
   if (first !== undefined && takesCommand(command))

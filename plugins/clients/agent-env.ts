@@ -2,7 +2,7 @@ import type { Gateway, Io } from 'guard-gateway/core'
 import { type ChildEnv, childEnv } from 'guard-gateway/lib/child-env'
 import { directTo } from 'guard-gateway/lib/network'
 import type { Launch } from './profile.ts'
-import { headerLines, KEY_HEADER } from './setting.ts'
+import { headerLines, KEY_HEADER } from './profile-settings.ts'
 
 /** What an agent is started with. */
 export interface AgentEnvOptions {
@@ -44,7 +44,7 @@ export const agentEnv = (
   }
 }
 
-/** Lines of the user's own; where one run stands inside another, those of the outer one make way: a request may name itself once. */
+/** The user's own header lines; a nested run drops those of the outer run, since a request may name itself once. */
 const ownLines = (text: string, headers: Readonly<Record<string, string>>): readonly string[] =>
   text.split('\n').filter((line) => {
     const name = line.split(':', 1)[0]?.trim().toLowerCase() ?? ''

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AskJson, GuardError } from 'guard-gateway/core'
-import { writeNew } from './write.ts'
+import { writeNew } from './write-profile.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 

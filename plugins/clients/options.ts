@@ -1,5 +1,5 @@
 import type { AskJson } from 'guard-gateway/core'
-import type { LoginUpstream } from './own-login.ts'
+import type { LoginUpstream } from './passthrough-login.ts'
 
 /** What the commands for clients know of the gateway. */
 export interface ClientsOptions {

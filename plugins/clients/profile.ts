@@ -1,4 +1,4 @@
-import type { Setting } from './setting.ts'
+import type { ProfileSettings } from './profile-settings.ts'
 
 /** A file of a profile, below the profiles' folder. */
 export interface ProfileFile {
@@ -21,7 +21,7 @@ export interface Launch {
   readonly around?: readonly string[]
   /** Every request of it says whose it is. */
   readonly is_labelled?: true
-  /** Inserted behind the command's name. */
+  /** Inserted after the command's name. */
   readonly flags: readonly string[]
 }
 
@@ -41,12 +41,12 @@ export interface Profile {
   readonly can_bring_login?: true
   /** Why nothing is written; the rest then says what does work. */
   readonly impossible?: string
-  files(setting: Setting): readonly ProfileFile[]
+  files(setting: ProfileSettings): readonly ProfileFile[]
   /** Lines to type, in order. */
-  use(setting: Setting): readonly string[]
-  undo(setting: Setting): string
+  use(setting: ProfileSettings): readonly string[]
+  undo(setting: ProfileSettings): string
   /** What else whoever uses it should know or do. */
-  note?(setting: Setting): string | undefined
+  note?(setting: ProfileSettings): string | undefined
   /** What it sends to tell its sessions apart. */
   readonly session: string
   /** What it does when a request is blocked. */
@@ -54,7 +54,7 @@ export interface Profile {
   /** User-agent glob and status with which it stops at once and shows the message. */
   readonly block_status?: readonly [agents: string, status: number]
   /** Absent: it cannot be pointed elsewhere by environment and flags. */
-  launch?(setting: Setting): Launch
+  launch?(setting: ProfileSettings): Launch
 }
 
 /** The first line of a written file, by which a later run knows it as its own. */

@@ -3,17 +3,17 @@ import { type Command, type Gateway, GuardError, type Input, type Io } from 'gua
 import { envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
 import { newId } from 'guard-gateway/lib/ids'
 import { agentEnv } from './agent-env.ts'
-import { type AgentRun, cameThrough, warningOf } from './came-through.ts'
 import { runChild } from './child.ts'
 import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
-import { startOwn } from './own-gateway.ts'
-import { bringsLogin } from './own-login.ts'
+import { bringsLogin } from './passthrough-login.ts'
 import type { Launch, Profile } from './profile.ts'
+import { labels, type ProfileSettings } from './profile-settings.ts'
 import { profileOf, profiles } from './profiles/index.ts'
 import { projectName } from './project-name.ts'
-import { labels, type Setting } from './setting.ts'
+import { type AgentRun, runTraffic, warningOf } from './run-traffic.ts'
 import { summaryOf } from './summary.ts'
+import { startTemporaryGateway } from './temporary-gateway.ts'
 
 /** `guard run`: starts one agent with what points it at the gateway; nothing is left behind. */
 export const runAgent = (gateway: Gateway, options: ClientsOptions): Command => ({
@@ -84,7 +84,7 @@ const profileFor = (command: string, named: string | undefined): Profile => {
 }
 
 /** Throws USAGE for a client that environment and flags cannot point anywhere. */
-const launchOf = (profile: Profile): ((setting: Setting) => Launch) => {
+const launchOf = (profile: Profile): ((setting: ProfileSettings) => Launch) => {
   if (profile.launch !== undefined) return profile.launch
   const why = profile.impossible ?? 'It keeps its provider in files of its own.'
   const way = profile.impossible === undefined ? ` Use "guard setup ${profile.id} --model <id>".` : ''
@@ -105,7 +105,7 @@ const settingOf = async (
   profile: Profile,
   input: Input,
   io: Io,
-): Promise<Omit<Setting, 'bringsLogin' | 'has' | 'run_id'>> => {
+): Promise<Omit<ProfileSettings, 'bringsLogin' | 'has' | 'run_id'>> => {
   const session = sessionFlag(input)
   const mode = modeOf(options, input, io)
   return {
@@ -144,14 +144,14 @@ const gatewayFor = async (
   } catch (error) {
     const isDown = error instanceof GuardError && error.code === 'GATEWAY_NOT_RUNNING'
     if (!isDown || input.options.start !== true) throw error
-    return { address: options.address, stop: await startOwn(options) }
+    return { address: options.address, stop: await startTemporaryGateway(options) }
   }
 }
 
 /** What the agent did, on a terminal; that nothing of it came through, everywhere. */
 const tell = async (run: AgentRun, { calledAs }: ClientsOptions, io: Io): Promise<void> => {
   const { address } = run
-  const came = await cameThrough(run)
+  const came = await runTraffic(run)
   const warning = warningOf(came, address, calledAs)
   if (warning !== '') io.err.write(`${warning}\n`)
   else if ('sessions' in came && 'isTTY' in io.err && io.err.isTTY === true)

@@ -6,9 +6,9 @@ import { keyFile, storeAgentKey } from './agent-key.ts'
 import { modelFlag, nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import { MARK, type Profile } from './profile.ts'
+import type { ProfileSettings } from './profile-settings.ts'
 import { profiles } from './profiles/index.ts'
-import type { Setting } from './setting.ts'
-import { writeProfile } from './write.ts'
+import { writeProfile } from './write-profile.ts'
 
 /** `guard setup`: writes connection profiles into a folder of their own; no client's own configuration is touched. */
 export const setup = (options: ClientsOptions): Command => ({
@@ -35,7 +35,7 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   const chosen = chosenProfiles(input)
   const plain = settingOf(options, input, io)
   const print = input.options.print === true
-  const done: Done[] = []
+  const done: SetupResult[] = []
   if (plain.keyed && !print)
     await options.asking((ask) => storeAgentKey(ask, plain.folder, plain.agent ?? '', plain.project))
   const setting = { ...plain, shown_key: await shownKey(plain) }
@@ -44,20 +44,20 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   } finally {
     // what was written before one that cannot be is there to be used, or undone
     if (input.options.json === true) io.out.write(`${JSON.stringify({ folder: setting.folder, clients: done })}\n`)
-    else for (const one of done) io.out.write(`${told(one, input.options.enforce === true)}\n`)
+    else for (const one of done) io.out.write(`${resultText(one, input.options.enforce === true)}\n`)
   }
   return done.some(({ state }) => state === 'exists') ? 1 : 0
 }
 
-/** The key that stands in a profile: the agent's own where it has one. */
-const shownKey = async ({ shown_key, keyed, folder, agent }: Setting): Promise<string> => {
+/** The key in a profile: the agent's own if it has one. */
+const shownKey = async ({ shown_key, keyed, folder, agent }: ProfileSettings): Promise<string> => {
   if (!keyed) return shown_key
   const stored = await readFile(keyFile(folder, agent ?? ''), 'utf8').catch(() => `the key of ${agent}`)
   return stored.trim()
 }
 
 /** What became of one client. */
-interface Done {
+interface SetupResult {
   readonly client: string
   readonly title: string
   readonly state: 'written' | 'unchanged' | 'printed' | 'exists' | 'skipped'
@@ -85,7 +85,7 @@ const chosenProfiles = ({ args }: Input): readonly Profile[] => {
   })
 }
 
-const settingOf = (options: ClientsOptions, input: Input, io: Io): Setting => {
+const settingOf = (options: ClientsOptions, input: Input, io: Io): ProfileSettings => {
   const { options: flags } = input
   const agent = nameFlag(input, 'agent')
   return {
@@ -104,7 +104,7 @@ const settingOf = (options: ClientsOptions, input: Input, io: Io): Setting => {
   }
 }
 
-const prepare = async (profile: Profile, setting: Setting, print: boolean): Promise<Done> => {
+const prepare = async (profile: Profile, setting: ProfileSettings, print: boolean): Promise<SetupResult> => {
   const { id: client, title, session, on_block, block_status, impossible } = profile
   const about = { client, title, session, on_block, ...(block_status === undefined ? {} : { block_status }) }
   const skipped = { ...about, state: 'skipped', files: [], use: [], undo: '' } as const
@@ -113,7 +113,7 @@ const prepare = async (profile: Profile, setting: Setting, print: boolean): Prom
     return { ...skipped, reason: 'Its profile names a model: run again with --model <id>.' }
   const mark = `${MARK}, tried with ${profile.tested_with}`
   const files = profile.files(setting).map(({ path, text }) => ({ path, text: text.replace(MARK, mark) }))
-  const note = noteOf(profile, setting)
+  const note = profileNote(profile, setting)
   const usage = { use: profile.use(setting), undo: profile.undo(setting), ...(note === undefined ? {} : { note }) }
   if (print) return { ...about, ...usage, state: 'printed', files }
   try {
@@ -126,14 +126,14 @@ const prepare = async (profile: Profile, setting: Setting, print: boolean): Prom
   }
 }
 
-const noteOf = (profile: Profile, setting: Setting): string | undefined => {
+const profileNote = (profile: Profile, setting: ProfileSettings): string | undefined => {
   const isIgnored = setting.bringsLogin(profile.style) && profile.can_bring_login !== true
   return isIgnored
     ? '--passthrough changes nothing here: it shows one key, the gateway key, so its upstream needs an api_key and no auth: passthrough'
     : profile.note?.(setting)
 }
 
-const told = (done: Done, enforce: boolean): string => {
+const resultText = (done: SetupResult, enforce: boolean): string => {
   const { title, client, state, reason, files, use, undo, note, session, on_block, block_status } = done
   const lines = [`${title} (${client}): ${state}`]
   if (reason !== undefined) lines.push(`  ${reason}`)

@@ -5,7 +5,7 @@ import { shapeOf } from 'guard-gateway/lib/json'
 import { hint, type ListedSession, sessionLines, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
-import { isWaiting, waitingLines } from './waiting.ts'
+import { isPaused, pausedSessionLines } from './paused-sessions.ts'
 
 const SHOWN = 10
 const LOOKED_AT = 200
@@ -39,7 +39,7 @@ export const status = ({ asking, calledAs }: ClientsOptions): Command => ({
     const [tightest] = budgets
     if (tightest !== undefined) io.out.write(`${budgetLine(tightest, budgets.length)}\n`)
     for (const line of sessionLines(sessions.slice(0, SHOWN), terminalWidth(io.out))) io.out.write(`${line}\n`)
-    for (const line of waitingLines(sessions, calledAs)) io.out.write(`${line}\n`)
+    for (const line of pausedSessionLines(sessions, calledAs)) io.out.write(`${line}\n`)
     if (sessions.length === 0)
       hint(`Nothing was asked yet. Start an agent with: ${calledAs} run -- claude`, { options }, io)
     else if (address !== undefined) hint(`more: ${address}/sessions`, { options }, io)
@@ -63,7 +63,7 @@ const totalsOf = (sessions: Listed['sessions']): Totals => ({
   ...(Object.fromEntries(
     sums.map((name) => [name, sessions.reduce((total, session) => total + session[name], 0)]),
   ) as Totals),
-  paused: sessions.filter(isWaiting).length,
+  paused: sessions.filter(isPaused).length,
 })
 
 /** What costs are in: the currency of the prices in force; null where there are none. */

@@ -24,7 +24,7 @@ export const statusline = ({ address }: Pick<ClientsOptions, 'address'>): Comman
   },
 })
 
-interface Told {
+interface StatuslineInput {
   readonly session: SessionFigures & { readonly project_id: string }
   readonly budgets?: readonly BudgetLeft[]
 }
@@ -42,7 +42,7 @@ const lineFor = async (address: string, io: Io): Promise<string> => {
     const answer = await fetch(`${address}/api/${path}`, { signal })
     return answer.ok ? ((await answer.json()) as T) : undefined
   }
-  const told = await read<Told>(`sessions/by-external/${encodeURIComponent(id)}`)
+  const told = await read<StatuslineInput>(`sessions/by-external/${encodeURIComponent(id)}`)
   if (told === undefined) return 'guard: no request yet'
   const { session, budgets = [] } = told
   const decisions = await read<Decisions>(`sessions/${encodeURIComponent(session.id)}/events?limit=${LOOKED_BACK}`)
@@ -59,7 +59,7 @@ const partsOf = (
   const last = attributes.find(({ reason_code }) => typeof reason_code === 'string')?.reason_code
   const tokens = budgets.filter(({ scope, unit }) => scope === 'session' && unit === 'tokens')
   const budget = tokens.length === 0 ? '' : ` of ${countText(Math.min(...tokens.map(({ limit }) => limit)))}`
-  const [tightest] = tightestFirst(budgets.filter(isTold))
+  const [tightest] = tightestFirst(budgets.filter(isShown))
   return [
     ...(paused ? ['PAUSED'] : []),
     ...(mode === undefined ? [] : [mode]),
@@ -76,4 +76,4 @@ const partsOf = (
 const LOW = 0.2
 
 /** One that begins anew is always of interest, one of the session once little of it is left. */
-const isTold = (budget: BudgetLeft): boolean => budget.per !== null || shareLeft(budget) <= LOW
+const isShown = (budget: BudgetLeft): boolean => budget.per !== null || shareLeft(budget) <= LOW

@@ -3,7 +3,7 @@ import { costText, countText } from 'guard-gateway/lib/format'
 /** A gateway that does not answer holds nobody up for longer, in milliseconds. */
 const ASK_MS = 5_000
 
-export const ask = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(ASK_MS) })
+export const fetchGateway = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(ASK_MS) })
 
 /** What a session has used, as the administration interface tells it. */
 export interface SessionFigures {
@@ -24,7 +24,7 @@ export const sessionsSince = async (
   where: Readonly<Record<string, string>>,
   since: number,
 ): Promise<readonly SessionFigures[]> => {
-  const answer = await ask(`${address}/api/sessions?${new URLSearchParams({ limit: '200', ...where })}`)
+  const answer = await fetchGateway(`${address}/api/sessions?${new URLSearchParams({ limit: '200', ...where })}`)
   if (!answer.ok) throw new Error(`it answered ${answer.status}`)
   const { sessions } = (await answer.json()) as { readonly sessions: readonly SessionFigures[] }
   return sessions.filter(({ last_seen_at }) => Date.parse(last_seen_at) >= since)

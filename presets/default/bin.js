@@ -25,13 +25,13 @@ if (major < 22 || (major === 22 && minor < 19)) {
   )
   process.exitCode = 1
 } else {
-  const { answersAtOnce } = await import('./at-once.js')
+  const { answersQuickly } = await import('./quick-answers.js')
   const argv = process.argv.slice(2)
-  if (!answersAtOnce(argv)) {
+  if (!answersQuickly(argv)) {
     const { fitHeap } = await import('./heap.js')
     fitHeap()
-    const { openAhead } = await import('./ahead.ts')
-    openAhead(argv)
+    const { prestartDatabase } = await import('./prestart-database.ts')
+    prestartDatabase(argv)
     const { runProcess } = await import('./process.ts')
     await runProcess()
   }

@@ -4,7 +4,14 @@ import { type AskJson, type Command, type Gateway, GuardError, type Input, type 
 import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
 import { readJson } from 'guard-gateway/lib/json'
 import { bench } from 'guard-gateway/plugins/bench'
-import { asking, type Place, printNotice, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
+import {
+  asking,
+  type GatewayLocation,
+  printNotice,
+  printWarning,
+  requireGateway,
+  type Work,
+} from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
 import { checkHost, gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
@@ -12,17 +19,17 @@ import { playgroundCommands, showInBrowser } from 'guard-gateway/plugins/playgro
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { replayCommands } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
-import { calledAs, ownCommand } from './called-as.ts'
 import { configFor, exists, located } from './command-config.ts'
+import { calledAs, ownCommand } from './command-prefix.ts'
 import { mcpFaults } from './config/checks-mcp.ts'
 import { emptyConfig } from './config/defaults.ts'
 import { type Refuse, refusal } from './config/faults.ts'
-import { overridden } from './config/overrides.ts'
+import { withOverrides } from './config/overrides.ts'
 import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
+import { gatewayLocation } from './gateway-location.ts'
 import { type Config, createGateway } from './index.ts'
-import { facts, firstRunText, keptFromServers, nextSteps } from './messages.ts'
-import { placeOf } from './place.ts'
+import { facts, firstRunText, nextSteps, withheldFromServers } from './messages.ts'
 import { shippedPolicies, shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
 import { version } from './version.ts'
@@ -36,7 +43,7 @@ export const configured = async (options: Input['options'], command: Command | u
   const { file, named } = located(options, io)
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
   const loaded = await configFor(command, options, io)
-  const config = overridden(loaded.config, options, io.cwd, command?.id, io.env)
+  const config = withOverrides(loaded.config, options, io.cwd, command?.id, io.env)
   if (command?.id === 'gateway run' || command?.id === 'mcp serve') loaded.refuse(loaded.environmentFaults)
   // those of the file were checked with it
   const [fault] = mcpFaults(config)
@@ -44,7 +51,8 @@ export const configured = async (options: Input['options'], command: Command | u
   for (const warning of loaded.warnings) printWarning(warning, options, io)
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
   const gateway = await withRun({ ...loaded, config, file, named, command, first, approver_key }, io)
-  const kept = command?.id === 'gateway run' || command?.id === 'mcp serve' ? keptFromServers(config, gateway, io) : ''
+  const kept =
+    command?.id === 'gateway run' || command?.id === 'mcp serve' ? withheldFromServers(config, gateway, io) : ''
   if (kept !== '') printNotice(kept, options, io)
   if (command?.id !== 'gateway run') return gateway
   const done = (message: string) => printNotice(message, options, io)
@@ -57,14 +65,14 @@ const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | u
   const { file, named } = located(options, io)
   if (options.init !== true && (named || (await exists(file)))) return undefined
   // flags that cannot be used leave nothing behind
-  checkHost(overridden(emptyConfig(), options, io.cwd).server, options)
+  checkHost(withOverrides(emptyConfig(), options, io.cwd).server, options)
   const first = await writeFirstConfig(file)
   io.err.write(`${firstRunText(first, io.cwd)}\n`)
   return first
 }
 
 /** What a command line knows before its gateway is made. */
-interface Told {
+interface StatuslineInput {
   readonly config: Config
   readonly refuse: Refuse
   /** Nobody has written the configuration. */
@@ -80,7 +88,7 @@ interface Told {
 
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
 const withRun = async (
-  { config, refuse, builtIn, file, named, command, first, approver_key }: Told,
+  { config, refuse, builtIn, file, named, command, first, approver_key }: StatuslineInput,
   io: Io,
 ): Promise<Gateway> => {
   if (config.preset === 'mcp-stdio') return owning(await createGateway(config, [], refuse), config, file)
@@ -96,7 +104,7 @@ const withRun = async (
   const gateway = owning(await createGateway(config, [run], refuse), config, file)
   gateway.calledAs = called
   gateway.commands.add(doctor((options) => located(options, io).file))
-  const place = placeOf(config, file)
+  const place = gatewayLocation(config, file)
   const where = {
     place: builtIn ? undefined : place,
     durable: config.storage.backend !== 'memory' || command?.unconfigured === 'memory',
@@ -110,7 +118,7 @@ const withRun = async (
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
       calledAs: called.here,
-      running: (instead) => running(place, instead),
+      running: (instead) => requireGateway(place, instead),
       asking: (work) => asking(gateway, where, inJson(work)),
     }),
   )
@@ -125,11 +133,11 @@ const owning = (gateway: Gateway, { storage }: Config, file: string): Gateway =>
 /** Adds the commands that ask a gateway. */
 const addAsking = (
   gateway: Gateway,
-  place: Place,
+  place: GatewayLocation,
   ask: <T>(work: Work<T>) => Promise<T>,
   inJson: ReturnType<typeof jsonWork>,
 ): void => {
-  const inText = { asking: ask, running: () => running(place) }
+  const inText = { asking: ask, running: () => requireGateway(place) }
   const json = { ...inText, asking: <T>(work: JsonWork<T>) => ask(inJson(work)) }
   gateway.use(
     replayCommands(inText),

@@ -6,9 +6,9 @@ import { withFileLocation } from 'guard-gateway/lib/errors'
 import { isShape } from 'guard-gateway/lib/json'
 import { readYamlOffThread } from 'guard-gateway/lib/yaml'
 import { configFaults, configWarnings } from './config/checks.ts'
-import { type Environment, resolveReferences, servesOnly, upstreamsFrom } from './config/environment.ts'
+import { type Environment, isServeOnlyFault, resolveReferences, upstreamsFrom } from './config/environment.ts'
 import { type ConfigFault, type Refuse, refusal, schemaFaults } from './config/faults.ts'
-import { type Route, routed } from './config/network.ts'
+import { type ProxyRoute, withProxyRoutes } from './config/network.ts'
 import { patternFaults } from './config/patterns.ts'
 import { type Config, configSchema } from './config/schema.ts'
 
@@ -19,7 +19,7 @@ export interface LoadedConfig {
   readonly config: Config
   readonly warnings: readonly string[]
   /** How each address in it is reached. */
-  readonly routes: readonly Route[]
+  readonly routes: readonly ProxyRoute[]
   /** Proxies of the environment that cannot be used, for who is about to use them: without them the addresses are reached directly. */
   readonly environmentFaults: readonly ConfigFault[]
   /** For what turns out later to be wrong with the file. */
@@ -62,13 +62,13 @@ export const parseConfig = async (
   const { value, locate } = await readText(text, file)
   const refuse = refusal({ name: basename(file), locate })
   const resolved = resolveReferences(value ?? {}, env)
-  refuse(use === 'serve' ? resolved.faults : resolved.faults.filter((fault) => !servesOnly(fault)))
+  refuse(use === 'serve' ? resolved.faults : resolved.faults.filter((fault) => !isServeOnlyFault(fault)))
   const checked = await complete(resolved.value, env)
   refuse(checked.faults)
   const folder = dirname(resolve(file))
-  const said = atFolder(checked.value as Config, folder, env)
+  const said = withResolvedPaths(checked.value as Config, folder, env)
   refuse([...configFaults(said), ...patternFaults(said.redaction.patterns)])
-  const { faults, ...found } = await routed(said, folder, env)
+  const { faults, ...found } = await withProxyRoutes(said, folder, env)
   refuse(faults)
   return { ...found, warnings: configWarnings(said, env), refuse }
 }
@@ -101,15 +101,15 @@ const compiled = async (): Promise<ValidateFunction> => {
   return new Ajv({ allErrors: true, useDefaults: true, verbose: true, validateSchema: false }).compile(configSchema)
 }
 
-const atFolder = (config: Config, folder: string, env: Environment): Config => ({
+const withResolvedPaths = (config: Config, folder: string, env: Environment): Config => ({
   ...config,
   storage: { ...config.storage, file: resolve(folder, config.storage.file) },
-  mcp: mcpAt(config.mcp, folder),
+  mcp: withResolvedMcpPaths(config.mcp, folder),
   replay: { ...config.replay, pricing: pricingFile(config.replay.pricing, folder, env) },
   plugins: config.plugins.map((file) => resolve(folder, file)),
 })
 
-const mcpAt = (mcp: Config['mcp'], folder: string): Config['mcp'] => ({
+const withResolvedMcpPaths = (mcp: Config['mcp'], folder: string): Config['mcp'] => ({
   ...mcp,
   policy: mcp.policy === '' ? '' : resolve(folder, mcp.policy),
   servers: Object.fromEntries(

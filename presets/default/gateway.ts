@@ -17,8 +17,8 @@ const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
 }
 
 /**
- * A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet.
- * `refuse` is told of plugins that are not there.
+ * A gateway of the configured preset, the plugins of the user's files after it, and `more`; it is not open yet.
+ * `refuse` gets the faults of missing plugins.
  */
 export const createGateway = async (
   config: Config,

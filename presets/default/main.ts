@@ -3,7 +3,7 @@ import { type Command, Gateway, type Input, type Io } from 'guard-gateway/core'
 import { begins, printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { configFor, located } from './command-config.ts'
 import { addressOf } from './config/address.ts'
-import { overridden } from './config/overrides.ts'
+import { withOverrides } from './config/overrides.ts'
 import type { Config } from './config/schema.ts'
 import { createGateway } from './gateway.ts'
 import { version } from './version.ts'
@@ -21,8 +21,8 @@ export const main = (argv: readonly string[], io: Io): Promise<number> => {
 
 /** What others start again and again, and wait for, loads only what it needs. */
 const assemblyFor = (argv: readonly string[]): ((io: Io) => Assembly) => {
-  if (begins(argv, 'mcp run')) return proxyAlone
-  return begins(argv, 'statusline') ? lineAlone : everything
+  if (begins(argv, 'mcp run')) return mcpProxyAssembly
+  return begins(argv, 'statusline') ? statuslineAssembly : fullAssembly
 }
 
 /** Where the gateways of a command line come from. */
@@ -31,13 +31,13 @@ interface Assembly {
   configured(options: Input['options'], command: Command | undefined): Promise<Gateway>
 }
 
-const everything = (io: Io): Assembly => ({
+const fullAssembly = (io: Io): Assembly => ({
   builtIn: async () => (await import('./commands.ts')).withCommands(io),
   configured: async (options, command) => (await import('./commands.ts')).configured(options, command, io),
 })
 
 /** An MCP client starts `mcp run` for each of its servers and waits for it: it loads the proxy and what that needs, no more. */
-const proxyAlone = (io: Io): Assembly => ({
+const mcpProxyAssembly = (io: Io): Assembly => ({
   async builtIn() {
     const { emptyConfig } = await import('./config/defaults.ts')
     return createGateway({ ...emptyConfig(), preset: 'mcp-stdio' })
@@ -45,12 +45,12 @@ const proxyAlone = (io: Io): Assembly => ({
   async configured(options, command) {
     const { config, warnings, refuse } = await configFor(command, options, io)
     for (const warning of warnings) printWarning(warning, options, io)
-    return createGateway(overridden(config, options, io.cwd, command?.id), [], refuse)
+    return createGateway(withOverrides(config, options, io.cwd, command?.id), [], refuse)
   },
 })
 
 /** Claude Code starts `statusline` whenever its conversation has changed. */
-const lineAlone = (io: Io): Assembly => ({
+const statuslineAssembly = (io: Io): Assembly => ({
   builtIn: async () => withLine((await import('./config/defaults.ts')).emptyConfig()),
   async configured(options, command) {
     const { config, warnings } = await configFor(command, options, io)

@@ -4,7 +4,7 @@ import { childEnv } from 'guard-gateway/lib/child-env'
 import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
 
-/** What a first run did, for whoever started it; tells where the key is and not what it is. */
+/** The message of a first run; it says where the key is, never the key. */
 export const firstRunText = ({ file, key_line, git }: FirstRun, cwd: string): string => {
   const excluded = { excluded: ' Excluded from git.', ignored: ' Git ignores it already.', none: '' }[git]
   return `Wrote ${shown(file, cwd)} with a new gateway key, readable by you only; the key is in line ${key_line}, gateway_key.${excluded}`
@@ -29,7 +29,7 @@ export const nextSteps =
   ]
 
 /** Keys of this environment that MCP servers do not get, and how one gets one; empty where there are no such servers or keys. */
-export const keptFromServers = ({ mcp }: Config, gateway: Gateway, { env }: Io): string => {
+export const withheldFromServers = ({ mcp }: Config, gateway: Gateway, { env }: Io): string => {
   const children = Object.values(mcp.servers).filter(({ transport }) => transport === 'stdio')
   const { withheld } = childEnv(env, gateway)
   const kept = withheld.filter((name) => children.some((server) => server.env[name] === undefined))
@@ -49,7 +49,7 @@ const storageOf = ({ storage: { backend, file }, preset }: Config, cwd: string):
   return backend === 'sqlite' ? shown(file, cwd) : backend
 }
 
-/** A path as short as it can be told. */
+/** A path relative to the folder; unchanged if it is outside. */
 const shown = (file: string, cwd: string): string => {
   const short = relative(cwd, file)
   return short === '' ? basename(file) : short.startsWith('..') ? file : short

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import type { Refuse } from './config/faults.ts'
-import { movedNameHint } from './moved-name.ts'
+import { movedExportHint } from './moved-export.ts'
 
 /** Applies the plugins that the named files export, file by file in the order of their names in the module. `refuse` is told of the first file that cannot be used. */
 export const usePlugins = async (gateway: Gateway, files: readonly string[], refuse: Refuse): Promise<void> => {
@@ -11,7 +11,10 @@ export const usePlugins = async (gateway: Gateway, files: readonly string[], ref
     const wrong = (what: string, cause?: unknown) =>
       refuse([{ path: ['plugins', index], message: `${file} ${what}`, cause }])
     const exported = await load(file).catch(async (cause) =>
-      wrong(`cannot be loaded as a plugin: ${whyNot(file, cause)}${await movedNameHint(cause as Error)}`, cause),
+      wrong(
+        `cannot be loaded as a plugin: ${loadErrorText(file, cause)}${await movedExportHint(cause as Error)}`,
+        cause,
+      ),
     )
     gateway.ownFiles.add(file)
     const plugins = Object.values(exported ?? {}).filter(isPlugin)
@@ -19,15 +22,15 @@ export const usePlugins = async (gateway: Gateway, files: readonly string[], ref
     try {
       gateway.use(...plugins)
     } catch (cause) {
-      wrong(`cannot be applied: ${whyNot(file, cause)}`, cause)
+      wrong(`cannot be applied: ${loadErrorText(file, cause)}`, cause)
     }
   }
 }
 
 const load = async (file: string) => (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
 
-/** What an error says, behind the line that it names, of this file or of one that this file loads. */
-const whyNot = (file: string, error: unknown): string => {
+/** An error message after the line that it names, in this file or in one that it loads. */
+const loadErrorText = (file: string, error: unknown): string => {
   if (!existsSync(file)) return 'there is no such file.'
   const { message, stack = '' } = error as Error
   const [, unread, unreadLine] = /^(\S.*):(\d+)\n/.exec(stack) ?? []

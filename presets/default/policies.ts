@@ -21,7 +21,7 @@ export type ShippedPolicy = keyof typeof shippedPolicies
 /** The lists of rules that come with the gateway, by name, and which of them is that of projects without a policy of their own. */
 export const shippedRules = async (unlessSet: ShippedPolicy = 'default') => {
   known ??= readAll()
-  // whoever asks may keep and change what they get
+  // callers may keep and change the result
   const presets = structuredClone(await known)
   return { defaults: presets[unlessSet], presets }
 }

@@ -155,7 +155,7 @@ class ConfigWatch {
   }
 }
 
-/** Size, times and identity of a file; another text if there is none. */
+/** Size, times and identity of a file; another text if it is missing. */
 const markOf = async (file: string): Promise<string> => {
   try {
     // whoever copies a file sets its time, but not when that was done

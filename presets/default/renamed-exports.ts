@@ -26,7 +26,7 @@ export const renamedExports: Readonly<Record<string, string>> = {
   saidParts: 'contentParts',
   saysFailed: 'isErrorResult',
   saysNothing: 'isUsageEmpty',
-  schemaFault: 'schemaError',
+  configFaultOf: 'schemaError',
   servedPart: 'providerResultPart',
   spellMark: 'durationMark',
   strangeParts: 'unknownParts',

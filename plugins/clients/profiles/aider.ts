@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { keyCommand, labels, type Setting, shellWord } from '../setting.ts'
+import { keyCommand, labels, type ProfileSettings, shellWord } from '../profile-settings.ts'
 
 const file = 'aider/model.settings.yml'
 
-const bases = ({ address }: Setting) => ({ OPENAI_API_BASE: `${address}/v1`, ANTHROPIC_API_BASE: address })
+const bases = ({ address }: ProfileSettings) => ({ OPENAI_API_BASE: `${address}/v1`, ANTHROPIC_API_BASE: address })
 
 export const aider: Profile = {
   id: 'aider',

@@ -7,9 +7,9 @@ import {
   KEY_VARIABLE,
   keyCommand,
   labels,
-  type Setting,
+  type ProfileSettings,
   shellWord,
-} from '../setting.ts'
+} from '../profile-settings.ts'
 
 const style = 'messages'
 
@@ -17,7 +17,7 @@ const style = 'messages'
 const around = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
 
 /** What Claude Code takes with `--settings`, as a file or as text: it wins over the user's own settings. */
-const settings = (setting: Setting, headers: Readonly<Record<string, string>>, key: string) => {
+const settings = (setting: ProfileSettings, headers: Readonly<Record<string, string>>, key: string) => {
   const isLoggedIn = setting.bringsLogin(style)
   return {
     env: {
@@ -42,13 +42,13 @@ const settings = (setting: Setting, headers: Readonly<Record<string, string>>, k
 
 const file = 'claude-code/settings.json'
 
-const inFile = (setting: Setting) => {
+const inFile = (setting: ProfileSettings) => {
   const key = setting.bringsLogin(style) ? { [KEY_HEADER]: setting.shown_key } : {}
   return settings(setting, { ...labels(setting, 'claude-code'), ...key }, keyCommand(setting, 'claude-code'))
 }
 
 /** The key is read from the environment: the configuration may hold references that the agent has not got. */
-const fromEnvironment = ({ guard: [node = process.execPath] }: Setting): string =>
+const fromEnvironment = ({ guard: [node = process.execPath] }: ProfileSettings): string =>
   `${shellWord(node)} -p process.env.${KEY_VARIABLE}`
 
 export const claudeCode: Profile = {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { keyCommand, shellWord } from '../setting.ts'
+import { keyCommand, shellWord } from '../profile-settings.ts'
 
 const file = 'cline/README.md'
 

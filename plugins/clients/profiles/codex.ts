@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type Setting, shellWord } from '../setting.ts'
+import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type ProfileSettings, shellWord } from '../profile-settings.ts'
 
 /** A TOML basic string; JSON escapes the same characters in the same way. */
 const quoted = (text: string): string => JSON.stringify(text)
 
 const style = 'responses'
 
-const provider = (setting: Setting): Readonly<Record<string, string>> => {
+const provider = (setting: ProfileSettings): Readonly<Record<string, string>> => {
   const headers = Object.entries(labels(setting, 'codex')).map(([name, value]) => `${quoted(name)} = ${quoted(value)}`)
   return {
     name: quoted('Guard Gateway'),

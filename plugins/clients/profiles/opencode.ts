@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type Setting, shellWord } from '../setting.ts'
+import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type ProfileSettings, shellWord } from '../profile-settings.ts'
 
 const own = `{env:${KEY_VARIABLE}}`
 
 /** `login`: where the provider's own key is found, empty for what OpenCode itself knows. */
-const options = (setting: Setting, style: string, login = '') => {
+const options = (setting: ProfileSettings, style: string, login = '') => {
   const isLoggedIn = setting.bringsLogin(style)
   const apiKey = isLoggedIn ? login : own
   return {
@@ -16,7 +16,7 @@ const options = (setting: Setting, style: string, login = '') => {
 }
 
 /** With a model, a provider of its own; without one, the providers that the user has configured are sent through the gateway. */
-const config = (setting: Setting) =>
+const config = (setting: ProfileSettings) =>
   setting.model === undefined
     ? {
         provider: {
@@ -41,7 +41,7 @@ const file = 'opencode.json'
 const style = 'chat_completions'
 
 /** Variables that hold the user's logins at the providers that pass them on. */
-const loginsOf = ({ bringsLogin }: Setting): { readonly logins?: RegExp } => {
+const loginsOf = ({ bringsLogin }: ProfileSettings): { readonly logins?: RegExp } => {
   const names = [
     ...(bringsLogin('messages') ? ['ANTHROPIC'] : []),
     ...(bringsLogin('responses') || bringsLogin(style) ? ['OPENAI'] : []),

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { KEY_HEADER, KEY_VARIABLE, keyCommand, type Setting, shellWord } from '../setting.ts'
+import { KEY_HEADER, KEY_VARIABLE, keyCommand, type ProfileSettings, shellWord } from '../profile-settings.ts'
 
 const file = 'env'
 
-const addresses = ({ address }: Setting) => ({
+const addresses = ({ address }: ProfileSettings) => ({
   OPENAI_BASE_URL: `${address}/v1`,
   OPENAI_API_BASE: `${address}/v1`,
   ANTHROPIC_BASE_URL: address,
@@ -34,10 +34,10 @@ const families: readonly Family[] = [
   },
 ]
 
-const isLoggedIn = ({ bringsLogin }: Setting, { styles }: Family): boolean => styles.some(bringsLogin)
+const isLoggedIn = ({ bringsLogin }: ProfileSettings, { styles }: Family): boolean => styles.some(bringsLogin)
 
 /** Lines of the profile: the gateway's key in place of a provider's, or in a header beside the user's own. */
-const keyLine = (setting: Setting, family: Family): string =>
+const keyLine = (setting: ProfileSettings, family: Family): string =>
   isLoggedIn(setting, family)
     ? `${family.headers}="${KEY_HEADER}: $${KEY_VARIABLE}"`
     : `${family.key}="$${KEY_VARIABLE}"`

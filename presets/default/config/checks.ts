@@ -113,14 +113,14 @@ export const configWarnings = (
     if (api_key === undefined && (auth === 'bearer' || auth === 'x-api-key'))
       warnings.push(`Upstream ${name} has auth: ${auth} but no api_key.`)
   }
-  warnings.push(...unaskedStandIns(config))
+  warnings.push(...skippedFallbacks(config))
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     warnings.push('NODE_TLS_REJECT_UNAUTHORIZED=0: nothing checks whom the upstreams are.')
   return warnings
 }
 
 /** A login goes to the upstream that was chosen, so that one that lives on logins cannot stand in. */
-const unaskedStandIns = ({ upstreams }: Config): readonly string[] => {
+const skippedFallbacks = ({ upstreams }: Config): readonly string[] => {
   const onLogins = new Set(upstreams.filter(({ auth }) => auth === 'passthrough').map(({ name }) => name))
   return upstreams.flatMap(({ name, fallback }) =>
     fallback

@@ -19,7 +19,7 @@ export const addSecrets = (
   }
   for (const { headers, env } of Object.values(mcp.servers)) addNamed(secrets, { ...headers, ...env })
   for (const { headers } of replay.otlp_export)
-    for (const [name, value] of Object.entries(headers)) if (!placeName.test(name)) secrets.add(behindScheme(value))
+    for (const [name, value] of Object.entries(headers)) if (!placeName.test(name)) secrets.add(withoutScheme(value))
 }
 
 /** Headers that tell a receiver of OTLP where spans belong. Others, whatever they are called, let the gateway in. */
@@ -28,7 +28,7 @@ const placeName = /(?:^|-)(?:dataset|environment|index|org(?:anization)?-?id|pro
 /** Adds the values whose names say that they are credentials, and addresses with a password. */
 const addNamed = (secrets: Gateway['secrets'], values: Readonly<Record<string, string>>): void => {
   for (const [name, value] of Object.entries(values)) {
-    if (credentialName.test(name)) secrets.add(behindScheme(value))
+    if (credentialName.test(name)) secrets.add(withoutScheme(value))
     addPassword(secrets, value)
   }
 }
@@ -42,4 +42,4 @@ const addPassword = (secrets: Gateway['secrets'], value: string): void => {
 }
 
 /** The credential of an `authorization`-like value, without the word before it. */
-const behindScheme = (value: string): string => value.replace(/^\S+ (?=\S+$)/, '')
+const withoutScheme = (value: string): string => value.replace(/^\S+ (?=\S+$)/, '')

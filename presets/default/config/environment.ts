@@ -28,7 +28,7 @@ export const resolveReferences = (
 }
 
 /** Credentials that only a gateway which serves shows to anybody: what merely asks one can do without. */
-export const servesOnly = ({ path }: ConfigFault): boolean => credentialPlace.test(path.join('\n'))
+export const isServeOnlyFault = ({ path }: ConfigFault): boolean => credentialPlace.test(path.join('\n'))
 
 const credentialPlace =
   /^(?:upstreams\n\d+\n(?:api_key$|headers\n)|mcp\n(?:approver_key$|servers\n[^\n]+\n(?:env|headers)\n))/

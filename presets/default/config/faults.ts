@@ -39,9 +39,9 @@ export const at = (path: Path, message: string | undefined): ConfigFault[] =>
 
 /** What a schema says about a configuration, in words and without the values, which may be secret. */
 export const schemaFaults = (errors: readonly ErrorObject[], value: unknown): readonly ConfigFault[] =>
-  errors.map((error) => schemaFault(error, segments(error.instancePath, value)))
+  errors.map((error) => configFaultOf(error, segments(error.instancePath, value)))
 
-const schemaFault = (error: ErrorObject, path: Path): ConfigFault => {
+const configFaultOf = (error: ErrorObject, path: Path): ConfigFault => {
   const { keyword, params, parentSchema } = error
   if (keyword === 'additionalProperties') {
     const key = String(params.additionalProperty)

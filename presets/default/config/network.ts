@@ -5,7 +5,7 @@ import { at, type ConfigFault, type Path } from './faults.ts'
 import type { Config } from './schema.ts'
 
 /** How one address of a configuration is reached. */
-export interface Route {
+export interface ProxyRoute {
   /** `upstream anthropic` */
   readonly what: string
   /** The proxy, without its login; undefined: none. */
@@ -17,10 +17,10 @@ export interface Route {
 }
 
 /** A configuration with the way to each of its addresses worked out. */
-export interface Routed {
+export interface ProxiedConfig {
   /** Each `proxy` is an address, absent where there is none on the way; each `ca` the certificates themselves and no files. */
   readonly config: Config
-  readonly routes: readonly Route[]
+  readonly routes: readonly ProxyRoute[]
   /** What is wrong with files of certificates. */
   readonly faults: readonly ConfigFault[]
   /** Proxies of the environment that cannot be used; they concern only who is about to use them. */
@@ -45,9 +45,9 @@ export const proxyFault = (proxy: string | undefined): string | undefined => {
 }
 
 /** Works out how everything is reached: by which proxy, with whose certificates. Relative files are taken from `folder`. */
-export const routed = async (config: Config, folder: string, env: Environment): Promise<Routed> => {
+export const withProxyRoutes = async (config: Config, folder: string, env: Environment): Promise<ProxiedConfig> => {
   const { network, upstreams, mcp, replay } = config
-  const routes: Route[] = []
+  const routes: ProxyRoute[] = []
   const faults: ConfigFault[] = []
   const environmentFaults: ConfigFault[] = []
 
@@ -69,7 +69,7 @@ export const routed = async (config: Config, folder: string, env: Environment): 
     )
     const used = unusable === undefined ? proxy : undefined
     routes.push({ what, proxy: used === undefined ? undefined : proxyAddress(used).shown, from, ca })
-    return { ...rest, ...way({ proxy: used, ca }) }
+    return { ...rest, ...proxyAndCa({ proxy: used, ca }) }
   }
 
   return {
@@ -104,7 +104,7 @@ export const routed = async (config: Config, folder: string, env: Environment): 
 }
 
 /** What an entry says of the way to it; nothing where that is the plain one. */
-export const way = ({ proxy, ca }: { readonly proxy: string | undefined; readonly ca: readonly string[] }) => ({
+export const proxyAndCa = ({ proxy, ca }: { readonly proxy: string | undefined; readonly ca: readonly string[] }) => ({
   ...(proxy === undefined ? {} : { proxy }),
   ...(ca.length === 0 ? {} : { ca: [...ca] }),
 })

@@ -6,11 +6,11 @@ import { proxyChoice } from 'guard-gateway/lib/network'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { addressedServer } from './defaults.ts'
 import type { Environment } from './environment.ts'
-import { way } from './network.ts'
+import { proxyAndCa } from './network.ts'
 import type { Config } from './schema.ts'
 
 /** The configuration with what flags of the command line say instead. `cwd` is where a relative path begins, `env` may name a proxy. */
-export const overridden = (
+export const withOverrides = (
   config: Config,
   { host, port, data, policy, server }: Input['options'],
   cwd: string,
@@ -65,7 +65,7 @@ const serverIn = (
   if (id === undefined || target === undefined || URL.parse(target) === null)
     throw new GuardError('USAGE', `--server takes <id>=<address>, not "${text}".`)
   const { proxy } = proxyChoice(new URL(target), undefined, network, env)
-  return [id, { ...addressedServer(), target, ...way({ proxy, ca: network.ca }) }]
+  return [id, { ...addressedServer(), target, ...proxyAndCa({ proxy, ca: network.ca }) }]
 }
 
 const portOf = (text: string): number => {

@@ -1,6 +1,6 @@
 import type { Gateway, Input, Io } from 'guard-gateway/core'
 import type { ConfigFault } from '../config/faults.ts'
-import type { Route } from '../config/network.ts'
+import type { ProxyRoute } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
 
 /** What a check found; `fix` says what to do about a warning or an error. */
@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** What checks know. Without a usable configuration there is neither `config` nor `gateway`. */
-export interface Bench {
+export interface CheckContext {
   readonly io: Io
   readonly options: Input['options']
   /** Absolute path of the configuration file. */
@@ -21,7 +21,7 @@ export interface Bench {
   readonly fault: unknown
   readonly warnings: readonly string[]
   /** How the addresses of the configuration are reached. */
-  readonly routes: readonly Route[]
+  readonly routes: readonly ProxyRoute[]
   /** Proxies of the environment that keep a gateway from starting. */
   readonly environmentFaults: readonly ConfigFault[]
   /** Where the gateway of the configuration answers, or would: `http://127.0.0.1:8787`. */
@@ -35,7 +35,7 @@ export interface Bench {
 }
 
 /** One thing that `guard doctor` looks at. */
-export type Check = (bench: Bench) => Promise<readonly Finding[]> | readonly Finding[]
+export type Check = (context: CheckContext) => Promise<readonly Finding[]> | readonly Finding[]
 
 export const ok = (what: string): Finding => ({ level: 'ok', what })
 export const warning = (what: string, fix: string): Finding => ({ level: 'warning', what, fix })

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { running } from 'guard-gateway/plugins/cli'
+import { requireGateway } from 'guard-gateway/plugins/cli'
 import type { Profile } from 'guard-gateway/plugins/clients'
 import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
 import { upstreams } from './traffic.ts'
@@ -17,7 +17,7 @@ export const checksOf = (profile: Profile): readonly Check[] =>
 const reachable: Check = async ({ config, file, address: url }) => {
   if (config === undefined) return []
   try {
-    await running({ address: url, gateway_key: config.gateway_key, config: file })
+    await requireGateway({ address: url, gateway_key: config.gateway_key, config: file })
     return [ok(`a gateway answers at ${url} and takes the key`)]
   } catch (thrown) {
     return [error(reason(thrown), '"guard run --start" starts one for as long as the client runs.')]
@@ -26,11 +26,11 @@ const reachable: Check = async ({ config, file, address: url }) => {
 
 const upstreamFor =
   ({ title, style, commands }: Profile): Check =>
-  (bench) => {
-    if (bench.config === undefined) return []
+  (context) => {
+    if (context.config === undefined) return []
     // SDKs speak every style
-    const fitting = bench.config.upstreams.filter(({ styles }) => commands.length === 0 || styles.includes(style))
-    if (fitting.length > 0) return upstreams({ ...bench, config: { ...bench.config, upstreams: fitting } })
+    const fitting = context.config.upstreams.filter(({ styles }) => commands.length === 0 || styles.includes(style))
+    if (fitting.length > 0) return upstreams({ ...context, config: { ...context.config, upstreams: fitting } })
     return [error(`${title} speaks ${style}, and no upstream does`, 'Add one under upstreams.')]
   }
 

@@ -1,15 +1,15 @@
 import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { paint, reached } from 'guard-gateway/plugins/cli'
+import { findGateway, paint } from 'guard-gateway/plugins/cli'
 import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'
 import type { Refuse } from '../config/faults.ts'
 import type { Config } from '../config/schema.ts'
 import { loadConfig } from '../config.ts'
+import { gatewayLocation } from '../gateway-location.ts'
 import { createGateway } from '../index.ts'
-import { placeOf } from '../place.ts'
 import { blocks } from './blocks.ts'
-import { type Bench, type Check, type Finding, reason } from './check.ts'
+import { type Check, type CheckContext, type Finding, reason } from './check.ts'
 import { checksOf } from './client.ts'
 import { configuration, key } from './configuration.ts'
 import { address, node, storage } from './machine.ts'
@@ -77,27 +77,31 @@ const clientOf = (name: string): Profile => {
   throw new GuardError('USAGE', `There is no client "${name}"; there is ${known.join(', ')}.`, { known })
 }
 
-const examine = async (wanted: readonly Check[], bench: Bench, tell: (finding: Finding) => void): Promise<void> => {
+const examine = async (
+  wanted: readonly Check[],
+  context: CheckContext,
+  tell: (finding: Finding) => void,
+): Promise<void> => {
   try {
     for (const check of wanted) {
       try {
-        for (const finding of await check(bench)) tell(finding)
+        for (const finding of await check(context)) tell(finding)
       } catch (thrown) {
         tell({ level: 'error', what: `a check failed: ${reason(thrown)}`, fix: 'Run with --verbose and report it.' })
       }
     }
   } finally {
-    await bench.gateway?.close()
+    await context.gateway?.close()
   }
 }
 
 /** Reads what there is to look at; nothing here throws. */
-const benchOf = async (file: string, options: Input['options'], io: Io): Promise<Bench> => {
+const benchOf = async (file: string, options: Input['options'], io: Io): Promise<CheckContext> => {
   const known = { io, options, file }
   try {
     const { config, warnings, routes, environmentFaults, refuse } = await loadConfig(file, io.env)
-    const place = placeOf(config, file)
-    const url = (await reached(place).catch(() => undefined)) ?? place.address
+    const place = gatewayLocation(config, file)
+    const url = (await findGateway(place).catch(() => undefined)) ?? place.address
     const health = await healthAt(url)
     const opened = await open(config, refuse)
     return { ...known, config, fault: undefined, warnings, routes, environmentFaults, address: url, health, ...opened }
@@ -115,7 +119,7 @@ const benchOf = async (file: string, options: Input['options'], io: Io): Promise
   }
 }
 
-const open = async (config: Config, refuse: Refuse): Promise<Pick<Bench, 'gateway' | 'unopened'>> => {
+const open = async (config: Config, refuse: Refuse): Promise<Pick<CheckContext, 'gateway' | 'unopened'>> => {
   try {
     return { gateway: await (await createGateway(config, [], refuse)).open({ beside: true }), unopened: undefined }
   } catch (unopened) {
@@ -123,10 +127,10 @@ const open = async (config: Config, refuse: Refuse): Promise<Pick<Bench, 'gatewa
   }
 }
 
-const healthAt = async (url: string): Promise<Bench['health']> => {
+const healthAt = async (url: string): Promise<CheckContext['health']> => {
   try {
     const answer = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) })
-    return answer.ok ? ((await answer.json()) as Bench['health']) : undefined
+    return answer.ok ? ((await answer.json()) as CheckContext['health']) : undefined
   } catch {
     return undefined
   }

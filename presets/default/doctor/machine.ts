@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
-import { running } from 'guard-gateway/plugins/cli'
+import { requireGateway } from 'guard-gateway/plugins/cli'
 import { checkPort } from 'guard-gateway/plugins/http'
 import { version } from '../version.ts'
 import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
@@ -17,7 +17,7 @@ export const address: Check = async ({ config, file, address: url, health }) => 
   if (config === undefined) return []
   if (health !== undefined) {
     try {
-      await running({ address: url, gateway_key: config.gateway_key, config: file })
+      await requireGateway({ address: url, gateway_key: config.gateway_key, config: file })
     } catch (thrown) {
       return [error(reason(thrown), '--config <file> looks at another configuration.')]
     }
@@ -33,7 +33,7 @@ export const address: Check = async ({ config, file, address: url, health }) => 
 }
 
 /** Not only the database keeps a gateway from opening: a plugin's file or the policy of MCP may be at fault. */
-const notOpened = (thrown: unknown): Finding => {
+const openFailure = (thrown: unknown): Finding => {
   if (!(thrown instanceof GuardError))
     return error(`the gateway cannot be opened: ${reason(thrown)}`, 'Run with --verbose and report it.')
   const subject = /^(DATABASE|STORAGE)_/.test(thrown.code) ? 'storage' : 'the gateway cannot be opened'
@@ -43,7 +43,7 @@ const notOpened = (thrown: unknown): Finding => {
 /** The database can be opened and has room to grow. */
 export const storage: Check = async ({ config, gateway, unopened }) => {
   if (config === undefined) return []
-  if (gateway === undefined) return [notOpened(unopened)]
+  if (gateway === undefined) return [openFailure(unopened)]
   if (config.storage.backend === 'memory')
     return [warning('storage.backend is memory: everything is forgotten at the end', 'Set storage.backend: sqlite.')]
   if (config.storage.backend !== 'sqlite') return [ok(`storage ${config.storage.backend}`)]

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Route } from '../config/network.ts'
+import type { ProxyRoute } from '../config/network.ts'
 import { type Check, error, type Finding, ok, warning } from './check.ts'
 import { reach } from './reach.ts'
 
@@ -25,7 +25,7 @@ export const network: Check = async ({ config, io, routes, environmentFaults, op
 }
 
 /** What goes through a proxy and who says so; where proxies are named that nothing goes through, why. */
-const proxies = (routes: readonly Route[], named: readonly string[]): readonly Finding[] => {
+const proxies = (routes: readonly ProxyRoute[], named: readonly string[]): readonly Finding[] => {
   const proxied = routes.filter(({ proxy }) => proxy !== undefined)
   const direct = routes.filter(({ proxy, from }) => proxy === undefined && from !== 'no proxy is set')
   return [
@@ -37,7 +37,7 @@ const proxies = (routes: readonly Route[], named: readonly string[]): readonly F
 }
 
 /** Each certificate that is trusted besides, once, and where. */
-const authorities = (routes: readonly Route[]): readonly Finding[] => {
+const authorities = (routes: readonly ProxyRoute[]): readonly Finding[] => {
   const places = new Map<string, string[]>()
   for (const { what, ca } of routes) for (const pem of new Set(ca)) places.set(pem, [...(places.get(pem) ?? []), what])
   return [...places].map(([pem, where]) => authority(new X509Certificate(pem), where))

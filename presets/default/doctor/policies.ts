@@ -28,10 +28,10 @@ export const policies: Check = async ({ config, gateway }) => {
     const told = `${what}: ${mode}, ${rulesText(rules, presets)}`
     const literal = defaultEnforced(mode, rules, presets)
     if (literal === undefined) return ok(told)
-    const way = project === undefined ? 'preset: enforce-recommended in the configuration, or' : ''
+    const proxyAndCa = project === undefined ? 'preset: enforce-recommended in the configuration, or' : ''
     return warning(
       `${told}. ${literal}`,
-      `${way} guard policy apply enforce-recommended --mode enforce${project === undefined ? ' for each project' : ` --project ${project}`}`.trim(),
+      `${proxyAndCa} guard policy apply enforce-recommended --mode enforce${project === undefined ? ' for each project' : ` --project ${project}`}`.trim(),
     )
   })
   // what deserves a word is never left out

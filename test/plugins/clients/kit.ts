@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
-import { running } from 'guard-gateway/plugins/cli'
+import { requireGateway } from 'guard-gateway/plugins/cli'
 import { type ClientsOptions, clients } from 'guard-gateway/plugins/clients'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { fakeIo } from '../../kit/io.ts'
@@ -30,7 +30,7 @@ export const workplace = async (
       allow_mode_header: false,
       guard: [process.execPath, '/opt/guard/bin.js'],
       calledAs: 'guard',
-      running: (instead) => running(place, instead),
+      running: (instead) => requireGateway(place, instead),
       asking: () => Promise.reject(new Error('nobody asks')),
       ...options,
     }),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
 import { parse } from 'yaml'
-import { writeProfile } from '../../../plugins/clients/write.ts'
+import { writeProfile } from '../../../plugins/clients/write-profile.ts'
 import { KEY, workplace } from './kit.ts'
 
 const all = ['aider/model.settings.yml', 'claude-code/settings.json', 'cline/README.md', 'codex/guard.config.toml']

@@ -107,7 +107,7 @@ const alone: readonly Row[] = [
   ['run -- true', 69, /No gateway answers at .*, or add --start/],
 ]
 
-const wordsOf = (line: string): readonly string[] => line.split(' ')
+const commandWords = (line: string): readonly string[] => line.split(' ')
 
 describe('a command line that cannot be carried out', () => {
   let home: CommandHome
@@ -124,7 +124,7 @@ describe('a command line that cannot be carried out', () => {
   it('names a flag that a command does not take, for every command', async () => {
     assert.ok(commands.length > 30, overview)
     for (const { id } of commands) {
-      const words = [...wordsOf(id), '--nope']
+      const words = [...commandWords(id), '--nope']
       const told = await home.guard(...words)
       assertOneLine(told, words)
       assert.match(told.err, new RegExp(`Unknown option --nope for "${id}"`))
@@ -136,7 +136,7 @@ describe('a command line that cannot be carried out', () => {
     const needing = commands.filter(({ needs }) => needs !== undefined)
     assert.ok(needing.length > 10)
     for (const { id, needs = '' } of needing) {
-      const told = await home.guard(...wordsOf(id))
+      const told = await home.guard(...commandWords(id))
       assertOneLine(told, [id])
       assert.ok(told.err.includes(`"guard ${id}" needs ${needs}.`), told.err)
       assert.equal(told.code, 2)
@@ -145,7 +145,7 @@ describe('a command line that cannot be carried out', () => {
 
   for (const [line, code, says] of served) {
     it(`guard ${line}`, async () => {
-      const told = await home.guard(...wordsOf(line))
+      const told = await home.guard(...commandWords(line))
       assertOneLine(told, [line])
       assert.match(told.err, says)
       assert.equal(told.code, code)
@@ -154,7 +154,7 @@ describe('a command line that cannot be carried out', () => {
 
   for (const [line, code, says] of alone) {
     it(`guard ${line}, where no gateway runs`, async () => {
-      const told = await quiet.guard(...wordsOf(line))
+      const told = await quiet.guard(...commandWords(line))
       assertOneLine(told, [line])
       assert.match(told.err, says)
       assert.equal(told.code, code)
@@ -167,7 +167,7 @@ describe('a command line that cannot be carried out', () => {
       ['repaly', 'USAGE'],
       ['status --config missing.yml', 'INVALID_CONFIG'],
     ] as const) {
-      const { out, err } = await home.guard(...wordsOf(line), '--json')
+      const { out, err } = await home.guard(...commandWords(line), '--json')
       assert.equal(out, '')
       const { error } = JSON.parse(err)
       assert.equal(error.code, code)

@@ -4,7 +4,7 @@ import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { addSecrets } from '../../../presets/default/config/credentials.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
-import { firstRunText, keptFromServers, nextSteps } from '../../../presets/default/messages.ts'
+import { firstRunText, nextSteps, withheldFromServers } from '../../../presets/default/messages.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const first = { file: '/home/ann/work/guard-config.yml', key_line: 3, git: 'ignored' } as const
@@ -41,10 +41,10 @@ test('a start tells which keys of the environment MCP servers do not get, and ho
     DATABASE: 'ann:pass-0123456789',
   }
   assert.equal(
-    keptFromServers(config, gateway, fakeIo({ env })),
+    withheldFromServers(config, gateway, fakeIo({ env })),
     `MCP servers get HOME, PATH and the like of this environment, and no keys: OPENAI_API_KEY, COPY, DATABASE. mcp.servers.<id>.env gives one back: { OPENAI_API_KEY: "\${OPENAI_API_KEY}" }.`,
   )
-  assert.equal(keptFromServers(config, gateway, fakeIo({ env: { HOME: '/h' } })), '')
+  assert.equal(withheldFromServers(config, gateway, fakeIo({ env: { HOME: '/h' } })), '')
   const { config: none } = await parseConfig('gateway_key: guard_0123456789abcdef\n', '/etc/guard-config.yml', {})
-  assert.equal(keptFromServers(none, gateway, fakeIo({ env })), '')
+  assert.equal(withheldFromServers(none, gateway, fakeIo({ env })), '')
 })

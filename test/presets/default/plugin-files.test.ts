@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { refusal } from '../../../presets/default/config/faults.ts'
-import { movedNameHint } from '../../../presets/default/moved-name.ts'
+import { movedExportHint } from '../../../presets/default/moved-export.ts'
 import { usePlugins } from '../../../presets/default/plugin-files.ts'
 import { renamedExports } from '../../../presets/default/renamed-exports.ts'
 
@@ -105,7 +105,7 @@ describe('plugin files', () => {
     })
     for (const [before, name] of Object.entries(renamedExports)) {
       const absent = new SyntaxError(`'guard-gateway/core' does not provide an export named '${before}'`)
-      assert.match(await movedNameHint(absent), new RegExp(`import \\{ ${name} \\} from 'guard-gateway/`))
+      assert.match(await movedExportHint(absent), new RegExp(`import \\{ ${name} \\} from 'guard-gateway/`))
     }
   })
   it('with a detector that rules and headers cannot hold are refused by what is wrong with it', async () => {

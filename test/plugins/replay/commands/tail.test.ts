@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { asking, running, type Work } from 'guard-gateway/plugins/cli'
+import { asking, requireGateway, type Work } from 'guard-gateway/plugins/cli'
 import { tailRuns } from '../../../../plugins/replay/commands/tail.ts'
 import { type Started, startGateway } from '../../../kit/gateway.ts'
 import { type FakeIo, fakeIo } from '../../../kit/io.ts'
@@ -38,7 +38,7 @@ describe('replay tail', () => {
     const process = fakeProcess()
     const place = { address, gateway_key: gateway.key, config: '' }
     const asked = {
-      running: () => running(place),
+      running: () => requireGateway(place),
       asking: <T>(work: Work<T>) => asking(gateway.gateway, { place, durable: true }, work),
     }
     const code = tailRuns(gateway.gateway.clock, asked, { args: [], options, rest: [] }, io, process)

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { addSecrets } from '../../../../presets/default/config/credentials.ts'
-import { overridden } from '../../../../presets/default/config/overrides.ts'
+import { withOverrides } from '../../../../presets/default/config/overrides.ts'
 import { parseConfig } from '../../../../presets/default/config.ts'
 import { certificate, privateKey } from '../../../plugins/upstream/localhost-certificate.ts'
 
@@ -144,7 +144,7 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
   it('holds for servers of the command line, too', async () => {
     const { config } = await parse('network: { ca: [one.pem], no_proxy: [direct.example] }')
     const server = ['far=https://far.example/mcp', 'near=https://direct.example/mcp']
-    const { servers } = overridden(config, { server }, folder, 'mcp serve', { https_proxy: PROXY }).mcp
+    const { servers } = withOverrides(config, { server }, folder, 'mcp serve', { https_proxy: PROXY }).mcp
     assert.deepEqual([servers.far?.proxy, servers.near?.proxy], [PROXY, undefined])
     assert.equal(servers.near?.ca?.length, 1)
   })

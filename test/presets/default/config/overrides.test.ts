@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { emptyConfig } from '../../../../presets/default/config/defaults.ts'
-import { overridden } from '../../../../presets/default/config/overrides.ts'
+import { withOverrides } from '../../../../presets/default/config/overrides.ts'
 
 describe('flags of the command line', () => {
   let folder = ''
@@ -12,18 +12,18 @@ describe('flags of the command line', () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-flags-'))
   })
   after(() => rm(folder, { recursive: true, force: true }))
-  const fileOf = (data: string) => overridden(emptyConfig(), { data }, folder).storage.file
+  const fileOf = (data: string) => withOverrides(emptyConfig(), { data }, folder).storage.file
 
   it('stand for server.host and server.port', () => {
-    const { server } = overridden(emptyConfig(), { host: '::1', port: '0' }, folder)
+    const { server } = withOverrides(emptyConfig(), { host: '::1', port: '0' }, folder)
     assert.equal(server.host, '::1')
     assert.equal(server.port, 0)
     assert.equal(server.max_in_flight, 2000)
   })
   it('change nothing where they are absent, and never the configuration they were given', () => {
     const config = emptyConfig()
-    assert.deepEqual(overridden(config, {}, folder), config)
-    overridden(config, { host: '::1' }, folder)
+    assert.deepEqual(withOverrides(config, {}, folder), config)
+    withOverrides(config, { host: '::1' }, folder)
     assert.equal(config.server.host, '127.0.0.1')
   })
   it('refuse a folder for the database that cannot be made', { skip: process.platform !== 'linux' }, () => {
@@ -34,18 +34,18 @@ describe('flags of the command line', () => {
   })
   it('refuse a port that is none', () => {
     for (const port of ['65536', '-1', '80a', '', '1e3'])
-      assert.throws(() => overridden(emptyConfig(), { port }, folder), { code: 'USAGE' })
+      assert.throws(() => withOverrides(emptyConfig(), { port }, folder), { code: 'USAGE' })
   })
   it('need a value, an empty one names nothing', () => {
     for (const name of ['host', 'data', 'policy'])
-      assert.throws(() => overridden(emptyConfig(), { [name]: '' }, folder, 'mcp serve'), {
+      assert.throws(() => withOverrides(emptyConfig(), { [name]: '' }, folder, 'mcp serve'), {
         code: 'USAGE',
         message: `--${name} needs a value.`,
       })
   })
   it('refuse two servers of one name', () => {
     const server = ['a=http://127.0.0.1:1/', 'b=http://127.0.0.1:2/', 'a=http://127.0.0.1:3/']
-    assert.throws(() => overridden(emptyConfig(), { server }, folder, 'mcp serve'), /--server names "a" twice/)
+    assert.throws(() => withOverrides(emptyConfig(), { server }, folder, 'mcp serve'), /--server names "a" twice/)
   })
   it('put the database into a folder, or take a file', async () => {
     await mkdir(join(folder, 'there'))

@@ -4,11 +4,11 @@ import { terminalLine } from 'guard-gateway/lib/text'
 const MOST_SHOWN = 5
 
 /** Sessions that are paused and not ended: a person lets them go on or ends them. */
-export const isWaiting = ({ paused, ended_at = null }: ListedSession): boolean => paused && ended_at === null
+export const isPaused = ({ paused, ended_at = null }: ListedSession): boolean => paused && ended_at === null
 
-/** Two lines for each session that waits for a person: why, and what to do; none for none. */
-export const waitingLines = (sessions: readonly ListedSession[], calledAs: string): readonly string[] => {
-  const waiting = sessions.filter(isWaiting)
+/** Two lines for each paused session: the reason, and what to do. */
+export const pausedSessionLines = (sessions: readonly ListedSession[], calledAs: string): readonly string[] => {
+  const waiting = sessions.filter(isPaused)
   const more = waiting.length - MOST_SHOWN
   return [
     ...waiting

@@ -5,9 +5,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { Gateway, type GuardError } from 'guard-gateway/core'
-import { asking, running } from 'guard-gateway/plugins/cli'
+import { asking, requireGateway } from 'guard-gateway/plugins/cli'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { reached } from '../../../plugins/cli/reach.ts'
+import { findGateway } from '../../../plugins/cli/gateway-probe.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { refusingPort } from '../../kit/refusing-port.ts'
 
@@ -38,8 +38,8 @@ describe('the gateway that a command is meant for', () => {
   }
 
   it('is reached with its key, and leaves no trace of that', async () => {
-    assert.equal(await running(place(gateway.url)), gateway.url)
-    assert.equal(await reached(place(gateway.url)), gateway.url)
+    assert.equal(await requireGateway(place(gateway.url)), gateway.url)
+    assert.equal(await findGateway(place(gateway.url)), gateway.url)
     const { json } = await gateway.request('GET', '/api/v1/runs')
     assert.deepEqual((json as { runs: unknown[] }).runs, [])
   })
@@ -49,9 +49,9 @@ describe('the gateway that a command is meant for', () => {
       'UNAUTHORIZED',
       /does not accept the gateway_key of \/w\/guard-config\.yml\. Restart it .*--config/,
     )
-    await assert.rejects(running(wrong), told)
-    await assert.rejects(reached(wrong), told)
-    assert.equal(await running(place(gateway.url, '')), gateway.url)
+    await assert.rejects(requireGateway(wrong), told)
+    await assert.rejects(findGateway(wrong), told)
+    assert.equal(await requireGateway(place(gateway.url, '')), gateway.url)
   })
   it('is not another program on its port, whether that speaks HTTP or not', async (context) => {
     const web = await listening(
@@ -64,34 +64,40 @@ describe('the gateway that a command is meant for', () => {
     )
     for (const address of [web, mail]) {
       await assert.rejects(
-        running(place(address)),
+        requireGateway(place(address)),
         refused(
           'GATEWAY_NOT_RUNNING',
           /^Another program answers at .*, no gateway\. Stop it, or choose another server\.port\.$/,
         ),
       )
-      assert.equal(await reached(place(address)), undefined)
+      assert.equal(await findGateway(place(address)), undefined)
     }
   })
   it('is looked for elsewhere where nobody, or another one, answers at the address of the configuration', async (context) => {
     await using refusing = await refusingPort()
     const nobody = `http://127.0.0.1:${refusing.port}`
-    const stranger = await listening(
+    const otherGatewayError = await listening(
       context,
       createHttp(({ url }, response) => response.writeHead(url === '/api/health' ? 200 : 401).end('{"plugins":[]}')),
     )
-    for (const address of [nobody, stranger])
-      assert.equal(await running({ ...place(address), elsewhere: async () => gateway.url }), gateway.url)
+    for (const address of [nobody, otherGatewayError])
+      assert.equal(await requireGateway({ ...place(address), elsewhere: async () => gateway.url }), gateway.url)
     const gone = async () => nobody
-    await assert.rejects(running({ ...place(nobody), elsewhere: gone }), refused('GATEWAY_NOT_RUNNING', /^No gateway/))
-    await assert.rejects(reached({ ...place(stranger), elsewhere: gone }), refused('UNAUTHORIZED', /does not accept/))
+    await assert.rejects(
+      requireGateway({ ...place(nobody), elsewhere: gone }),
+      refused('GATEWAY_NOT_RUNNING', /^No gateway/),
+    )
+    await assert.rejects(
+      findGateway({ ...place(otherGatewayError), elsewhere: gone }),
+      refused('UNAUTHORIZED', /does not accept/),
+    )
   })
   it('may not run', async () => {
     await using refusing = await refusingPort()
     const nowhere = place(`http://127.0.0.1:${refusing.port}`)
-    assert.equal(await reached(nowhere), undefined)
+    assert.equal(await findGateway(nowhere), undefined)
     const told = /^No gateway answers at http:\/\/127\.0\.0\.1:\d+\. Start it with "guard gateway run", or pray\.$/
-    await assert.rejects(running(nowhere, ', or pray'), refused('GATEWAY_NOT_RUNNING', told))
+    await assert.rejects(requireGateway(nowhere, ', or pray'), refused('GATEWAY_NOT_RUNNING', told))
   })
   it('may go away while it is asked, before its answer or within', async (context) => {
     const address = await listening(

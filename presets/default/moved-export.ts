@@ -7,7 +7,7 @@ const ABSENT =
 const LIBRARIES = join(import.meta.dirname, '../../plugins/lib')
 
 /** Where to import a name that has left `guard-gateway/core` for a library, or that has another name now; empty for any other error. */
-export const movedNameHint = async ({ message }: Error): Promise<string> => {
+export const movedExportHint = async ({ message }: Error): Promise<string> => {
   const [, named, inFile] = ABSENT.exec(message) ?? []
   const before = named ?? inFile
   if (before === undefined) return ''

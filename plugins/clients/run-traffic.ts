@@ -1,5 +1,5 @@
 import { isShape, shapeOf } from 'guard-gateway/lib/json'
-import { ask, type SessionFigures, sessionsSince } from './summary.ts'
+import { fetchGateway, type SessionFigures, sessionsSince } from './summary.ts'
 
 /** An agent's run, as its requests say whose they are. */
 export interface AgentRun {
@@ -17,13 +17,13 @@ export interface AgentRun {
   readonly is_labelled: boolean
 }
 
-/** What the gateway saw of a run: how many requests, or sessions where it counts no runs, and sessions that may be of it; or that it cannot be told, and why. */
-export type CameThrough =
+/** The traffic of a run: the number of its requests (of its sessions if the gateway counts no runs) and its sessions; or why it is unknown. */
+export type RunTraffic =
   | { readonly seen: number; readonly sessions: readonly SessionFigures[] }
   | { readonly unknown: string }
 
 /** Asks the gateway what came of a run. Never rejects. */
-export const cameThrough = async (run: AgentRun): Promise<CameThrough> => {
+export const runTraffic = async (run: AgentRun): Promise<RunTraffic> => {
   try {
     const gateway = await gatewayAt(run.address)
     const counted = await requestsOf(run)
@@ -42,7 +42,7 @@ export const cameThrough = async (run: AgentRun): Promise<CameThrough> => {
 const CLOCK_MS = 2_000
 
 /** What matters of a gateway; times in milliseconds. */
-interface Asked {
+interface GatewayInfo {
   /** Sessions are listed by what is recorded of them. */
   readonly keepsRecord: boolean
   /** When it came up, by our clock. */
@@ -51,8 +51,8 @@ interface Asked {
   readonly ahead: number
 }
 
-const gatewayAt = async (address: string): Promise<Asked> => {
-  const answer = await ask(`${address}/api/health`)
+const gatewayAt = async (address: string): Promise<GatewayInfo> => {
+  const answer = await fetchGateway(`${address}/api/health`)
   const now = Date.now()
   const { plugins, uptime_seconds } = shapeOf(await answer.json())
   const ahead = Date.parse(answer.headers.get('date') ?? '') - now
@@ -65,7 +65,7 @@ const gatewayAt = async (address: string): Promise<Asked> => {
 
 /** How many requests name the run; undefined where the gateway does not count them. */
 const requestsOf = async ({ address, id }: AgentRun): Promise<number | undefined> => {
-  const answer = await ask(`${address}/api/agent-runs/${id}`)
+  const answer = await fetchGateway(`${address}/api/agent-runs/${id}`)
   if (!answer.ok) return undefined
   const { requests } = shapeOf(await answer.json())
   return typeof requests === 'number' ? requests : undefined
@@ -81,8 +81,8 @@ const sessionsOf = async (run: AgentRun, since: number): Promise<readonly Sessio
   return (await sessionsSince(address, {}, since)).filter(({ agent_id }) => agent_id === null)
 }
 
-/** What a person should know where nothing came through, or where that cannot be told; empty where something did. */
-export const warningOf = (came: CameThrough, address: string, calledAs: string): string => {
+/** A warning if no request came through, or if that is unknown; else empty. */
+export const warningOf = (came: RunTraffic, address: string, calledAs: string): string => {
   if ('unknown' in came) return `guard: cannot tell whether a request came through, since ${came.unknown}.`
   if (came.seen > 0) return ''
   return [

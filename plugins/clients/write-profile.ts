@@ -8,10 +8,10 @@ import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { MARK, type ProfileFile } from './profile.ts'
 
 /** What became of a profile's file. */
-export type Written = 'written' | 'unchanged'
+export type WriteResult = 'written' | 'unchanged'
 
 /** Writes a profile's file below `folder`. Throws PROFILE_EXISTS for one that somebody else wrote or has edited. */
-export const writeProfile = async (folder: string, { path, text }: ProfileFile): Promise<Written> => {
+export const writeProfile = async (folder: string, { path, text }: ProfileFile): Promise<WriteResult> => {
   const file = join(folder, path)
   const sealed = text.replace(MARK, `${MARK}, seal ${sealOf(text)}`)
   const before = await textAt(file)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
  * Prints the version, or the overview of commands from its file, if that is all that was asked for; else readies Node to load the rest faster.
  * @param {readonly string[]} argv
  */
-export const answersAtOnce = (argv) => {
+export const answersQuickly = (argv) => {
   const answer = answerTo(argv)
   if (answer !== undefined) process.stdout.write(answer)
   else keepCompiled()

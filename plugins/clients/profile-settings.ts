@@ -1,7 +1,7 @@
 import { RUN_HEADER } from './agent-runs.ts'
 
 /** What profiles are made of: where the gateway is, and how requests are labelled. */
-export interface Setting {
+export interface ProfileSettings {
   /** `http://127.0.0.1:8787`, without a slash at the end. */
   readonly address: string
   readonly project: string | undefined
@@ -32,7 +32,7 @@ export interface Setting {
 
 /** Labels that a client is to send with every request, by header name. */
 export const labels = (
-  { project, agent, session, run_id, mode }: Setting,
+  { project, agent, session, run_id, mode }: ProfileSettings,
   client: string,
 ): Readonly<Record<string, string>> => ({
   ...(project === undefined ? {} : { 'x-guard-project-id': project }),
@@ -58,11 +58,11 @@ export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /** A command line of this program. */
-export const guardCommand = ({ guard }: Setting, ...words: readonly string[]): string =>
+export const guardCommand = ({ guard }: ProfileSettings, ...words: readonly string[]): string =>
   [...guard, ...words].map(shellWord).join(' ')
 
 /** The command that prints the key that a client shows. */
-export const keyCommand = (setting: Setting, client: string): string =>
+export const keyCommand = (setting: ProfileSettings, client: string): string =>
   guardCommand(
     setting,
     'key',

@@ -9,7 +9,7 @@ export const calledAs = (
   { file, named }: { readonly file: string; readonly named: boolean },
   argv: readonly string[] = process.argv,
 ): Gateway['calledAs'] => {
-  const { here, anywhere } = wordsOf(env, argv[1] ?? '')
+  const { here, anywhere } = commandWords(env, argv[1] ?? '')
   const config = ['--config', file]
   return { here: shell([...here, ...(named ? config : [])]), anywhere: shell([...anywhere, ...config]) }
 }
@@ -26,7 +26,7 @@ interface Words {
   readonly anywhere: readonly string[]
 }
 
-const wordsOf = (env: Io['env'], script: string): Words => {
+const commandWords = (env: Io['env'], script: string): Words => {
   const root = fileURLToPath(new URL('.', import.meta.resolve('guard-gateway/package.json')))
   if (isScriptOf(root, env)) {
     const anywhere = ['npm', 'run', '-s', '--prefix', root.slice(0, -1), 'guard', '--']

@@ -8,7 +8,11 @@ const START_MS = 15_000
 const STEP_MS = 100
 
 /** Starts a gateway and gives what ends it, once it answers. Throws GATEWAY_NOT_RUNNING with what it said if it does not come up. */
-export const startOwn = async ({ guard, config, running }: ClientsOptions): Promise<() => Promise<void>> => {
+export const startTemporaryGateway = async ({
+  guard,
+  config,
+  running,
+}: ClientsOptions): Promise<() => Promise<void>> => {
   const [node = process.execPath, ...words] = guard
   const child = spawn(node, [...words, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
     // the channel says nothing: it closes when this process ends, however it does, and that stops the gateway

@@ -2,7 +2,7 @@ import { GuardError } from 'guard-gateway/core'
 import { isShape } from 'guard-gateway/lib/json'
 
 /** The gateway that a command is meant for. */
-export interface Place {
+export interface GatewayLocation {
   /** Base address: `http://127.0.0.1:8787`. */
   readonly address: string
   /** Empty where nobody has written a configuration. */
@@ -16,21 +16,21 @@ export interface Place {
 /** How long a gateway has to say that it is there, in milliseconds; that nobody listens is known at once. */
 const PROBE_MS = 3_000
 
-/** Who answers at an address: the gateway that is meant, one with another key, another program, nobody. */
-type Answering = 'meant' | 'stranger' | 'other' | 'nobody'
+/** What a probe of an address found: the configured gateway, one with another key, another program, nothing. */
+type ProbeResult = 'meant' | 'stranger' | 'other' | 'nobody'
 
 /** The address of the gateway, if it runs. Throws UNAUTHORIZED where one answers that has another key: it is not the one that was meant. */
-export const reached = async (place: Place): Promise<string | undefined> => {
+export const findGateway = async (place: GatewayLocation): Promise<string | undefined> => {
   const found = await find(place)
-  if (found.answering === 'stranger') throw stranger(place)
+  if (found.answering === 'stranger') throw otherGatewayError(place)
   return found.address
 }
 
 /** The address of the gateway that runs, for what only one that runs can do; `instead` says what else helps. Throws GATEWAY_NOT_RUNNING and UNAUTHORIZED. */
-export const running = async (place: Place, instead = ''): Promise<string> => {
+export const requireGateway = async (place: GatewayLocation, instead = ''): Promise<string> => {
   const { answering, address } = await find(place)
   if (address !== undefined) return address
-  if (answering === 'stranger') throw stranger(place)
+  if (answering === 'stranger') throw otherGatewayError(place)
   if (answering === 'other')
     throw new GuardError(
       'GATEWAY_NOT_RUNNING',
@@ -43,7 +43,9 @@ export const running = async (place: Place, instead = ''): Promise<string> => {
 }
 
 /** Looks where the configuration says, then where the gateway that has the database is. */
-const find = async (place: Place): Promise<{ readonly answering: Answering; readonly address?: string }> => {
+const find = async (
+  place: GatewayLocation,
+): Promise<{ readonly answering: ProbeResult; readonly address?: string }> => {
   const { address } = place
   const answering = await answeringAt(address, place)
   if (answering === 'meant') return { answering, address }
@@ -52,7 +54,7 @@ const find = async (place: Place): Promise<{ readonly answering: Answering; read
   return (await answeringAt(elsewhere, place)) === 'meant' ? { answering: 'meant', address: elsewhere } : { answering }
 }
 
-const answeringAt = async (address: string, { gateway_key }: Place): Promise<Answering> => {
+const answeringAt = async (address: string, { gateway_key }: GatewayLocation): Promise<ProbeResult> => {
   const who = await whoAnswers(address)
   if (who !== 'gateway') return who
   return (await acceptsKey(address, gateway_key)) ? 'meant' : 'stranger'
@@ -67,13 +69,13 @@ const whoAnswers = async (address: string): Promise<'gateway' | 'other' | 'nobod
   return isShape(health) && Array.isArray(health.plugins) ? 'gateway' : 'other'
 }
 
-/** What answers, but not as HTTP wants it, is a program too. */
+/** A listener that does not speak HTTP is another program. */
 const isHttpFault = (error: unknown): 'http' | undefined => {
   const { cause } = error as Error
   return cause instanceof Error && cause.name === 'HTTPParserError' ? 'http' : undefined
 }
 
-/** Shows the key with a report of no spans, which keeps nothing and asks no upstream. */
+/** Checks the key with an empty OTLP report, which stores nothing and asks no upstream. */
 const acceptsKey = async (address: string, gateway_key: string): Promise<boolean> => {
   if (gateway_key === '') return true
   const headers = { 'x-guard-key': gateway_key, 'content-type': 'application/json' }
@@ -82,7 +84,7 @@ const acceptsKey = async (address: string, gateway_key: string): Promise<boolean
   return answer.status !== 401
 }
 
-const stranger = ({ address, config }: Place): GuardError =>
+const otherGatewayError = ({ address, config }: GatewayLocation): GuardError =>
   new GuardError(
     'UNAUTHORIZED',
     `The gateway at ${address} does not accept the gateway_key of ${config}. Restart it with this file, or name the file that it was started with: --config <file>.`,
