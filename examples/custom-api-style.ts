@@ -6,16 +6,16 @@ import {
   callsAmong,
   commonEnvelope,
   contentOf,
+  contentParts,
   type Draft,
   errorFields,
+  isUsageEmpty,
   noCounts,
   noteCounts,
   parsedEvent,
   type ReplyReader,
   replyMeter,
   resultPart,
-  contentParts,
-  isUsageEmpty,
   unknownParts,
 } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'

@@ -95,7 +95,7 @@ const spansOfRow = (
   if (from === 'mcp_audit') return spansOfTool(tools.get(id))
   // another span has become the root meanwhile, and is queued when the run ends
   if (from === 'runs' && id !== run.root_span_id) return noSpans
-  if (from === 'runs' && run.root_auto) return { spans: [autoRoot(run)] }
+  if (from === 'runs' && run.root_auto) return { spans: [defaultRootSpan(run)] }
   const row = rows.get(id)
   if (row === undefined) return undefined
   if (from === 'runs') return { spans: [enclosingRootSpan(row, run)] }

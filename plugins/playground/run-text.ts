@@ -26,7 +26,7 @@ interface StepSummary extends ObservedOutcome {
 
 /** One step on one line, and a line for each expectation that it missed. */
 export const stepLine = ({ index, what, matched, missed, ...seen }: StepSummary, io: Pick<Io, 'env'>): string => {
-  const { ok, bad } = verdictSigns(io)
+  const { ok, bad } = verdictSymbols(io)
   const verdict = verdictOf(seen).filter((word) => word !== null)
   const line = `${String(index).padStart(3)}  ${terminalLine(what).padEnd(44)}  ${verdict.join('  ').padEnd(36)}`
   const faults = missed.map((name) => `\n       ${terminalLine(unmetText(name, seen))}`).join('')

@@ -36,7 +36,7 @@ const report = ({ version, errors, warnings, tests }: Validation, file: string, 
   const count = failed.length === 0 ? '' : `, ${failed.length} failed`
   const ran = tests.length === 0 ? 'tests: none' : `tests: ${tests.length - failed.length} passed${count}`
   const valid = passes ? `valid  version ${String(version).slice(0, 12)}` : 'invalid'
-  return `${[...lines, ran, ...failed.map((test) => `  ${verdictSigns(io).bad} ${testLine(test)}`), valid].join('\n')}\n`
+  return `${[...lines, ran, ...failed.map((test) => `  ${verdictSymbols(io).bad} ${testLine(test)}`), valid].join('\n')}\n`
 }
 
 const faultLine = ({ line, column, path, message }: LocatedFault, name: string, kind: string, code: string): string => {

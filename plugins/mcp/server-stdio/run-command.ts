@@ -42,7 +42,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   const stop = stopSignal()
   try {
     await checkConsent(mcp)
-    const given = givenNames(input.options.env)
+    const given = envFlagNames(input.options.env)
     const { env, withheld } = childEnv(io.env, gateway, { given, own: configuredValues(mcp, server_id) })
     const state = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)

@@ -1,5 +1,5 @@
 import type { Ask, Gateway, Page, View } from 'guard-gateway/core'
-import { type Html, html, instantMark, spellMark } from 'guard-gateway/lib/html'
+import { durationMark, type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun, StepResult } from '../tables.ts'
 import { unmetText } from '../unmet-text.ts'
@@ -63,7 +63,7 @@ const stepRow = (step: StepResult): Html => {
   return html`<tr id="step-${index}" data-row><td class="figure">${index}</td><th scope="row">${what}</th><td><span class="unit">expected </span>${expectedMark(expected)}</td>
 <td><span class="unit">came </span>${cameMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
 <td>${matched ? html`<span class="ok status"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed</span> ${missed.map((name) => unmetText(name, step)).join('; ')}`}</td>
-<td class="figure">${spellMark(duration_ms)}</td><td>${trace_id !== null && html`<a href="${spanUrl(trace_id, span_id)}">Show</a>`}</td></tr>
+<td class="figure">${durationMark(duration_ms)}</td><td>${trace_id !== null && html`<a href="${spanUrl(trace_id, span_id)}">Show</a>`}</td></tr>
 `
 }
 

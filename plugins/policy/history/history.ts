@@ -1,5 +1,5 @@
 import type { Conversation, Ended, Row, Session, Turn } from 'guard-gateway/core'
-import { endIn, type Known, type RepliedCall, tipsOf } from 'guard-gateway/lib/threads'
+import { historyEnd, type Known, type RepliedCall, threadHeads } from 'guard-gateway/lib/threads'
 import { DetectorMemory } from './detector-memory.ts'
 import { noUsage, type Usage } from './usage.ts'
 
@@ -138,7 +138,7 @@ export class History implements Known {
     for (const earlier of this.rows) if (earlier.id === root.parent) root = earlier
     const { new_turns } = root
     if (!isPruned(new_turns[0])) return
-    const end = endIn(conversation, root)
+    const end = historyEnd(conversation, root)
     const held = conversation.turns.filter(({ item }) => item < end)
     this.bytes -= bytesOf(root)
     root.new_turns = new_turns.map((turn, index) => {

@@ -1,5 +1,5 @@
 import type { Call, CallTrace, Gateway, Recording } from 'guard-gateway/core'
-import { givesWay, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
+import { isProjectReplaceable, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { labelsWith } from '../write/labels.ts'

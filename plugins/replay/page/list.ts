@@ -56,7 +56,7 @@ const newsOf = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html |
   const { cursor: _cursor, ...wanted } = listQuery(query)
   try {
     const [newest] = (await storage.find('runs', { ...(await resolvedQuery(storage, wanted, now)), limit: 1 })).rows
-    return newest && newsMark(linked('/replay', query, FROM_START), `run-${newest.trace_id}`, 'run')
+    return newest && newRowsMark(linked('/replay', query, FROM_START), `run-${newest.trace_id}`, 'run')
   } catch (error) {
     if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error
     return undefined

@@ -9,7 +9,7 @@ import {
   type SpanDraft,
   type Usage,
 } from 'guard-gateway/core'
-import { inFile } from 'guard-gateway/lib/errors'
+import { withFileLocation } from 'guard-gateway/lib/errors'
 import type { SpanRow } from '../tables.ts'
 import { countOf, mergedKind } from '../write/kind.ts'
 import { mergedAttributes } from '../write/merge.ts'

@@ -22,7 +22,7 @@ interface EventOutline extends Pick<TraceEvent, 'id' | 'span_id' | 'time_ns'> {
   readonly from: Source
 }
 type ArtifactOutline = Pick<Artifact, 'id' | 'span_id'>
-type Tree = Awaited<ReturnType<typeof arrangePaced<SpanOutline, EventOutline, ArtifactOutline>>>
+type Tree = Awaited<ReturnType<typeof buildSpanTreePaced<SpanOutline, EventOutline, ArtifactOutline>>>
 type SpanInTree = Tree['spans'][number]
 type OrderedRecord = Leaving<SpanInTree, EventOutline, ArtifactOutline>
 
@@ -35,7 +35,7 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
   const outline = new Outline()
   // a run of a page is not read twice
   let all: Records | undefined = new Records(run)
-  if (run.root_auto) outline.add(recordsOfSpan(autoRoot(run)))
+  if (run.root_auto) outline.add(recordsOfSpan(defaultRootSpan(run)))
   for await (const page of recordPages(storage, trace_id, PAGE_ROWS)) {
     for (const row of page) {
       outline.add(row)
@@ -89,7 +89,7 @@ class Records {
 
   constructor(run: RunRow) {
     this.#run = run
-    if (run.root_auto) this.add(recordsOfSpan(autoRoot(run)))
+    if (run.root_auto) this.add(recordsOfSpan(defaultRootSpan(run)))
   }
 
   get size(): number {

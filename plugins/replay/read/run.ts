@@ -1,5 +1,12 @@
 import { GuardError, type Reader, type Trace, type TraceEvent, type TraceSpan } from 'guard-gateway/core'
-import { arrangePaced, autoRoot, callRecords, toolRecords, traceOf, wideRoot } from 'guard-gateway/lib/trace'
+import {
+  buildSpanTreePaced,
+  callRecords,
+  defaultRootSpan,
+  enclosingRootSpan,
+  toolRecords,
+  traceOf,
+} from 'guard-gateway/lib/trace'
 import type { RunRow } from '../tables.ts'
 import { storedRecords } from '../write/stored-records.ts'
 
