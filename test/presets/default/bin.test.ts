@@ -73,7 +73,7 @@ describe('the binary', () => {
     const { code, out, err } = await run(own, words, [preload(log)])
     await rm(own, { recursive: true })
     assert.deepEqual([code, out], [0, ''])
-    assert.match(err, /^file:.*\/plugins\/mcp\/proxy\.ts$/m)
+    assert.match(err, /^file:.*\/plugins\/mcp\/relay\/client-relay\.ts$/m)
     const loaded = err.split('\n').filter((line) => line.startsWith('file:'))
     for (const part of [
       'fastify',
@@ -104,7 +104,7 @@ describe('the binary', () => {
     assert.deepEqual([code, out], [0, '\n'])
     const all = (pattern: RegExp) => [...new Set([...err.matchAll(pattern)].map(([, name]) => name))].sort()
     const packages = all(/\/node_modules\/((?:@[\w-]+\/)?[\w-]+)/g)
-    assert.deepEqual(packages, ['cac', 'fastest-levenshtein', 'tapable'])
+    assert.deepEqual(packages, ['cac', 'fastest-levenshtein', 'tapable', 'tiny-lru'])
     assert.deepEqual(all(/\/plugins\/([\w-]+)\/index\.ts$/gm), ['cli', 'clients'])
   })
   it('runs from what is kept compiled the second time, without readying Node to strip types', async () => {
