@@ -103,7 +103,8 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
       }
     })
 
-    it('reads byte strings as the text that they stand for, if it says so', { skip: style.bytewise !== true }, () => {
+    it('reads byte strings as the text that they stand for, if it says so', () => {
+      if (style.bytewise !== true) return
       for (const request of samples.requests) {
         const json = JSON.stringify(request[style.list], beyondAscii)
         const bytes = Buffer.from(json).toString('latin1')
@@ -112,7 +113,8 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
       }
     })
 
-    it('reads long texts as whole ones of which it is given the beginning', { skip: style.bytewise !== true }, () => {
+    it('reads long texts as whole ones of which it is given the beginning, if it says so', () => {
+      if (style.bytewise !== true) return
       const [shortened, literal] = bothOf(style)
       const reader = new RequestReader()
       for (const request of samples.requests)
