@@ -16,7 +16,7 @@ export const movedExportHint = async ({ message }: Error): Promise<string> => {
   const module = await moduleWith(name)
   if (module === undefined) return ''
   const what = renamed === undefined ? 'It has moved' : `It is called ${renamed} now`
-  return ` ${what}: import { ${name} } from '${module}'.`
+  return `. ${what}: import { ${name} } from '${module}'.`
 }
 
 /** The public module that exports a name. */
