@@ -3,6 +3,6 @@ import { followGuide } from '../../kit/guide.ts'
 followGuide({
   readme: 'plugins/api-styles/README.md',
   example: 'custom-api-style',
-  tests: 14,
+  tests: 12,
   plugin: 'api-style/cohere_chat',
 })
