@@ -32,6 +32,7 @@ const shapes: Readonly<Record<string, Readonly<Record<string, Wanted>>>> = {
   'upstream client': { connect: 'prompt' },
   table: { columns: 'object' },
   command: { summary: 'text', run: 'function' },
+  'error code': { status: 'number', type: 'text', message: 'text', help: 'text' },
   page: { path: 'text', render: 'function' },
   form: { path: 'text', page: 'text', notices: 'object', submit: 'function' },
   panel: { order: 'number', render: 'function' },

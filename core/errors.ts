@@ -1,6 +1,6 @@
 import type { Attempt } from './call.ts'
-import { type Code, catalogue, type Entry } from './errors/catalogue.ts'
-import { errorEntry, isKnownCode } from './errors/entry.ts'
+import { type Code, catalogue } from './errors/catalogue.ts'
+import type { ErrorCode } from './errors/error-code.ts'
 
 /** Where and how an error came about; `detail` says what was wanted and what there is. */
 export interface ErrorPlace {
@@ -23,24 +23,36 @@ export interface ErrorPlace {
 
 /** An error with a stable code; its message may be shown to whoever sent the request. */
 export class GuardError extends Error {
-  readonly code: Code
+  readonly code: string
+  readonly entry: ErrorCode
   readonly place: ErrorPlace
   constructor(code: Code, detail?: string, place: ErrorPlace = {}) {
-    // plugins may be JavaScript: what they give is checked where they give it, not where it is answered
-    const name = String(code) as Code
-    super(detail ?? textOf(errorEntry(name)), place.cause === undefined ? undefined : { cause: place.cause })
+    const entry = typeof code === 'object' ? code : entryOf(code)
+    super(detail ?? `${entry.message}. ${entry.help}`, place.cause === undefined ? undefined : { cause: place.cause })
     if (place.headers !== undefined) checkHeaders(place.headers)
     this.name = 'GuardError'
-    this.code = name
+    this.code = entry.id
+    this.entry = entry
     this.place = place
   }
   get status(): number {
-    return errorEntry(this.code)[0]
+    return this.entry.status
   }
   get type(): string {
-    return errorEntry(this.code)[1]
+    return this.entry.type
   }
 }
+
+/** A plugin in JavaScript can throw any name: that of no code is a fault of the plugin. */
+const entryOf = (code: keyof typeof catalogue): ErrorCode =>
+  Object.hasOwn(catalogue, code)
+    ? catalogue[code]
+    : {
+        ...catalogue.INTERNAL,
+        id: String(code),
+        message: `The gateway has no error code ${String(code)}`,
+        help: 'Whoever wrote the plugin that threw it: use one that "guard explain" knows, or make your own with errorCodes().',
+      }
 
 /** Throws a TypeError for a header that no answer could carry. */
 const checkHeaders = (headers: Readonly<Record<string, string>>): void => {
@@ -52,11 +64,9 @@ const checkHeaders = (headers: Readonly<Record<string, string>>): void => {
   }
 }
 
-const textOf = ([, , message, help]: Entry): string => `${message}. ${help}`
-
 /** Whether a thrown value is a fault of the gateway or of a plugin, and no refusal: such values are reported. */
 export const isFault = (thrown: unknown): boolean =>
-  !(thrown instanceof GuardError) || thrown.code === 'INTERNAL' || !isKnownCode(thrown.code)
+  !(thrown instanceof GuardError) || (thrown.status === 500 && thrown.type === 'api_error')
 
 /** The `error` member of an error answer. */
 export interface ErrorBody {
@@ -76,7 +86,7 @@ export interface ErrorBody {
 /** The answer's `error` member for any thrown value; what is not a GuardError says nothing of its inside. */
 export const errorBody = (error: unknown): ErrorBody => {
   if (!(error instanceof GuardError)) {
-    return { type: catalogue.INTERNAL[1], code: 'INTERNAL', message: textOf(catalogue.INTERNAL) }
+    return { type: catalogue.INTERNAL.type, code: 'INTERNAL', message: new GuardError('INTERNAL').message }
   }
   const { path, line, column, known, state, block } = error.place
   return {

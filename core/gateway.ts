@@ -11,6 +11,8 @@ import type { Redactor, Secrets } from './contracts/redaction.ts'
 import type { Services } from './contracts/services.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import type { UpstreamClient } from './contracts/upstream-client.ts'
+import { catalogue } from './errors/catalogue.ts'
+import type { ErrorCode } from './errors/error-code.ts'
 import { errorOrigin, withErrorOrigin } from './errors/error-origin.ts'
 import { GuardError } from './errors.ts'
 import type { Fragment, Kept } from './fragment.ts'
@@ -43,6 +45,8 @@ export class Gateway {
   readonly upstreamClients = new Registry<UpstreamClient>('upstream client')
   readonly tables = new Registry<Table>('table')
   readonly commands = new Registry<Command>('command')
+  /** What errors of the gateway and its plugins mean, as `guard explain` says it. */
+  readonly errorCodes = new Registry<ErrorCode>('error code')
   readonly pages = new Registry<Page>('page')
   readonly forms = new Registry<Form>('form')
   readonly panels = new Registry<Panel>('panel')
@@ -66,6 +70,7 @@ export class Gateway {
     if (moved !== undefined)
       throw new TypeError(`The option "${moved}" of a gateway is one of a plugin now: use ${MOVED[moved]}.`)
     this.clock = options.clock ?? systemClock
+    this.errorCodes.add(...Object.values<ErrorCode>(catalogue))
   }
 
   /** The service of a name: one plugin provides it, others need it. */

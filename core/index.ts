@@ -10,7 +10,7 @@ export {
 export type * from './contracts/index.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
 export { type Code, catalogue } from './errors/catalogue.ts'
-export { errorEntry, isKnownCode } from './errors/entry.ts'
+export { type ErrorCode, errorCodes } from './errors/error-code.ts'
 export { errorOrigin, withErrorOrigin } from './errors/error-origin.ts'
 export { type ErrorBody, errorBody, GuardError, isFault, statusOf } from './errors.ts'
 export { attributeLimits } from './fragment.ts'

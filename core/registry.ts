@@ -9,11 +9,13 @@ export class Registry<T extends { readonly id: string }> {
     this.kind = kind
   }
   /** Throws TypeError for an entry that is none of this kind, DUPLICATE for an id that is taken. */
-  add(entry: T): void {
-    checkShape(this.kind, entry)
-    if (this.#entries.has(entry.id))
-      throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
-    this.#entries.set(entry.id, entry)
+  add(...entries: readonly T[]): void {
+    for (const entry of entries) {
+      checkShape(this.kind, entry)
+      if (this.#entries.has(entry.id))
+        throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
+      this.#entries.set(entry.id, entry)
+    }
   }
   get(id: string): T | undefined {
     return this.#entries.get(id)

@@ -90,6 +90,10 @@ export interface TextWatch {
 export interface Detector<Params extends TSchema = TSchema> {
   readonly id: string
   readonly code: string
+  /** What a block of it means, without a full stop. If absent, that a rule of its type has matched. */
+  readonly summary?: string
+  /** What a client that is blocked can do. If absent, advice for its kind. */
+  readonly help?: string
   readonly version: string
   readonly defaults: {
     readonly threshold: number

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type Code, errorBody, errorEntry, errorOrigin, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { errorBody, errorOrigin, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { showsColours } from 'guard-gateway/lib/terminal'
 import { terminalText } from 'guard-gateway/lib/text'
 
@@ -23,8 +23,8 @@ export const exitOf = (error: unknown): number => {
 }
 
 /** What was typed cannot be used: said by this program, or by the gateway that it asked. */
-const misused: ReadonlySet<Code> = new Set(['INVALID_FILTER', 'INVALID_REQUEST', 'UNKNOWN_FORMAT', 'USAGE'])
-const unavailable: ReadonlySet<Code> = new Set([
+const misused: ReadonlySet<string> = new Set(['INVALID_FILTER', 'INVALID_REQUEST', 'UNKNOWN_FORMAT', 'USAGE'])
+const unavailable: ReadonlySet<string> = new Set([
   'DATABASE_DAMAGED',
   'DATABASE_LOCKED',
   'DATABASE_NEWER',
@@ -34,7 +34,7 @@ const unavailable: ReadonlySet<Code> = new Set([
   'STORAGE_FULL',
   'STORAGE_UNAVAILABLE',
 ])
-const unusable: ReadonlySet<Code> = new Set([
+const unusable: ReadonlySet<string> = new Set([
   'DUPLICATE',
   'HOST_NOT_LOOPBACK',
   'INVALID_CONFIG',
@@ -44,17 +44,17 @@ const unusable: ReadonlySet<Code> = new Set([
   'UNKNOWN',
 ])
 
-/** Prints an error on `io.err`, as text or with `--json` as one object; a stack only with `--verbose` or `--debug`. `redact` cleans what it says. */
-export const printError = (
-  error: unknown,
-  options: Input['options'],
-  io: Io,
-  redact: (text: string) => string,
-): void => {
+/** Prints an error on `io.err`, as text or with `--json` as one object; a stack only with `--verbose` or `--debug`. `gateway`: hides secrets, and knows what codes mean. */
+export const printError = (error: unknown, options: Input['options'], io: Io, gateway?: Gateway): void => {
+  const redact = (text: string): string => gateway?.redact.text(text) ?? text
   const known = error instanceof GuardError
   const message = redact(known ? error.message : failure(error))
   if (options.json === true) {
-    const body = { ...errorBody(error), message, ...(known ? { hint: errorEntry(error.code)[3] } : {}) }
+    const body = {
+      ...errorBody(error),
+      message,
+      ...(known ? { hint: gateway?.errorCodes.get(error.code)?.help ?? error.entry.help } : {}),
+    }
     io.err.write(`${JSON.stringify({ error: body })}\n`)
     return
   }

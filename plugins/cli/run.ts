@@ -38,7 +38,7 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
     const own = gateway.commands.get(command.id) ?? (command.standalone === true ? command : undefined)
     return await (own ?? gateway.commands.need(command.id)).run(input, io)
   } catch (error) {
-    printError(error, options, io, (text) => gateway?.redact.text(text) ?? text)
+    printError(error, options, io, gateway)
     return exitOf(error)
   }
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { GuardError } from 'guard-gateway/core'
+import { clientErrors } from './error-codes.ts'
 
 const passedOn = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
 
@@ -28,7 +29,7 @@ const ended = (child: ChildProcess, command: string): Promise<number> =>
     child.once('error', (cause: NodeJS.ErrnoException) => {
       const missing = cause.code === 'ENOENT'
       const why = missing ? 'There is no such command on the PATH' : `It cannot be started: ${cause.message}`
-      reject(new GuardError('COMMAND_NOT_FOUND', `${command}: ${why}.`, { cause }))
+      reject(new GuardError(clientErrors.COMMAND_NOT_FOUND, `${command}: ${why}.`, { cause }))
     })
     child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]))
   })

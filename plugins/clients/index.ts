@@ -1,5 +1,6 @@
 import type { Plugin } from 'guard-gateway/core'
 import { countRuns } from './agent-runs.ts'
+import { clientErrors } from './error-codes.ts'
 import { makeApproverKey } from './key-approver.ts'
 import { printKey } from './key-print.ts'
 import type { ClientsOptions } from './options.ts'
@@ -23,6 +24,7 @@ export const statuslineAlone = (options: Pick<ClientsOptions, 'address'>): Plugi
 export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',
   apply: (gateway) => {
+    gateway.errorCodes.add(...Object.values(clientErrors))
     for (const command of [setup, status, printKey, makeApproverKey, statusline]) gateway.commands.add(command(options))
     gateway.commands.add(runAgent(gateway, options))
     countRuns(gateway)

@@ -5,6 +5,7 @@ import { GuardError } from 'guard-gateway/core'
 import { writeError } from 'guard-gateway/lib/errors'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
+import { clientErrors } from './error-codes.ts'
 import { MARK, type ProfileFile } from './profile.ts'
 
 /** What became of a profile's file. */
@@ -18,7 +19,7 @@ export const writeProfile = async (folder: string, { path, text }: ProfileFile):
   if (before === sealed) return 'unchanged'
   if (before !== undefined && !isOurs(before))
     throw new GuardError(
-      'PROFILE_EXISTS',
+      clientErrors.PROFILE_EXISTS,
       `${file} has been edited or was not written by setup; it was left as it is. Move it away, or choose another folder with --dir.`,
     )
   await writeNew(file, sealed)

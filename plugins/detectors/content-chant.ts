@@ -12,6 +12,8 @@ const DISTINCT_GAPS = 5
 export const contentChant = detector({
   id: 'content_chant',
   code: 'LOOP_CONTENT',
+  summary: 'A reply repeats itself',
+  help: 'Send a new instruction, or ask for a shorter reply.',
   version: '1',
   kind: 'outcome',
   defaults: { threshold: 10, window_size: 0 },

@@ -8,6 +8,8 @@ const COOLDOWN_SECONDS = 60
 export const errorRetry = detector({
   id: 'error_retry',
   code: 'LOOP_ERROR_RETRY',
+  summary: 'The same upstream error came again and again',
+  help: 'Wait for the cool-down, or resume the session.',
   version: '1',
   kind: 'outcome',
   defaults: { threshold: 5, window_size: 0 },

@@ -54,6 +54,7 @@ type Given = Static<typeof params>
 export const exactRepeat = detector({
   id: 'exact_repeat',
   code: 'LOOP_EXACT',
+  summary: 'The same request was repeated',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 8 },

@@ -9,6 +9,7 @@ const UNIT = 1_000_000
 export const maxCost = detector({
   id: 'max_cost',
   code: 'LIMIT_COST',
+  summary: 'A budget of money is used up',
   version: '1',
   kind: 'budget',
   needs: 'prices',

@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 export const maxRequests = detector({
   id: 'max_requests',
   code: 'LIMIT_REQUESTS',
+  summary: 'A budget of requests is used up',
   version: '1',
   kind: 'budget',
   defaults: { threshold: 50, window_size: 0 },

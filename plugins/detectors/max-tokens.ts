@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 export const maxTokens = detector({
   id: 'max_tokens',
   code: 'LIMIT_TOKENS',
+  summary: 'A budget of tokens is used up',
   version: '1',
   kind: 'budget',
   defaults: { threshold: 100_000, window_size: 0 },

@@ -21,6 +21,7 @@ const names = (description: string) =>
 export const noveltyStall = detector({
   id: 'novelty_stall',
   code: 'LOOP_NO_PROGRESS',
+  summary: 'Tool results bring nothing new',
   version: '2',
   kind: 'loop',
   defaults: { threshold: 6, window_size: 0 },

@@ -8,6 +8,8 @@ const PAUSE = 60_000
 export const reasoningOnly = detector({
   id: 'reasoning_only',
   code: 'LOOP_REASONING',
+  summary: 'Replies only reason',
+  help: 'Send a new instruction, raise the token limit of replies, or ask for less reasoning.',
   version: '1',
   kind: 'outcome',
   defaults: { threshold: 3, window_size: 0 },

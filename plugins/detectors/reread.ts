@@ -7,6 +7,7 @@ import { LOOKS, lookLetters } from './reread/looks.ts'
 export const reread = detector({
   id: 'reread',
   code: 'LOOP_REREAD',
+  summary: 'One target is looked at again and again',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 6, window_size: 12 },

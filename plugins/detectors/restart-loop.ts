@@ -11,6 +11,8 @@ const PRINT_CHARS = 32
 export const restartLoop = detector({
   id: 'restart_loop',
   code: 'LOOP_RESTART',
+  summary: 'The same agent is started again and again, and nothing new comes of it',
+  help: 'Stop what starts it, or give it another task; its earlier starts are forgotten after a while.',
   version: '1',
   kind: 'loop',
   compares: 'starts',

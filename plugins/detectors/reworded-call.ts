@@ -26,6 +26,7 @@ const PER_TURN = 3
 export const rewordedCall = detector({
   id: 'reworded_call',
   code: 'LOOP_REWORDED',
+  summary: 'The same tool call was repeated in other words',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 8 },

@@ -73,6 +73,7 @@ interface Seen extends Shown {
 export const sequenceRepeat = detector({
   id: 'sequence_repeat',
   code: 'LOOP_SEQUENCE',
+  summary: 'A sequence of requests was repeated',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 15 },

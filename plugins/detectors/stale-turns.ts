@@ -13,6 +13,7 @@ const REACH = 10
 export const staleTurns = detector({
   id: 'stale_turns',
   code: 'LOOP_STALE',
+  summary: 'Turns repeat earlier calls and get earlier results',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 6 },

@@ -9,6 +9,7 @@ import { REPLIES, repliesOf } from './text-repeat/replies.ts'
 export const textRepeat = detector({
   id: 'text_repeat',
   code: 'LOOP_TEXT',
+  summary: 'The same reply was repeated',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 8 },

@@ -14,6 +14,7 @@ const PAUSE_SECONDS = 60
 export const threadRespawn = detector({
   id: 'thread_respawn',
   code: 'LOOP_RESPAWN',
+  summary: 'Conversations begin alike again and again',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 4, window_size: 64 },

@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 export const toolErrorStreak = detector({
   id: 'tool_error_streak',
   code: 'LOOP_TOOL_ERROR',
+  summary: 'A tool fails the same way again and again',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 4, window_size: 0 },

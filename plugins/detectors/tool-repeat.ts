@@ -9,6 +9,7 @@ import { params, type Ruled } from './tool-repeat/params.ts'
 export const toolRepeat = detector({
   id: 'tool_repeat',
   code: 'LOOP_TOOL_CALL',
+  summary: 'The same tool call was repeated',
   version: '2',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 8 },

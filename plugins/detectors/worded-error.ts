@@ -10,6 +10,7 @@ import { COMPLAINTS, complaintLetters } from './worded-error/complaints.ts'
 export const wordedError = detector({
   id: 'worded_error',
   code: 'LOOP_WORDED_ERROR',
+  summary: 'A tool complains in the same words again and again',
   version: '1',
   kind: 'loop',
   defaults: { threshold: 4, window_size: 0 },

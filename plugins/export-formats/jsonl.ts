@@ -32,6 +32,7 @@ import {
   spanDraft,
   spanRecord,
   textLines,
+  traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
 
 /** Attributes nest 32 deep, one level into a line. */
@@ -128,7 +129,11 @@ const look = ({ record, place }: Line, runs: Map<string, Found>): void => {
   const run = runDraft(record, place)
   const found = runs.get(run.trace_id) ?? { outline: new RunOutline(), place, at: -1 }
   if (found.at !== -1)
-    throw new ImportFault('DUPLICATE_ID', `Run "${run.trace_id}" stands in two lines.`, inside(place, 'trace_id'))
+    throw new ImportFault(
+      traceFileErrors.DUPLICATE_ID,
+      `Run "${run.trace_id}" stands in two lines.`,
+      inside(place, 'trace_id'),
+    )
   found.at = place.line ?? 0
   found.outline.describe(run, place)
   runs.set(run.trace_id, found)
@@ -138,8 +143,13 @@ const look = ({ record, place }: Line, runs: Map<string, Found>): void => {
 const outlinesOf = (runs: ReadonlyMap<string, Found>): readonly RunOutline[] => {
   for (const [trace_id, { at, place }] of runs)
     if (at === -1)
-      throw new ImportFault('INVALID_IMPORT', `Run "${trace_id}" has no line of its own.`, inside(place, 'trace_id'))
-  if (runs.size === 0) throw new ImportFault('INVALID_IMPORT', 'There is no record in the file.', { path: [], line: 1 })
+      throw new ImportFault(
+        traceFileErrors.INVALID_IMPORT,
+        `Run "${trace_id}" has no line of its own.`,
+        inside(place, 'trace_id'),
+      )
+  if (runs.size === 0)
+    throw new ImportFault(traceFileErrors.INVALID_IMPORT, 'There is no record in the file.', { path: [], line: 1 })
   return [...runs.values()].sort((a, b) => a.at - b.at).map(({ outline }) => outline)
 }
 
@@ -157,5 +167,9 @@ const readRecord = ({ record, place }: Line) => {
   if (record.type === 'span') return { kind: 'span' as const, record: spanDraft(record, place) }
   if (record.type === 'event') return { kind: 'event' as const, record: eventDraft(record, place) }
   if (record.type === 'artifact') return { kind: 'artifact' as const, record: artifactDraft(record, place) }
-  throw new ImportFault('INVALID_IMPORT', '"type" must be "run", "span", "event" or "artifact".', inside(place, 'type'))
+  throw new ImportFault(
+    traceFileErrors.INVALID_IMPORT,
+    '"type" must be "run", "span", "event" or "artifact".',
+    inside(place, 'type'),
+  )
 }

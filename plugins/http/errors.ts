@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fastifyPlugin from 'fastify-plugin'
 import {
   type ApiStyle,
+  type Code,
   type ErrorBody,
   errorBody,
   type Gateway,
@@ -14,6 +15,7 @@ import { refusals } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
+import { httpErrors } from './error-codes.ts'
 import type { HttpServerState } from './http-server-state.ts'
 import { bodyAborted } from './models/body-reader.ts'
 import { setDocumentHeaders } from './response-headers.ts'
@@ -85,12 +87,12 @@ export const guardErrorOf = (error: unknown): GuardError => {
   return new GuardError(known ?? 'INTERNAL', undefined, { cause: error })
 }
 
-const fastifyErrors = new Map<string, 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'INVALID_BODY' | 'INVALID_TARGET'>([
+const fastifyErrors = new Map<string, Code>([
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'INVALID_BODY'],
-  ['FST_ERR_BAD_URL', 'INVALID_TARGET'],
-  ['FST_ERR_MAX_PARAM_LENGTH', 'INVALID_TARGET'],
+  ['FST_ERR_BAD_URL', httpErrors.INVALID_TARGET],
+  ['FST_ERR_MAX_PARAM_LENGTH', httpErrors.INVALID_TARGET],
 ])
 
 type Headers = Readonly<Record<string, unknown>>

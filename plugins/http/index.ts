@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { BufferOwnership, RequestReader } from 'guard-gateway/lib/request-reader'
+import { httpErrors } from './error-codes.ts'
 import { healthRoute } from './health.ts'
 import { provideServerState } from './http-server-state.ts'
 import { logEvents } from './log-events.ts'
@@ -23,6 +24,7 @@ export type { ServeOptions, Serving } from './serve.ts'
 export const http = (options: HttpOptions): Plugin => ({
   name: 'http',
   apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(httpErrors))
     const state = provideServerState(gateway, options)
     gateway.keys.setGateway(options.gateway_key)
     gateway.secrets.add(options.gateway_key)

@@ -1,3 +1,4 @@
+export { traceFileErrors } from './trace-file/error-codes.ts'
 export { errorAt, type JsonElement, jsonElements, placeInElement } from './trace-file/read/elements.ts'
 export { ImportFault, inside, lineAndPointer, type Place as ImportPlace, type Place } from './trace-file/read/fault.ts'
 export { idField, needField, nsField, textField } from './trace-file/read/fields.ts'

@@ -2,6 +2,7 @@ import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { limitTable } from './actions/tables.ts'
 import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
+import { mcpErrors } from './error-codes.ts'
 import { Mcp, setMcp } from './mcp.ts'
 import type { McpOptions } from './options.ts'
 import { policyCommands } from './policy/commands.ts'
@@ -22,6 +23,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
   name: 'mcp',
   requires: ['replay'],
   apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(mcpErrors))
     const proxy = new Mcp(gateway, options)
     setMcp(gateway, proxy)
     if (options.approver_key !== undefined) gateway.approver.demand(options.approver_key)

@@ -1,6 +1,7 @@
 import { type Frame, type FrameFault, type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { type Decision, decideApproval } from './approvals/index.ts'
+import { mcpErrors } from './error-codes.ts'
 import { type Mcp, mcpOf } from './mcp.ts'
 import { openPolicies } from './policy/index.ts'
 import type { OutgoingMessage } from './relay/response.ts'
@@ -71,7 +72,7 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
     async decide(id, decision) {
       const row = await gateway.storage.get('mcp_approvals', id)
       if (row?.session_id !== session.id)
-        throw new GuardError('APPROVAL_NOT_FOUND', `This session has not asked the question "${id}".`)
+        throw new GuardError(mcpErrors.APPROVAL_NOT_FOUND, `This session has not asked the question "${id}".`)
       await decideApproval(gateway, mcp.approvals, id, decision, 'api')
       return decision.action === 'allow' ? 'allowed' : 'denied'
     },

@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { administrationOf } from './administration.ts'
+import { playgroundErrors } from './error-codes.ts'
 import { scriptedProvider } from './provider.ts'
 import { Runs } from './runs.ts'
 import { builtInScenarios } from './scenarios/index.ts'
@@ -33,6 +34,7 @@ export const playground = (): Plugin => ({
   name: 'playground',
   requires: ['sessions', 'policy', 'recorder'],
   apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(playgroundErrors))
     gateway.tables.add(runsTable)
     for (const entry of builtInScenarios) entry.apply(gateway)
     const runs = new Runs(gateway, scriptedProvider(gateway))

@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, type Mode } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import { stylesOf } from './dialects/index.ts'
+import { playgroundErrors } from './error-codes.ts'
 import { namesOf } from './names.ts'
 import { isBound, type Scenario, scenariosOf } from './scenario.ts'
 import type { PlaygroundRun } from './tables.ts'
@@ -20,7 +21,11 @@ export const scenarioOf = (gateway: Gateway, id: string): Scenario => {
   const found = registry.get(id)
   if (found !== undefined) return found
   const known = registry.ids()
-  throw new GuardError('SCENARIO_NOT_FOUND', `There is no scenario "${id}"; there is ${known.join(', ')}.`, { known })
+  throw new GuardError(
+    playgroundErrors.SCENARIO_NOT_FOUND,
+    `There is no scenario "${id}"; there is ${known.join(', ')}.`,
+    { known },
+  )
 }
 
 /** API styles that a run of the scenario can be started in; none if its requests have their own. */

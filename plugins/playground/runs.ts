@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorBody, type Gateway, GuardError, timeSince } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
+import { playgroundErrors } from './error-codes.ts'
 import { namesOf } from './names.ts'
 import type { Send } from './provider.ts'
 import { queuedRun, type RunRequest, scenarioOf } from './run-request.ts'
@@ -67,7 +68,7 @@ export class Runs {
   async start(order: RunRequest, administration: Administration): Promise<PlaygroundRun> {
     const scenario = scenarioOf(this.#gateway, order.scenario)
     const run = queuedRun(this.#gateway, scenario, order)
-    if (this.#live.size >= AT_ONCE + WAITING) throw new GuardError('PLAYGROUND_BUSY')
+    if (this.#live.size >= AT_ONCE + WAITING) throw new GuardError(playgroundErrors.PLAYGROUND_BUSY)
     const tick = this.#gateway.clock.tick()
     const ends = { stop: new AbortController(), ended: Promise.withResolvers<void>() }
     const live: Live = { run, tick, scenario, administration, ...ends }
@@ -88,7 +89,7 @@ export class Runs {
     const run = await this.#gateway.storage.get('playground_runs', id)
     if (run !== undefined) return run
     throw new GuardError(
-      'PLAYGROUND_RUN_NOT_FOUND',
+      playgroundErrors.PLAYGROUND_RUN_NOT_FOUND,
       `There is no run "${id}". List them with GET /api/v1/playground/runs.`,
     )
   }
@@ -102,7 +103,11 @@ export class Runs {
   async cancel(id: string): Promise<PlaygroundRun> {
     const ended = await this.#end(id, { status: 'cancelled', matched: null, error: null })
     const run = await this.need(id)
-    if (!ended) throw new GuardError('PLAYGROUND_RUN_ENDED', `The run "${id}" has ended already: it is ${run.status}.`)
+    if (!ended)
+      throw new GuardError(
+        playgroundErrors.PLAYGROUND_RUN_ENDED,
+        `The run "${id}" has ended already: it is ${run.status}.`,
+      )
     const live = this.#live.get(id)
     if (live !== undefined) this.#stop(live)
     return run
@@ -194,4 +199,4 @@ const failed = (error: unknown): Ending => {
   return { status: 'failed', matched: null, error: { code, message } }
 }
 
-const interrupted = (): Ending => failed(new GuardError('INTERRUPTED'))
+const interrupted = (): Ending => failed(new GuardError(playgroundErrors.INTERRUPTED))

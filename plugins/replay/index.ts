@@ -1,8 +1,10 @@
 import { type Gateway, type Plugin, type Recording, stages } from 'guard-gateway/core'
 import { argumentKey } from 'guard-gateway/lib/trace'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Automatic } from './automatic/automatic.ts'
 import { repliedTools } from './automatic/replied-tools.ts'
 import { ToolCalls } from './automatic/tool-calls.ts'
+import { replayErrors } from './error-codes.ts'
 import { Imports } from './import/imports.ts'
 import { Maintenance } from './maintenance/maintenance.ts'
 import { Retention } from './maintenance/retention.ts'
@@ -27,6 +29,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
   name: 'replay',
   requires: ['sessions', 'recorder', 'export-format/json'],
   apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(traceFileErrors), ...Object.values(replayErrors))
     const stream = new Stream(gateway)
     const written = (row: RunRow): void => {
       if (row.revision === 1) retention.added()

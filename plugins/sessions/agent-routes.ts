@@ -5,6 +5,7 @@ import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'
+import { sessionErrors } from './error-codes.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { AgentKeys } from './keys.ts'
 import { boundedMetadata } from './metadata.ts'
@@ -114,7 +115,7 @@ const registerAgent = async (
   const change = registration(agent)
   const exists = () =>
     new GuardError(
-      'AGENT_EXISTS',
+      sessionErrors.AGENT_EXISTS,
       `There is an agent "${agent.id}" already. Choose another id, or issue a key for that one with POST /api/agents/${agent.id}/keys.`,
     )
   if (!withKey) {

@@ -1,4 +1,5 @@
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { sessionErrors } from './error-codes.ts'
 import { SecondChanceCache } from './second-chance-cache.ts'
 import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
@@ -36,7 +37,7 @@ export class Agents {
   async need(id: string): Promise<AgentRow> {
     const agent = await this.find(id)
     if (agent === undefined)
-      throw new GuardError('AGENT_NOT_FOUND', `There is no agent "${id}". List them with GET /api/agents.`)
+      throw new GuardError(sessionErrors.AGENT_NOT_FOUND, `There is no agent "${id}". List them with GET /api/agents.`)
     return agent
   }
 
@@ -55,7 +56,7 @@ export class Agents {
     const patch = { paused, paused_at }
     const batch: readonly Change[] = [{ table: 'agents', key: agent.id, patch, sync: true }]
     await writeThrough(agent, patch, async () => {
-      if (!(await this.#gateway.storage.write(batch))) throw new GuardError('AGENT_NOT_FOUND')
+      if (!(await this.#gateway.storage.write(batch))) throw new GuardError(sessionErrors.AGENT_NOT_FOUND)
     })
   }
 }

@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { Agents } from './agents.ts'
+import { sessionErrors } from './error-codes.ts'
 import { identifiers } from './identifiers.ts'
 import { AgentKeys } from './keys.ts'
 import { LiveSessions } from './live.ts'
@@ -23,6 +24,7 @@ const MINUTE_MS = 60_000
 export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): Plugin => ({
   name: 'sessions',
   apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(sessionErrors))
     const ids = identifiers(gateway)
     const live = new LiveSessions(gateway)
     const agents = new Agents(gateway)

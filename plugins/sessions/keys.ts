@@ -1,5 +1,6 @@
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
 import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
+import { sessionErrors } from './error-codes.ts'
 import type { AgentKeyRow } from './tables.ts'
 
 const MAX_LIVE_KEYS = 5
@@ -52,7 +53,7 @@ export class AgentKeys {
   async issue(agent_id: string, first: readonly Change[] = []): Promise<IssuedKey | undefined> {
     if (this.of(agent_id).length >= MAX_LIVE_KEYS) {
       throw new GuardError(
-        'TOO_MANY_KEYS',
+        sessionErrors.TOO_MANY_KEYS,
         `Agent "${agent_id}" has ${MAX_LIVE_KEYS} live keys, as many as it may have. Revoke one first.`,
       )
     }
@@ -86,7 +87,7 @@ export class AgentKeys {
     if (row === undefined || row.agent_id !== agentId) {
       const known = this.of(agentId).map((key) => key.id)
       throw new GuardError(
-        'KEY_NOT_FOUND',
+        sessionErrors.KEY_NOT_FOUND,
         `Agent "${agentId}" has no live key "${keyId}"; it has ${known.join(', ') || 'none'}.`,
         { known },
       )

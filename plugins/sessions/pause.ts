@@ -13,6 +13,7 @@ import {
 import { threadHeads } from 'guard-gateway/lib/threads'
 import { rowOf, sessionEvent } from 'guard-gateway/lib/trace'
 import type { Agents } from './agents.ts'
+import { sessionErrors } from './error-codes.ts'
 import { callerOf, type Finders } from './resolve.ts'
 import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
@@ -128,7 +129,7 @@ export const pausedProxy =
 
 /** A block without a rule. The official clients try again on a 409 that does not tell them otherwise. */
 const refusal = (code: Paused, message: string, session: SessionRow | undefined): GuardError =>
-  new GuardError(code, message, {
+  new GuardError(sessionErrors[code], message, {
     block: { session_id: session?.id ?? '', rule_id: '' },
     headers: { 'x-should-retry': 'false' },
   })

@@ -120,7 +120,7 @@ const sendAttempt = (context: AttemptContext, sent: OutboundBody, attempts: Atte
 
 const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
   error instanceof GuardError
-    ? new GuardError(error.code, error.message, { ...error.place, cause: error, attempts })
+    ? new GuardError(error.entry, error.message, { ...error.place, cause: error, attempts })
     : error
 
 const outgoing = ({ gateway, upstream, call, login }: AttemptContext, sent: OutboundBody): UpstreamRequest => {

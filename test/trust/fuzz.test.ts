@@ -4,7 +4,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { catalogue } from 'guard-gateway/core'
+import { createGateway } from 'guard-gateway'
+import { emptyConfig } from '../../presets/default/config/defaults.ts'
 import { type ChildGateway, startChildGateway } from '../kit/child-gateway.ts'
 import { dialects } from '../kit/dialogue.ts'
 import { type FakeProvider, fakeProvider } from '../kit/provider.ts'
@@ -24,8 +25,11 @@ describe('damaged input', () => {
   let folder: string
   let provider: FakeProvider
   let gateway: ChildGateway
+  let codes: readonly string[]
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-fuzz-'))
+    const { errorCodes, detectors } = await createGateway(emptyConfig())
+    codes = [...errorCodes.ids(), ...[...detectors].map(({ code }) => code)]
     provider = await fakeProvider()
     gateway = await startChildGateway(folder, provider.url)
   })
@@ -56,7 +60,7 @@ describe('damaged input', () => {
     if (status < 400) return
     const json = JSON.parse(text) as { error?: { type: string; code: string; message: string }; message?: string }
     if (path === '/v1/traces') return void assert.equal(typeof json.message, 'string')
-    assert.ok(json.error !== undefined && Object.hasOwn(catalogue, json.error.code), text.slice(0, 300))
+    assert.ok(json.error !== undefined && codes.includes(json.error.code), text.slice(0, 300))
     assert.equal(typeof json.error.type, 'string')
     assert.ok(json.error.message.length > 0)
   }

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { GuardError } from 'guard-gateway/core'
+import { httpErrors } from '../error-codes.ts'
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/
 const wildcards = new Set(['0.0.0.0', '::', '[::]'])
@@ -22,7 +23,7 @@ export const hostCheck = (listenHost: string, further: readonly string[]): ((hos
         'The header host is missing or malformed. Send it once, as name or name:port.',
       )
     }
-    if (!names.has(name)) throw new GuardError('HOST_NOT_ALLOWED')
+    if (!names.has(name)) throw new GuardError(httpErrors.HOST_NOT_ALLOWED)
     if (accepted.size < MAX_REMEMBERED) accepted.add(host)
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { GuardError } from 'guard-gateway/core'
+import { httpErrors } from '../error-codes.ts'
 import { asName } from './hosts.ts'
 import type { RouteClass } from './route-class.ts'
 
@@ -36,11 +37,11 @@ export const originCheck = ({ own, hosts, mcp, port }: OriginRules): OriginCheck
     const origin = request.headers.origin?.toLowerCase()
     const named = isNamed(origin, kind)
     if (origin !== undefined && !named && (kind === 'transport' || !isOwn(origin, request)))
-      throw new GuardError('ORIGIN_NOT_ALLOWED', howToList(kind))
+      throw new GuardError(httpErrors.ORIGIN_NOT_ALLOWED, howToList(kind))
     // pages elsewhere may speak MCP; of its own a browser says that they are the same site
     const isElsewhere = named && !ours.has(origin ?? '')
     if (kind !== 'transport' && !isElsewhere && !isSameSite(request.headers) && !isFollowedLink(request, kind))
-      throw new GuardError('ORIGIN_NOT_ALLOWED')
+      throw new GuardError(httpErrors.ORIGIN_NOT_ALLOWED)
   }
 }
 

@@ -1,5 +1,6 @@
 import { GuardError, type Secrets } from 'guard-gateway/core'
 import { AGENT_KEY } from 'guard-gateway/lib/http'
+import { httpErrors } from '../error-codes.ts'
 
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
 /** A segment `.` or `..` as some upstream may read it: encoded once or more, between slashes of either kind, with parameters. */
@@ -8,9 +9,9 @@ const DOT_SEGMENT = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;#]
 /** Refuses a request target that is no plain path, or that holds a key. Throws INVALID_TARGET, CREDENTIAL_IN_URL. */
 export const checkTarget = (target: string, secrets: Secrets): void => {
   if (target.charCodeAt(0) !== 0x2f || (target.includes('%') && ENCODED_CONTROL.test(target))) {
-    throw new GuardError('INVALID_TARGET')
+    throw new GuardError(httpErrors.INVALID_TARGET)
   }
-  if (secrets.holds(target) || AGENT_KEY.test(target)) throw new GuardError('CREDENTIAL_IN_URL')
+  if (secrets.holds(target) || AGENT_KEY.test(target)) throw new GuardError(httpErrors.CREDENTIAL_IN_URL)
 }
 
 /** Refuses a path that, resolved elsewhere, is another one than was judged here. Throws INVALID_TARGET. */
@@ -18,7 +19,7 @@ export const refuseDotSegments = (target: string): void => {
   const path = pathOf(target)
   if ((path.includes('.') || path.includes('%')) && DOT_SEGMENT.test(path)) {
     throw new GuardError(
-      'INVALID_TARGET',
+      httpErrors.INVALID_TARGET,
       'The path has a segment . or .., plain or encoded, which the upstream could resolve to another path. Send the path that is meant.',
     )
   }

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
-import { type Code, errorBody, type Gateway, GuardError } from 'guard-gateway/core'
+import { type ErrorCode, errorBody, type Gateway, GuardError } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
+import { httpErrors } from '../error-codes.ts'
 
-const codes = new Map<string, Code>([
-  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
+const codes = new Map<string, ErrorCode>([
+  ['HPE_HEADER_OVERFLOW', httpErrors.HEADERS_TOO_LARGE],
+  ['ERR_HTTP_REQUEST_TIMEOUT', httpErrors.REQUEST_TIMEOUT],
 ])
 const reasons: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -17,7 +18,7 @@ export const connectionErrors =
   (gateway: Gateway) =>
   (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) return void socket.destroy()
-    socket.end(rawAnswer(gateway, new GuardError(codes.get(error.code ?? '') ?? 'MALFORMED_REQUEST'), 'close'))
+    socket.end(rawAnswer(gateway, new GuardError(codes.get(error.code ?? '') ?? httpErrors.MALFORMED_REQUEST), 'close'))
   }
 
 /** A whole HTTP response as text, for a connection that has no `ServerResponse`. */

@@ -1,12 +1,20 @@
-import { GuardError, isKnownCode } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 
 /** The GuardError in a gateway's error response; INTERNAL for a body without one. */
 export const errorFromResponse = (body: string): GuardError => {
   const { error } = shapeIn(body)
-  const { code, message } = isShape(error) ? error : {}
-  const known = isKnownCode(code) ? code : 'INTERNAL'
-  return new GuardError(known, typeof message === 'string' ? message : undefined)
+  const { code, type, message } = isShape(error) ? error : {}
+  const text = typeof message === 'string' ? message : undefined
+  if (typeof code !== 'string') return new GuardError('INTERNAL', text)
+  const unknown = {
+    id: code,
+    status: 500,
+    type: typeof type === 'string' ? type : 'api_error',
+    message: code,
+    help: '',
+  }
+  return new GuardError(unknown, text)
 }
 
 const shapeIn = (body: string): Readonly<Record<string, unknown>> => {

@@ -14,6 +14,7 @@ import {
   RunOutline,
   readingOf,
   recordAt,
+  traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
 import { droppedWarnings, type Foreign, foreignRecords } from './foreign-records.ts'
 import { collect, noRecords } from './map.ts'
@@ -79,7 +80,7 @@ const lookThrough = (file: ImportSource, around: Surroundings, traces: Map<strin
 }
 
 const nothing = (): unknown =>
-  errorAt(new ImportFault('INVALID_IMPORT', 'There is no span in the file.', { path: [] }), () => ({
+  errorAt(new ImportFault(traceFileErrors.INVALID_IMPORT, 'There is no span in the file.', { path: [] }), () => ({
     line: 1,
     path: '',
   }))
@@ -156,7 +157,11 @@ const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: Surroundin
     try {
       const run = runOf(traceId, trace, around, foreign)
       if (ids.has(run.trace_id))
-        throw new ImportFault('DUPLICATE_ID', `Two traces of the file claim the id "${run.trace_id}".`, place)
+        throw new ImportFault(
+          traceFileErrors.DUPLICATE_ID,
+          `Two traces of the file claim the id "${run.trace_id}".`,
+          place,
+        )
       ids.add(run.trace_id)
       trace.outline.describe(run, place)
     } catch (error) {
@@ -201,7 +206,8 @@ const readSpan = (
   const place = { path: element.path }
   const found = otlpSpanOf(recordAt(element.value, place), place)
   const trace = traces.get(found.traceId)
-  if (trace === undefined) throw new ImportFault('INVALID_IMPORT', 'The file has changed while it was read.', place)
+  if (trace === undefined)
+    throw new ImportFault(traceFileErrors.INVALID_IMPORT, 'The file has changed while it was read.', place)
   const parent = found.parentId === null ? null : (trace.natives.get(found.parentId) ?? found.parentId)
   const collected = noRecords()
   const { ours } = found

@@ -9,6 +9,7 @@ import {
   recordAt,
   spanDraft,
   textField,
+  traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
 import { kindSaid, respelled } from './dialects.ts'
 import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
@@ -36,7 +37,11 @@ const hexOf = (value: unknown): string => {
 const needHex = (record: Shape, key: string, digits: number, place: Place): string => {
   const hex = hexOf(record[key])
   if (hex.length === digits && /^[0-9a-f]+$/.test(hex) && !/^0+$/.test(hex)) return hex
-  throw new ImportFault('INVALID_ID', `"${key}" must be ${digits} hex digits that are not all 0.`, inside(place, key))
+  throw new ImportFault(
+    traceFileErrors.INVALID_ID,
+    `"${key}" must be ${digits} hex digits that are not all 0.`,
+    inside(place, key),
+  )
 }
 
 const parentOf = (record: Shape, place: Place): string | null =>
@@ -47,7 +52,7 @@ const needNumber = (record: Shape, key: string, place: Place): void => {
   const value = record[key]
   if (value === undefined || value === null || (typeof value === 'number' && Number.isInteger(value))) return
   throw new ImportFault(
-    'INVALID_IMPORT',
+    traceFileErrors.INVALID_IMPORT,
     `"${key}" must be the number of the value: OTLP knows no names of values in JSON.`,
     inside(place, key),
   )

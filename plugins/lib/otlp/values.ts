@@ -1,6 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
-import { elementsOf, ImportFault, inside, type Place, recordAt } from 'guard-gateway/lib/trace-file'
+import { elementsOf, ImportFault, inside, type Place, recordAt, traceFileErrors } from 'guard-gateway/lib/trace-file'
 
 /** An OTLP AnyValue; the empty one is null. */
 export type AnyValue =
@@ -41,7 +41,7 @@ export const toAnyValue = (value: unknown): AnyValue => {
 const toKeyValue = ([key, value]: readonly [string, unknown]): KeyValue => ({ key, value: toAnyValue(value) })
 
 const wrong = (place: Place, wanted: string): ImportFault =>
-  new ImportFault('INVALID_IMPORT', `There must be ${wanted} here.`, place)
+  new ImportFault(traceFileErrors.INVALID_IMPORT, `There must be ${wanted} here.`, place)
 
 type ReadValue = (value: unknown, place: Place) => unknown
 

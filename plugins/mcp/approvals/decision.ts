@@ -1,6 +1,7 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
 import { REASON_CHARS } from '../audit/limits.ts'
+import { mcpErrors } from '../error-codes.ts'
 import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
 import { checkExpectedCall, type ExpectedCall } from './expected-call.ts'
 import type { ApprovalRow, ApprovalStatus, ApprovalTexts } from './tables.ts'
@@ -20,7 +21,7 @@ export const approvalById = async (gateway: Gateway, approvals: Approvals, id: s
   const row = await gateway.storage.get('mcp_approvals', id)
   if (row === undefined)
     throw new GuardError(
-      'APPROVAL_NOT_FOUND',
+      mcpErrors.APPROVAL_NOT_FOUND,
       `There is no approval "${cutText(id, 64)}". List them with GET /api/v1/mcp/approvals.`,
     )
   return currentState(approvals, row)
@@ -86,10 +87,10 @@ const words: Readonly<Record<Exclude<ApprovalStatus, 'pending' | 'expired'>, str
 const notPending = ({ id, status, reason }: ApprovalRow): GuardError =>
   status === 'expired' || status === 'pending'
     ? new GuardError(
-        'APPROVAL_EXPIRED',
+        mcpErrors.APPROVAL_EXPIRED,
         `Approval ${id} has expired (${reason ?? 'timeout'}). Let the agent repeat the call: that asks anew.`,
         { state: 'expired' },
       )
-    : new GuardError('APPROVAL_DECIDED', `Approval ${id} is ${words[status]}. A further call asks anew.`, {
+    : new GuardError(mcpErrors.APPROVAL_DECIDED, `Approval ${id} is ${words[status]}. A further call asks anew.`, {
         state: status,
       })

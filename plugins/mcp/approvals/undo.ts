@@ -1,4 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { mcpErrors } from '../error-codes.ts'
 import type { Approvals } from './approvals.ts'
 import { approvalById } from './decision.ts'
 import type { ApprovalRow } from './tables.ts'
@@ -29,7 +30,9 @@ export const undoApproval = async (
 
 const nothingToUndo = ({ id, status, consumed_at }: ApprovalRow): GuardError => {
   if (status === 'expired')
-    return new GuardError('APPROVAL_EXPIRED', `Approval ${id} has expired: nothing passes by it.`, { state: status })
+    return new GuardError(mcpErrors.APPROVAL_EXPIRED, `Approval ${id} has expired: nothing passes by it.`, {
+      state: status,
+    })
   const when = consumed_at === null ? '' : ` at ${new Date(consumed_at).toISOString()}`
   const why = {
     consumed: `was used${when}: the call has been forwarded, and that cannot be taken back.`,
@@ -37,5 +40,5 @@ const nothingToUndo = ({ id, status, consumed_at }: ApprovalRow): GuardError => 
     pending: 'waits for a decision: there is nothing to take back.',
     allowed: 'is allowed.',
   }[status]
-  return new GuardError('APPROVAL_DECIDED', `Approval ${id} ${why}`, { state: status })
+  return new GuardError(mcpErrors.APPROVAL_DECIDED, `Approval ${id} ${why}`, { state: status })
 }

@@ -1,6 +1,5 @@
 import {
   type Change,
-  type Code,
   type Fragment,
   type FragmentEvent,
   type FragmentRun,
@@ -125,7 +124,7 @@ const merged = (pieces: readonly RunUpdate[]): Fragment => {
 }
 
 /** What may be wrong with a run costs its calls their trace, not their record. */
-const ofTheRun: ReadonlySet<Code> = new Set<Code>([
+const ofTheRun: ReadonlySet<string> = new Set([
   'EVENT_IMMUTABLE',
   'INVALID_TIME',
   'INVALID_TRACE',

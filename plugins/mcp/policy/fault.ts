@@ -1,5 +1,4 @@
 import { closest, distance } from 'fastest-levenshtein'
-import type { Code } from 'guard-gateway/core'
 import { pointerOf } from 'guard-gateway/lib/json'
 import type { YamlPlace } from 'guard-gateway/lib/yaml'
 
@@ -17,7 +16,7 @@ export interface PolicyFault {
 /** Something wrong with a policy, or worth a warning, as it is told. */
 export interface LocatedFault {
   /** A code of the catalogue for an error, of a lint for a warning. */
-  readonly code: Code | string
+  readonly code: string
   /** JSON pointer; empty for the whole. */
   readonly path: string
   /** From 1; null where the policy came as data. */
@@ -28,7 +27,7 @@ export interface LocatedFault {
 
 /** The fault at its place; `locate` is undefined for a policy that came as data. */
 export const locatedFault = (
-  code: Code | string,
+  code: string,
   { path, at, message }: PolicyFault,
   locate: ((path: PolicyPath) => YamlPlace) | undefined,
 ): LocatedFault => {

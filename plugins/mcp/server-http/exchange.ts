@@ -4,6 +4,7 @@ import { type Frame, type FrameFault, GuardError, type Identity, type PassedHead
 import { identities, refusals } from 'guard-gateway/lib/http'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { messageEvent } from 'guard-gateway/lib/sse'
+import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
 import { versions } from '../messages/initialize.ts'
 import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
@@ -176,14 +177,19 @@ export class Exchange {
   #checkVersion(): void {
     const version = this.#request.headers['mcp-protocol-version']
     if (version === undefined || versions.includes(String(version))) return
-    throw new GuardError('PROTOCOL_VERSION', `This revision of MCP is not served. There is ${versions.join(', ')}.`)
+    throw new GuardError(
+      mcpErrors.PROTOCOL_VERSION,
+      `This revision of MCP is not served. There is ${versions.join(', ')}.`,
+    )
   }
 
   /** The session that the request names. Throws SESSION_REQUIRED, MCP_SESSION_NOT_FOUND. */
   #needSession(): RunningSession {
     const running = this.#findSession()
     if (running !== undefined) return running
-    throw new GuardError('mcp-session-id' in this.#request.headers ? 'MCP_SESSION_NOT_FOUND' : 'SESSION_REQUIRED')
+    throw new GuardError(
+      'mcp-session-id' in this.#request.headers ? mcpErrors.MCP_SESSION_NOT_FOUND : mcpErrors.SESSION_REQUIRED,
+    )
   }
 
   #findSession(): RunningSession | undefined {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { GuardError } from 'guard-gateway/core'
+import { mcpErrors } from '../error-codes.ts'
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'OPTIONS'])
 const ALLOW = 'GET, POST, DELETE'
@@ -20,9 +21,9 @@ export const checkMedia = (method: string, headers: IncomingHttpHeaders): void =
   if (method === 'POST') {
     // what clients of the official libraries send needs no reading
     if (accept !== USUAL && (!takes(accept, JSON_TYPE) || !takes(accept, EVENTS)))
-      throw new GuardError('NOT_ACCEPTABLE', `Accept must name application/json and ${EVENTS}.`)
+      throw new GuardError(mcpErrors.NOT_ACCEPTABLE, `Accept must name application/json and ${EVENTS}.`)
   } else if (method === 'GET' && !takes(accept, EVENTS))
-    throw new GuardError('NOT_ACCEPTABLE', `Accept must name ${EVENTS}.`)
+    throw new GuardError(mcpErrors.NOT_ACCEPTABLE, `Accept must name ${EVENTS}.`)
 }
 
 const JSON_TYPE = 'application/json'

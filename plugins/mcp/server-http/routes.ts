@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
+import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
 import type { McpServerState } from '../servers/server-state.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
@@ -63,5 +64,7 @@ const serve = async (mcp: Mcp, request: FastifyRequest<{ Params: Params }>, repl
 const stateOfServer = (mcp: Mcp, { params: { server_id } }: FastifyRequest<{ Params: Params }>): McpServerState => {
   const state = mcp.serverState(server_id)
   if (state !== undefined) return state
-  throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, { known: mcp.serverStates().map(({ server }) => server.id) })
+  throw new GuardError(mcpErrors.MCP_SERVER_NOT_FOUND, undefined, {
+    known: mcp.serverStates().map(({ server }) => server.id),
+  })
 }

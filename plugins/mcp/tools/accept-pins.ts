@@ -1,4 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
+import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
 import { Pins } from './index.ts'
 
@@ -17,7 +18,7 @@ export const acceptPins = async (
   if (state !== undefined) return state.tools.accept(tools, shown)
   const { rows } = await mcp.gateway.storage.find('mcp_tools', { where: { server_id }, limit: 1 })
   if (rows.length === 0)
-    throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, {
+    throw new GuardError(mcpErrors.MCP_SERVER_NOT_FOUND, undefined, {
       known: mcp.serverStates().map(({ server }) => server.id),
     })
   return new Pins(mcp.gateway, mcp.audit, server_id).acceptStored(tools, shown)

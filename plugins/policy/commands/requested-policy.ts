@@ -39,6 +39,6 @@ const read = async (text: string, name: string): Promise<unknown> => {
     return readYaml(await import('yaml'), text).value
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
-    throw new GuardError(cause.code, withFileLocation(terminalLine(name), cause), { ...cause.place, cause })
+    throw new GuardError(cause.entry, withFileLocation(terminalLine(name), cause), { ...cause.place, cause })
   }
 }

@@ -41,7 +41,7 @@ const acts = ({ action, probe }: Match): boolean => actions.has(action) && probe
 
 const blocking = ({ code, rule_id, message, resets_at }: Match, { active }: Policy): Partial<Decision> => {
   const detector = active.find(({ rule }) => rule.id === rule_id)?.detector
-  const way = recoveryHint({ code, kind: detector?.kind ?? 'loop' }, resets_at !== undefined)
+  const way = recoveryHint(detector ?? { kind: 'loop' }, resets_at !== undefined)
   const text = cutText(`Guard blocked this request: ${message}. ${way}`, MESSAGE_CHARS)
   return { decision: 'block', status: 429, reason: code, rule_id, message: text }
 }

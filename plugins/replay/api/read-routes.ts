@@ -4,6 +4,7 @@ import { type ExportOptions, type Gateway, GuardError } from 'guard-gateway/core
 import { isShape } from 'guard-gateway/lib/json'
 import { runSummary, streamTrace, type TraceReader } from 'guard-gateway/lib/trace-file'
 import { Type } from 'typebox'
+import { replayErrors } from '../error-codes.ts'
 import { editRun, readEdit, readPin } from '../ingest/edit.ts'
 import { type Alignment, compare } from '../read/compare.ts'
 import { rowsOf } from '../read/rows.ts'
@@ -56,10 +57,14 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     const entry = gateway.exportFormats.get(String(format))
     if (entry === undefined) {
       const known = gateway.exportFormats.ids()
-      throw new GuardError('UNKNOWN_FORMAT', `There is no format "${String(format)}"; there is ${known.join(', ')}.`, {
-        known,
-        path: '/format',
-      })
+      throw new GuardError(
+        replayErrors.UNKNOWN_FORMAT,
+        `There is no format "${String(format)}"; there is ${known.join(', ')}.`,
+        {
+          known,
+          path: '/format',
+        },
+      )
     }
     if (names !== undefined && names !== 'semconv' && names !== 'native')
       throw new GuardError('INVALID_FILTER', '"names" must be native or semconv.', { path: '/names' })
@@ -138,8 +143,10 @@ const pairIn = (body: unknown): { readonly left: string; readonly right: string;
   const { left, right, trace_ids, align = 'name' } = isShape(body) ? body : {}
   const [first, second, more] = Array.isArray(trace_ids) ? trace_ids : [left, right]
   if (typeof first !== 'string' || typeof second !== 'string' || more !== undefined)
-    throw new GuardError('INVALID_COMPARE', undefined, { path: Array.isArray(trace_ids) ? '/trace_ids' : '/left' })
+    throw new GuardError(replayErrors.INVALID_COMPARE, undefined, {
+      path: Array.isArray(trace_ids) ? '/trace_ids' : '/left',
+    })
   if (align !== 'name' && align !== 'label')
-    throw new GuardError('INVALID_COMPARE', '"align" must be name or label.', { path: '/align' })
+    throw new GuardError(replayErrors.INVALID_COMPARE, '"align" must be name or label.', { path: '/align' })
   return { left: first, right: second, align }
 }

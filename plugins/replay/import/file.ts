@@ -1,5 +1,6 @@
 import { type ExportFormat, GuardError, type ImportedRecord, type ImportReading } from 'guard-gateway/core'
 import type { ImportFile } from 'guard-gateway/lib/trace-file'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Digests } from './digest.ts'
 
 /** Records that are looked at in one go. */
@@ -35,8 +36,12 @@ export function* slicesOf(reading: ImportReading): Generator<readonly ImportedRe
 /** Refuses a file that no format knows, naming those there are. */
 export const unknownFile = (formats: readonly ExportFormat[]): GuardError => {
   const known = formats.map(({ id }) => id)
-  return new GuardError('INVALID_IMPORT', `The file is of no known format; there is ${known.join(', ')}.`, {
-    known,
-    line: 1,
-  })
+  return new GuardError(
+    traceFileErrors.INVALID_IMPORT,
+    `The file is of no known format; there is ${known.join(', ')}.`,
+    {
+      known,
+      line: 1,
+    },
+  )
 }

@@ -2,6 +2,7 @@ import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GuardError, isPlain } from 'guard-gateway/core'
 import { isShape } from 'guard-gateway/lib/json'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { type Spooled, spooled } from './spool.ts'
 
 /** Text fields are short words. */
@@ -60,7 +61,10 @@ const fileOf = async ({ fieldname, file }: MultipartFile, max_bytes: number): Pr
 }
 
 const noFile = (what: string): GuardError =>
-  new GuardError('INVALID_IMPORT', `${what} Send the file in the field "file".`, { line: 1, path: '/file' })
+  new GuardError(traceFileErrors.INVALID_IMPORT, `${what} Send the file in the field "file".`, {
+    line: 1,
+    path: '/file',
+  })
 
 const tooLarge = (): GuardError => new GuardError('BODY_TOO_LARGE', undefined, { path: '/file' })
 

@@ -173,7 +173,7 @@ const named = (error: unknown, plan: Planned | undefined): unknown => {
   if (kinds !== 'spans' && kinds !== 'events' && kinds !== 'artifacts') return error
   const number = plan.taken[kinds] + Number(place) + 1
   const record = `${kinds.slice(0, -1)} ${number} of run "${plan.found.run.trace_id}"`
-  return new GuardError(error.code, `In ${record}: ${error.message}`, { cause: error })
+  return new GuardError(error.entry, `In ${record}: ${error.message}`, { cause: error })
 }
 
 const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions) => {

@@ -1,4 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { checkParameters } from '../api/parameters.ts'
 import type { ImportOptions, OnConflict } from './plan.ts'
 
@@ -23,7 +24,7 @@ const PROJECT = /^[A-Za-z0-9._:@/+=-]{1,128}$/
 const projectIn = (project_id: unknown): string | undefined => {
   if (project_id === undefined || project_id === '') return undefined
   if (typeof project_id === 'string' && PROJECT.test(project_id)) return project_id
-  throw new GuardError('INVALID_ID', '"project_id" must be 1 to 128 letters, digits or . _ : @ / + = -', {
+  throw new GuardError(traceFileErrors.INVALID_ID, '"project_id" must be 1 to 128 letters, digits or . _ : @ / + = -', {
     path: '/project_id',
   })
 }

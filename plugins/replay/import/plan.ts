@@ -1,5 +1,7 @@
 import { type Gateway, GuardError, type ImportedRun } from 'guard-gateway/core'
 import { newTraceId } from 'guard-gateway/lib/trace'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
 
 /** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */
@@ -43,10 +45,13 @@ export const planned = async (
     const { trace_id, project_id, session_id, agent_id } = found.run
     checkIds(gateway, [trace_id, instead ?? project_id, session_id, agent_id])
     if (found.spans > MAX_SPANS)
-      throw new GuardError('RUN_FULL', `Run "${trace_id}" has ${found.spans} spans; a run has at most ${MAX_SPANS}.`)
+      throw new GuardError(
+        replayErrors.RUN_FULL,
+        `Run "${trace_id}" has ${found.spans} spans; a run has at most ${MAX_SPANS}.`,
+      )
     const conflict = (await gateway.storage.get('runs', trace_id)) !== undefined
     if (conflict && on_conflict === 'fail')
-      throw new GuardError('TRACE_EXISTS', `Run "${trace_id}" exists already. Nothing was imported.`)
+      throw new GuardError(replayErrors.TRACE_EXISTS, `Run "${trace_id}" exists already. Nothing was imported.`)
     if (conflict && on_conflict === 'skip') skipped.push({ source_trace_id: trace_id, existing_trace_id: trace_id })
     else plans.set(place, planOf(gateway, found, conflict || !isAddressable(trace_id)))
   }
@@ -63,5 +68,5 @@ const planOf = (gateway: Gateway, found: ImportedRun, remapped: boolean): Planne
 /** An id is shown and indexed as it is, so it may hold no secret. */
 export const checkIds = ({ redact }: Gateway, ids: readonly (string | null | undefined)[]): void => {
   if (ids.some((id) => typeof id === 'string' && redact.looksSecret(id)))
-    throw new GuardError('INVALID_ID', 'An id looks like a secret. Use ids that may be shown.')
+    throw new GuardError(traceFileErrors.INVALID_ID, 'An id looks like a secret. Use ids that may be shown.')
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Type } from 'typebox'
 import { described } from '../api/described.ts'
 import type { RawQuery } from '../api/filters.ts'
@@ -49,5 +50,5 @@ const importedTypes = {
 const fileIn = (body: unknown): Spooled => {
   const file = body as Spooled | undefined
   if (file !== undefined && file.size > 0) return file
-  throw new GuardError('INVALID_IMPORT', 'Send the file itself as the body.', { line: 1 })
+  throw new GuardError(traceFileErrors.INVALID_IMPORT, 'Send the file itself as the body.', { line: 1 })
 }

@@ -36,7 +36,7 @@ const reading = async () => {
       ...(column === undefined ? {} : { column }),
       ...(known === undefined ? {} : { known }),
     }
-    say({ kind: 'refused', code: error.code, message: error.message, place })
+    say({ kind: 'refused', code: error.entry, message: error.message, place })
     return undefined
   }
 }

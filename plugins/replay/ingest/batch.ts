@@ -1,5 +1,6 @@
 import { type FragmentRun, GuardError, statusOf } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { replayErrors } from '../error-codes.ts'
 import { BodyRecords } from './body-records.ts'
 import { clientFragment, type Ingest, readRun } from './ingest.ts'
 
@@ -29,7 +30,8 @@ export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<Batch
       const group = groups.get(item.run.trace_id)
       if (group === undefined) groups.set(item.run.trace_id, [item])
       else if (isOfProject(item, group)) group.push(item)
-      else throw new GuardError('TRACE_CONFLICT', 'An event before it names another project for the same run.')
+      else
+        throw new GuardError(replayErrors.TRACE_CONFLICT, 'An event before it names another project for the same run.')
     })
     if (refusal !== undefined) rejected.set(index, refusal)
   }
@@ -49,7 +51,7 @@ const isOfProject = ({ run }: Item, group: readonly Item[]): boolean =>
 
 const noneAccepted = ([first]: BatchAnswer['rejected'], path: string): GuardError =>
   new GuardError(
-    'NO_EVENT_ACCEPTED',
+    replayErrors.NO_EVENT_ACCEPTED,
     `No event of the batch can be used. The first: ${first?.code}: ${first?.message}`,
     { path: `${path}/${first?.index}` },
   )
@@ -66,16 +68,19 @@ const listOf = (body: unknown): Batch => {
   const about = isShape(body) ? body : {}
   const list = isShape(body) ? body.events : body
   if (!Array.isArray(list))
-    throw new GuardError('INVALID_EVENT', 'Send a list of events, or an object with a list "events".', { path })
+    throw new GuardError(replayErrors.INVALID_EVENT, 'Send a list of events, or an object with a list "events".', {
+      path,
+    })
   if (list.length > MAX_EVENTS)
     throw new GuardError('BODY_TOO_LARGE', `A batch has at most ${MAX_EVENTS} events. Send several.`)
   return { list, about, path }
 }
 
 const itemOf = async (ingest: Ingest, record: unknown, about: Shape): Promise<Omit<Item, 'index'>> => {
-  if (!isShape(record) || Array.isArray(record)) throw new GuardError('INVALID_EVENT', 'An event must be an object.')
+  if (!isShape(record) || Array.isArray(record))
+    throw new GuardError(replayErrors.INVALID_EVENT, 'An event must be an object.')
   const trace_id = record.trace_id ?? about.trace_id ?? undefined
-  if (trace_id === undefined) throw new GuardError('TRACE_ID_REQUIRED')
+  if (trace_id === undefined) throw new GuardError(replayErrors.TRACE_ID_REQUIRED)
   const records = new BodyRecords(ingest.gateway.redact)
   const run = await readRun(ingest, { trace_id, project_id: record.project_id ?? about.project_id }, records)
   records.addEvent(record, { path: [] })

@@ -1,3 +1,4 @@
+import type { Code } from 'guard-gateway/core'
 import {
   type FragmentArtifact,
   type FragmentEvent,
@@ -7,7 +8,16 @@ import {
 } from 'guard-gateway/core'
 import { type JsonPath, pointerOf, type Shape } from 'guard-gateway/lib/json'
 import { newSpanId } from 'guard-gateway/lib/trace'
-import { artifactDraft, elementsOf, eventDraft, ImportFault, inside, spanDraft } from 'guard-gateway/lib/trace-file'
+import {
+  artifactDraft,
+  elementsOf,
+  eventDraft,
+  ImportFault,
+  inside,
+  spanDraft,
+  traceFileErrors,
+} from 'guard-gateway/lib/trace-file'
+import { replayErrors } from '../error-codes.ts'
 
 /** Spans, or events, of one request. */
 const MAX_RECORDS = 10_000
@@ -24,15 +34,13 @@ export interface Warning {
 /** Where a record stands in a request; also what reads records of import files calls a place. */
 type JsonLocation = { readonly path: JsonPath }
 
-type RecordCode = 'INVALID_TRACE' | 'INVALID_SPAN' | 'INVALID_EVENT'
-
 /** Runs a reader; what it finds wrong becomes an error of the request, with a pointer. */
-export const checked = <T>(code: RecordCode, read: () => T): T => {
+export const checked = <T>(code: Code, read: () => T): T => {
   try {
     return read()
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error
-    throw new GuardError(error.code === 'INVALID_IMPORT' ? code : error.code, error.message, {
+    throw new GuardError(error.code === traceFileErrors.INVALID_IMPORT ? code : error.code, error.message, {
       path: pointerOf(error.place.path),
     })
   }
@@ -60,10 +68,14 @@ export class BodyRecords {
   addSpan(record: Shape, place: JsonLocation, parent?: string): void {
     const parent_id = record.parent_id ?? record.parent_span_id ?? undefined
     if (parent !== undefined && parent_id !== undefined && parent_id !== parent)
-      throw new GuardError('INVALID_SPAN', 'A nested span has the span around it as its parent, and no other.', {
-        path: pointerOf(inside(place, record.parent_id === undefined ? 'parent_span_id' : 'parent_id').path),
-      })
-    const span = checked('INVALID_SPAN', () =>
+      throw new GuardError(
+        replayErrors.INVALID_SPAN,
+        'A nested span has the span around it as its parent, and no other.',
+        {
+          path: pointerOf(inside(place, record.parent_id === undefined ? 'parent_span_id' : 'parent_id').path),
+        },
+      )
+    const span = checked(replayErrors.INVALID_SPAN, () =>
       spanDraft(
         {
           ...given(record, ['status_message', 'end_ns']),
@@ -76,7 +88,9 @@ export class BodyRecords {
     )
     this.#take('spans', span.id, place)
     if (span.parent_id === span.id)
-      throw new GuardError('PARENT_CYCLE', `Span "${span.id}" is its own parent.`, { path: pointerOf(place.path) })
+      throw new GuardError(traceFileErrors.PARENT_CYCLE, `Span "${span.id}" is its own parent.`, {
+        path: pointerOf(place.path),
+      })
     this.checkId(span.parent_id ?? undefined, place, 'parent_id')
     this.#checkTimes(span.start_ns, 'start_ns', place)
     this.#checkTimes(span.end_ns ?? undefined, 'end_ns', place)
@@ -88,7 +102,9 @@ export class BodyRecords {
   /** An event; `span_id` is that of the span it stands in. */
   addEvent(record: Shape, place: JsonLocation, span_id?: string): void {
     const id = record.id ?? `evt_${newSpanId()}`
-    const draft = checked('INVALID_EVENT', () => eventDraft({ ...given(record, []), id }, place, span_id ?? null))
+    const draft = checked(replayErrors.INVALID_EVENT, () =>
+      eventDraft({ ...given(record, []), id }, place, span_id ?? null),
+    )
     const event = { ...draft, id: draft.id ?? String(id) }
     this.#take('events', event.id, place)
     this.checkId(event.span_id ?? undefined, place, 'span_id')
@@ -117,7 +133,7 @@ export class BodyRecords {
   /** Throws INVALID_ID for an id that holds a secret. */
   checkId(id: string | undefined, place: JsonLocation, key: string): void {
     if (id !== undefined && this.#redact.looksSecret(id))
-      throw new GuardError('INVALID_ID', `"${key}" looks like a secret. Use an id that may be shown.`, {
+      throw new GuardError(traceFileErrors.INVALID_ID, `"${key}" looks like a secret. Use an id that may be shown.`, {
         path: pointerOf(inside(place, key).path),
       })
   }
@@ -130,7 +146,7 @@ export class BodyRecords {
     this.checkId(id, place, 'id')
     const ids = this.#ids[kind]
     if (ids.has(id))
-      throw new GuardError('DUPLICATE_ID', `Two ${kind} have the id "${id}".`, {
+      throw new GuardError(traceFileErrors.DUPLICATE_ID, `Two ${kind} have the id "${id}".`, {
         path: pointerOf(inside(place, 'id').path),
       })
     if (ids.size === MAX_RECORDS)
@@ -158,7 +174,7 @@ export class BodyRecords {
         up = parents.get(up)
       }
       if (typeof up === 'string' && walks.get(up) === id)
-        throw new GuardError('PARENT_CYCLE', `Span "${up}" is among its own ancestors.`, {
+        throw new GuardError(traceFileErrors.PARENT_CYCLE, `Span "${up}" is among its own ancestors.`, {
           path: this.pointers.spans[at] ?? '',
         })
     }

@@ -1,6 +1,8 @@
 import { type FailureTag, failureTags, type Gateway, GuardError } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { sanitise } from 'guard-gateway/lib/text'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { nowNs } from '../time.ts'
 import { runChange } from '../write/run-change.ts'
@@ -47,10 +49,14 @@ const failureTagIn = ({ failure_tag }: Shape): Edit => {
   if (failure_tag === null) return { failure_tag }
   const tag = failureTags.find((known) => known === failure_tag)
   if (tag !== undefined) return { failure_tag: tag }
-  throw new GuardError('INVALID_FAILURE_TAG', `"failure_tag" must be ${failureTags.join(', ')} or null.`, {
-    path: '/failure_tag',
-    known: failureTags,
-  })
+  throw new GuardError(
+    traceFileErrors.INVALID_FAILURE_TAG,
+    `"failure_tag" must be ${failureTags.join(', ')} or null.`,
+    {
+      path: '/failure_tag',
+      known: failureTags,
+    },
+  )
 }
 
 /** The pin state that a body asks for: none at all pins. Throws INVALID_TRACE. */
@@ -88,7 +94,7 @@ const attempted = async (
 ): Promise<RunRow | undefined> => {
   await runWriter.deferred.write(trace_id)
   const run = await runWriter.runs.get(trace_id)
-  if (run?.stored !== true) throw new GuardError('RUN_NOT_FOUND', `There is no run "${trace_id}".`)
+  if (run?.stored !== true) throw new GuardError(replayErrors.RUN_NOT_FOUND, `There is no run "${trace_id}".`)
   const row = edited(run.row, edit, gateway)
   if (same(run.row, row)) return run.row
   const changesWords = edit.name !== undefined || edit.tags !== undefined

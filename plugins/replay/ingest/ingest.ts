@@ -2,7 +2,8 @@ import { type Fragment, type FragmentRun, type FragmentWarning, type Gateway, Gu
 import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { newTraceId } from 'guard-gateway/lib/trace'
-import { type RunSummary, runDraft, runSummary } from 'guard-gateway/lib/trace-file'
+import { type RunSummary, runDraft, runSummary, traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { replayErrors } from '../error-codes.ts'
 import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { BodyRecords, checked, type Warning } from './body-records.ts'
@@ -27,7 +28,7 @@ export interface TraceAnswer {
 /** Keeps a trace with its nested spans, events and artifacts. */
 export const ingestTrace = async (ingest: Ingest, body: unknown): Promise<TraceAnswer> => {
   const record = bodyOf(body)
-  if (record.schema !== undefined || record.run !== undefined) throw new GuardError('USE_IMPORT')
+  if (record.schema !== undefined || record.run !== undefined) throw new GuardError(replayErrors.USE_IMPORT)
   const records = new BodyRecords(ingest.gateway.redact)
   const run = await readRun(ingest, record, records)
   records.addAll(record, ROOT)
@@ -95,7 +96,9 @@ const WRITER = /^[\w.-]{1,253}:\d{1,10}$/
 
 const labelIn = (label: unknown): string | undefined => {
   if (label === undefined || (typeof label === 'string' && isSessionName(label))) return label
-  throw new GuardError('INVALID_ID', '"session_id" must be 1 to 512 printable characters.', { path: '/session_id' })
+  throw new GuardError(traceFileErrors.INVALID_ID, '"session_id" must be 1 to 512 printable characters.', {
+    path: '/session_id',
+  })
 }
 
 const MAX_TAGS = 64
@@ -150,7 +153,7 @@ const pointedWarning = (warning: FragmentWarning, records: BodyRecords): Warning
 
 const pointed = (error: unknown, records: BodyRecords): unknown =>
   error instanceof GuardError && error.place.path !== undefined
-    ? new GuardError(error.code, error.message, {
+    ? new GuardError(error.entry, error.message, {
         ...error.place,
         path: pointer(error.place.path, records),
         cause: error.cause,

@@ -1,5 +1,6 @@
 import { type Ask, type Gateway, GuardError, type Page } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
+import { replayErrors } from '../error-codes.ts'
 import { type Comparison, compare } from '../read/compare.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import { urlOf } from '../run-address.ts'
@@ -39,7 +40,9 @@ interface Pair {
 const pairIn = ({ query }: Ask): Pair => {
   const chosen = query.getAll('run')
   if (chosen.length > 2)
-    throw new GuardError('INVALID_COMPARE', `Choose two runs to compare, not ${chosen.length}.`, { path: '/run' })
+    throw new GuardError(replayErrors.INVALID_COMPARE, `Choose two runs to compare, not ${chosen.length}.`, {
+      path: '/run',
+    })
   const [newer, older] = chosen
   return {
     left: query.get('left') || older || newer,

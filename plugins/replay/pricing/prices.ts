@@ -2,6 +2,7 @@ import { GuardError, type Usage } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { isShape } from 'guard-gateway/lib/json'
 import { readYamlOffThread, type Yaml } from 'guard-gateway/lib/yaml'
+import { replayErrors } from '../error-codes.ts'
 
 /** Prices of one model in millionths of the currency per million tokens. */
 export interface Price {
@@ -35,7 +36,7 @@ export const readPrices = async (text: string): Promise<Prices> =>
   pricesIn(await readYamlOffThread(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES }), text)
 
 const pricesIn = (file: Yaml, text: string): Prices => {
-  const fault: Fault = (path, message) => new GuardError('INVALID_PRICING', message, file.locate(path))
+  const fault: Fault = (path, message) => new GuardError(replayErrors.INVALID_PRICING, message, file.locate(path))
   const { version, currency, models } = membersOf(file.value, fault)
   if (version !== 1) throw fault(['version'], '"version" must be 1.')
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency))

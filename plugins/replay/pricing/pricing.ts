@@ -10,6 +10,7 @@ import {
   type Usage,
 } from 'guard-gateway/core'
 import { withFileLocation } from 'guard-gateway/lib/errors'
+import { replayErrors } from '../error-codes.ts'
 import type { SpanRow } from '../tables.ts'
 import { countOf, mergedKind } from '../write/kind.ts'
 import { mergedAttributes } from '../write/merge.ts'
@@ -83,8 +84,8 @@ export class Pricing {
     const message = this.#prices === undefined ? `${cause} ${NO_PRICES}` : cause
     const known =
       error instanceof GuardError
-        ? new GuardError(error.code, message, error.place)
-        : new GuardError('INVALID_PRICING', message, { cause: error })
+        ? new GuardError(error.entry, message, error.place)
+        : new GuardError(replayErrors.INVALID_PRICING, message, { cause: error })
     const before = this.#error instanceof GuardError ? this.#error.message : undefined
     this.#error = known
     if (!(error instanceof GuardError)) this.#seen = ''

@@ -8,6 +8,7 @@ import {
 } from 'guard-gateway/core'
 import { buildSpanTreePaced, defaultRootSpan, enclosingRootSpan } from 'guard-gateway/lib/trace'
 import { type Leaving, leavingOf, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
+import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'
 import { type RowRecords, recordPages, recordsOfRows, recordsOfSpan, type Source } from './run-records.ts'
@@ -118,7 +119,7 @@ class Records {
 
   #found<R>(record: R | undefined): R {
     if (record !== undefined) return record
-    throw new GuardError('RUN_NOT_FOUND', `Run "${this.#run.trace_id}" was removed while it was read.`)
+    throw new GuardError(replayErrors.RUN_NOT_FOUND, `Run "${this.#run.trace_id}" was removed while it was read.`)
   }
 }
 

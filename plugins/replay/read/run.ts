@@ -7,6 +7,7 @@ import {
   toolRecords,
   traceOf,
 } from 'guard-gateway/lib/trace'
+import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { storedRecords } from '../write/stored-records.ts'
 
@@ -14,7 +15,7 @@ import { storedRecords } from '../write/stored-records.ts'
 export const runById = async (storage: Reader, trace_id: string): Promise<RunRow> => {
   const run = await storage.get('runs', trace_id)
   if (run === undefined)
-    throw new GuardError('RUN_NOT_FOUND', `There is no run "${trace_id}". List them with GET /api/v1/runs.`)
+    throw new GuardError(replayErrors.RUN_NOT_FOUND, `There is no run "${trace_id}". List them with GET /api/v1/runs.`)
   return run
 }
 

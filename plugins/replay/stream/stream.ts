@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { LRU } from 'tiny-lru'
+import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { writer } from '../write/process-identity.ts'
@@ -67,7 +68,7 @@ export class Stream {
    * what it missed, or a `reset` where that is not known any more, and then the runs that were written since. Throws STREAM_FULL.
    */
   open(kind: StreamKind, last_id?: string): PassThrough {
-    if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError('STREAM_FULL')
+    if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError(replayErrors.STREAM_FULL)
     if (!(kind === 'events' ? this.wantsEvents : this.isHeard)) this.#forget(kind)
     const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
     this.#listeners.set(stream, kind)

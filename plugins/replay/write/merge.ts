@@ -7,6 +7,7 @@ import {
   type SpanDraft,
 } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
 import { labelOf, mergedKind, modelUse } from './kind.ts'
 
@@ -50,7 +51,9 @@ export const mergeSpan = (
   const start_ns = draft.start_ns ?? old?.start_ns ?? draft.end_ns ?? context.now_ns
   const end_ns = endOf(draft, old, status, start_ns, context.now_ns)
   if (end_ns !== null && end_ns < start_ns)
-    throw new GuardError('INVALID_TIME', `Span "${draft.id}" ends before it starts.`, { path: `${path}/end_ns` })
+    throw new GuardError(traceFileErrors.INVALID_TIME, `Span "${draft.id}" ends before it starts.`, {
+      path: `${path}/end_ns`,
+    })
   const row: SpanRow = {
     trace_id: context.trace_id,
     id: draft.id,

@@ -1,6 +1,7 @@
 import { type Fragment, GuardError, type Reader, type TableName, type Tables } from 'guard-gateway/core'
 import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
 import { decisionEventId, toolEventId } from 'guard-gateway/lib/trace'
+import { replayErrors } from '../error-codes.ts'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
 import { endsIn } from './event-times.ts'
@@ -102,9 +103,13 @@ const refuseGuarded = ({ spans }: Fragment, run: OpenRun): void => {
   const at = spans.findIndex(({ id }) => run.spans.get(id)?.guarded === true)
   const span = spans[at]
   if (span !== undefined)
-    throw new GuardError('SPAN_IMMUTABLE', `Span "${span.id}" was written by the gateway and cannot be changed.`, {
-      path: `/spans/${at}/id`,
-    })
+    throw new GuardError(
+      replayErrors.SPAN_IMMUTABLE,
+      `Span "${span.id}" was written by the gateway and cannot be changed.`,
+      {
+        path: `/spans/${at}/id`,
+      },
+    )
 }
 
 const refuseGuardedEvents = async (
@@ -131,7 +136,11 @@ const refuseGuardedEvents = async (
   const at = events.findIndex(({ id }) => taken.has(id) || (old.get(id)?.owner ?? 'client') !== 'client')
   const event = events[at]
   if (event !== undefined)
-    throw new GuardError('EVENT_IMMUTABLE', `Event "${event.id}" was written by the gateway and cannot be changed.`, {
-      path: `/events/${at}/id`,
-    })
+    throw new GuardError(
+      replayErrors.EVENT_IMMUTABLE,
+      `Event "${event.id}" was written by the gateway and cannot be changed.`,
+      {
+        path: `/events/${at}/id`,
+      },
+    )
 }

@@ -7,6 +7,8 @@ import {
   type SpanDraft,
 } from 'guard-gateway/core'
 import { isProjectReplaceable, newSpanId } from 'guard-gateway/lib/trace'
+import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
 import type { Given, RunRow } from '../tables.ts'
 import { labelsWith } from './labels.ts'
@@ -32,7 +34,7 @@ const rootIn = ({ spans }: Fragment): SpanDraft | undefined => {
 export const newRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): RunRow => {
   if (isAddressable(run.trace_id)) return emptyRow(run, origin, now_ns)
   throw new GuardError(
-    'INVALID_ID',
+    traceFileErrors.INVALID_ID,
     `No run can be called "${run.trace_id}", since that is the address of another page. Use another trace id.`,
     { path: '/trace_id' },
   )
@@ -93,7 +95,7 @@ export const withProject = (row: RunRow, project_id: string | undefined): Pick<R
     return { project_id: row.project_id, given }
   if (isProjectReplaceable(row)) return { project_id, given: { ...given, project: 'named' } }
   throw new GuardError(
-    'TRACE_CONFLICT',
+    replayErrors.TRACE_CONFLICT,
     `Run "${row.trace_id}" belongs to project "${row.project_id}". Use another trace id, or that project.`,
     { path: '/project_id' },
   )
@@ -134,7 +136,10 @@ const agentName = ({ agent_name }: RunRow, run: FragmentRun): string | null =>
 const rootOf = (row: RunRow, fragment: Fragment, known: (id: string) => boolean, outside: boolean) => {
   const named = fragment.spans.find(({ id }) => id === row.root_span_id)
   if (named !== undefined && row.root_auto && outside)
-    throw new GuardError('SPAN_IMMUTABLE', `Span "${named.id}" was written by the gateway and cannot be changed.`)
+    throw new GuardError(
+      replayErrors.SPAN_IMMUTABLE,
+      `Span "${named.id}" was written by the gateway and cannot be changed.`,
+    )
   if (!row.root_auto) return { root: named, root_span_id: row.root_span_id, root_auto: false }
   const root = rootIn(fragment) ?? named
   if (root === undefined || known(root.id)) return { root: undefined, root_span_id: row.root_span_id, root_auto: true }
@@ -155,7 +160,7 @@ const givenBy = (given: Given, run: FragmentRun, root_status: string | undefined
   const tag = run.failure_tag === undefined ? failure_tag : (run.failure_tag ?? undefined)
   const { start_ns = given.start_ns, end_ns = given.end_ns } = run
   if (start_ns !== undefined && end_ns !== undefined && end_ns !== null && end_ns < start_ns)
-    throw new GuardError('INVALID_TIME', 'The run ends before it starts.', {
+    throw new GuardError(traceFileErrors.INVALID_TIME, 'The run ends before it starts.', {
       path: run.end_ns === undefined ? '/start_ns' : '/end_ns',
     })
   return {

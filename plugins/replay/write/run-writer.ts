@@ -2,6 +2,7 @@ import { type Change, type Fragment, type Gateway, GuardError } from 'guard-gate
 import { writeJson } from 'guard-gateway/lib/json'
 import { Queues } from 'guard-gateway/lib/keyed-queue'
 import { mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
+import { replayErrors } from '../error-codes.ts'
 import type { EventRow, RunRow } from '../tables.ts'
 import { nowNs } from '../time.ts'
 import { DeferredSums } from './deferred-sums.ts'
@@ -140,7 +141,7 @@ export class RunWriter {
 const refuseFull = ({ spans }: Prepared, run: OpenRun | undefined): void => {
   const more = spans.filter(({ old }) => old === undefined).length
   if ((run?.spans.size ?? 0) + more > MAX_SPANS)
-    throw new GuardError('RUN_FULL', `A run has at most ${MAX_SPANS} spans. Begin another trace.`)
+    throw new GuardError(replayErrors.RUN_FULL, `A run has at most ${MAX_SPANS} spans. Begin another trace.`)
 }
 
 interface Plan extends Outcome {

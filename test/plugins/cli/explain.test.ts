@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogue, Gateway } from 'guard-gateway/core'
+import { Gateway } from 'guard-gateway/core'
 import { explain } from '../../../plugins/cli/explain.ts'
 import { fakeIo } from '../../kit/io.ts'
 
@@ -12,7 +12,7 @@ const explained = async (code: string, options = {}) => {
 
 describe('explain', () => {
   it('says status, type, meaning and what to do for every code', async () => {
-    for (const [code, [status, type, message, help]] of Object.entries(catalogue)) {
+    for (const { id: code, status, type, message, help } of new Gateway().errorCodes) {
       const { exit, out } = await explained(code)
       assert.equal(exit, 0)
       assert.equal(out, `${code}  HTTP ${status}  ${type}\n${message}.\n${help}\n`)

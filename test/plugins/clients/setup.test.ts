@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
 import { parse } from 'yaml'
 import { writeProfile } from '../../../plugins/clients/write-profile.ts'
+import { sessionErrors } from '../../../plugins/sessions/error-codes.ts'
 import { KEY, workplace } from './kit.ts'
 
 const all = ['aider/model.settings.yml', 'claude-code/settings.json', 'cline/README.md', 'codex/guard.config.toml']
@@ -198,7 +199,7 @@ test('an agent that exists gets a further key', async (context) => {
     asking: (work) =>
       work(async (_method, path) => {
         paths.push(path)
-        if (path === '/api/agents') throw new GuardError('AGENT_EXISTS')
+        if (path === '/api/agents') throw new GuardError(sessionErrors.AGENT_EXISTS)
         return { key: 'gak_second' }
       }, undefined),
   })

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { catalogue, type Plugin } from 'guard-gateway/core'
+import type { Plugin } from 'guard-gateway/core'
 import { type Started, startGateway } from '../../kit.ts'
 
 interface Media {
@@ -225,7 +225,8 @@ describe('the description', () => {
   it('names no code that there is not, and no group that is not told', () => {
     // reasons of the MCP policy, which begin with its name, are no errors
     const named: readonly string[] = JSON.stringify(document).match(/\b(?!MCP_)[A-Z]+_[A-Z_]+\b/g) ?? []
-    const codes: readonly string[] = Object.keys(catalogue)
+    const { errorCodes, detectors } = started.gateway
+    const codes = [...errorCodes.ids(), ...[...detectors].map(({ code }) => code)]
     assert.ok(named.includes('PAUSED_SESSION'))
     assert.deepEqual(
       named.filter((name) => !codes.includes(name)),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { GuardError, type Plugin } from 'guard-gateway/core'
+import { sessionErrors } from '../../../plugins/sessions/error-codes.ts'
 import { ask, jsonOf, type Started, start } from './kit.ts'
 
 const bodySchema = {
@@ -29,7 +30,7 @@ const feature: Plugin = {
           scope.get('/page', async (_request, reply) => reply.type('text/html; charset=utf-8').send('<p>'))
           scope.get('/cached', async (_request, reply) => reply.header('cache-control', 'max-age=31536000').send('x'))
           scope.get('/known', async () => {
-            throw new GuardError('AGENT_NOT_FOUND', 'There is no agent "x".', { known: ['a'] })
+            throw new GuardError(sessionErrors.AGENT_NOT_FOUND, 'There is no agent "x".', { known: ['a'] })
           })
           scope.get('/unknown', async () => {
             throw new Error('inside: /etc/secret')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GuardError, type Plugin } from 'guard-gateway/core'
+import { sessionErrors } from '../../../plugins/sessions/error-codes.ts'
 import { ask, jsonOf, start, styles } from './kit.ts'
 
 /** Blocks every call as a rule or a pause does. */
@@ -98,7 +99,7 @@ describe('a blocked request', () => {
     })
     const block = { session_id: 'ses_a', rule_id: '' }
     for (const [error, status] of [
-      [new GuardError('PAUSED_SESSION', undefined, { block }), 403],
+      [new GuardError(sessionErrors.PAUSED_SESSION, undefined, { block }), 403],
       [new GuardError('NO_UPSTREAM'), 404],
     ] as const) {
       const block_status_override = { 'opencode/*': 403 }

@@ -8,6 +8,7 @@ import {
 } from 'guard-gateway/core'
 import { isId } from 'guard-gateway/lib/ids'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { traceFileErrors } from '../error-codes.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 
 const STATUS = /^[a-z][a-z0-9_]{0,31}$/
@@ -20,13 +21,13 @@ const severities: readonly unknown[] = ['info', 'warn', 'error'] satisfies Sever
 export type Field<T> = (value: unknown, record: Place, key: string) => T
 
 const wrong = (record: Place, key: string, wanted: string): ImportFault =>
-  new ImportFault('INVALID_IMPORT', `"${key}" must be ${wanted}.`, inside(record, key))
+  new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be ${wanted}.`, inside(record, key))
 
 /** An id of 1 to 128 characters that addresses and file names can hold. */
 export const idField: Field<string> = (value, record, key) => {
   if (isId(value)) return value
   throw new ImportFault(
-    'INVALID_ID',
+    traceFileErrors.INVALID_ID,
     `"${key}" must be an id: 1 to 128 letters, digits or . _ : @ / + = -`,
     inside(record, key),
   )
@@ -53,7 +54,7 @@ export const nsField: Field<bigint> = (value, record, key) => {
   const ns = integerOf(value)
   if (ns === undefined) throw wrong(record, key, 'nanoseconds: an integer, or a string of digits')
   if (ns >= 0n && ns <= MAX_NS) return ns
-  throw new ImportFault('INVALID_TIME', `"${key}" must lie between 0 and ${MAX_NS}.`, inside(record, key))
+  throw new ImportFault(traceFileErrors.INVALID_TIME, `"${key}" must lie between 0 and ${MAX_NS}.`, inside(record, key))
 }
 
 export const countField: Field<bigint> = (value, record, key) => {
@@ -90,7 +91,7 @@ export const failureTagField: Field<FailureTag> = (value, record, key) => {
   const tag = failureTags.find((known) => known === value)
   if (tag !== undefined) return tag
   throw new ImportFault(
-    'INVALID_FAILURE_TAG',
+    traceFileErrors.INVALID_FAILURE_TAG,
     `"${key}" must be ${failureTags.join(', ')} or null.`,
     inside(record, key),
   )
@@ -119,5 +120,5 @@ export const givenFields = <F extends Fields>(fields: F, record: Shape, place: P
 /** The value of a field that must be there. */
 export const needField = <T>(value: T | undefined, key: string, place: Place): T => {
   if (value !== undefined) return value
-  throw new ImportFault('INVALID_IMPORT', `"${key}" is missing.`, place)
+  throw new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" is missing.`, place)
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ImportSource } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 import { JsonMarks, mark } from 'guard-gateway/lib/json'
+import { traceFileErrors } from '../error-codes.ts'
 
 /** A file of which `chunks` gives the bytes. */
 export class ImportFile implements ImportSource {
@@ -45,7 +46,7 @@ export const importFile = (content: string | Uint8Array): ImportFile => {
 export const textOf = (parts: readonly Uint8Array[]): string => {
   const [only] = parts
   const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
-  if (!isUtf8(bytes)) throw new GuardError('INVALID_IMPORT', 'The file is not UTF-8 text.', { line: 1 })
+  if (!isUtf8(bytes)) throw new GuardError(traceFileErrors.INVALID_IMPORT, 'The file is not UTF-8 text.', { line: 1 })
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 }
 

@@ -1,4 +1,5 @@
 import type { ArtifactDraft, EventDraft, ImportedRecord, ImportedRun, RunDraft, SpanDraft } from 'guard-gateway/core'
+import { traceFileErrors } from '../error-codes.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 import { withOriginalParent } from './records.ts'
 
@@ -27,7 +28,11 @@ export class RunOutline {
   addSpan(span: SpanDraft, place: Place): void {
     if (this.#spans.has(span.id)) throw doubled('span', span.id, place)
     if (span.parent_id === span.id)
-      throw new ImportFault('PARENT_CYCLE', `Span "${span.id}" is its own parent.`, inside(place, 'parent_id'))
+      throw new ImportFault(
+        traceFileErrors.PARENT_CYCLE,
+        `Span "${span.id}" is its own parent.`,
+        inside(place, 'parent_id'),
+      )
     refuseBackwards(span, place)
     this.#spans.set(span.id, this.#parents.length)
     this.#parents.push(span.parent_id ?? null)
@@ -100,7 +105,11 @@ export class RunOutline {
 }
 
 const doubled = (kind: string, id: string, place: Place): ImportFault =>
-  new ImportFault('DUPLICATE_ID', `There are two records of kind ${kind} with the id "${id}".`, inside(place, 'id'))
+  new ImportFault(
+    traceFileErrors.DUPLICATE_ID,
+    `There are two records of kind ${kind} with the id "${id}".`,
+    inside(place, 'id'),
+  )
 
 const refuseBackwards = (
   record: { readonly start_ns?: bigint; readonly end_ns?: bigint | null },
@@ -108,5 +117,5 @@ const refuseBackwards = (
 ): void => {
   const { start_ns, end_ns } = record
   if (start_ns === undefined || end_ns === undefined || end_ns === null || end_ns >= start_ns) return
-  throw new ImportFault('INVALID_TIME', 'It ends before it starts.', inside(place, 'end_ns'))
+  throw new ImportFault(traceFileErrors.INVALID_TIME, 'It ends before it starts.', inside(place, 'end_ns'))
 }

@@ -6,6 +6,7 @@ import type {
   ImportWarning,
   SpanDraft,
 } from 'guard-gateway/core'
+import { traceFileErrors } from '../error-codes.ts'
 import { errorAt } from './elements.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 import type { RunOutline } from './outline.ts'
@@ -71,7 +72,7 @@ const refuseCircles = (outlines: readonly RunOutline[], records: () => Iterable<
     for (const found of spansOf(records())) {
       if (found.outline !== outline || found.record.id !== id) continue
       const fault = new ImportFault(
-        'PARENT_CYCLE',
+        traceFileErrors.PARENT_CYCLE,
         `Span "${id}" is among its own ancestors.`,
         inside(found.place, 'parent_id'),
       )

@@ -1,5 +1,6 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { traceFileErrors } from '../error-codes.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 import {
   attributesField,
@@ -27,7 +28,7 @@ export interface Placed<T> {
 /** The value as an object; throws ImportFault if it is none. */
 export const recordAt = (value: unknown, place: Place): Shape => {
   if (isShape(value)) return value
-  throw new ImportFault('INVALID_IMPORT', 'There must be an object here.', place)
+  throw new ImportFault(traceFileErrors.INVALID_IMPORT, 'There must be an object here.', place)
 }
 
 /** The elements of an array member with their places; none if the member is absent. Throws ImportFault for another value. */
@@ -35,7 +36,7 @@ export function* elementsOf(record: Shape, key: string, place: Place): Generator
   const list = Object.hasOwn(record, key) ? record[key] : undefined
   if (list === undefined || list === null) return
   if (!Array.isArray(list)) {
-    throw new ImportFault('INVALID_IMPORT', `"${key}" must be an array.`, inside(place, key))
+    throw new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be an array.`, inside(place, key))
   }
   for (const [index, value] of list.entries()) {
     const at = inside(place, key, index)
@@ -49,7 +50,7 @@ const SCHEMA = 'trace.v1'
 export const needSchema = (record: Shape, place: Place): void => {
   if (record.schema === SCHEMA) return
   throw new ImportFault(
-    'UNKNOWN_SCHEMA',
+    traceFileErrors.UNKNOWN_SCHEMA,
     record.schema === undefined
       ? `"schema" is missing; ${SCHEMA} is known.`
       : `This schema is not known; ${SCHEMA} is.`,
@@ -148,14 +149,18 @@ export const artifactDraft = (record: Shape, place: Place): ArtifactDraft => {
   const content = contentMembers.find((member) => Object.hasOwn(record, member))
   if (content !== undefined) {
     throw new ImportFault(
-      'ARTIFACT_CONTENT',
+      traceFileErrors.ARTIFACT_CONTENT,
       `An artifact is metadata alone; remove "${content}".`,
       inside(place, content),
     )
   }
   const given = givenFields(artifactFields, record, place)
   if (typeof given.sha256 === 'string' && !/^[0-9a-f]{64}$/.test(given.sha256)) {
-    throw new ImportFault('INVALID_IMPORT', '"sha256" must be 64 lower-case hex digits.', inside(place, 'sha256'))
+    throw new ImportFault(
+      traceFileErrors.INVALID_IMPORT,
+      '"sha256" must be 64 lower-case hex digits.',
+      inside(place, 'sha256'),
+    )
   }
   return { ...given, path: needField(given.path, 'path', place) }
 }

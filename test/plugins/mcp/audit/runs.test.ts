@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
+import { replayErrors } from '../../../../plugins/replay/error-codes.ts'
 import { readTrace } from '../../../../plugins/replay/read/run.ts'
 import {
   decisionIn,
@@ -73,7 +74,7 @@ describe('the run of a session', () => {
   })
   it('a fault of the run costs a call its trace, not its record', async () => {
     kit.gateway.hooks.keep.tap({ name: 'full', stage: -200 }, () => {
-      throw new GuardError('RUN_FULL')
+      throw new GuardError(replayErrors.RUN_FULL)
     })
     await judge()
     assert.equal((await recordsOf(kit)).length, 1)

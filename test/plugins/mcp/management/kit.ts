@@ -3,6 +3,7 @@ import { GuardError } from 'guard-gateway/core'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { asFastifyPlugin } from 'guard-gateway/plugins/http'
 import { approver } from '../../../../plugins/access/approver.ts'
+import { mcpErrors } from '../../../../plugins/mcp/error-codes.ts'
 import { managementRoutes } from '../../../../plugins/mcp/management/routes.ts'
 import type { ServerView } from '../../../../plugins/mcp/management/server-schemas.ts'
 import { type Answer, injected } from '../../../kit/injected.ts'
@@ -60,7 +61,7 @@ export const startApi = async (options: KitOptions & { readonly approver_key?: s
         policy: { file: '/p.yml', version: 'v1', mode: 'enforce', loaded_at: '2026-01-01T00:00:00.000Z', error: null },
       }),
       acceptPins: async (server_id, tools, shown = []) => {
-        if (server_id !== 'fs') throw new GuardError('MCP_SERVER_NOT_FOUND')
+        if (server_id !== 'fs') throw new GuardError(mcpErrors.MCP_SERVER_NOT_FOUND)
         accepted.push([server_id, tools, ...shown])
         return tools === 'all' ? ['read_file'] : tools
       },

@@ -1,0 +1,31 @@
+import { errorCodes } from 'guard-gateway/core'
+
+export const httpErrors = {
+  ...errorCodes(400, 'invalid_request_error', {
+    INVALID_TARGET: [
+      'The request target cannot be used',
+      'Send a path that begins with a slash, with ids of at most 4,096 characters and percent signs that stand for UTF-8.',
+    ],
+    MALFORMED_REQUEST: ['The bytes are not an HTTP request', 'Send HTTP/1.1 as a strict parser reads it.'],
+    CREDENTIAL_IN_URL: ['A key stands in the address', 'Send the key in a header: addresses reach logs.'],
+  }),
+  ...errorCodes(403, 'permission_error', {
+    HOST_NOT_ALLOWED: [
+      'This host name is not served',
+      'Call the gateway by 127.0.0.1 or localhost, or list the name in server.allowed_hosts.',
+    ],
+    ORIGIN_NOT_ALLOWED: [
+      'Requests from this web origin are refused',
+      'Call the gateway from its own pages or from a program.',
+    ],
+  }),
+  ...errorCodes(408, 'timeout_error', {
+    REQUEST_TIMEOUT: ['The request did not arrive in time', 'Send head and body without pauses.'],
+  }),
+  ...errorCodes(426, 'invalid_request_error', {
+    UPGRADE_REQUIRED: ['WebSockets are not served here', 'Send an ordinary HTTP request.'],
+  }),
+  ...errorCodes(431, 'invalid_request_error', {
+    HEADERS_TOO_LARGE: ['The request head is larger than 32 KiB', 'Send fewer headers.'],
+  }),
+}

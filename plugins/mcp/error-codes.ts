@@ -1,0 +1,32 @@
+import { errorCodes } from 'guard-gateway/core'
+
+export const mcpErrors = {
+  ...errorCodes(400, 'invalid_request_error', {
+    PROTOCOL_VERSION: ['This revision of MCP is not served', 'Use one of those named.'],
+    SESSION_REQUIRED: ['The message names no MCP session', 'Send mcp-session-id, as the answer to initialize gave it.'],
+  }),
+  ...errorCodes(404, 'not_found_error', {
+    APPROVAL_NOT_FOUND: ['There is no such approval', 'List them with GET /api/v1/mcp/approvals.'],
+    MCP_SERVER_NOT_FOUND: [
+      'There is no such MCP server',
+      'List them with GET /api/v1/mcp/servers. One that was added to mcp.servers is there after a restart.',
+    ],
+    MCP_SESSION_NOT_FOUND: [
+      'There is no such MCP session',
+      'Initialize again; a session belongs to one key and server.',
+    ],
+  }),
+  ...errorCodes(406, 'invalid_request_error', {
+    NOT_ACCEPTABLE: [
+      'The answer has a form that the request does not take',
+      'Accept application/json and text/event-stream.',
+    ],
+  }),
+  ...errorCodes(409, 'conflict_error', {
+    APPROVAL_DECIDED: ['The approval is decided already', 'Its state is in "status"; a further call asks anew.'],
+    APPROVAL_EXPIRED: ['The approval has expired', 'Let the agent repeat the call: that asks anew.'],
+  }),
+  ...errorCodes(429, 'rate_limit_error', {
+    TOO_MANY_PENDING: ['Too many requests of the session wait for their answers', 'Wait for some of them.'],
+  }),
+}
