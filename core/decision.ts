@@ -1,5 +1,5 @@
 import type { Outcome } from './call.ts'
-import type { ReplyListener } from './contracts/listener.ts'
+import type { ReplyListener } from './contracts/reply.ts'
 import type { Turn } from './turns.ts'
 
 /** Why a rule spoke. */

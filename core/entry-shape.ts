@@ -1,42 +1,8 @@
-/** What a member of a registered thing must be; a name with `?` may be absent. `prompt`: a function that is not waited for. */
+/** What a member of a registered thing must be. `prompt`: a function that is not waited for. */
 type Wanted = 'text' | 'number' | 'list' | 'object' | 'function' | 'prompt'
 
-const shapes: Readonly<Record<string, Readonly<Record<string, Wanted>>>> = {
-  detector: { detect: 'prompt', 'measure?': 'prompt', 'stream?': 'prompt' },
-  'API style': {
-    paths: 'list',
-    list: 'text',
-    envelope: 'prompt',
-    parts: 'prompt',
-    meter: 'prompt',
-    refusal: 'prompt',
-    'listen?': 'prompt',
-    'nudge?': 'prompt',
-  },
-  'export format': {
-    mediaType: 'text',
-    extension: 'text',
-    writer: 'prompt',
-    'accepts?': 'prompt',
-    'read?': 'prompt',
-  },
-  'storage backend': { open: 'function' },
-  'MCP check': {
-    schema: 'object',
-    find: 'function',
-    'prepare?': 'function',
-    'compile?': 'function',
-    'lint?': 'prompt',
-  },
-  'MCP transport': { open: 'function' },
-  'upstream client': { connect: 'prompt' },
-  table: { columns: 'object' },
-  command: { summary: 'text', run: 'function' },
-  'error code': { status: 'number', type: 'text', message: 'text', help: 'text' },
-  page: { path: 'text', render: 'function' },
-  form: { path: 'text', page: 'text', notices: 'object', submit: 'function' },
-  panel: { order: 'number', render: 'function' },
-}
+/** Members by name; a name with `?` may be absent. */
+export type Shape = Readonly<Record<string, Wanted>>
 
 const words: Readonly<Record<Wanted, string>> = {
   text: 'a text',
@@ -51,13 +17,13 @@ const words: Readonly<Record<Wanted, string>> = {
  * Throws TypeError where a thing of this kind lacks a member, or has it of another type: who runs a file has not had its types checked.
  * The message names kind, id, member, what it is and what it must be.
  */
-export const checkShape = (kind: string, entry: unknown): void => {
+export const checkShape = (kind: string, shape: Shape, entry: unknown): void => {
   if (typeof entry !== 'object' || entry === null)
     throw new TypeError(`The ${kind} is ${told(entry)}; it is an object.`)
   const members = entry as Readonly<Record<string, unknown>>
   if (typeof members.id !== 'string' || members.id === '')
     throw new TypeError(`The id of the ${kind} is ${told(members.id)}; it is a text that is not empty.`)
-  for (const [name, wanted] of Object.entries(shapes[kind] ?? {})) {
+  for (const [name, wanted] of Object.entries(shape)) {
     const value = members[name.replace('?', '')]
     if (!(value === undefined && name.endsWith('?')) && !isWanted(value, wanted))
       throw new TypeError(

@@ -1,6 +1,5 @@
 import type { Attempt } from './call.ts'
-import { type Code, catalogue } from './errors/catalogue.ts'
-import type { ErrorCode } from './errors/error-code.ts'
+import { type Code, catalogue, type ErrorCode } from './errors/catalogue.ts'
 
 /** Where and how an error came about; `detail` says what was wanted and what there is. */
 export interface ErrorPlace {

@@ -1,6 +1,59 @@
-import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from './contracts/export-format.ts'
 import type { Change } from './contracts/storage.ts'
-import type { FailureTag, Origin, Owner } from './trace.ts'
+import type { Attributes, FailureTag, Origin, Owner, Severity, SpanKind } from './trace.ts'
+
+/** What a file or a writer says of a run. A field that it leaves out is absent; what only the server sets is not taken over. */
+export interface RunDraft {
+  readonly trace_id: string
+  readonly project_id?: string
+  readonly session_id?: string | null
+  readonly agent_id?: string | null
+  readonly task_id?: string | null
+  readonly agent_name?: string | null
+  readonly name?: string | null
+  readonly status?: string
+  /** Present only where somebody set it; a derived tag is derived again. */
+  readonly failure_tag?: FailureTag
+  readonly start_ns?: bigint
+  readonly end_ns?: bigint | null
+  readonly tags?: readonly string[]
+  readonly attributes?: Attributes
+}
+
+/** What it says of a span; `parent_id` is null, absent or the id of another span of the run. */
+export interface SpanDraft {
+  readonly id: string
+  readonly parent_id?: string | null
+  readonly name: string
+  readonly kind?: SpanKind
+  readonly status?: string
+  readonly status_message?: string | null
+  readonly start_ns?: bigint
+  /** Null: still running. */
+  readonly end_ns?: bigint | null
+  readonly attributes?: Attributes
+}
+
+export interface EventDraft {
+  readonly id?: string
+  /** Null: an event of the run. */
+  readonly span_id: string | null
+  readonly name: string
+  readonly time_ns?: bigint
+  readonly severity?: Severity
+  readonly request_id?: string | null
+  readonly attributes?: Attributes
+}
+
+export interface ArtifactDraft {
+  readonly id?: string
+  readonly span_id?: string | null
+  readonly path: string
+  readonly mime_type?: string | null
+  /** Bytes. */
+  readonly size?: bigint | null
+  readonly sha256?: string | null
+  readonly attributes?: Attributes
+}
 
 /** What a writer says of a run. A field that is absent stays as it is. */
 export interface FragmentRun extends Omit<RunDraft, 'failure_tag'> {

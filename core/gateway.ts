@@ -1,22 +1,12 @@
 import { type Clock, systemClock } from './clock.ts'
-import type { Approver, Keys } from './contracts/access.ts'
-import type { ApiStyle } from './contracts/api-style.ts'
-import type { Command } from './contracts/command.ts'
-import type { Detector } from './contracts/detector.ts'
-import type { ExportFormat } from './contracts/export-format.ts'
-import type { McpCheck } from './contracts/mcp-check.ts'
-import type { McpTransport } from './contracts/mcp-transport.ts'
-import type { Form, Page, Panel } from './contracts/page.ts'
-import type { Redactor, Secrets } from './contracts/redaction.ts'
-import type { Services } from './contracts/services.ts'
-import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
-import type { UpstreamClient } from './contracts/upstream-client.ts'
-import { catalogue } from './errors/catalogue.ts'
-import type { ErrorCode } from './errors/error-code.ts'
+import type { Approver, Keys, Redactor, Secrets, Services } from './contracts/services.ts'
+import type { Storage } from './contracts/storage.ts'
+import { catalogue, type ErrorCode } from './errors/catalogue.ts'
 import { errorOrigin, withErrorOrigin } from './errors/error-origin.ts'
 import { GuardError } from './errors.ts'
 import type { Fragment, Kept } from './fragment.ts'
 import { createHooks } from './hooks.ts'
+import { apiStyleKind, detectorKind, errorCodeKind, type Kind, storageKind, tableKind } from './kinds.ts'
 import { Deadlines } from './pipeline/deadline.ts'
 import type { Plugin } from './plugin.ts'
 import { Registry } from './registry.ts'
@@ -36,20 +26,13 @@ const MOVED: Readonly<Record<string, string>> = {
 /** Hooks where things happen, registries of what there is, and services that one plugin provides and others need. Plugins fill it; it knows none of them. */
 export class Gateway {
   readonly hooks = createHooks()
-  readonly detectors = new Registry<Detector>('detector')
-  readonly apiStyles = new Registry<ApiStyle>('API style')
-  readonly exportFormats = new Registry<ExportFormat>('export format')
-  readonly storages = new Registry<StorageBackend>('storage backend')
-  readonly mcpChecks = new Registry<McpCheck>('MCP check')
-  readonly mcpTransports = new Registry<McpTransport>('MCP transport')
-  readonly upstreamClients = new Registry<UpstreamClient>('upstream client')
-  readonly tables = new Registry<Table>('table')
-  readonly commands = new Registry<Command>('command')
+  readonly #registries = new Map<object, unknown>()
+  readonly detectors = this.registry(detectorKind)
+  readonly apiStyles = this.registry(apiStyleKind)
+  readonly storages = this.registry(storageKind)
+  readonly tables = this.registry(tableKind)
   /** What errors of the gateway and its plugins mean, as `guard explain` says it. */
-  readonly errorCodes = new Registry<ErrorCode>('error code')
-  readonly pages = new Registry<Page>('page')
-  readonly forms = new Registry<Form>('form')
-  readonly panels = new Registry<Panel>('panel')
+  readonly errorCodes = this.registry(errorCodeKind)
   /** What `/api/health` shows, one section a feature. */
   readonly health = new Map<string, () => unknown>()
   /** Files of the gateway itself, absolute: whoever writes them rules it. */
@@ -71,6 +54,16 @@ export class Gateway {
       throw new TypeError(`The option "${moved}" of a gateway is one of a plugin now: use ${MOVED[moved]}.`)
     this.clock = options.clock ?? systemClock
     this.errorCodes.add(...Object.values<ErrorCode>(catalogue))
+  }
+
+  /** What plugins have registered of a kind. */
+  registry<T extends { readonly id: string }>(kind: Kind<T>): Registry<T> {
+    let registry = this.#registries.get(kind) as Registry<T> | undefined
+    if (registry === undefined) {
+      registry = new Registry(kind.title, kind.shape)
+      this.#registries.set(kind, registry)
+    }
+    return registry
   }
 
   /** The service of a name: one plugin provides it, others need it. */

@@ -8,11 +8,10 @@ import {
   SyncWaterfallHook,
 } from 'tapable'
 import type { Call } from './call.ts'
-import type { Recording, ToolRecording } from './contracts/recording.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
 import type { Fragment } from './fragment.ts'
-import type { Settled } from './settled.ts'
+import type { Recording, Settled, ToolRecording } from './settled.ts'
 import { attributed, isolated, silent } from './taps.ts'
 
 /** How a gateway opens. */

@@ -9,26 +9,23 @@ export {
 } from './clock.ts'
 export type * from './contracts/index.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
-export { type Code, catalogue } from './errors/catalogue.ts'
-export { type ErrorCode, errorCodes } from './errors/error-code.ts'
+export { type Code, catalogue, type ErrorCode, errorCodes } from './errors/catalogue.ts'
 export { errorOrigin, withErrorOrigin } from './errors/error-origin.ts'
 export { type ErrorBody, errorBody, GuardError, isFault, statusOf } from './errors.ts'
 export { attributeLimits } from './fragment.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
+export { Kind } from './kinds.ts'
 export { readInto } from './pipeline/read-into.ts'
 export { headerOf, isEventStream, relay } from './pipeline/relay.ts'
 export { isPlain } from './pipeline/tap.ts'
 export { handle } from './pipeline.ts'
 export {
   apiStyle,
+  contribution,
   detector,
-  exportFormat,
-  mcpCheck,
-  mcpTransport,
   type Plugin,
   plainSchema,
   storage,
-  upstreamClient,
 } from './plugin.ts'
 export { Registry } from './registry.ts'
 export { Service } from './service.ts'

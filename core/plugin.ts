@@ -1,14 +1,9 @@
 import type { Static, TSchema, TUnsafe } from 'typebox'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Detector } from './contracts/detector.ts'
-import type { ExportFormat } from './contracts/export-format.ts'
-import type { McpCheck } from './contracts/mcp-check.ts'
-import type { McpTransport } from './contracts/mcp-transport.ts'
-import type { StorageBackend } from './contracts/storage.ts'
-import type { UpstreamClient } from './contracts/upstream-client.ts'
 import { checkShape } from './entry-shape.ts'
 import type { Gateway } from './gateway.ts'
-import type { Registry } from './registry.ts'
+import { apiStyleKind, detectorKind, type Kind, storageKind } from './kinds.ts'
 
 /** What a preset is an array of. `name` is `kind/id` for a contribution and the folder's name for a feature. */
 export interface Plugin {
@@ -20,14 +15,14 @@ export interface Plugin {
 }
 
 /**
- * Makes a registry entry a plugin that registers itself, while it stays usable as the entry it is. `title`: what the registry calls the kind.
- * The helpers throw TypeError for an entry that is none of its kind, so that the line of the file is known.
+ * Makes things of a kind plugins that register themselves, while they stay usable as what they are. `folder` begins the plugin's name.
+ * Throws TypeError for a thing that is none of its kind, so that the line of the file is known.
  */
-const contribution =
-  <T extends { readonly id: string }>(kind: string, title: string, registry: (gateway: Gateway) => Registry<T>) =>
+export const contribution =
+  <T extends { readonly id: string }>(folder: string, kind: Kind<T>) =>
   <E extends T>(entry: E): E & Plugin => {
-    checkShape(title, entry)
-    return { ...entry, name: `${kind}/${entry.id}`, apply: (gateway) => registry(gateway).add(entry) }
+    checkShape(kind.title, kind.shape, entry)
+    return { ...entry, name: `${folder}/${entry.id}`, apply: (gateway) => gateway.registry(kind).add(entry) }
   }
 
 /** A dialect that model requests are spoken in; the path of a request chooses it. */
@@ -42,27 +37,10 @@ export const apiStyle = <E extends ApiStyle>(entry: E): E & Plugin => {
       throw new TypeError(`A path of API style "${entry.id}" is "${path}"; it begins with "/", as "/v2/chat".`)
   return style
 }
-const styleContribution = contribution<ApiStyle>('api-style', 'API style', (gateway) => gateway.apiStyles)
-/** A form in which runs are exported, and perhaps imported; its id chooses it. */
-export const exportFormat = contribution<ExportFormat>(
-  'export-format',
-  'export format',
-  (gateway) => gateway.exportFormats,
-)
-/** A way to MCP servers; `transport` of a configured server chooses it. */
-export const mcpTransport = contribution<McpTransport>(
-  'mcp-transport',
-  'MCP transport',
-  (gateway) => gateway.mcpTransports,
-)
+const styleContribution = contribution('api-style', apiStyleKind)
 /** A place where everything is kept; `storage.backend` chooses it. */
-export const storage = contribution<StorageBackend>('storage', 'storage backend', (gateway) => gateway.storages)
-/** What speaks to upstreams; `client` of an upstream chooses it. */
-export const upstreamClient = contribution<UpstreamClient>(
-  'upstream-client',
-  'upstream client',
-  (gateway) => gateway.upstreamClients,
-)
+export const storage = contribution('storage', storageKind)
+const detectorContribution = contribution('detector', detectorKind)
 
 /**
  * A detector whose `rule.params` take their type from the schema beside them.
@@ -70,12 +48,7 @@ export const upstreamClient = contribution<UpstreamClient>(
  */
 export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detector<P> & Plugin => {
   checkDetector(Object(entry))
-  checkShape('detector', entry)
-  return {
-    ...entry,
-    name: `detector/${entry.id}`,
-    apply: (gateway) => gateway.detectors.add(entry as Detector),
-  }
+  return detectorContribution(entry as Detector) as unknown as Detector<P> & Plugin
 }
 
 const checkDetector = ({ id, code, defaults, detect }: Detector): void => {
@@ -90,12 +63,6 @@ const checkDetector = ({ id, code, defaults, detect }: Detector): void => {
       throw new TypeError(`defaults.${name} of detector "${id}" is ${defaults?.[name]}; it is an integer.`)
   if (Object.prototype.toString.call(detect) === '[object AsyncFunction]')
     throw new TypeError(`detect of detector "${id}" is async; requests wait for it, so it answers at once.`)
-}
-
-/** A check whose options take their type from the schema beside them. */
-export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCheck<O> & Plugin => {
-  checkShape('MCP check', entry)
-  return { ...entry, name: `mcp-check/${entry.id}`, apply: (gateway) => gateway.mcpChecks.add(entry as McpCheck) }
 }
 
 /** A schema told as JSON, with the type that it describes: it needs nothing to be built, which takes a while to load. */

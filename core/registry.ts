@@ -1,17 +1,19 @@
-import { checkShape } from './entry-shape.ts'
+import { checkShape, type Shape } from './entry-shape.ts'
 import { GuardError } from './errors.ts'
 
 /** Named things of one kind, in the order in which they were added. */
 export class Registry<T extends { readonly id: string }> {
   readonly kind: string
+  readonly #shape: Shape
   readonly #entries = new Map<string, T>()
-  constructor(kind: string) {
+  constructor(kind: string, shape: Shape = {}) {
     this.kind = kind
+    this.#shape = shape
   }
   /** Throws TypeError for an entry that is none of this kind, DUPLICATE for an id that is taken. */
   add(...entries: readonly T[]): void {
     for (const entry of entries) {
-      checkShape(this.kind, entry)
+      checkShape(this.kind, this.#shape, entry)
       if (this.#entries.has(entry.id))
         throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
       this.#entries.set(entry.id, entry)

@@ -1,5 +1,6 @@
-import { mcpCheck, plainSchema } from 'guard-gateway/core'
+import { plainSchema } from 'guard-gateway/core'
 import { objectionsTo, pointed } from 'guard-gateway/lib/check-arguments'
+import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 
 /** An argument of a tool call names one of these branches. */
 export const branch = mcpCheck({

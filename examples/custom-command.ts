@@ -1,4 +1,5 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import type {} from 'guard-gateway/lib/session'
 
 /** `guard waiting`: the sessions that wait for a person. Exit code 1 if there are any, for scripts and status bars. */
@@ -6,7 +7,7 @@ export const waiting: Plugin = {
   name: 'waiting',
   requires: ['sessions'],
   apply(gateway) {
-    gateway.commands.add({
+    gateway.registry(commandKind).add({
       id: 'waiting',
       summary: 'sessions that wait for a person',
       options: { '--project <id>': 'of this project alone' },

@@ -1,4 +1,4 @@
-import { exportFormat, type TraceWriter } from 'guard-gateway/core'
+import { exportFormat, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { writeJson } from 'guard-gateway/lib/json'
 
 /** Trace events as Chromium's about:tracing and ui.perfetto.dev open them. Times are microseconds. */

@@ -1,5 +1,7 @@
 import { type Gateway, type Plugin, type Storage, table } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { html } from 'guard-gateway/lib/html'
+import { pageKind } from 'guard-gateway/lib/page'
 
 declare module 'guard-gateway/core' {
   interface Tables {
@@ -24,7 +26,7 @@ export const models: Plugin = {
       count(gateway.storage, call.envelope.model, usage.total_tokens),
     )
 
-    gateway.pages.add({
+    gateway.registry(pageKind).add({
       id: 'models',
       path: '/models-used',
       nav: { label: 'Models', order: 80, key: 'l' },
@@ -39,7 +41,7 @@ export const models: Plugin = {
       },
     })
 
-    gateway.commands.add({
+    gateway.registry(commandKind).add({
       id: 'models',
       summary: 'what each model was used for',
       options: { '--limit <number>': 'so many models; 20 if absent' },

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { type UpstreamRequest, upstreamClient } from 'guard-gateway/core'
+import { type UpstreamRequest, upstreamClient } from 'guard-gateway/lib/upstream-client'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 
 /** Shows an upstream the token that stands in a file, which something else renews: a Kubernetes service account, a login that ends each hour. */

@@ -2,7 +2,37 @@ import type { Static, TSchema } from 'typebox'
 import type { Call, Outcome } from '../call.ts'
 import type { Finding, Row } from '../decision.ts'
 import type { Turn } from '../turns.ts'
-import type { PeriodNow, Rule } from './rules.ts'
+
+/** A rule of a policy, as stored and as evaluated. */
+export interface Rule<Params = Readonly<Record<string, unknown>>> {
+  readonly id: string
+  readonly rule_type: string
+  readonly threshold: number
+  readonly window_size: number
+  readonly action: string
+  readonly enabled: boolean
+  readonly params?: Params
+  readonly note?: string
+}
+
+/** A stretch of the calendar after which a budget begins anew. */
+export type Per = 'minute' | 'hour' | 'day' | 'week' | 'month'
+
+/** What a budget beyond one session is of: all that an agent, or a project, uses in a stretch of the calendar. */
+export interface Period {
+  readonly scope: 'agent' | 'project'
+  readonly per: Per
+}
+
+/** A period at a time. */
+export interface PeriodNow extends Period {
+  /** When the next one begins, milliseconds since 1970. */
+  readonly resets_at: number
+  /** The same in words: `the next hour begins at 15:00 Europe/Berlin`. */
+  readonly next: string
+  /** The request has an agent; those without one are counted together. */
+  readonly named: boolean
+}
 
 /** How a finished request ended, in completion order. */
 export interface Ended {

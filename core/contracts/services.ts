@@ -1,10 +1,5 @@
-import type { GuardError } from '../errors.ts'
-import type { Access } from './access.ts'
-import type { Ask, Page } from './page.ts'
-import type { Redaction } from './redaction.ts'
-import type { Requests } from './requests.ts'
-import type { Rules } from './rules.ts'
-import type { Sessions } from './sessions.ts'
+import type { Identity } from '../call.ts'
+import type { Fragment, Kept } from '../fragment.ts'
 import type { Store } from './storage.ts'
 
 /**
@@ -16,20 +11,7 @@ export interface Services {
   redaction: Redaction
   access: Access
   store: Store
-  /** How model requests are read, where they come in. */
-  requests: Requests
-  sessions: Sessions
-  rules: Rules
-  documents: Documents
   previews: PreviewBytes
-}
-
-/** Whole documents, where pages are served. */
-export interface Documents {
-  /** Tells a person of an error. */
-  error(error: GuardError, asked: { readonly url: string; readonly request_id: string }): string
-  /** A page with its status, for a feature that takes a form by itself. */
-  page(page: Page, ask: Ask): Promise<{ readonly status: number; readonly text: string }>
 }
 
 /** How many first bytes of a reply are kept for `settled.head`. */
@@ -38,4 +20,80 @@ export interface PreviewBytes {
   readonly stream: number
   /** Of any other reply. */
   readonly whole: number
+}
+
+/** An agent key as it is kept: never the key, only its SHA-256 in hex. */
+export interface AgentKey {
+  readonly id: string
+  readonly agent_id: string
+  readonly hash: string
+}
+
+/** The keys that open the model proxy: the gateway's own, and those of agents. */
+export interface Keys {
+  setGateway(key: string): void
+  add(key: AgentKey): void
+  /** `hash`: SHA-256 of the key in hex. */
+  remove(hash: string): void
+  /** Who the presented credentials belong to: an agent's key before the gateway's, undefined if none is valid or two agents' keys are given. */
+  identify(credentials: readonly string[]): Identity | undefined
+}
+
+/** Who may loosen what holds agents back (approve, trust tools, resume, change rules, issue keys): anybody on this machine, or who knows a key. */
+export interface Approver {
+  /** A key is set. */
+  readonly needsKey: boolean
+  /** Asks for a key from now on, if none is set; one that is set stays. `key` is as for `approver`. */
+  demand(key: string): void
+  /** Shown by parts of this process that ask its own interface; another one in every process. */
+  readonly pass: string
+  /** Throws APPROVER_KEY_REQUIRED unless the key is the right one, or none is needed. */
+  check(key: string | undefined): void
+  /** Checks the key in the header of a request. Throws APPROVER_KEY_REQUIRED. */
+  checkHeaders(headers: Readonly<Record<string, unknown>>): void
+  /** What is wrong with the key in a form. */
+  faultIn(fields: URLSearchParams): { readonly field: string; readonly message: string } | undefined
+}
+
+/** Who may call, and who may loosen what holds agents back. */
+export interface Access {
+  readonly keys: Keys
+  readonly approver: Approver
+}
+
+/** Looks for the first secret at or behind `from`: configured credentials, users' patterns. */
+export type Finder = (text: string, from: number) => readonly [start: number, end: number] | undefined
+
+/** Hides secrets, each as `[REDACTED:<kind>]`. Never throws; what it cannot examine it hides as well. */
+export interface Redactor {
+  /** Deep, names and values; the value itself where nothing changed, a copy of its changed parts otherwise. Idempotent. */
+  value<T>(value: T): T
+  text(text: string): string
+  /** An identifier is or holds a secret. Mail addresses are allowed in identifiers, and ids of OpenTelemetry's form are none. */
+  looksSecret(id: string): boolean
+}
+
+/** The credentials of this process. They go in and never come out: one can only ask whether a text holds one, and where. */
+export interface Secrets {
+  /** How many were taken up: after one more, what held none may hold one. */
+  readonly count: number
+  /** Takes a credential up; an empty text is none. */
+  add(value: string): void
+  /** The text is or holds a credential, as it stands or percent-decoded. */
+  holds(text: string): boolean
+  /** Where the first credential at or after `from` stands. */
+  readonly find: Finder
+}
+
+/** What hides secrets in all that is stored, logged or exported. */
+export interface Redaction {
+  readonly redactor: Redactor
+  readonly secrets: Secrets
+  /** Json values that were redacted already: a store writes them as they are. */
+  readonly cleaned: WeakSet<object>
+  /**
+   * Sanitises, redacts and limits all that a fragment says; a large one in turns with other work. Its attributes are added to `cleaned`.
+   * Rejects with TOO_DEEP, TOO_MANY_ATTRIBUTES or INVALID_TRACE and a pointer into the fragment.
+   */
+  fragment(fragment: Fragment): Promise<Kept>
 }

@@ -1,5 +1,4 @@
-import type { AnyWhere, Found, Order, Query, Scalar, Where } from './storage-query.ts'
-import type { DriverSum, Group, Sum } from './storage-sum.ts'
+import type { AnyWhere, DriverSum, Found, Group, Order, Query, Scalar, Sum, Where } from './storage-query.ts'
 
 /** Row types by table name. A feature adds its own by declaration merging: `declare module 'guard-gateway/core' { interface Tables { runs: Run } }`. */
 export interface Tables {}

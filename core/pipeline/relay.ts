@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ReplyListener } from '../contracts/listener.ts'
-import type { BodyReader, Client, PushedBody, Reply } from '../contracts/reply.ts'
+import type { BodyReader, Client, PushedBody, Reply, ReplyListener } from '../contracts/reply.ts'
 import { readInto } from './read-into.ts'
 import { StreamEnd } from './stream-end.ts'
 import type { Tap } from './tap.ts'

@@ -1,5 +1,4 @@
-import type { ApiStyle } from '../contracts/api-style.ts'
-import type { Meter } from '../contracts/meter.ts'
+import type { ApiStyle, Meter } from '../contracts/api-style.ts'
 import type { Decision } from '../decision.ts'
 import type { EarlyEnd } from './relay.ts'
 import { createTap, type Tap, unreadable } from './tap.ts'

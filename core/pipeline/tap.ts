@@ -1,5 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import type { Meter } from '../contracts/meter.ts'
+import type { Meter } from '../contracts/api-style.ts'
 import type { Reading } from '../settled.ts'
 import { checkedReading } from './check-reading.ts'
 

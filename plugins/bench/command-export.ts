@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type AskJson, type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { AskJson, Command, Input, Io } from 'guard-gateway/lib/command'
 import { writeError } from 'guard-gateway/lib/errors'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { terminalLine } from 'guard-gateway/lib/text'

@@ -1,4 +1,5 @@
-import type { AskJson, Plugin } from 'guard-gateway/core'
+import type { Plugin } from 'guard-gateway/core'
+import { type AskJson, commandKind } from 'guard-gateway/lib/command'
 import { benchCommand } from './command-bench.ts'
 import { exportCommand } from './command-export.ts'
 
@@ -13,8 +14,8 @@ export const bench = ({ asking }: BenchOptions): Plugin => ({
   name: 'bench',
   requires: ['recorder'],
   apply(gateway) {
-    gateway.commands.add(benchCommand)
-    gateway.commands.add(exportCommand(asking))
+    gateway.registry(commandKind).add(benchCommand)
+    gateway.registry(commandKind).add(exportCommand(asking))
     gateway.hooks.http.tapPromise('bench', async (app) => {
       const { trajectoryRoutes } = await import('./routes.ts')
       await app.register(trajectoryRoutes(gateway), { prefix: '/api' })

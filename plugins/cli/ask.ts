@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { FastifyError } from 'fastify'
-import { type AskStream, errorBody, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import type { AskStream } from 'guard-gateway/lib/command'
 import { errorFromResponse, schemaError } from 'guard-gateway/lib/errors'
 import { findGateway, type GatewayLocation } from './gateway-probe.ts'
 

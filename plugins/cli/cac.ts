@@ -1,5 +1,5 @@
 import { cac } from 'cac'
-import type { Command, Input } from 'guard-gateway/core'
+import type { Command, Input } from 'guard-gateway/lib/command'
 import { globalFlags, type Token } from './flags.ts'
 
 /** Stands before text that must be taken as it is, not as a number or a flag; no argument of a process can hold this character. */

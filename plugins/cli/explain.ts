@@ -1,4 +1,5 @@
-import type { Command, ErrorCode, Gateway } from 'guard-gateway/core'
+import type { ErrorCode, Gateway } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/lib/command'
 import { recoveryHint } from 'guard-gateway/lib/errors'
 import { suggestion } from './nearest.ts'
 import { exits, printUsage } from './print.ts'

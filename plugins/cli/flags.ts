@@ -1,4 +1,4 @@
-import type { Command } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/lib/command'
 import { suggestion } from './nearest.ts'
 
 /** Flags that every command takes, with what they mean. */

@@ -1,4 +1,4 @@
-import type { Command } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/lib/command'
 import { globalFlags } from './flags.ts'
 
 /** What a help text is about; nothing named is everything. */

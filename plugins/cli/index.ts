@@ -1,4 +1,4 @@
-export type { AskStream as Ask } from 'guard-gateway/core'
+export type { AskStream as Ask } from 'guard-gateway/lib/command'
 export { asking, type Work } from './ask.ts'
 export { findGateway, type GatewayLocation, requireGateway } from './gateway-probe.ts'
 export { nearest, suggestion } from './nearest.ts'

@@ -1,4 +1,4 @@
-import type { Command, Input } from 'guard-gateway/core'
+import type { Command, Input } from 'guard-gateway/lib/command'
 import { readByCac } from './cac.ts'
 import { leadingWords, read } from './flags.ts'
 import type { HelpSubject } from './help.ts'

@@ -1,4 +1,5 @@
 import type { Plugin } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { completion } from './completion/index.ts'
 import { explain } from './explain.ts'
 
@@ -6,6 +7,6 @@ import { explain } from './explain.ts'
 export const cli = (): Plugin => ({
   name: 'cli',
   apply(gateway) {
-    for (const command of [explain(gateway), completion(gateway)]) gateway.commands.add(command)
+    for (const command of [explain(gateway), completion(gateway)]) gateway.registry(commandKind).add(command)
   },
 })

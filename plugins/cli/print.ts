@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
-import { errorBody, errorOrigin, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { errorBody, errorOrigin, type Gateway, GuardError } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { showsColours } from 'guard-gateway/lib/terminal'
 import { terminalText } from 'guard-gateway/lib/text'
 

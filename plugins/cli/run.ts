@@ -1,4 +1,5 @@
-import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
 import { helpText } from './help.ts'
 import { type Parsed, parse } from './parse.ts'
 import { exitOf, exits, printError, printUsage } from './print.ts'
@@ -23,7 +24,7 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
   }
   try {
     gateway = await source.builtIn()
-    const { parsed, commands } = await parseAll(argv, [...gateway.commands], source)
+    const { parsed, commands } = await parseAll(argv, [...gateway.registry(commandKind)], source)
     options = parsed.options
     if (parsed.kind !== 'run') return answer(parsed, commands, source.version, io)
     const { command, input } = parsed
@@ -35,8 +36,8 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
     })
     if (made === undefined) return await command.run(input, io)
     gateway = made
-    const own = gateway.commands.get(command.id) ?? (command.standalone === true ? command : undefined)
-    return await (own ?? gateway.commands.need(command.id)).run(input, io)
+    const own = gateway.registry(commandKind).get(command.id) ?? (command.standalone === true ? command : undefined)
+    return await (own ?? gateway.registry(commandKind).need(command.id)).run(input, io)
   } catch (error) {
     printError(error, options, io, gateway)
     return exitOf(error)
@@ -50,7 +51,7 @@ const parseAll = async (argv: readonly string[], builtIn: readonly Command[], so
   const overview = first.parsed.kind === 'help' && first.parsed.topic === undefined
   if ((kind !== 'unknown' && !overview) || !(await source.extended(options))) return first
   try {
-    const commands = [...(await source.configured(options, undefined)).commands]
+    const commands = [...(await source.configured(options, undefined)).registry(commandKind)]
     return { parsed: parse(commands, argv), commands }
   } catch (error) {
     if (overview) return first

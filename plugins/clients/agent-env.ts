@@ -1,5 +1,6 @@
-import type { Gateway, Io } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { type ChildEnv, childEnv } from 'guard-gateway/lib/child-env'
+import type { Io } from 'guard-gateway/lib/command'
 import { directTo } from 'guard-gateway/lib/network'
 import type { Launch } from './profile.ts'
 import { headerLines, KEY_HEADER } from './profile-settings.ts'

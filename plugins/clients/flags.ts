@@ -1,4 +1,5 @@
-import { GuardError, type Input } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { Input } from 'guard-gateway/lib/command'
 import { isSessionName } from 'guard-gateway/lib/session'
 import { terminalLine } from 'guard-gateway/lib/text'
 

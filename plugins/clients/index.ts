@@ -1,4 +1,5 @@
 import type { Plugin } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { countRuns } from './agent-runs.ts'
 import { clientErrors } from './error-codes.ts'
 import { makeApproverKey } from './key-approver.ts'
@@ -9,7 +10,7 @@ import { setup } from './setup.ts'
 import { status } from './status.ts'
 import { statusline } from './statusline.ts'
 
-export type { AskJson as Ask } from 'guard-gateway/core'
+export type { AskJson as Ask } from 'guard-gateway/lib/command'
 export type { ClientsOptions } from './options.ts'
 export type { Profile } from './profile.ts'
 export { profileOf, profiles } from './profiles/index.ts'
@@ -17,7 +18,7 @@ export { profileOf, profiles } from './profiles/index.ts'
 /** The status line without the other commands: its client starts it again and again. */
 export const statuslineAlone = (options: Pick<ClientsOptions, 'address'>): Plugin => ({
   name: 'clients/statusline',
-  apply: (gateway) => gateway.commands.add(statusline(options)),
+  apply: (gateway) => gateway.registry(commandKind).add(statusline(options)),
 })
 
 /** Connects agents: profiles in a folder of their own, and agents started with what points them at the gateway. */
@@ -25,8 +26,9 @@ export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',
   apply: (gateway) => {
     gateway.errorCodes.add(...Object.values(clientErrors))
-    for (const command of [setup, status, printKey, makeApproverKey, statusline]) gateway.commands.add(command(options))
-    gateway.commands.add(runAgent(gateway, options))
+    for (const command of [setup, status, printKey, makeApproverKey, statusline])
+      gateway.registry(commandKind).add(command(options))
+    gateway.registry(commandKind).add(runAgent(gateway, options))
     countRuns(gateway)
   },
 })

@@ -1,4 +1,4 @@
-import type { Command } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/lib/command'
 import { newKey, sha256 } from 'guard-gateway/lib/ids'
 
 /** `guard key approver`: a key for whoever may loosen what holds agents back, and the line by which a configuration knows it without holding it. */

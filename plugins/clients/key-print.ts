@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Command, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/lib/command'
 import { keyFile } from './agent-key.ts'
 import type { ClientsOptions } from './options.ts'
 

@@ -1,4 +1,4 @@
-import type { AskJson } from 'guard-gateway/core'
+import type { AskJson } from 'guard-gateway/lib/command'
 import type { LoginUpstream } from './passthrough-login.ts'
 
 /** What the commands for clients know of the gateway. */

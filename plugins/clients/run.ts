@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
-import { type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
+import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { newId } from 'guard-gateway/lib/ids'
 import { agentEnv } from './agent-env.ts'
 import { runChild } from './child.ts'

@@ -1,5 +1,6 @@
-import { type AskJson, type BudgetLeft, type Command, GuardError } from 'guard-gateway/core'
-import { leftText, tightestFirst } from 'guard-gateway/lib/budget'
+import { GuardError } from 'guard-gateway/core'
+import { type BudgetLeft, leftText, tightestFirst } from 'guard-gateway/lib/budget'
+import type { AskJson, Command } from 'guard-gateway/lib/command'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { shapeOf } from 'guard-gateway/lib/json'
 import { hint, type ListedSession, sessionLines, terminalWidth } from 'guard-gateway/lib/terminal'

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
-import type { BudgetLeft, Command, Io } from 'guard-gateway/core'
-import { leftText, shareLeft, tightestFirst } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, leftText, shareLeft, tightestFirst } from 'guard-gateway/lib/budget'
+import type { Command, Io } from 'guard-gateway/lib/command'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
+import { pageKind } from 'guard-gateway/lib/page'
 import { described, frame, withOptionalParts } from './document.ts'
 import type { Description } from './page/description.ts'
 import { listPage } from './page/list.ts'
@@ -17,6 +18,6 @@ export const describe = async (app: FastifyInstance, gateway: Gateway, version: 
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(app.swagger()))
   // all of it comes from the schemas of this process
   const description = () => app.swagger() as unknown as Description
-  gateway.pages.add(listPage(description))
-  gateway.pages.add(operationPage(gateway, description))
+  gateway.registry(pageKind).add(listPage(description))
+  gateway.registry(pageKind).add(operationPage(gateway, description))
 }

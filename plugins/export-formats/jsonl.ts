@@ -1,12 +1,5 @@
-import {
-  type Artifact,
-  exportFormat,
-  type ImportSource,
-  type Run,
-  type TraceEvent,
-  type TraceWriter,
-  type TreeNode,
-} from 'guard-gateway/core'
+import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/core'
+import { exportFormat, type ImportSource, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { type Shape, writeJson } from 'guard-gateway/lib/json'
 import {
   artifactDraft,

@@ -1,12 +1,5 @@
-import {
-  type Artifact,
-  type ExportOptions,
-  exportFormat,
-  type Run,
-  type TraceEvent,
-  type TraceWriter,
-  type TreeNode,
-} from 'guard-gateway/core'
+import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/core'
+import { type ExportOptions, exportFormat, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { writeJson } from 'guard-gateway/lib/json'
 import { otlpArtifact, otlpEvent, otlpResource, otlpSpan, readOtlpFile } from 'guard-gateway/lib/otlp'
 

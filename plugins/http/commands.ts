@@ -1,4 +1,5 @@
-import { type Command, type Gateway, GuardError, type Input, type Io, type Plugin } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
+import { type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
 import { isWildcardAddress } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { checkPort, listenError } from './connections/port.ts'
@@ -32,9 +33,9 @@ export const gatewayRun = (options: RunOptions): Plugin => ({
   name: 'gateway-run',
   requires: ['http'],
   apply(gateway) {
-    gateway.commands.add(runCommand(gateway, options))
+    gateway.registry(commandKind).add(runCommand(gateway, options))
     for (const command of options.also ?? [])
-      gateway.commands.add({ ...command, run: (input, io) => run(gateway, options, input, io) })
+      gateway.registry(commandKind).add({ ...command, run: (input, io) => run(gateway, options, input, io) })
   },
 })
 

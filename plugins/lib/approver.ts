@@ -1,5 +1,6 @@
-import type { Approver, FieldFault } from 'guard-gateway/core'
+import type { Approver } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { FieldFault } from 'guard-gateway/lib/page'
 import type { TUnsafe } from 'typebox'
 
 /** Header that carries the approver key. */

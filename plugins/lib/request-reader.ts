@@ -3,3 +3,4 @@ export { argumentText, calledTool, callKey } from './request-reader/conversation
 export { detachBuffer } from './request-reader/detach-buffer.ts'
 export { memberSpan, memberValue, type Span } from './request-reader/member.ts'
 export { RequestReader, readRequest } from './request-reader/reader.ts'
+export type { BodyOwnership, ReadRequest, Requests } from './request-reader/requests.ts'

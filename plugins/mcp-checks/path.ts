@@ -1,6 +1,7 @@
 import { isAbsolute, resolve, sep } from 'node:path'
-import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { plainSchema } from 'guard-gateway/core'
 import { type Objection, objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
+import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { runSteps, type Steps } from './path/bounded-steps.ts'
 import { isInside } from './path/containment.ts'
 import { gatewayFiles } from './path/gateway-files.ts'

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
-import { type Arguments, type CheckLint, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { plainSchema } from 'guard-gateway/core'
 import { type Objection, objectionsTo, type Pointed, pointed } from 'guard-gateway/lib/check-arguments'
+import { type Arguments, type CheckLint, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
 import { loadGrammar } from './shell/grammar.ts'
 import { type CheckOptions, isLong, objectionTo } from './shell/judge.ts'

@@ -1,5 +1,6 @@
-import { type Arguments, type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { plainSchema } from 'guard-gateway/core'
 import { type Pointed, pointed } from 'guard-gateway/lib/check-arguments'
+import { type Arguments, type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { inTurns, Pace } from 'guard-gateway/lib/time-slice'
 
 /** The most that is allowed. */

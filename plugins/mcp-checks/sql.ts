@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
-import { mcpCheck, plainSchema } from 'guard-gateway/core'
+import { plainSchema } from 'guard-gateway/core'
 import { type Objection, objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
+import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
 import { isLong, objectionTo, type SqlOptions } from './sql/judge.ts'
 import { operations } from './sql/operation.ts'

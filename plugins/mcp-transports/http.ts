@@ -1,4 +1,4 @@
-import { mcpTransport } from 'guard-gateway/core'
+import { mcpTransport } from 'guard-gateway/lib/mcp-transport'
 import { openHttpLink } from './http/link.ts'
 
 /** MCP servers that speak Streamable HTTP. */

@@ -1,12 +1,18 @@
-import { type Connections, type Gateway, GuardError, type UpstreamAddress } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Registry } from 'guard-gateway/core'
+import {
+  type Connections,
+  type UpstreamAddress,
+  type UpstreamClient,
+  upstreamClientKind,
+} from 'guard-gateway/lib/upstream-client'
 
 /** The connections of a gateway to servers that are reached over HTTP, a set for each address. */
 export class ServerConnections {
-  readonly #clients: Gateway['upstreamClients']
+  readonly #clients: Registry<UpstreamClient>
   readonly #sets = new Map<string, Connections>()
 
-  constructor({ upstreamClients }: Gateway) {
-    this.#clients = upstreamClients
+  constructor(gateway: Gateway) {
+    this.#clients = gateway.registry(upstreamClientKind)
   }
 
   /** Those to an address, made by the first client there is. Throws MISSING_PLUGIN if there is none. */

@@ -1,4 +1,5 @@
-import type { Frame, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncWaterfallHook } from 'tapable'
 import type { ToolCall } from './judge/tool-call.ts'
 import type { Opinion } from './judge/verdict.ts'

@@ -1,4 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
+import { mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
 import { limitTable } from './actions/tables.ts'
 import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
@@ -29,8 +31,8 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     if (options.approver_key !== undefined) gateway.approver.demand(options.approver_key)
     for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
     for (const command of [runCommand(gateway), ...policyCommands(gateway), testServerCommand])
-      gateway.commands.add(command)
-    gateway.mcpTransports.add(inProcess)
+      gateway.registry(commandKind).add(command)
+    gateway.registry(mcpTransportKind).add(inProcess)
     gateway.health.set('mcp', () => ({
       servers: proxy.serverStates().length,
       sessions: proxy.sessions.size,

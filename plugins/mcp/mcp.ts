@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
@@ -66,7 +67,7 @@ export class Mcp {
 
   /** Adds a server. Throws UNKNOWN if there is no such transport, DUPLICATE if there is one of this id. */
   add(server: McpServer): McpServerState {
-    this.gateway.mcpTransports.need(server.transport)
+    this.gateway.registry(mcpTransportKind).need(server.transport)
     if (this.#servers.has(server.id)) throw new GuardError('DUPLICATE', `MCP server "${server.id}" is there twice.`)
     const state = this.createServerState(server)
     this.#servers.set(server.id, state)

@@ -1,5 +1,6 @@
-import { type Frame, type FrameFault, type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
-import { readFrame } from 'guard-gateway/lib/json-rpc'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type Frame, type FrameFault, readFrame } from 'guard-gateway/lib/json-rpc'
+import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import { type Decision, decideApproval } from './approvals/index.ts'
 import { mcpErrors } from './error-codes.ts'
 import { type Mcp, mcpOf } from './mcp.ts'

@@ -1,5 +1,5 @@
-import type { UpstreamAddress } from 'guard-gateway/core'
 import { upstreamAddress } from 'guard-gateway/lib/network'
+import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import type { ReceiverOptions } from './receiver-options.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000

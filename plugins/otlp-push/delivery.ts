@@ -1,6 +1,7 @@
-import type { Connections, Gateway, UpstreamClient } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { connectionFault } from 'guard-gateway/lib/network'
 import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
+import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { type Address, addressOf } from './address.ts'
 import { type ExportResult, exportResult } from './export-result.ts'
 import { post } from './post.ts'

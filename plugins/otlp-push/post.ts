@@ -1,11 +1,10 @@
-import {
-  type BodyReader,
-  type Connections,
-  readInto,
-  type UpstreamListener,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from 'guard-gateway/core'
+import { type BodyReader, readInto } from 'guard-gateway/core'
+import type {
+  Connections,
+  UpstreamListener,
+  UpstreamRequest,
+  UpstreamResponse,
+} from 'guard-gateway/lib/upstream-client'
 
 /** More than any receiver's response needs. */
 const MAX_RESPONSE_BYTES = 65_536

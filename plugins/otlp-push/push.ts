@@ -1,12 +1,6 @@
-import {
-  type Fragment,
-  type Gateway,
-  GuardError,
-  type Recording,
-  stages,
-  type UpstreamClient,
-} from 'guard-gateway/core'
+import { type Fragment, type Gateway, GuardError, type Recording, stages } from 'guard-gateway/core'
 import type { ToolRecord } from 'guard-gateway/lib/trace'
+import { type UpstreamClient, upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { EndedRoots } from './ended-roots.ts'
 import { Receiver } from './receiver.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
@@ -91,7 +85,8 @@ export class Push {
   }
 }
 
-const clientOf = ({ upstreamClients: [client] }: Gateway): UpstreamClient => {
+const clientOf = (gateway: Gateway): UpstreamClient => {
+  const [client] = gateway.registry(upstreamClientKind)
   if (client !== undefined) return client
   throw new GuardError(
     'MISSING_PLUGIN',

@@ -1,4 +1,5 @@
-import type { Gateway, UpstreamClient } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { type Counts, Delivery } from './delivery.ts'
 import { type EndedSpan, type EndedSpans, readEnded } from './ended-spans.ts'
 import type { ReceiverOptions } from './receiver-options.ts'

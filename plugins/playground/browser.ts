@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 
 /** Opens a page of the gateway, and prints its address for whoever has no browser here. */
 export const openInBrowser = (address: string, path: string, { options }: Input, io: Io): number => {

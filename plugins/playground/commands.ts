@@ -1,4 +1,5 @@
-import { type AskJson, type Command, GuardError, type Input, type Io, type Plugin } from 'guard-gateway/core'
+import { GuardError, type Plugin } from 'guard-gateway/core'
+import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
 import { hint } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { openInBrowser } from './browser.ts'
@@ -23,7 +24,8 @@ export const playgroundCommands = (options: PlaygroundCommandOptions): Plugin =>
   apply: (gateway) => {
     const scenarios = scenariosOf(gateway).ids()
     const called = () => gateway.calledAs.here
-    for (const command of [list(options), run(options, scenarios, called), open(options)]) gateway.commands.add(command)
+    for (const command of [list(options), run(options, scenarios, called), open(options)])
+      gateway.registry(commandKind).add(command)
   },
 })
 

@@ -1,4 +1,4 @@
-import type { Io } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/lib/command'
 import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type ObservedOutcome, unmetText } from './unmet-text.ts'

@@ -1,4 +1,5 @@
-import type { Command, Gateway, Plugin } from 'guard-gateway/core'
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { type Command, commandKind } from 'guard-gateway/lib/command'
 import type { ReplayCommandOptions } from './commands/command-options.ts'
 
 /** Gives the command line the commands of `replay`; they ask the gateway that runs, else its storage. */
@@ -6,7 +7,7 @@ export const replayCommands = (options: ReplayCommandOptions): Plugin => ({
   name: 'replay-commands',
   requires: ['replay'],
   apply(gateway) {
-    for (const command of commands(gateway, options)) gateway.commands.add(command)
+    for (const command of commands(gateway, options)) gateway.registry(commandKind).add(command)
   },
 })
 

@@ -1,4 +1,4 @@
-import type { AskJson, Input, Io } from 'guard-gateway/core'
+import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
 import { writeJson } from 'guard-gateway/lib/json'
 import { hint } from 'guard-gateway/lib/terminal'
 

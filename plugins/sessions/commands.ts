@@ -1,5 +1,6 @@
-import type { AskJson, Command, Plugin } from 'guard-gateway/core'
+import type { Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
+import { type AskJson, type Command, commandKind } from 'guard-gateway/lib/command'
 import type { CommandContext } from './command-context.ts'
 
 /** Where commands find sessions and agents. */
@@ -14,7 +15,7 @@ export const sessionCommands = ({ asking }: SessionCommandOptions): Plugin => ({
   requires: ['sessions'],
   apply(gateway) {
     for (const { run, ...command } of commands)
-      gateway.commands.add({
+      gateway.registry(commandKind).add({
         ...command,
         run: (input, io) => asking((ask) => run({ ask, input, io })).then(() => 0),
       })

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type FieldFault, type Form, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { type FieldFault, type Form, formKind, pageKind } from 'guard-gateway/lib/page'
 import { withNotice } from './notices.ts'
 import { askOf, pathOf } from './page-request.ts'
 import { sendPage } from './pages.ts'
@@ -23,7 +24,7 @@ export const formRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
         else done(null, fields)
       },
     )
-    for (const form of gateway.forms) {
+    for (const form of gateway.registry(formKind)) {
       const schema = { hide: true } as object
       scope.post(form.path, { schema }, (request, reply) => take(gateway, shell, form, request, reply))
       scope.get(form.path, { schema }, ({ params }, reply) =>
@@ -90,7 +91,7 @@ const rerenderForm = (
   fields: URLSearchParams,
   faults: readonly FieldFault[],
 ): Promise<FastifyReply> => {
-  const page = [...gateway.pages].find(({ path }) => path === form.page)
+  const page = [...gateway.registry(pageKind)].find(({ path }) => path === form.page)
   if (page === undefined) throw new GuardError('NOT_FOUND')
   const query = new URLSearchParams(back.split('?', 2)[1] ?? '')
   const ask = { ...askOf(gateway, request), query, url: back, refused: { form: form.id, fields, faults } }

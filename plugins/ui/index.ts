@@ -1,4 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { pageKind } from 'guard-gateway/lib/page'
 import { assetRoutes, loadAssets } from './assets.ts'
 import { errorPage } from './error-page.ts'
 import { formRoutes } from './forms.ts'
@@ -17,7 +18,7 @@ export const ui = (options: UiOptions): Plugin => ({
   name: 'ui',
   requires: ['http'],
   apply(gateway: Gateway) {
-    gateway.pages.add(nowPage(gateway, options))
+    gateway.registry(pageKind).add(nowPage(gateway, options))
     gateway.hooks.http.tapPromise({ name: 'ui', stage: stages.http.pages }, async (app) => {
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)

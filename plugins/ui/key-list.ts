@@ -1,5 +1,5 @@
-import type { Page } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Page } from 'guard-gateway/lib/page'
 
 /** Keys and what they do, in display order; the keys of pages precede the last one. */
 const keys = [

@@ -1,5 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { Html } from 'guard-gateway/lib/html'
+import { formKind } from 'guard-gateway/lib/page'
 import { queryOf } from './page-request.ts'
 
 /** The sentence that a page shows because a form led to it: from the forms' tables, or from what is on record of what it is about, never from the address itself. */
@@ -7,7 +8,7 @@ export const noticeOf = async (gateway: Gateway, url: string): Promise<Html | st
   const query = queryOf(url)
   const code = query.get('notice')
   if (code === null) return undefined
-  const form = [...gateway.forms].find(({ notices }) => Object.hasOwn(notices, code))
+  const form = [...gateway.registry(formKind)].find(({ notices }) => Object.hasOwn(notices, code))
   const about = query.get('about')
   const told = about === null ? undefined : await form?.tell?.(code, about, { url, now: gateway.clock.now() })
   return told ?? form?.notices[code]

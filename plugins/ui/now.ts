@@ -1,6 +1,7 @@
-import type { Ask, Gateway, Page, Panel } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
+import { type Ask, type Page, type Panel, panelKind } from 'guard-gateway/lib/page'
 import type { UiOptions } from './index.ts'
 
 const NS_PER_S = 1e9
@@ -19,7 +20,7 @@ export const nowPage = (gateway: Gateway, options: UiOptions): Page => ({
 })
 
 const mainOf = async (gateway: Gateway, { default_mode }: UiOptions, ask: Ask): Promise<Html> => {
-  const panels = [...gateway.panels].sort((one, other) => one.order - other.order)
+  const panels = [...gateway.registry(panelKind)].sort((one, other) => one.order - other.order)
   const told = await Promise.all(panels.map((panel) => renderPanel(gateway, panel, ask)))
   return html`<div data-live="*" data-begins><div class="head"><h1>Now</h1><p><strong>${default_mode}</strong>: ${meanings[default_mode] ?? 'requests are judged'}</p><p class="quiet">up for ${durationText(Math.floor(process.uptime()) * NS_PER_S)}</p></div>
 ${told.map((part) => part !== undefined && html`<section>${part}</section>`)}</div>`

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Ask, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { Ask } from 'guard-gateway/lib/page'
 
 /** The query of a target; broken percent signs are taken as they stand. */
 export const queryOf = (url: string): URLSearchParams => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import type { Html } from 'guard-gateway/lib/html'
+import { type Ask, type Page, pageKind } from 'guard-gateway/lib/page'
 import { noticeOf } from './notices.ts'
 import { askOf, pathOf } from './page-request.ts'
 import type { Shell } from './shell.ts'
@@ -13,7 +14,7 @@ const routeOptions = ({ id, path }: Page) => ({
 
 /** Serves every registered page; a trailing slash redirects to it. */
 export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
-  for (const page of gateway.pages) {
+  for (const page of gateway.registry(pageKind)) {
     if (page.path !== '/')
       app.get(`${page.path}/`, routeOptions(page), (request, reply) =>
         reply.redirect(request.url.replace(/\/(?=\?|$)/, ''), 308),

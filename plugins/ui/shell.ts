@@ -1,5 +1,6 @@
-import type { Gateway, Page, View } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
+import { type Page, pageKind, type View } from 'guard-gateway/lib/page'
 import type { Asset } from './assets.ts'
 import type { UiOptions } from './index.ts'
 import { keyList } from './key-list.ts'
@@ -77,7 +78,9 @@ ${keyList(this.#entries())}
   }
 
   #entries(): readonly Page[] {
-    return [...this.#gateway.pages].filter(({ nav }) => nav !== undefined).sort((a, b) => orderOf(a) - orderOf(b))
+    return [...this.#gateway.registry(pageKind)]
+      .filter(({ nav }) => nav !== undefined)
+      .sort((a, b) => orderOf(a) - orderOf(b))
   }
 
   #entry(page: Page, at: string): Html {

@@ -1,15 +1,14 @@
-import {
-  type Connections,
-  type Exchange,
-  type Gateway,
-  GuardError,
-  type UpstreamAddress,
-  type UpstreamClient,
-  type UpstreamListener,
-  type UpstreamRequest,
-} from 'guard-gateway/core'
+import { GuardError, type Registry } from 'guard-gateway/core'
+import type {
+  Connections,
+  Exchange,
+  UpstreamAddress,
+  UpstreamClient,
+  UpstreamListener,
+  UpstreamRequest,
+} from 'guard-gateway/lib/upstream-client'
 
-type Clients = Gateway['upstreamClients']
+type Clients = Registry<UpstreamClient>
 
 /** The client of this id, or the first there is. Throws UNKNOWN, or MISSING_PLUGIN if there is none at all. */
 export const clientOf = (clients: Clients, id: string | undefined): UpstreamClient => {

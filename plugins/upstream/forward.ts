@@ -7,10 +7,9 @@ import {
   headerOf,
   isEventStream,
   type Reply,
-  type UpstreamRequest,
-  type UpstreamResponse,
 } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
+import type { UpstreamRequest, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { bodyFor, type OutboundBody } from './body.ts'
 import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live-upstreams.ts'

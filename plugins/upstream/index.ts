@@ -1,4 +1,5 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
+import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { clientOf } from './connections.ts'
 import { forwardHandler } from './forward.ts'
 import { LiveUpstreams, type UpstreamsOptions } from './live-upstreams.ts'
@@ -18,9 +19,9 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
   name: 'upstream',
   apply(gateway: Gateway) {
     for (const secret of options.upstreams.flatMap(secretsOf)) gateway.secrets.add(secret)
-    const upstreams = new LiveUpstreams(options, gateway.upstreamClients)
+    const upstreams = new LiveUpstreams(options, gateway.registry(upstreamClientKind))
     gateway.hooks.open.tap('upstream', () => {
-      for (const { client } of options.upstreams) clientOf(gateway.upstreamClients, client)
+      for (const { client } of options.upstreams) clientOf(gateway.registry(upstreamClientKind), client)
     })
     gateway.hooks.request.tap({ name: 'upstream', stage: ROUTE_STAGE }, (call) => {
       call.upstream ??= upstreams.current.route([call.style], call.envelope.model).name

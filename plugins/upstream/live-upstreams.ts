@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Gateway } from 'guard-gateway/core'
+import type { Registry } from 'guard-gateway/core'
+import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import type { UpstreamOptions } from './options.ts'
 import { Upstreams } from './routing.ts'
 import { type Upstream, upstreamOf } from './upstream.ts'
@@ -12,11 +13,11 @@ export interface UpstreamsOptions {
 /** The upstreams as they are configured now. What did not change keeps its connections. */
 export class LiveUpstreams {
   readonly #source: UpstreamsOptions
-  readonly #clients: Gateway['upstreamClients']
+  readonly #clients: Registry<UpstreamClient>
   #options: readonly UpstreamOptions[]
   #upstreams: Upstreams
 
-  constructor(source: UpstreamsOptions, clients: Gateway['upstreamClients']) {
+  constructor(source: UpstreamsOptions, clients: Registry<UpstreamClient>) {
     this.#source = source
     this.#clients = clients
     this.#options = source.upstreams

@@ -1,4 +1,5 @@
-import type { Client, Gateway, ProxyRequest, Reply, UpstreamResponse } from 'guard-gateway/core'
+import type { Client, Gateway, ProxyRequest, Reply } from 'guard-gateway/core'
+import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { clientResponseHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live-upstreams.ts'
 import { mergedModels } from './models.ts'

@@ -1,5 +1,6 @@
-import type { Client, Gateway, ProxyRequest, UpstreamResponse } from 'guard-gateway/core'
+import type { Client, Gateway, ProxyRequest } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
+import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { bodyFor } from './body.ts'
 import { upstreamRequestHeaders } from './headers.ts'
 import { missingLogin } from './login.ts'

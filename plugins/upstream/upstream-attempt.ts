@@ -1,13 +1,7 @@
-import type { BodyOwnership } from 'guard-gateway/core'
-import {
-  type Client,
-  type Exchange,
-  GuardError,
-  type UpstreamListener,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from 'guard-gateway/core'
+import { type Client, GuardError } from 'guard-gateway/core'
 import { connectionFault } from 'guard-gateway/lib/network'
+import type { BodyOwnership } from 'guard-gateway/lib/request-reader'
+import type { Exchange, UpstreamListener, UpstreamRequest, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import type { Upstream } from './upstream.ts'
 
 /** An attempt that brought no reply; `attempt` is what its record says. */

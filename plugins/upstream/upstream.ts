@@ -1,6 +1,7 @@
-import type { Connections, Gateway } from 'guard-gateway/core'
+import type { Registry } from 'guard-gateway/core'
 import { glob } from 'guard-gateway/lib/glob'
 import { upstreamAddress } from 'guard-gateway/lib/network'
+import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
 import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'
@@ -29,7 +30,7 @@ export interface Upstream {
 }
 
 /** Resolves the options of an upstream. Throws TypeError for an invalid base URL or proxy. */
-export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamClients']): Upstream => {
+export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamClient>): Upstream => {
   const url = new URL(options.base_url)
   const timeouts = { ...timeoutDefaults, ...options.timeouts }
   const { connect_ms, idle_ms } = timeouts

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { type ConfigFault, type Refuse, refusal } from './config/faults.ts'
 import { configFile } from './config/file.ts'
 import type { Config } from './config/schema.ts'

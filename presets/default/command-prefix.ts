@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Gateway, Io } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/lib/command'
 
 /** What lines begin with that call this program with this configuration: in the folder where it was started, and in any. */
 export const calledAs = (

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { type AskJson, type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
+import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
 import { readJson } from 'guard-gateway/lib/json'
 import { bench } from 'guard-gateway/plugins/bench'
 import {
@@ -103,7 +104,7 @@ const withRun = async (
   })
   const gateway = owning(await createGateway(config, [run], refuse), config, file)
   gateway.calledAs = called
-  gateway.commands.add(doctor((options) => located(options, io).file))
+  gateway.registry(commandKind).add(doctor((options) => located(options, io).file))
   const place = gatewayLocation(config, file)
   const where = {
     place: builtIn ? undefined : place,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { type Command, Gateway, type Input, type Io } from 'guard-gateway/core'
+import { Gateway } from 'guard-gateway/core'
+import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { begins, printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { configFor, located } from './command-config.ts'
 import { addressOf } from './config/address.ts'

@@ -1,6 +1,7 @@
 import { basename, relative } from 'node:path'
-import type { Gateway, Io } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { childEnv } from 'guard-gateway/lib/child-env'
+import type { Io } from 'guard-gateway/lib/command'
 import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
 

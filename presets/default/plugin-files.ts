@@ -7,6 +7,7 @@ import { movedExportHint } from './moved-export.ts'
 
 /** Applies the plugins that the named files export, file by file in the order of their names in the module. `refuse` is told of the first file that cannot be used. */
 export const usePlugins = async (gateway: Gateway, files: readonly string[], refuse: Refuse): Promise<void> => {
+  if (files.length > 0) (await import('./former-registries.ts')).addFormerRegistries(gateway)
   for (const [index, file] of files.entries()) {
     const wrong = (what: string, cause?: unknown) =>
       refuse([{ path: ['plugins', index], message: `${file} ${what}`, cause }])

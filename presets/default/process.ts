@@ -1,4 +1,4 @@
-import type { Io } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/lib/command'
 import { directTo } from 'guard-gateway/lib/network'
 import { main } from './main.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { libraries } from './libraries.ts'
-import { contributions, type Import, importsOf, read, sources, targetOf } from './sources.ts'
+import { code, contributions, type Import, importsOf, sources, targetOf } from './sources.ts'
 
 const isPackage = (specifier: string): boolean =>
   !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
@@ -83,7 +83,7 @@ describe('libraries', () => {
     assert.deepEqual([...new Set(files.map(libraryOf))].toSorted(), libraries.toSorted())
   })
   it('know no gateway: they get what they need as an argument', () => {
-    for (const file of files) assert.doesNotMatch(read(file), /\bgateway\./, file)
+    for (const file of files) assert.doesNotMatch(code(file), /\bgateway\./, file)
   })
 })
 

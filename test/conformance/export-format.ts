@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import {
   type ArtifactDraft,
   type EventDraft,
-  type ExportFormat,
   GuardError,
   type RunDraft,
   type SpanDraft,
   type Trace,
 } from 'guard-gateway/core'
+import type { ExportFormat } from 'guard-gateway/lib/export-format'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
 import { buildSpanTree } from 'guard-gateway/lib/trace'
 import { importFile, writeTrace } from 'guard-gateway/lib/trace-file'

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Frame, McpLink, McpReply, McpServer, McpSession, McpTransport, StreamEvent } from 'guard-gateway/core'
-import { readFrame } from 'guard-gateway/lib/json-rpc'
+import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
+import type {
+  McpLink,
+  McpReply,
+  McpServer,
+  McpSession,
+  McpTransport,
+  StreamEvent,
+} from 'guard-gateway/lib/mcp-transport'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 
 /** A server to test a transport with: it answers `initialize`, and any other request with a result. */

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  apiStyle,
-  exportFormat,
-  Gateway,
-  type McpCheck,
-  mcpCheck,
-  mcpTransport,
-  storage,
-  upstreamClient,
-} from 'guard-gateway/core'
+import { apiStyle, Gateway, storage } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
+import { exportFormat } from 'guard-gateway/lib/export-format'
+import { type McpCheck, mcpCheck } from 'guard-gateway/lib/mcp-check'
+import { mcpTransport } from 'guard-gateway/lib/mcp-transport'
+import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
+import { upstreamClient } from 'guard-gateway/lib/upstream-client'
 
 /** As JavaScript gives it, which no compiler has looked at. */
 const odd = <T>(value: unknown): T => value as T
@@ -53,11 +50,17 @@ const wrong: readonly (readonly [work: () => unknown, message: RegExp])[] = [
   ],
   [() => storage(odd({ open: nothing })), /^The id of the storage backend is undefined/],
   [() => upstreamClient(odd({ id: 'x', connect: async () => {} })), /^"connect" of upstream client "x" is async/],
-  [() => new Gateway().commands.add(odd({ id: 'x', summary: 'y' })), /^"run" of command "x" is undefined/],
-  [() => new Gateway().pages.add(odd({ id: 'x', path: '/x', render: null })), /^"render" of page "x" is null/],
-  [() => new Gateway().forms.add(odd({ id: 'x', path: '/ui/x', page: '/x' })), /^"notices" of form "x" is undefined/],
+  [() => new Gateway().registry(commandKind).add(odd({ id: 'x', summary: 'y' })), /^"run" of command "x" is undefined/],
   [
-    () => new Gateway().panels.add(odd({ id: 'x', render: nothing })),
+    () => new Gateway().registry(pageKind).add(odd({ id: 'x', path: '/x', render: null })),
+    /^"render" of page "x" is null/,
+  ],
+  [
+    () => new Gateway().registry(formKind).add(odd({ id: 'x', path: '/ui/x', page: '/x' })),
+    /^"notices" of form "x" is undefined/,
+  ],
+  [
+    () => new Gateway().registry(panelKind).add(odd({ id: 'x', render: nothing })),
     /^"order" of panel "x" is undefined; it is a number/,
   ],
   [

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createGateway, loadConfig } from 'guard-gateway'
+import { commandKind } from 'guard-gateway/lib/command'
 import { fakeIo, startService } from 'guard-gateway/test'
 import { waiting } from '../../examples/custom-command.ts'
 
@@ -16,7 +17,10 @@ test('the command tells which sessions wait, while the gateway runs', async (con
   const run = async (options: object) => {
     const gateway = await createGateway((await loadConfig(file, {})).config, [waiting])
     const io = fakeIo({ cwd: folder })
-    const code = await gateway.commands.need('waiting').run({ args: [], options: { ...options }, rest: [] }, io)
+    const code = await gateway
+      .registry(commandKind)
+      .need('waiting')
+      .run({ args: [], options: { ...options }, rest: [] }, io)
     return [code, io.outText()] as const
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createGateway, loadConfig } from 'guard-gateway'
+import { commandKind } from 'guard-gateway/lib/command'
 import { fakeIo, startService } from 'guard-gateway/test'
 import { models } from '../../examples/custom-page-and-command.ts'
 
@@ -30,6 +31,6 @@ test('the command prints the same beside a gateway that runs', async (context) =
   const { config } = await loadConfig(file, {})
   const gateway = await createGateway(config, [models])
   const io = fakeIo({ cwd: folder })
-  assert.equal(await gateway.commands.need('models').run({ args: [], options: {}, rest: [] }, io), 0)
+  assert.equal(await gateway.registry(commandKind).need('models').run({ args: [], options: {}, rest: [] }, io), 0)
   assert.match(io.outText(), /^m-<1> {2}1 requests {2}[1-9]\d* tokens\n$/)
 })

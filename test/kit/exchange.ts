@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
-import type {
-  ArtifactDraft,
-  EventDraft,
-  ExportFormat,
-  ExportOptions,
-  ImportWarning,
-  RunDraft,
-  SpanDraft,
-  Trace,
-} from 'guard-gateway/core'
+import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft, Trace } from 'guard-gateway/core'
+import type { ExportFormat, ExportOptions, ImportWarning } from 'guard-gateway/lib/export-format'
 import { ImportFile, writeTrace } from 'guard-gateway/lib/trace-file'
 
 /** The text of a trace in a format. */

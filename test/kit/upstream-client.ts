@@ -1,13 +1,12 @@
-import {
-  type Connections,
-  type Exchange,
-  type ReplyBody,
-  readInto,
-  type UpstreamAddress,
-  type UpstreamClient,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from 'guard-gateway/core'
+import { type ReplyBody, readInto } from 'guard-gateway/core'
+import type {
+  Connections,
+  Exchange,
+  UpstreamAddress,
+  UpstreamClient,
+  UpstreamRequest,
+  UpstreamResponse,
+} from 'guard-gateway/lib/upstream-client'
 
 /** What became of a request. */
 export interface Heard {

@@ -1,4 +1,5 @@
-import { type Command, type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type Command, commandKind } from 'guard-gateway/lib/command'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { bashScript } from './bash.ts'
 import { fishScript } from './fish.ts'
@@ -12,7 +13,7 @@ const scripts: Readonly<Record<string, (commands: readonly CompletedCommand[]) =
 }
 
 /** `guard completion`: what lets a shell complete this program's command lines, made of the commands there are. */
-export const completion = ({ commands }: Gateway): Command => ({
+export const completion = (gateway: Gateway): Command => ({
   id: 'completion',
   args: '<bash|zsh|fish>',
   summary: 'print what lets a shell complete these commands; the first line says where to put it',
@@ -31,7 +32,7 @@ export const completion = ({ commands }: Gateway): Command => ({
           known,
         },
       )
-    io.out.write(script(completedCommands(commands)))
+    io.out.write(script(completedCommands(gateway.registry(commandKind))))
     return 0
   },
 })

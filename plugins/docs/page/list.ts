@@ -1,5 +1,5 @@
-import type { Ask, Page } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Ask, Page } from 'guard-gateway/lib/page'
 import { type Description, operationsOf, type Placed } from './description.ts'
 
 /** All operations by their groups, as far as they hold the words that are looked for. */

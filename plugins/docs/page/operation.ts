@@ -1,5 +1,6 @@
-import { type Gateway, GuardError, type Page } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Page } from 'guard-gateway/lib/page'
 import { type Description, type Operation, operationsOf, type Placed } from './description.ts'
 import { type Callers, exampleCommand } from './example.ts'
 import { bodyTables, parameterTable } from './schema-table.ts'

@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type Io } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/lib/command'
 import { onUncaught, thrownStack, thrownText } from 'guard-gateway/lib/errors'
 
 /** How long a gateway in an unknown state may drain, in milliseconds. */

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import type { BodyOwnership } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { detachBuffer } from 'guard-gateway/lib/request-reader'
+import { type BodyOwnership, detachBuffer } from 'guard-gateway/lib/request-reader'
 
 const http = process.getBuiltinModule('node:http')
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { ReadRequest } from 'guard-gateway/core'
 import { type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
+import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { cachedInboundHeaders } from '../admission/inbound-header-cache.ts'
 import type { InboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'

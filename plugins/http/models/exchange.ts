@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ReadRequest } from 'guard-gateway/core'
 import {
   type ApiStyle,
   errorBody,
@@ -11,6 +10,7 @@ import {
   statusOf,
 } from 'guard-gateway/core'
 import { checkEncoding, withInflated } from 'guard-gateway/lib/http'
+import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { credentialsOf, identityOf } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'
 import { HttpClient } from '../connections/client.ts'

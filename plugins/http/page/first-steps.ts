@@ -1,5 +1,5 @@
-import type { Panel } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
+import type { Panel } from 'guard-gateway/lib/page'
 import type { HttpServerState } from '../http-server-state.ts'
 
 /** How a first request is sent, as long as none is on record. */

@@ -1,6 +1,7 @@
-import type { Ask, Gateway, Panel } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { durationMark, type Html, html } from 'guard-gateway/lib/html'
+import type { Ask, Panel } from 'guard-gateway/lib/page'
 import type { HttpClient } from '../connections/client.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 

@@ -1,6 +1,6 @@
-import type { BudgetLeft } from 'guard-gateway/core'
 import { plainSchema } from 'guard-gateway/core'
 import { costText, countText } from 'guard-gateway/lib/format'
+import type { BudgetLeft } from './budget-left.ts'
 import { PRESENT } from './period.ts'
 
 const text = { type: 'string' }

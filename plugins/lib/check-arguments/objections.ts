@@ -1,4 +1,4 @@
-import type { CheckFinding } from 'guard-gateway/core'
+import type { CheckFinding } from 'guard-gateway/lib/mcp-check'
 import { TooLate } from 'guard-gateway/lib/off-thread'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import type { Objection } from './pointed.ts'

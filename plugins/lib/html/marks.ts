@@ -1,6 +1,7 @@
-import type { Ask, FieldFault, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
 import { shapeOf } from 'guard-gateway/lib/json'
+import type { Ask, FieldFault } from 'guard-gateway/lib/page'
 import { type Html, html, raw } from './template.ts'
 
 /** An instant in UTC, which script shows in the reader's zone; both in milliseconds since 1970. */

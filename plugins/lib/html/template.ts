@@ -1,4 +1,4 @@
-import type { Markup } from 'guard-gateway/core'
+import type { Markup } from 'guard-gateway/lib/page'
 
 export class Html implements Markup {
   readonly text: string

@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer'
-import type { Frame, FrameFault, JsonValue } from 'guard-gateway/core'
-import { isScanFault, type JsonScan, memberIn, scanJson, sourceOf, stringIn } from 'guard-gateway/lib/json'
+import {
+  isScanFault,
+  type JsonScan,
+  type JsonValue,
+  memberIn,
+  scanJson,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/lib/json'
 import { byFold, foldName, lookAlikeAmong } from './look-alike.ts'
+import type { Frame, FrameFault } from './message.ts'
 
 /** The deepest nesting of a frame. */
 const MAX_DEPTH = 128

@@ -1,7 +1,7 @@
-import type { JsonMember, JsonValue } from 'guard-gateway/core'
 import { pointerKeys } from './pointer.ts'
 import { isScanFault, type ScanOptions, scanJson } from './scan.ts'
 import { QUOTE, stringBetween } from './token.ts'
+import type { JsonMember, JsonValue } from './value.ts'
 
 /** Puts `text` in the place of the characters from `start` to `end`. */
 export interface Edit {

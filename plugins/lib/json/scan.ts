@@ -1,6 +1,6 @@
-import type { JsonMember, JsonValue } from 'guard-gateway/core'
 import { pointerPart } from './pointer.ts'
 import { isClose, isContainer, numberEnd, QUOTE, stringBetween, stringEnd, wordEnd } from './token.ts'
+import type { JsonMember, JsonValue } from './value.ts'
 
 /** Why a text is no JSON: what was wanted at which character. */
 export interface ScanFault {

@@ -1,6 +1,6 @@
 import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import type { ConnectionOptions, SecureContext } from 'node:tls'
-import type { UpstreamAddress } from 'guard-gateway/core'
+import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 
 /** The other end of a TCP connection. */
 export interface Hop {

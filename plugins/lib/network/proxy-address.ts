@@ -1,4 +1,4 @@
-import type { ProxyAddress } from 'guard-gateway/core'
+import type { ProxyAddress } from 'guard-gateway/lib/upstream-client'
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 

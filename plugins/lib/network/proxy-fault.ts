@@ -1,4 +1,4 @@
-import type { ProxyAddress } from 'guard-gateway/core'
+import type { ProxyAddress } from 'guard-gateway/lib/upstream-client'
 import { connectionFault } from './connection-fault.ts'
 
 /** A proxy that did not lead to the upstream; the message names it, without its login. */

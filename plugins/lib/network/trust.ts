@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls'
-import type { UpstreamAddress } from 'guard-gateway/core'
+import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 
 /** Whom TLS connections to an address trust: Node's own authorities, those of NODE_EXTRA_CA_CERTS among them, and the address's own. Undefined where it has none, or speaks no TLS. */
 export const trustOf = ({ ca = [], secure, proxy }: UpstreamAddress): SecureContext | undefined => {

@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import type { ProxyAddress } from 'guard-gateway/core'
+import type { ProxyAddress } from 'guard-gateway/lib/upstream-client'
 import { type ConnectReply, ConnectReplyReader } from './connect-reply.ts'
 import { openSocket } from './first-hop.ts'
 import { brokenProxy, ProxyFault, refusingProxy, unreachableProxy } from './proxy-fault.ts'

@@ -1,4 +1,9 @@
-import type { ProxyAddress, UpstreamAddress, UpstreamListener, UpstreamResponse } from 'guard-gateway/core'
+import type {
+  ProxyAddress,
+  UpstreamAddress,
+  UpstreamListener,
+  UpstreamResponse,
+} from 'guard-gateway/lib/upstream-client'
 import { isTunnelled, requestPrefix } from './first-hop.ts'
 import { refusingProxy, unreachableProxy } from './proxy-fault.ts'
 

@@ -1,4 +1,5 @@
-import type { Attributes, ImportReading, ImportSource, RunDraft } from 'guard-gateway/core'
+import type { Attributes, RunDraft } from 'guard-gateway/core'
+import type { ImportReading, ImportSource } from 'guard-gateway/lib/export-format'
 import {
   elementsOf,
   errorAt,

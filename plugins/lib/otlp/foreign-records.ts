@@ -1,4 +1,5 @@
-import type { Attributes, ImportWarning } from 'guard-gateway/core'
+import type { Attributes } from 'guard-gateway/core'
+import type { ImportWarning } from 'guard-gateway/lib/export-format'
 import { MetadataOnly } from './content/metadata-only.ts'
 import { QuietRecords } from './content/quiet-records.ts'
 import { fitted } from './fit.ts'

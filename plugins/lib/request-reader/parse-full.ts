@@ -1,4 +1,4 @@
-import type { ApiStyle, Envelope, Part, ReadRequest } from 'guard-gateway/core'
+import type { ApiStyle, Envelope, Part } from 'guard-gateway/core'
 import { conversationOf } from './conversation/conversation.ts'
 import { ConversationBuilder } from './conversation/conversation-builder.ts'
 import { hashPart } from './conversation/hashed-parts.ts'
@@ -10,6 +10,7 @@ import { envelopeOf } from './envelope.ts'
 import type { EnvelopeCache, ReadEnvelope } from './envelope-cache.ts'
 import type { LastParsedList, ParsedList } from './last-parsed-list.ts'
 import type { Span } from './member.ts'
+import type { ReadRequest } from './requests.ts'
 import { parseSlice, scanObject, skipValue } from './scanner.ts'
 import type { ToolsCache } from './tools-cache.ts'
 

@@ -1,4 +1,4 @@
-import type { ApiStyle, Envelope, Part, ReadRequest } from 'guard-gateway/core'
+import type { ApiStyle, Envelope, Part } from 'guard-gateway/core'
 import type { CachedBody } from './body-cache.ts'
 import { conversationOf } from './conversation/conversation.ts'
 import { ConversationBuilder } from './conversation/conversation-builder.ts'
@@ -6,6 +6,7 @@ import { hashPart } from './conversation/hashed-parts.ts'
 import { openingOf } from './conversation/opening.ts'
 import { envelopeOf } from './envelope.ts'
 import { type BodyState, ListScan } from './list-scan.ts'
+import type { ReadRequest } from './requests.ts'
 import { parseSlice } from './scanner.ts'
 
 /** A request and the state to cache. `earlier`: the cached body whose state it continues, if any. */

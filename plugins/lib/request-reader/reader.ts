@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { ApiStyle, ReadRequest } from 'guard-gateway/core'
-import { GuardError, withErrorOrigin } from 'guard-gateway/core'
+import { type ApiStyle, GuardError, withErrorOrigin } from 'guard-gateway/core'
 import { BodyCache } from './body-cache.ts'
 import { EnvelopeCache } from './envelope-cache.ts'
 import { LastParsedList } from './last-parsed-list.ts'
@@ -8,6 +7,7 @@ import type { BodyState } from './list-scan.ts'
 import { parseFull } from './parse-full.ts'
 import { parseIncremental } from './parse-incremental.ts'
 import { PrefixChecksums, sharesPrefix } from './prefix-checksums.ts'
+import type { ReadRequest } from './requests.ts'
 import { ToolsCache } from './tools-cache.ts'
 
 /** Smaller bodies are parsed in full each time: a cache entry would cost more. In bytes. */

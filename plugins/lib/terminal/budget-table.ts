@@ -1,5 +1,4 @@
-import type { BudgetLeft } from 'guard-gateway/core'
-import { leftText, shareLeft } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, leftText, shareLeft } from 'guard-gateway/lib/budget'
 import { countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 
 /** So much of a budget must be used that it counts as nearly used up. */

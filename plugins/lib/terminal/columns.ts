@@ -1,4 +1,4 @@
-import type { Io } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/lib/command'
 
 /** What a table does where it is wider than the terminal. */
 export interface TableFit {

@@ -1,4 +1,4 @@
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 
 /** Prints a line that helps and is no result, for people who read along; `--quiet` hides it. */
 export const hint = (text: string, { options }: Pick<Input, 'options'>, { err }: Pick<Io, 'err'>): void => {

@@ -5,8 +5,8 @@ import { access, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Input, Io } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { writeError } from 'guard-gateway/lib/errors'
 
 /**

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
-import { type CheckLint, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { CheckLint } from 'guard-gateway/lib/mcp-check'
 import type { PicomatchOptions } from 'picomatch'
 import { isInside } from './containment.ts'
 import { resolveLinks } from './resolve-links.ts'

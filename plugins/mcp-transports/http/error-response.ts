@@ -1,5 +1,8 @@
-import { type Frame, headerOf, type McpReply, type UpstreamResponse } from 'guard-gateway/core'
+import { headerOf } from 'guard-gateway/core'
 import { memberIn, sourceOf } from 'guard-gateway/lib/json'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
+import type { McpReply } from 'guard-gateway/lib/mcp-transport'
+import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 
 const MAX_SHOWN = 200
 

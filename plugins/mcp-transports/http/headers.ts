@@ -1,4 +1,4 @@
-import type { PassedHeaders } from 'guard-gateway/core'
+import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 
 /** The header that names a session, in lower case. */
 export const SESSION_ID = 'mcp-session-id'

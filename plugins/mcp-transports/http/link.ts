@@ -1,18 +1,7 @@
-import {
-  type Connections,
-  type Exchange,
-  type Frame,
-  headerOf,
-  type Lost,
-  type McpLink,
-  type McpReply,
-  type McpServer,
-  type McpSession,
-  type PassedHeaders,
-  type ReplyBody,
-  type UpstreamResponse,
-} from 'guard-gateway/core'
-import { readFrame } from 'guard-gateway/lib/json-rpc'
+import { headerOf, type ReplyBody } from 'guard-gateway/core'
+import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
+import type { Lost, McpLink, McpReply, McpServer, McpSession, PassedHeaders } from 'guard-gateway/lib/mcp-transport'
+import type { Connections, Exchange, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { Chunks } from './chunks.ts'
 import { clientStatus, contentEncoding, failureOf, isUnknownSession } from './error-response.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'

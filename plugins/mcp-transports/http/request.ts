@@ -1,5 +1,11 @@
-import type { Connections, Exchange, UpstreamListener, UpstreamRequest, UpstreamResponse } from 'guard-gateway/core'
 import { connectionFault } from 'guard-gateway/lib/network'
+import type {
+  Connections,
+  Exchange,
+  UpstreamListener,
+  UpstreamRequest,
+  UpstreamResponse,
+} from 'guard-gateway/lib/upstream-client'
 
 /** A server that gave no answer: it was not reached, or did not answer in time. */
 export class NoResponse extends Error {

@@ -1,5 +1,5 @@
-import type { StreamEvent } from 'guard-gateway/core'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
+import type { StreamEvent } from 'guard-gateway/lib/mcp-transport'
 import { EventReader, type RawEvent } from 'guard-gateway/lib/sse'
 import { Chunks } from './chunks.ts'
 

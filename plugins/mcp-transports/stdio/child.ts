@@ -1,8 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import type { Lost, McpServer } from 'guard-gateway/core'
 import { type LineEnds, LineReader, LineWriter } from 'guard-gateway/lib/json-rpc'
+import type { Lost, McpServer } from 'guard-gateway/lib/mcp-transport'
 
 /** How long a child may take to end by itself, and then after SIGTERM. */
 const GRACE_MS = 2_000

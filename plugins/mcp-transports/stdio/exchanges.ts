@@ -1,5 +1,5 @@
-import type { Frame, JsonValue } from 'guard-gateway/core'
-import { memberIn, sourceOf } from 'guard-gateway/lib/json'
+import { type JsonValue, memberIn, sourceOf } from 'guard-gateway/lib/json'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { Exchange } from './exchange.ts'
 
 /** The requests of a client that its server has not answered yet. */

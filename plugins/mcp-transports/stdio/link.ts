@@ -1,5 +1,5 @@
-import type { Frame, FrameFault, Lost, McpLink, McpReply, McpServer, McpSession, StreamEvent } from 'guard-gateway/core'
-import { cancelledKey, keyOfId, readFrame, roundedKey } from 'guard-gateway/lib/json-rpc'
+import { cancelledKey, type Frame, type FrameFault, keyOfId, readFrame, roundedKey } from 'guard-gateway/lib/json-rpc'
+import type { Lost, McpLink, McpReply, McpServer, McpSession, StreamEvent } from 'guard-gateway/lib/mcp-transport'
 import { answeredId } from './answered-id.ts'
 import { Child } from './child.ts'
 import { Exchange } from './exchange.ts'

@@ -1,5 +1,5 @@
-import type { Frame } from 'guard-gateway/core'
 import { memberIn, sourceOf } from 'guard-gateway/lib/json'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { Child } from './child.ts'
 
 /** Subscriptions that are remembered. */

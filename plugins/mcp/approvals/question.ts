@@ -1,5 +1,6 @@
-import type { Arguments, Redactor } from 'guard-gateway/core'
+import type { Redactor } from 'guard-gateway/core'
 import { newId, sha256 } from 'guard-gateway/lib/ids'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { cutText } from 'guard-gateway/lib/text'
 import type { Entry } from '../audit/index.ts'
 import { MAX_FINDINGS, NAME_CHARS } from '../audit/limits.ts'

@@ -1,6 +1,8 @@
-import type { Arguments, Frame, Gateway, PassedHeaders } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { applyEdits, type Edit, memberIn, readJson, removeMembers, setMember } from 'guard-gateway/lib/json'
-import { resultFrame } from 'guard-gateway/lib/json-rpc'
+import { type Frame, resultFrame } from 'guard-gateway/lib/json-rpc'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 import { argumentHash } from 'guard-gateway/lib/trace'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from '../actions/texts.ts'
 import type { Approvals, Consent } from '../approvals/index.ts'
@@ -30,7 +32,6 @@ export interface JudgeParts {
   readonly policies: Policies
   readonly approvals: Approvals
   readonly tools: ServerTools
-  /** What arguments are hashed with. */
   readonly key: string
 }
 

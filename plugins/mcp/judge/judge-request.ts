@@ -1,5 +1,6 @@
-import type { Arguments, Frame } from 'guard-gateway/core'
 import { parseJson, readJson, sourceOf } from 'guard-gateway/lib/json'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { argumentHash } from 'guard-gateway/lib/trace'
 import type { Consent } from '../approvals/index.ts'
 import type { CallFacts, Judgement } from '../audit/index.ts'

@@ -1,5 +1,6 @@
-import type { Arguments, Frame } from 'guard-gateway/core'
 import { memberIn, parseJson, sourceOf, stringIn } from 'guard-gateway/lib/json'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { type ClientResponse, errorResponse } from '../relay/response.ts'
 import type { Session } from '../session/session.ts'
 import type { ToolCall } from './tool-call.ts'

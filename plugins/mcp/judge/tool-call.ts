@@ -1,4 +1,4 @@
-import type { Arguments } from 'guard-gateway/core'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 
 /** A `tools/call` that is read and not judged yet. */
 export interface ToolCall {

@@ -1,4 +1,4 @@
-import type { CheckFinding } from 'guard-gateway/core'
+import type { CheckFinding } from 'guard-gateway/lib/mcp-check'
 
 /** From the weakest to the strictest; `rate_limit` is one that is exceeded. */
 export type Action = 'allow' | 'shadow_deny' | 'transform' | 'confirm' | 'rate_limit' | 'deny'

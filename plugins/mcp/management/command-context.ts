@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { AskStream, Input, Io } from 'guard-gateway/core'
+import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
 import { readJson } from 'guard-gateway/lib/json'
 import { APPROVER_HEADER } from '../approvals/index.ts'
 

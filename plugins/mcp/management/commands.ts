@@ -1,5 +1,6 @@
-import { type Command, GuardError, type Plugin } from 'guard-gateway/core'
+import { GuardError, type Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
+import { type Command, commandKind } from 'guard-gateway/lib/command'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { CommandContext, UseApi } from './command-context.ts'
 
@@ -9,7 +10,7 @@ export const mcpCommands = (asking: UseApi): Plugin => ({
   requires: ['mcp'],
   apply(gateway) {
     for (const { run, ...command } of commands)
-      gateway.commands.add({ ...command, run: (input, io) => asking((ask) => run({ ask, input, io })) })
+      gateway.registry(commandKind).add({ ...command, run: (input, io) => asking((ask) => run({ ask, input, io })) })
   },
 })
 

@@ -1,5 +1,5 @@
-import type { Frame } from 'guard-gateway/core'
 import { memberIn, sourceOf } from 'guard-gateway/lib/json'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { CallOutcome } from '../hooks.ts'
 
 /** How a call ended, read from its response. */

@@ -1,6 +1,5 @@
-import type { Frame, JsonValue } from 'guard-gateway/core'
-import { applyEdits, memberIn, removeMembers, sourceOf, stringIn } from 'guard-gateway/lib/json'
-import { foldName } from 'guard-gateway/lib/json-rpc'
+import { applyEdits, type JsonValue, memberIn, removeMembers, sourceOf, stringIn } from 'guard-gateway/lib/json'
+import { type Frame, foldName } from 'guard-gateway/lib/json-rpc'
 
 /** Revisions of MCP that are let through, newest first. */
 export const versions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']

@@ -1,5 +1,5 @@
-import type { Frame } from 'guard-gateway/core'
 import { applyEdits, setMember } from 'guard-gateway/lib/json'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
 
 /**
  * The text of an error that has no id, or that answers a message which was no request; undefined for anything else.

@@ -1,5 +1,5 @@
-import type { Page } from 'guard-gateway/core'
 import { faultList, html } from 'guard-gateway/lib/html'
+import type { Page } from 'guard-gateway/lib/page'
 import { approvalById, textsById } from '../approvals/index.ts'
 import { wordOf } from './answered-approvals.ts'
 import { questionCard } from './approval-card.ts'

@@ -1,4 +1,4 @@
-import { type Ask, GuardError, type Where } from 'guard-gateway/core'
+import { GuardError, type Where } from 'guard-gateway/core'
 import {
   choice,
   cursorLinks,
@@ -9,6 +9,7 @@ import {
   newRowsMark,
   pageUrl,
 } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import { auditKinds, judgedActions } from '../audit/enums.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ServersView } from '../management/server-schemas.ts'

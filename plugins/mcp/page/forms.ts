@@ -1,5 +1,6 @@
-import { type FieldFault, type Form, GuardError, type Posted, type Sent } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
+import type { FieldFault, Form, Posted, Sent } from 'guard-gateway/lib/page'
 import { type Decision, decideApproval, type ExpectedCall, undoApproval } from '../approvals/index.ts'
 import { acceptPins } from '../tools/accept-pins.ts'
 import type { PageParts } from './index.ts'

@@ -1,3 +1,4 @@
+import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
 import type { Approver } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { approvalPage } from './approval-page.ts'
@@ -14,11 +15,11 @@ export interface PageParts {
 /** Adds the page of the MCP proxy, and its forms. */
 export const addPages = (parts: PageParts): void => {
   const { gateway } = parts.mcp
-  gateway.pages.add(mcpPage(parts))
-  gateway.pages.add(approvalPage(parts))
-  gateway.panels.add(approvalsPanel(parts))
-  gateway.panels.add(refusedPanel(parts))
-  gateway.forms.add(approvalForm(parts))
-  gateway.forms.add(undoForm(parts))
-  gateway.forms.add(pinsForm(parts))
+  gateway.registry(pageKind).add(mcpPage(parts))
+  gateway.registry(pageKind).add(approvalPage(parts))
+  gateway.registry(panelKind).add(approvalsPanel(parts))
+  gateway.registry(panelKind).add(refusedPanel(parts))
+  gateway.registry(formKind).add(approvalForm(parts))
+  gateway.registry(formKind).add(undoForm(parts))
+  gateway.registry(formKind).add(pinsForm(parts))
 }

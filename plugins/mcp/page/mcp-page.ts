@@ -1,5 +1,6 @@
-import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { ServersView } from '../management/server-schemas.ts'
 import { serversView } from '../servers/servers-view.ts'
 import { decidedSection } from './answered-approvals.ts'

@@ -1,5 +1,5 @@
-import type { Panel } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
+import type { Panel } from 'guard-gateway/lib/page'
 import { auditTable } from './decisions.ts'
 import type { PageParts } from './index.ts'
 import { pendingApprovals, pendingSection } from './pending-approvals.ts'

@@ -1,5 +1,5 @@
-import type { Ask } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import { type ApprovalRow, currentState, textsById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { questionCard, type ShownArguments } from './approval-card.ts'

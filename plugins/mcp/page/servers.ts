@@ -1,6 +1,6 @@
-import type { Ask } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark, raw } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { PageParts } from './index.ts'
 import { shortHash } from './marks.ts'

@@ -1,5 +1,7 @@
-import { type Arguments, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ToolCall } from '../judge/tool-call.ts'
 import { fileContent, textOption } from './command-files.ts'

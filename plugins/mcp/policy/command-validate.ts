@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { writeJson } from 'guard-gateway/lib/json'
 import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'

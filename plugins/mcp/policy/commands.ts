@@ -1,4 +1,5 @@
-import type { Command, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/lib/command'
 
 /** `mcp validate-policy` and `mcp explain`; both read a file and need no running gateway. Checks of the user's own plugins are known to them. */
 export const policyCommands = (gateway: Gateway): readonly Command[] => [

@@ -1,6 +1,7 @@
-import { GuardError, type McpCheck } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
 import { glob } from 'guard-gateway/lib/glob'
 import { sha256 } from 'guard-gateway/lib/ids'
+import type { McpCheck } from 'guard-gateway/lib/mcp-check'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import { type Change, compileChange } from '../actions/transform.ts'

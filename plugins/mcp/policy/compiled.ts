@@ -1,4 +1,4 @@
-import type { CheckLint, McpCheck } from 'guard-gateway/core'
+import type { CheckLint, McpCheck } from 'guard-gateway/lib/mcp-check'
 import type { Segments } from '../actions/changes.ts'
 import type { Change } from '../actions/transform.ts'
 import type { SchemaFault } from '../schemas/compile.ts'

@@ -1,4 +1,5 @@
-import type { Arguments, CheckContext, Redactor } from 'guard-gateway/core'
+import type { Redactor } from 'guard-gateway/core'
+import type { Arguments, CheckContext } from 'guard-gateway/lib/mcp-check'
 import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
 import { type Changed, transformed } from '../actions/transform.ts'
 import type { ToolCall } from '../judge/tool-call.ts'

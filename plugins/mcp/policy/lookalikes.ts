@@ -1,6 +1,6 @@
-import type { Arguments } from 'guard-gateway/core'
 import { pointerPart } from 'guard-gateway/lib/json'
 import { foldName } from 'guard-gateway/lib/json-rpc'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import type { Segments } from '../actions/changes.ts'
 
 /** An argument key that a lax server might take for one the rule speaks of, and the one it looks like. */

@@ -1,5 +1,6 @@
-import type { Arguments, Redactor } from 'guard-gateway/core'
+import type { Redactor } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { cutBeforeRedaction, cutText, terminalLine } from 'guard-gateway/lib/text'
 
 const PLACE = /\{arguments\.([^{}]+)\}/g

@@ -1,5 +1,5 @@
-import type { Arguments, CheckContext } from 'guard-gateway/core'
 import { pointerPart } from 'guard-gateway/lib/json'
+import type { Arguments, CheckContext } from 'guard-gateway/lib/mcp-check'
 import type { Exceeded, LimitUse } from '../actions/limits.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Opinion, RuleFinding } from '../judge/verdict.ts'

@@ -1,4 +1,4 @@
-import type { McpCheck } from 'guard-gateway/core'
+import type { McpCheck } from 'guard-gateway/lib/mcp-check'
 import { definitions } from './definitions.ts'
 
 /** The part of the policy schema that depends on no check. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Arguments, Redactor } from 'guard-gateway/core'
+import type { Redactor } from 'guard-gateway/core'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { cutText } from 'guard-gateway/lib/text'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { MemoryLimits } from '../actions/limits.ts'

@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import type { Gateway, McpCheck } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { type McpCheck, mcpCheckKind } from 'guard-gateway/lib/mcp-check'
 import { policySchema } from './schema.ts'
 
 /** Keys and values up to which a policy is told all that is wrong with it at once: the work grows with the square of the faults. */
@@ -14,7 +15,7 @@ let known: Known | undefined
 
 /** The schema follows the registered checks, which gateways of one process mostly have in common, and compiling it takes longer than everything else here. */
 const validatorFor = async (gateway: Gateway, kind: 'all' | 'first'): Promise<ValidateFunction> => {
-  const registered: Iterable<McpCheck> = gateway.mcpChecks
+  const registered: Iterable<McpCheck> = gateway.registry(mcpCheckKind)
   const checks = [...registered]
   const isSame = known?.checks.length === checks.length && known.checks.every((check, index) => check === checks[index])
   const ready = isSame ? known?.[kind] : undefined

@@ -1,5 +1,6 @@
-import type { Frame, FrameFault, Gateway, McpReply, PassedHeaders, StreamEvent } from 'guard-gateway/core'
-import { cancelledKey } from 'guard-gateway/lib/json-rpc'
+import type { Gateway } from 'guard-gateway/core'
+import { cancelledKey, type Frame, type FrameFault } from 'guard-gateway/lib/json-rpc'
+import type { McpReply, PassedHeaders, StreamEvent } from 'guard-gateway/lib/mcp-transport'
 import { type McpHooks, mcpHooks } from '../hooks.ts'
 import type { JudgeCall } from '../judge/judge-call.ts'
 import type { JudgeRequest } from '../judge/judge-request.ts'

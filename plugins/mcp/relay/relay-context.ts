@@ -1,4 +1,4 @@
-import type { Frame } from 'guard-gateway/core'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { RequestRefusal } from '../judge/judge-request.ts'
 import type { ServerFacts } from '../messages/initialize.ts'
 import type { ServerTools } from '../tools/server-tools.ts'

@@ -1,5 +1,6 @@
-import { type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { childEnv, envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
+import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { onUncaught, thrownText } from 'guard-gateway/lib/errors'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type Mcp, mcpOf } from '../mcp.ts'

@@ -1,5 +1,6 @@
-import type { Gateway, McpServer } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { childEnv } from 'guard-gateway/lib/child-env'
+import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { McpServerOptions } from '../options.ts'
 
 const TIMEOUT_SECONDS = 300

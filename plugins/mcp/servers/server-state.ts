@@ -1,4 +1,4 @@
-import type { McpServer } from 'guard-gateway/core'
+import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { ServerFacts } from '../messages/initialize.ts'
 import type { ToolCatalog } from '../tools/index.ts'
 

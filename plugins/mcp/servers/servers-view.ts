@@ -1,5 +1,6 @@
-import type { Gateway, McpServer } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { isShape, readJson } from 'guard-gateway/lib/json'
+import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'
 import type { Policy } from '../policy/index.ts'

@@ -1,4 +1,5 @@
-import type { Gateway, McpServer } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
 import type { Approvals } from '../approvals/index.ts'
 import type { Audit } from '../audit/index.ts'
 import { mcpHooks } from '../hooks.ts'
@@ -101,7 +102,7 @@ export class RunningSession {
       external_session_id: about.external_session_id,
       origin: about.origin ?? 'mcp',
     })
-    session.link = await gateway.mcpTransports.need(server.transport).open(server, session)
+    session.link = await gateway.registry(mcpTransportKind).need(server.transport).open(server, session)
     return new RunningSession(context, session, over)
   }
 

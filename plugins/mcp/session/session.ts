@@ -1,15 +1,8 @@
-import type {
-  Connections,
-  Frame,
-  Gateway,
-  McpLink,
-  McpReply,
-  McpServer,
-  McpSession,
-  PassedHeaders,
-  UpstreamAddress,
-} from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { newKey } from 'guard-gateway/lib/ids'
+import type { Frame } from 'guard-gateway/lib/json-rpc'
+import type { McpLink, McpReply, McpServer, McpSession, PassedHeaders } from 'guard-gateway/lib/mcp-transport'
+import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import type { SessionLog } from '../audit/index.ts'
 import { connectionsOf } from '../connections.ts'
 import type { McpLimits } from '../options.ts'

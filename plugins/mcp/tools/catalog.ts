@@ -1,5 +1,7 @@
-import type { Arguments, Gateway, McpServer } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
+import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import type { PinState } from '../audit/enums.ts'
 import type { Audit } from '../audit/index.ts'

@@ -1,6 +1,14 @@
-import type { JsonValue } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { isScanFault, isShape, memberIn, readJson, scanJson, sourceOf, stringIn } from 'guard-gateway/lib/json'
+import {
+  isScanFault,
+  isShape,
+  type JsonValue,
+  memberIn,
+  readJson,
+  scanJson,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/lib/json'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import type { ServerFacts } from '../messages/initialize.ts'
 import type { CompiledInput } from '../schemas/input.ts'

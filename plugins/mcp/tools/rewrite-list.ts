@@ -1,8 +1,8 @@
-import type { JsonValue } from 'guard-gateway/core'
 import {
   applyEdits,
   type Edit,
   isScanFault,
+  type JsonValue,
   memberIn,
   removalsFrom,
   removeMembers,

@@ -1,5 +1,12 @@
-import type { JsonMember, JsonValue } from 'guard-gateway/core'
-import { type Edit, memberIn, removeMembers, sourceOf, stringIn } from 'guard-gateway/lib/json'
+import {
+  type Edit,
+  type JsonMember,
+  type JsonValue,
+  memberIn,
+  removeMembers,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/lib/json'
 
 /** The answer that asks for an approval, as another thing that a tool may give back. */
 const QUESTION =

@@ -1,4 +1,5 @@
-import { type Form, GuardError, type Mode, type Posted } from 'guard-gateway/core'
+import { GuardError, type Mode } from 'guard-gateway/core'
+import type { Form, Posted } from 'guard-gateway/lib/page'
 import type { RunRequest } from '../run-request.ts'
 import type { PageParts } from './index.ts'
 

@@ -1,4 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
+import { formKind, pageKind } from 'guard-gateway/lib/page'
 import type { Administration } from '../administration.ts'
 import type { Runs } from '../runs.ts'
 import { cancelForm, startForm } from './forms.ts'
@@ -15,8 +16,8 @@ export interface PageParts {
 /** Adds the pages of the Playground, and their forms. */
 export const addPages = (parts: PageParts): void => {
   const { gateway } = parts
-  gateway.pages.add(scenariosPage(gateway))
-  gateway.pages.add(runPage(parts))
-  gateway.forms.add(startForm(parts))
-  gateway.forms.add(cancelForm(parts))
+  gateway.registry(pageKind).add(scenariosPage(gateway))
+  gateway.registry(pageKind).add(runPage(parts))
+  gateway.registry(formKind).add(startForm(parts))
+  gateway.registry(formKind).add(cancelForm(parts))
 }

@@ -1,5 +1,6 @@
-import type { Ask, Gateway, Page, View } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { durationMark, type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { Ask, Page, View } from 'guard-gateway/lib/page'
 import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun, StepResult } from '../tables.ts'
 import { unmetText } from '../unmet-text.ts'

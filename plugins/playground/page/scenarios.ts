@@ -1,5 +1,6 @@
-import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { choice, faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { Ask, Page } from 'guard-gateway/lib/page'
 import { stylesOf } from '../dialects/index.ts'
 import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun } from '../tables.ts'

@@ -1,4 +1,5 @@
-import type { BudgetLeft, Gateway, Session, Totals } from 'guard-gateway/core'
+import type { Gateway, Session, Totals } from 'guard-gateway/core'
+import type { BudgetLeft } from 'guard-gateway/lib/budget'
 import { costUnit } from 'guard-gateway/lib/html'
 import { totalsOf } from '../evaluate/evaluate.ts'
 import type { History } from '../history/history.ts'

@@ -1,4 +1,5 @@
-import type { BudgetLeft, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { BudgetLeft } from 'guard-gateway/lib/budget'
 import { type LeftParts, leftOfProject } from './left.ts'
 
 const MOST_POLICIES = 200

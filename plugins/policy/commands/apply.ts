@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
-import { GuardError, type Input, type Io } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { shapeOf, writeJson } from 'guard-gateway/lib/json'
 import { terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'

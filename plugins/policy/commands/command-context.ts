@@ -1,4 +1,4 @@
-import type { AskJson, Input, Io } from 'guard-gateway/core'
+import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
 
 /** Options of the policy commands. */
 export interface PolicyCommandOptions {

@@ -1,5 +1,6 @@
 import type { Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
+import { commandKind } from 'guard-gateway/lib/command'
 import { simulateCommands } from '../simulate/command.ts'
 import { applyPolicy } from './apply.ts'
 import type { PolicyCommandOptions } from './command-context.ts'
@@ -11,14 +12,14 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
   name: 'policy-commands',
   requires: ['policy'],
   apply(gateway) {
-    gateway.commands.add({
+    gateway.registry(commandKind).add({
       id: 'policy show',
       args: '[project]',
       summary: 'show the rules of a project; of "default" if none is named',
       example: 'guard policy show shop',
       run: (input, io) => options.asking((ask) => showPolicy({ ask, input, io })),
     })
-    gateway.commands.add({
+    gateway.registry(commandKind).add({
       id: 'policy apply',
       args: '[preset_or_file]',
       summary: 'set the rules of a project to a preset or those of a file; without one, list the presets',
@@ -37,6 +38,6 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
           ? Promise.resolve(listPresets(input, io, options))
           : options.asking((ask) => applyPolicy({ ask, input, io }, options)),
     })
-    for (const command of simulateCommands(options)) gateway.commands.add(command)
+    for (const command of simulateCommands(options)) gateway.registry(commandKind).add(command)
   },
 })

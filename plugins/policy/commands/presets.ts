@@ -1,4 +1,4 @@
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { writeJson } from 'guard-gateway/lib/json'
 import { columnLines } from 'guard-gateway/lib/terminal'
 import { RECOMMENDED } from '../document/default-enforced.ts'

@@ -1,4 +1,4 @@
-import type { Page } from 'guard-gateway/core'
+import type { Page } from 'guard-gateway/lib/page'
 import { projectOf } from '../routes.ts'
 import { draftOf, readDraft } from './draft.ts'
 import type { Unsaved } from './drafts.ts'

@@ -1,4 +1,5 @@
-import type { FieldFault, Mode, Rule } from 'guard-gateway/core'
+import type { Mode, Rule } from 'guard-gateway/core'
+import type { FieldFault } from 'guard-gateway/lib/page'
 
 /** The fields of a rule that a form has, as text. */
 export const ruleFields = ['id', 'rule_type', 'threshold', 'window_size', 'action', 'params', 'note'] as const

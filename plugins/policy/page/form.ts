@@ -1,4 +1,5 @@
-import { type Form, GuardError, type Posted, type Rule, type Sent } from 'guard-gateway/core'
+import { GuardError, type Rule } from 'guard-gateway/core'
+import type { Form, Posted, Sent } from 'guard-gateway/lib/page'
 import { projectOf } from '../routes.ts'
 import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
 import type { Unsaved } from './drafts.ts'

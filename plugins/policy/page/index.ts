@@ -1,4 +1,5 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
+import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
 import type { LeftParts } from '../budgets/left.ts'
 import type { Policies } from '../policies.ts'
 import { detailPage } from './detail.ts'
@@ -23,8 +24,8 @@ export interface PageParts {
 export const addPages = (given: Omit<PageParts, 'drafts'>): void => {
   const parts = { ...given, drafts: new Drafts() }
   const { gateway } = parts
-  gateway.pages.add(listPage(parts))
-  gateway.pages.add(detailPage(parts))
-  gateway.forms.add(policyForm(parts))
-  gateway.panels.add(leftPanel(parts.left))
+  gateway.registry(pageKind).add(listPage(parts))
+  gateway.registry(pageKind).add(detailPage(parts))
+  gateway.registry(formKind).add(policyForm(parts))
+  gateway.registry(panelKind).add(leftPanel(parts.left))
 }

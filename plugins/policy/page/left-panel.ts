@@ -1,6 +1,6 @@
-import type { Panel } from 'guard-gateway/core'
 import { shareLeft, tightestFirst } from 'guard-gateway/lib/budget'
 import { html } from 'guard-gateway/lib/html'
+import type { Panel } from 'guard-gateway/lib/page'
 import { budgetTable } from 'guard-gateway/lib/terminal'
 import type { LeftParts } from '../budgets/left.ts'
 import { leftOfAll } from '../budgets/projects.ts'

@@ -1,5 +1,6 @@
-import type { Detector, FieldFault } from 'guard-gateway/core'
+import type { Detector } from 'guard-gateway/core'
 import { choice, type Html, html, raw } from 'guard-gateway/lib/html'
+import type { FieldFault } from 'guard-gateway/lib/page'
 import type { Warning } from '../document/warnings.ts'
 import type { RuleDraft } from './draft.ts'
 

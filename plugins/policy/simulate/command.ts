@@ -1,4 +1,4 @@
-import type { Command } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/lib/command'
 import { writeJson } from 'guard-gateway/lib/json'
 import { hint, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'

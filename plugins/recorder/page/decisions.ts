@@ -1,5 +1,6 @@
-import type { Ask, Gateway, Panel } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { countMark, decisionMark, type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { Ask, Panel } from 'guard-gateway/lib/page'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Traffic } from './traffic.ts'
 

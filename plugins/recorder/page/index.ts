@@ -1,4 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
+import { panelKind } from 'guard-gateway/lib/page'
 import { decisionsPanel } from './decisions.ts'
 import { spendPanel } from './spend.ts'
 import { Traffic } from './traffic.ts'
@@ -6,5 +7,6 @@ import { Traffic } from './traffic.ts'
 /** Adds what this feature tells on the page of what is going on now. */
 export const addPanels = (gateway: Gateway): void => {
   const traffic = new Traffic()
-  for (const panel of [decisionsPanel(gateway, traffic), spendPanel(gateway, traffic)]) gateway.panels.add(panel)
+  for (const panel of [decisionsPanel(gateway, traffic), spendPanel(gateway, traffic)])
+    gateway.registry(panelKind).add(panel)
 }

@@ -1,5 +1,6 @@
-import type { Ask, Gateway, Panel } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { costHead, costUnit, countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import type { Ask, Panel } from 'guard-gateway/lib/page'
 import { addSums, type LastAnswer, noSums, type Sums, type Traffic } from './traffic.ts'
 
 /** What was spent in the last hour and today, and how the upstreams answer. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type ExportOptions, type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type ExportOptions, exportFormatKind } from 'guard-gateway/lib/export-format'
 import { isShape } from 'guard-gateway/lib/json'
 import { runSummary, streamTrace, type TraceReader } from 'guard-gateway/lib/trace-file'
 import { Type } from 'typebox'
@@ -54,9 +55,9 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
   app.get<Named>('/runs/:trace_id/export', { schema: file }, async ({ params, query }, reply) => {
     checkParameters(query, Object.keys(exportQuery.properties))
     const { format = 'json', names } = query
-    const entry = gateway.exportFormats.get(String(format))
+    const entry = gateway.registry(exportFormatKind).get(String(format))
     if (entry === undefined) {
-      const known = gateway.exportFormats.ids()
+      const known = gateway.registry(exportFormatKind).ids()
       throw new GuardError(
         replayErrors.UNKNOWN_FORMAT,
         `There is no format "${String(format)}"; there is ${known.join(', ')}.`,
@@ -123,11 +124,11 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
 const exportFiles = (gateway: Gateway) =>
   filesOf(
     'The run as a file.',
-    Object.fromEntries([...gateway.exportFormats].map(({ mediaType }) => [mediaType, Type.Unknown()])),
+    Object.fromEntries([...gateway.registry(exportFormatKind)].map(({ mediaType }) => [mediaType, Type.Unknown()])),
   )
 
 const written = (gateway: Gateway, reply: FastifyReply, format: string, run: TraceReader, options?: ExportOptions) => {
-  const entry = gateway.exportFormats.need(format)
+  const entry = gateway.registry(exportFormatKind).need(format)
   const type = entry.mediaType.startsWith('application/json') ? `${entry.mediaType}; charset=utf-8` : entry.mediaType
   return reply.type(type).send(Readable.from(streamTrace(entry, run, options), { objectMode: false }))
 }

@@ -1,4 +1,4 @@
-import type { AskStream } from 'guard-gateway/core'
+import type { AskStream } from 'guard-gateway/lib/command'
 
 /** Where the commands of Replay find it. */
 export interface ReplayCommandOptions {

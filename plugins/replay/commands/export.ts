@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { outputOf } from 'guard-gateway/lib/terminal'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { Progress } from './progress.ts'

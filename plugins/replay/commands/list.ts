@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { costText } from 'guard-gateway/lib/format'
 import { readJson } from 'guard-gateway/lib/json'
 import { columnLines, hint, terminalWidth } from 'guard-gateway/lib/terminal'

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import type { ReplayCommandOptions } from './command-options.ts'
 
 /** Sets whether a run is pinned, and so kept for good. */

@@ -1,4 +1,4 @@
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { bytesText } from 'guard-gateway/lib/format'
 import { isTerminal, symbolsOf, type TerminalSymbols } from './terminal.ts'
 

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { GuardError, type Input, type Io } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { costText } from 'guard-gateway/lib/format'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import type { AskStream, Clock, Input, Io, TraceEvent } from 'guard-gateway/core'
+import type { Clock, TraceEvent } from 'guard-gateway/core'
+import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { LRU } from 'tiny-lru'

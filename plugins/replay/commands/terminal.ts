@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { Input, Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import { showsColours, terminalWidth, writesUnicode } from 'guard-gateway/lib/terminal'
 
 /** Colours that mean something: green allow and ok, yellow flag, red block and error, dim for the rest. */

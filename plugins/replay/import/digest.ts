@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ImportedRecord, ImportedRun } from 'guard-gateway/core'
+import type { ImportedRecord, ImportedRun } from 'guard-gateway/lib/export-format'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 

@@ -1,6 +1,6 @@
-import { type ExportFormat, GuardError, type ImportedRecord, type ImportReading } from 'guard-gateway/core'
-import type { ImportFile } from 'guard-gateway/lib/trace-file'
-import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { GuardError } from 'guard-gateway/core'
+import type { ExportFormat, ImportedRecord, ImportReading } from 'guard-gateway/lib/export-format'
+import { type ImportFile, traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Digests } from './digest.ts'
 
 /** Records that are looked at in one go. */

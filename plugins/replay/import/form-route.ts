@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { pageKind } from 'guard-gateway/lib/page'
 import { FileForm, readFileForm, takeForms } from './form.ts'
 import type { ImportAnswer } from './import.ts'
 import type { Imports } from './imports.ts'
@@ -54,8 +55,8 @@ const pageAgain = async (
   error: unknown,
   { protocol, host }: FastifyRequest,
 ) => {
-  const { pages, clock } = gateway
-  const page = pages.get('replay/import')
+  const { clock } = gateway
+  const page = gateway.registry(pageKind).get('replay/import')
   if (!(error instanceof GuardError) || statusOf(error) >= 500 || page === undefined) return undefined
   const typed = new URLSearchParams({ ...fields, file_name })
   const { path = '', line } = error.place

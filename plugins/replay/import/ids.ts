@@ -1,4 +1,5 @@
-import type { FragmentArtifact, FragmentEvent, ImportedRecord, SpanDraft } from 'guard-gateway/core'
+import type { FragmentArtifact, FragmentEvent, SpanDraft } from 'guard-gateway/core'
+import type { ImportedRecord } from 'guard-gateway/lib/export-format'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { newSpanId } from 'guard-gateway/lib/trace'
 

@@ -1,4 +1,5 @@
-import { type Fragment, type Gateway, GuardError, type ImportedRecord, type ImportWarning } from 'guard-gateway/core'
+import { type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
+import type { ImportedRecord, ImportWarning } from 'guard-gateway/lib/export-format'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { exportFormatKind } from 'guard-gateway/lib/export-format'
 import { Queues } from 'guard-gateway/lib/keyed-queue'
 import type { RunWriter } from '../write/run-writer.ts'
 import { type ImportAnswer, importRuns } from './import.ts'
@@ -55,7 +56,7 @@ export class Imports {
 
   async #import(spooled: Spooled, options: ImportOptions, signal: AbortSignal): Promise<ImportAnswer> {
     signal.throwIfAborted()
-    const file = await openImport(this.#gateway.exportFormats, spooled, signal)
+    const file = await openImport(this.#gateway.registry(exportFormatKind), spooled, signal)
     try {
       return await importRuns(this.#gateway, this.#runWriter, file, options, signal)
     } finally {

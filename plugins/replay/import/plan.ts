@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type ImportedRun } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { ImportedRun } from 'guard-gateway/lib/export-format'
 import { newTraceId } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'

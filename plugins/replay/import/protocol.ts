@@ -1,4 +1,5 @@
-import type { Code, ErrorBody, ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/core'
+import type { Code, ErrorBody } from 'guard-gateway/core'
+import type { ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/lib/export-format'
 
 /** What the thread that reads a file is started with. */
 export interface ReadStart {

@@ -1,12 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import {
-  type ExportFormat,
-  GuardError,
-  type ImportedRecord,
-  type ImportedRun,
-  type ImportWarning,
-} from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { ExportFormat, ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/lib/export-format'
 import { readFile, reads, slicesOf, unknownFile } from './file.ts'
 import type { FromReader, ReadStart, ToReader } from './protocol.ts'
 import type { Spooled } from './spool.ts'

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type ExportFormat, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { ExportFormat } from 'guard-gateway/lib/export-format'
 import { isShape } from 'guard-gateway/lib/json'
 import { readFile, reads, slicesOf } from './file.ts'
 import type { FromReader, ReadStart } from './protocol.ts'

@@ -1,5 +1,5 @@
-import type { Code } from 'guard-gateway/core'
 import {
+  type Code,
   type FragmentArtifact,
   type FragmentEvent,
   GuardError,
@@ -40,7 +40,7 @@ export const checked = <T>(code: Code, read: () => T): T => {
     return read()
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error
-    throw new GuardError(error.code === traceFileErrors.INVALID_IMPORT ? code : error.code, error.message, {
+    throw new GuardError(error.code === 'INVALID_IMPORT' ? code : error.entry, error.message, {
       path: pointerOf(error.place.path),
     })
   }

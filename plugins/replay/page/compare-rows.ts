@@ -1,6 +1,6 @@
-import type { Ask } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import type { ComparedRow, ComparedSpan, Comparison } from '../read/compare.ts'
 import { slowerText } from './compare-sums.ts'
 import { middled, numbered, spanUrl, statusMark } from './format.ts'

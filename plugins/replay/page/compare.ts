@@ -1,5 +1,6 @@
-import { type Ask, type Gateway, GuardError, type Page } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
+import type { Ask, Page } from 'guard-gateway/lib/page'
 import { replayErrors } from '../error-codes.ts'
 import { type Comparison, compare } from '../read/compare.ts'
 import type { RunCache } from '../read/run-cache.ts'

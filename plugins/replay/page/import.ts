@@ -1,6 +1,8 @@
-import type { Ask, Gateway, Page, Refusal } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { exportFormatKind } from 'guard-gateway/lib/export-format'
 import { bytesText } from 'guard-gateway/lib/format'
 import { choice, faultList, type Html, html, raw } from 'guard-gateway/lib/html'
+import type { Ask, Page, Refusal } from 'guard-gateway/lib/page'
 
 /** The form that imports a file of runs. */
 export const importPage = (gateway: Gateway, max_bytes: number): Page => ({
@@ -16,7 +18,9 @@ const conflicts = [
 ] as const
 
 const mainOf = (gateway: Gateway, max_bytes: number, { refused }: Ask): Html => {
-  const formats = [...gateway.exportFormats].filter(({ read, accepts }) => read !== undefined || accepts !== undefined)
+  const formats = [...gateway.registry(exportFormatKind)].filter(
+    ({ read, accepts }) => read !== undefined || accepts !== undefined,
+  )
   const typed = (name: string): string => refused?.fields.get(name) ?? ''
   return html`<h1>Import runs</h1>
 <p>A file that was exported as ${formats.map(({ id }) => id).join(', ')}, at most ${bytesText(max_bytes)}. What is secret is hidden before anything is stored.</p>

@@ -1,4 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
+import { formKind, pageKind } from 'guard-gateway/lib/page'
 import type { Imports } from '../import/imports.ts'
 import type { Retention } from '../maintenance/retention.ts'
 import type { RunCache } from '../read/run-cache.ts'
@@ -20,9 +21,9 @@ export interface PageParts {
 
 /** Adds the pages of Replay and their forms. */
 export const addPages = ({ gateway, imports, runWriter, cache, retention }: PageParts): void => {
-  gateway.pages.add(listPage(gateway, retention))
-  gateway.pages.add(importPage(gateway, imports.max_bytes))
-  gateway.pages.add(comparePage(gateway, cache))
-  gateway.pages.add(runPage(gateway, cache))
-  for (const form of runForms(gateway, runWriter)) gateway.forms.add(form)
+  gateway.registry(pageKind).add(listPage(gateway, retention))
+  gateway.registry(pageKind).add(importPage(gateway, imports.max_bytes))
+  gateway.registry(pageKind).add(comparePage(gateway, cache))
+  gateway.registry(pageKind).add(runPage(gateway, cache))
+  for (const form of runForms(gateway, runWriter)) gateway.registry(formKind).add(form)
 }

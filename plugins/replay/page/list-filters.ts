@@ -1,5 +1,6 @@
-import { type Ask, failureTags } from 'guard-gateway/core'
+import { failureTags } from 'guard-gateway/core'
 import { choice, type Html, html, raw } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import { statuses } from '../api/filters.ts'
 import { FROM_START, linked } from './links.ts'
 

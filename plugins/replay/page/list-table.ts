@@ -1,5 +1,6 @@
-import type { Ask, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { costHead, type Html, html } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { lasted } from './format.ts'
 import { FROM_START, isNewestFirst, linked } from './links.ts'

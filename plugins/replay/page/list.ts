@@ -1,6 +1,7 @@
-import { type Ask, type Gateway, GuardError, type Page, statusOf, type View } from 'guard-gateway/core'
+import { type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html, newRowsMark } from 'guard-gateway/lib/html'
+import type { Ask, Page, View } from 'guard-gateway/lib/page'
 import { runSummary } from 'guard-gateway/lib/trace-file'
 import { nextCursor } from '../api/filters.ts'
 import { resolvedQuery } from '../api/resolved-query.ts'

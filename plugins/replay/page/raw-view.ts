@@ -1,4 +1,5 @@
 import type { Gateway, Trace } from 'guard-gateway/core'
+import { exportFormatKind } from 'guard-gateway/lib/export-format'
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
 import { readJson } from 'guard-gateway/lib/json'
@@ -10,7 +11,7 @@ const MAX_CHARS = 200_000
 /** The beginning of a run's bundle as it would be exported; a short one a member a line. */
 export const rawView = (gateway: Gateway, trace: Trace): Html => {
   let text = ''
-  for (const piece of writeTrace(gateway.exportFormats.need('json'), trace)) {
+  for (const piece of writeTrace(gateway.registry(exportFormatKind).need('json'), trace)) {
     text += piece
     if (text.length > MAX_CHARS) break
   }

@@ -1,5 +1,7 @@
-import { type Ask, failureTags, type Gateway, type Trace, type TreeSpan } from 'guard-gateway/core'
+import { failureTags, type Gateway, type Trace, type TreeSpan } from 'guard-gateway/core'
+import { exportFormatKind } from 'guard-gateway/lib/export-format'
 import { costUnit, type Html, html, raw } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import { decisionIn } from '../read/decisions.ts'
 import { urlOf } from '../run-address.ts'
 import { runLink } from './folding.ts'
@@ -27,7 +29,12 @@ export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string |
   return html`<div class="head"><h1>${titleOf(run, step)}</h1>
 <p>${statusMark(run.status)}${why(trace, ask)}</p>
 <div class="acts">${pinForm(linked(urlOf(run.trace_id), ask.query, { part: null }))}${pinButton(run)} <a href="/replay/compare?left=${id}">Compare with…</a>
-<span class="exports">Export ${gateway.exportFormats.ids().map((format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `)}</span></div></div>
+<span class="exports">Export ${gateway
+    .registry(exportFormatKind)
+    .ids()
+    .map(
+      (format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `,
+    )}</span></div></div>
 <p class="sums">${sums(gateway, trace, ask.now)}</p>
 <p class="sums">${origin(trace, ask)}</p>
 <div class="edits">${tagsForm(trace, ask)}${failureForm(trace, ask)}</div>`

@@ -1,5 +1,6 @@
-import type { Ask, Gateway, Page, Trace } from 'guard-gateway/core'
+import type { Gateway, Trace } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
+import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { RunCache } from '../read/run-cache.ts'
 import { artifactsView } from './artifacts.ts'
 import { eventsView } from './events.ts'

@@ -1,5 +1,6 @@
-import { type Ask, spanKinds } from 'guard-gateway/core'
+import { spanKinds } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import { closeAll, openAll, runLink } from './folding.ts'
 import { rowId } from './format.ts'
 import type { Changes } from './links.ts'

@@ -1,6 +1,7 @@
-import type { Ask, Gateway, Trace } from 'guard-gateway/core'
+import type { Gateway, Trace } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import { spanDetails } from './details.ts'
 import { runLink } from './folding.ts'
 import { rowId } from './format.ts'

@@ -1,5 +1,5 @@
-import type { Ask } from 'guard-gateway/core'
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import { pauseButton, pausedMark } from './buttons.ts'
 import type { PageParts } from './index.ts'
 

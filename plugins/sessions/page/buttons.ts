@@ -1,7 +1,8 @@
-import type { Ask, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html } from 'guard-gateway/lib/html'
 import { elideProcessPart } from 'guard-gateway/lib/ids'
+import type { Ask } from 'guard-gateway/lib/page'
 import { shownState } from 'guard-gateway/lib/terminal'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */

@@ -1,4 +1,5 @@
-import type { FieldFault, Form, Gateway, Posted, Session } from 'guard-gateway/core'
+import type { Gateway, Session } from 'guard-gateway/core'
+import type { FieldFault, Form, Posted } from 'guard-gateway/lib/page'
 import type { Agents } from '../agents.ts'
 import type { LiveSessions } from '../live.ts'
 import { changeSession, endSession, pauseSession, resumeSession } from '../pause.ts'

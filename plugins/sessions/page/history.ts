@@ -1,5 +1,6 @@
-import type { Ask, Gateway, SessionRow } from 'guard-gateway/core'
+import type { Gateway, SessionRow } from 'guard-gateway/core'
 import { countMark, cursorLinks, decisionMark, type Html, html, instantMark, newRowsMark } from 'guard-gateway/lib/html'
+import type { Ask } from 'guard-gateway/lib/page'
 import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
 
 const PAGE_ROWS = 50

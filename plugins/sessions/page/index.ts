@@ -1,4 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
+import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
 import type { Agents } from '../agents.ts'
 import type { AgentKeys } from '../keys.ts'
 import type { LiveSessions } from '../live.ts'
@@ -19,9 +20,10 @@ export interface PageParts {
 /** Adds the pages of sessions and agents, and their forms. */
 export const addPages = (parts: PageParts): void => {
   const { gateway, live, agents } = parts
-  gateway.pages.add(listPage(parts))
-  gateway.pages.add(detailPage(parts))
-  gateway.panels.add(waitingPanel(parts))
-  gateway.panels.add(latelyPanel(parts))
-  for (const form of [...sessionForms(gateway, live), ...agentForms(gateway, agents)]) gateway.forms.add(form)
+  gateway.registry(pageKind).add(listPage(parts))
+  gateway.registry(pageKind).add(detailPage(parts))
+  gateway.registry(panelKind).add(waitingPanel(parts))
+  gateway.registry(panelKind).add(latelyPanel(parts))
+  for (const form of [...sessionForms(gateway, live), ...agentForms(gateway, agents)])
+    gateway.registry(formKind).add(form)
 }

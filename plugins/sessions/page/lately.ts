@@ -1,5 +1,5 @@
-import type { Panel } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
+import type { Panel } from 'guard-gateway/lib/page'
 import { sessionsSince } from '../queries.ts'
 import { budgetsOf } from './budgets.ts'
 import { pauseForm } from './buttons.ts'

@@ -1,4 +1,4 @@
-import { type Ask, type Gateway, GuardError, type Page, type SessionRow } from 'guard-gateway/core'
+import { type Gateway, GuardError, type SessionRow } from 'guard-gateway/core'
 import {
   choice,
   costHead,
@@ -14,6 +14,7 @@ import {
   priceMark,
 } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
+import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { BegunWhere } from '../live.ts'
 import { foundSessions } from '../queries.ts'
 import { agentSection } from './agents.ts'

@@ -1,5 +1,5 @@
-import type { Sent } from 'guard-gateway/core'
 import { html, instantMark } from 'guard-gateway/lib/html'
+import type { Sent } from 'guard-gateway/lib/page'
 import { shownState } from 'guard-gateway/lib/terminal'
 
 /** A session or agent whose state a form has shown. */

@@ -1,4 +1,5 @@
 import { type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { storageCommands } from './commands.ts'
 import { openDriver } from './driver.ts'
 import { noteHolder } from './file/holder.ts'
@@ -45,7 +46,7 @@ export const sqlite = ({
     ...backend,
     apply(gateway) {
       backend.apply(gateway)
-      for (const command of storageCommands(file)) gateway.commands.add(command)
+      for (const command of storageCommands(file)) gateway.registry(commandKind).add(command)
       // a second gateway that is refused names this address, and commands call it
       gateway.hooks.listen.tap(backend.name, (url) => {
         if (isHeld) noteHolder(realPath(file), url)

@@ -1,6 +1,12 @@
 import type { SecureContext } from 'node:tls'
-import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
 import { behindProxy, requestPrefix, trustOf } from 'guard-gateway/lib/network'
+import type {
+  Connections,
+  Exchange,
+  UpstreamAddress,
+  UpstreamListener,
+  UpstreamRequest,
+} from 'guard-gateway/lib/upstream-client'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { ConnectionClosed } from './errors.ts'
 import { Http1Exchange } from './http1-exchange.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { UpstreamAddress } from 'guard-gateway/core'
 import { isTunnelled } from 'guard-gateway/lib/network'
+import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import { ConnectionClosed } from './errors.ts'
 import { directSocket, type TlsState, tunnelSocket } from './open-socket.ts'
 import type { EncodedRequest } from './request-encoder.ts'

@@ -1,4 +1,5 @@
-import type { BodyReader, Exchange, PushedBody, UpstreamListener } from 'guard-gateway/core'
+import type { BodyReader, PushedBody } from 'guard-gateway/core'
+import type { Exchange, UpstreamListener } from 'guard-gateway/lib/upstream-client'
 import type { Connection, ConnectionHandler } from './connection.ts'
 import { ConnectionClosed } from './errors.ts'
 import { type BodySink, type Framing, framingOf } from './framing.ts'

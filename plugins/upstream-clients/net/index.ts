@@ -1,4 +1,4 @@
-import { upstreamClient } from 'guard-gateway/core'
+import { upstreamClient } from 'guard-gateway/lib/upstream-client'
 import { ConnectionPool } from './connection-pool.ts'
 
 /** Speaks HTTP/1.1 to upstreams over `node:net` and `node:tls` itself: one write a request, no stream a reply. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, SecureContext } from 'node:tls'
-import type { UpstreamAddress } from 'guard-gateway/core'
 import { firstHop, openSocket, openTunnel, secureOptions } from 'guard-gateway/lib/network'
+import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import { ConnectTimeout } from './errors.ts'
 
 const { connect } = process.getBuiltinModule('node:tls')

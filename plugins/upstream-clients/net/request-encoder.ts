@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from 'guard-gateway/core'
+import type { UpstreamRequest } from 'guard-gateway/lib/upstream-client'
 import { isToken } from './header-kinds.ts'
 import { HeaderTemplate } from './header-template.ts'
 

@@ -1,7 +1,13 @@
 import type { Agent, request } from 'node:http'
 import { isIP } from 'node:net'
-import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
 import { behindProxy, firstHop, isTunnelled, requestPrefix, trustOf } from 'guard-gateway/lib/network'
+import type {
+  Connections,
+  Exchange,
+  UpstreamAddress,
+  UpstreamListener,
+  UpstreamRequest,
+} from 'guard-gateway/lib/upstream-client'
 import { NodeExchange } from './exchange.ts'
 import { tunnelAgent } from './tunnels.ts'
 import { watchConnections } from './watch.ts'

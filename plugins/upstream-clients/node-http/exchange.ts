@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { Exchange, UpstreamListener } from 'guard-gateway/core'
+import type { Exchange, UpstreamListener } from 'guard-gateway/lib/upstream-client'
 import { carries } from './watch.ts'
 
 /** A request of Node's own client, told as the contract wants it. */

@@ -1,4 +1,4 @@
-import { upstreamClient } from 'guard-gateway/core'
+import { upstreamClient } from 'guard-gateway/lib/upstream-client'
 import { NodeConnections } from './connections.ts'
 
 /** Speaks to upstreams through `node:http` and `node:https`. */

@@ -1,8 +1,8 @@
 import type { Agent } from 'node:http'
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import type { UpstreamAddress } from 'guard-gateway/core'
 import { openTunnel, secureOptions } from 'guard-gateway/lib/network'
+import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import { ConnectTimeout } from './watch.ts'
 
 /** Lets an agent make its connections through the proxy of an address behind TLS. Gives what ends those that are being made. */

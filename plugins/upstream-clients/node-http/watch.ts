@@ -1,8 +1,8 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { UpstreamAddress } from 'guard-gateway/core'
 import { firstHop, isTunnelled } from 'guard-gateway/lib/network'
+import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 
 /** A connection that was not made in time. */
 export class ConnectTimeout extends Error {

@@ -1,4 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
+import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { suggestion } from 'guard-gateway/plugins/cli'
 import { at, type ConfigFault } from './faults.ts'
 import type { Config } from './schema.ts'
@@ -9,13 +10,10 @@ const CLIENTS = ['net', 'node_http']
 const STORAGES = ['sqlite', 'memory']
 
 /** A storage backend, and styles and clients of upstreams, that no plugin of the gateway is. */
-export const pluginFaults = (
-  { apiStyles, upstreamClients, storages }: Gateway,
-  { upstreams, storage: { backend } }: Config,
-): readonly ConfigFault[] => {
-  const kept = [...new Set([...STORAGES, ...storages.ids()])]
-  const styles = [...new Set([...STYLES, ...apiStyles.ids()])]
-  const clients = [...new Set([...CLIENTS, ...upstreamClients.ids()])]
+export const pluginFaults = (gateway: Gateway, { upstreams, storage: { backend } }: Config): readonly ConfigFault[] => {
+  const kept = [...new Set([...STORAGES, ...gateway.storages.ids()])]
+  const styles = [...new Set([...STYLES, ...gateway.apiStyles.ids()])]
+  const clients = [...new Set([...CLIENTS, ...gateway.registry(upstreamClientKind).ids()])]
   return [
     ...at(['storage', 'backend'], namedFault(backend, kept, 'there is no storage')),
     ...upstreams.flatMap((upstream, index) => [

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { GuardError, type Input } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { Input } from 'guard-gateway/lib/command'
 import { writeError } from 'guard-gateway/lib/errors'
 import { proxyChoice } from 'guard-gateway/lib/network'
 import { makeFolders } from 'guard-gateway/lib/private-folders'

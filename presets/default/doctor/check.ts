@@ -1,4 +1,5 @@
-import type { Gateway, Input, Io } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/lib/command'
 import type { ConfigFault } from '../config/faults.ts'
 import type { ProxyRoute } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'

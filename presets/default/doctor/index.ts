@@ -1,4 +1,5 @@
-import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { findGateway, paint } from 'guard-gateway/plugins/cli'

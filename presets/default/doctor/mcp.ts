@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Gateway } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { readJson } from 'guard-gateway/lib/json'
 import { openMcp } from 'guard-gateway/plugins/mcp'
 import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
@@ -34,7 +35,7 @@ interface Validation {
 
 /** The policy does what it seems to. One that cannot be loaded, or fails its own tests, keeps the gateway from opening. */
 export const mcpPolicy: Check = async ({ config, gateway, io }) => {
-  const command = gateway?.commands.get('mcp validate-policy')
+  const command = gateway?.registry(commandKind).get('mcp validate-policy')
   if (config === undefined || command === undefined || config.mcp.policy === '') return []
   const { policy } = config.mcp
   const out = new PassThrough()

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import { readInto, type UpstreamClient } from 'guard-gateway/core'
+import { readInto } from 'guard-gateway/core'
+import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { rawServer } from '../../kit/raw-server.ts'
 import { connectTo, hear, send } from '../../kit/upstream-client.ts'
 

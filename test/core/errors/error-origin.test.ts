@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { apiStyle, errorOrigin, exportFormat, Gateway } from 'guard-gateway/core'
+import { apiStyle, errorOrigin, Gateway } from 'guard-gateway/core'
+import { exportFormat } from 'guard-gateway/lib/export-format'
 import { readRequest } from 'guard-gateway/lib/request-reader'
 import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'

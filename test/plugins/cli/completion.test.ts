@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { type Command, Gateway, type GuardError } from 'guard-gateway/core'
+import { Gateway, type GuardError } from 'guard-gateway/core'
+import { type Command, commandKind } from 'guard-gateway/lib/command'
 import { cli } from 'guard-gateway/plugins/cli'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
@@ -89,11 +90,17 @@ describe('completion', () => {
       choices: { style: ['tango', 'waltz'], '--partner': ['ann', 'bo'] },
       run: async () => 0,
     }
-    gateway.commands.add(dance)
+    gateway.registry(commandKind).add(dance)
     const scripts: Record<string, string> = {}
     for (const shell of ['bash', 'zsh', 'fish']) {
       const io = fakeIo()
-      assert.equal(await gateway.commands.need('completion').run({ args: [shell], options: {}, rest: [] }, io), 0)
+      assert.equal(
+        await gateway
+          .registry(commandKind)
+          .need('completion')
+          .run({ args: [shell], options: {}, rest: [] }, io),
+        0,
+      )
       scripts[shell] = io.outText()
     }
     for (const shell of ['bash', 'zsh']) {
@@ -108,7 +115,7 @@ describe('completion', () => {
     assert.match(fish, /^complete -c guard -n '__guard_at 1 dance' -s p -l partner -x -a 'ann bo' -d 'with whom'$/m)
   })
   it('names the shells there are', async () => {
-    const { commands } = new Gateway().use(cli())
+    const commands = new Gateway().use(cli()).registry(commandKind)
     await assert.rejects(
       commands.need('completion').run({ args: ['csh'], options: {}, rest: [] }, fakeIo()),
       (error: GuardError) =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Command, Gateway, GuardError } from 'guard-gateway/core'
+import { Gateway, GuardError } from 'guard-gateway/core'
+import { type Command, commandKind } from 'guard-gateway/lib/command'
 import { cli, runCli } from 'guard-gateway/plugins/cli'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { fakeIo } from '../../kit/io.ts'
@@ -17,7 +18,7 @@ const failing = (error: unknown): Command => ({
 const gatewayWith = (...commands: readonly Command[]): Gateway => {
   const gateway = new Gateway().use(...foundation(), cli())
   gateway.secrets.add(secret)
-  for (const command of commands) gateway.commands.add(command)
+  for (const command of commands) gateway.registry(commandKind).add(command)
   return gateway
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { requireGateway } from 'guard-gateway/plugins/cli'
 import { type ClientsOptions, clients } from 'guard-gateway/plugins/clients'
 import { foundation } from 'guard-gateway/presets/foundation'
@@ -47,7 +48,7 @@ export const workplace = async (
   ) => {
     const io = { ...fakeIo({ cwd, env, tty }), in: Readable.from([typed]) }
     out = io.outText
-    const code = await gateway.commands.need(id).run({ args, options: flags, rest }, io)
+    const code = await gateway.registry(commandKind).need(id).run({ args, options: flags, rest }, io)
     return { code, out: io.outText(), err: io.errText() }
   }
   return { cwd, command, outText: () => out() }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { exportFormatKind } from 'guard-gateway/lib/export-format'
 import { importFile } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
@@ -8,7 +9,7 @@ import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { exported } from '../../kit/exchange.ts'
 import { aTrace } from '../../kit/traces.ts'
 
-const formats = [...new Gateway().use(json, jsonl, otel).exportFormats]
+const formats = [...new Gateway().use(json, jsonl, otel).registry(exportFormatKind)]
 
 describe('the format of an import file', () => {
   it('is found by its content: exactly one format accepts what each of them wrote, whole or cut', () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Gateway, type Plugin, type Settled, type UpstreamClient } from 'guard-gateway/core'
+import { Gateway, type Plugin, type Settled } from 'guard-gateway/core'
+import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { McpLink, McpServer } from 'guard-gateway/core'
+import type { McpLink, McpServer } from 'guard-gateway/lib/mcp-transport'
 import { http } from 'guard-gateway/plugins/mcp-transports/http'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'

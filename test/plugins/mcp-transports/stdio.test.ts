@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { McpLink, McpServer, McpSession } from 'guard-gateway/core'
+import type { McpLink, McpServer, McpSession } from 'guard-gateway/lib/mcp-transport'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import {
   comingEvents,

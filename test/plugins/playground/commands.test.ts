@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { commandKind } from 'guard-gateway/lib/command'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { startGateway } from 'guard-gateway/test'
 import { main } from '../../../presets/default/main.ts'
@@ -88,12 +89,24 @@ test('where a gateway runs, it is asked, and its pages are named', async (contex
       }, started.url),
   }).apply(gateway)
   const io = fakeIo({ env: { CI: '1' } })
-  assert.equal(await gateway.commands.need('playground run').run({ args: ['recovery'], options: {}, rest: [] }, io), 0)
+  assert.equal(
+    await gateway
+      .registry(commandKind)
+      .need('playground run')
+      .run({ args: ['recovery'], options: {}, rest: [] }, io),
+    0,
+  )
   assert.match(io.outText(), new RegExp(`^matched {2}4/4 {2}${started.url}/replay/[0-9a-f]{32}$`, 'm'))
   const opened = fakeIo({ env: { CI: '1' } })
-  assert.equal(await gateway.commands.need('playground open').run({ args: [], options: {}, rest: [] }, opened), 0)
+  assert.equal(
+    await gateway.registry(commandKind).need('playground open').run({ args: [], options: {}, rest: [] }, opened),
+    0,
+  )
   assert.equal(opened.outText(), `${started.url}/playground\n`)
   const told = fakeIo({ env: { CI: '1' } })
-  await gateway.commands.need('playground open').run({ args: [], options: { json: true }, rest: [] }, told)
+  await gateway
+    .registry(commandKind)
+    .need('playground open')
+    .run({ args: [], options: { json: true }, rest: [] }, told)
   assert.deepEqual(JSON.parse(told.outText()), { url: `${started.url}/playground` })
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { after, before, describe, it } from 'node:test'
-import { type Change, type ExportFormat, GuardError, type Run } from 'guard-gateway/core'
+import { type Change, GuardError, type Run } from 'guard-gateway/core'
+import { type ExportFormat, exportFormatKind } from 'guard-gateway/lib/export-format'
 import { streamTrace } from 'guard-gateway/lib/trace-file'
 import type { ImportAnswer } from '../../../plugins/replay/import/import.ts'
 import { runReader } from '../../../plugins/replay/read/run-reader.ts'
@@ -88,7 +89,7 @@ describe('a run of many pages', () => {
     await writeRun(bench, 'large', SPANS)
   })
   after(() => bench.close())
-  const formatOf = (id: string): ExportFormat => bench.gateway.exportFormats.need(id)
+  const formatOf = (id: string): ExportFormat => bench.gateway.registry(exportFormatKind).need(id)
   const exported = async (trace_id: string, format: string): Promise<string> =>
     (await bench.send('GET', `/api/v1/runs/${trace_id}/export?format=${format}`)).text
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import type { Plugin } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
+import { panelKind } from 'guard-gateway/lib/page'
 import { type Started, startGateway, startService } from 'guard-gateway/test'
 import { startMcp } from '../../kit/mcp.ts'
 import { dialectOf, looping } from '../../kit.ts'
@@ -25,9 +26,11 @@ const textOf = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').re
 const panels: Plugin = {
   name: 'panels',
   apply(gateway) {
-    gateway.panels.add({ id: 'weather', order: 1, render: async () => html`<h2>Weather</h2><p>${'<fine>'}</p>` })
-    gateway.panels.add({ id: 'silent', order: 2, render: async () => undefined })
-    gateway.panels.add({
+    gateway
+      .registry(panelKind)
+      .add({ id: 'weather', order: 1, render: async () => html`<h2>Weather</h2><p>${'<fine>'}</p>` })
+    gateway.registry(panelKind).add({ id: 'silent', order: 2, render: async () => undefined })
+    gateway.registry(panelKind).add({
       id: 'broken',
       order: 3,
       render: async () => {

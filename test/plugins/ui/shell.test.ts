@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type FieldFault, GuardError, type Plugin } from 'guard-gateway/core'
+import { GuardError, type Plugin } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
+import { type FieldFault, formKind, pageKind } from 'guard-gateway/lib/page'
 import { type Started, startGateway } from 'guard-gateway/test'
 
 const faults: readonly FieldFault[] = [{ field: 'name', message: 'A name is needed.' }]
@@ -12,7 +13,7 @@ const faults: readonly FieldFault[] = [{ field: 'name', message: 'A name is need
 const notes: Plugin = {
   name: 'notes',
   apply(gateway) {
-    gateway.pages.add({
+    gateway.registry(pageKind).add({
       id: 'notes',
       path: '/notes/:id',
       nav: { label: 'Notes', order: 90, key: 'n', count: () => 3 },
@@ -24,7 +25,7 @@ const notes: Plugin = {
         }
       },
     })
-    gateway.forms.add({
+    gateway.registry(formKind).add({
       id: 'notes/rename',
       path: '/ui/notes/:id/rename',
       page: '/notes/:id',

@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
-import type { Plugin, UpstreamClient } from 'guard-gateway/core'
+import type { Plugin } from 'guard-gateway/core'
+import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import type { UpstreamOptions } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'

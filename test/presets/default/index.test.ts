@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway, storage } from 'guard-gateway/core'
+import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
@@ -187,7 +188,7 @@ describe('a gateway made from a configuration', () => {
     })
     const own = {
       name: 'own',
-      apply: (gateway: Gateway) => gateway.upstreamClients.add({ ...nodeHttp, id: 'node_htp' }),
+      apply: (gateway: Gateway) => gateway.registry(upstreamClientKind).add({ ...nodeHttp, id: 'node_htp' }),
     }
     assert.ok((await createGateway(config, [own])).plugins().includes('own'))
   })

@@ -1,7 +1,6 @@
-import type { ImportSource } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import type { JsonPath } from 'guard-gateway/lib/json'
-import { readJson } from 'guard-gateway/lib/json'
+import type { ImportSource } from 'guard-gateway/lib/export-format'
+import { type JsonPath, readJson } from 'guard-gateway/lib/json'
 import { ImportFault, lineAndPointer, type Place } from './fault.ts'
 import { Broken, type Lists, Splitter } from './splitter.ts'
 import { parseImport } from './text.ts'
@@ -59,5 +58,5 @@ export const placeInElement = ({ path, line, text }: JsonElement, place: Place):
 export const errorAt = (error: unknown, placed: (place: Place) => { line: number; path: string }): unknown => {
   if (!(error instanceof ImportFault)) return error
   const { line, path } = placed(error.place)
-  return new GuardError(error.code, `Line ${line}${path === '' ? '' : `, ${path}`}: ${error.message}`, { line, path })
+  return new GuardError(error.entry, `Line ${line}${path === '' ? '' : `, ${path}`}: ${error.message}`, { line, path })
 }

@@ -9,12 +9,15 @@ export interface Place {
 
 /** What is wrong with an import file and where; formats hand it out as a GuardError with line and pointer. */
 export class ImportFault extends Error {
-  readonly code: Code
+  readonly entry: Code
   readonly place: Place
-  constructor(code: Code, message: string, place: Place) {
+  constructor(entry: Code, message: string, place: Place) {
     super(message)
-    this.code = code
+    this.entry = entry
     this.place = place
+  }
+  get code(): string {
+    return typeof this.entry === 'string' ? this.entry : this.entry.id
   }
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { ImportSource } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
+import type { ImportSource } from 'guard-gateway/lib/export-format'
 import { JsonMarks, mark } from 'guard-gateway/lib/json'
 import { traceFileErrors } from '../error-codes.ts'
 

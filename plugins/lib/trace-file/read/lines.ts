@@ -1,4 +1,4 @@
-import type { ImportSource } from 'guard-gateway/core'
+import type { ImportSource } from 'guard-gateway/lib/export-format'
 import { textOf } from './file.ts'
 
 const FEED = 10

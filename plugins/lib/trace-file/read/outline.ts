@@ -1,4 +1,5 @@
-import type { ArtifactDraft, EventDraft, ImportedRecord, ImportedRun, RunDraft, SpanDraft } from 'guard-gateway/core'
+import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
+import type { ImportedRecord, ImportedRun } from 'guard-gateway/lib/export-format'
 import { traceFileErrors } from '../error-codes.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 import { withOriginalParent } from './records.ts'

@@ -1,11 +1,5 @@
-import type {
-  ArtifactDraft,
-  EventDraft,
-  ImportedRecord,
-  ImportReading,
-  ImportWarning,
-  SpanDraft,
-} from 'guard-gateway/core'
+import type { ArtifactDraft, EventDraft, SpanDraft } from 'guard-gateway/core'
+import type { ImportedRecord, ImportReading, ImportWarning } from 'guard-gateway/lib/export-format'
 import { traceFileErrors } from '../error-codes.ts'
 import { errorAt } from './elements.ts'
 import { ImportFault, inside, type Place } from './fault.ts'

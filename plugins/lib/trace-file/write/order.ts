@@ -1,4 +1,4 @@
-import type { ExportFormat } from 'guard-gateway/core'
+import type { ExportFormat } from 'guard-gateway/lib/export-format'
 
 /** A record on its way out, and the span behind which it stands. */
 export type Leaving<S, E, A> =

@@ -1,14 +1,12 @@
-import type {
-  Artifact,
-  ExportFormat,
-  ExportOptions,
-  Run,
-  Trace,
-  TraceEvent,
-  TraceWriter,
-  TreeNode,
+import {
+  type Artifact,
+  type Run,
+  type Trace,
+  type TraceEvent,
+  type TreeNode,
+  withErrorOrigin,
 } from 'guard-gateway/core'
-import { withErrorOrigin } from 'guard-gateway/core'
+import type { ExportFormat, ExportOptions, TraceWriter } from 'guard-gateway/lib/export-format'
 import { type Leaving, leavingOf } from './order.ts'
 
 /** Characters: few pieces are cheap to send, small ones to hold. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { JsonValue } from 'guard-gateway/core'
 import {
   applyEdits,
   isScanFault,
+  type JsonValue,
   pointerKeys,
   removalsFrom,
   removeAt,

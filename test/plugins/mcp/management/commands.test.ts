@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { type Code, type ErrorBody, GuardError } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { parse } from '../../../../plugins/cli/parse.ts'
 import { approvalStates } from '../../../../plugins/mcp/approvals/tables.ts'
 import type { UseApi } from '../../../../plugins/mcp/management/command-context.ts'
@@ -27,7 +28,7 @@ const asking: UseApi = (work) =>
 
 /** Runs `guard mcp …` as it is typed. */
 const run = async (io: FakeIo, ...argv: readonly string[]): Promise<number> => {
-  const commands = [...api.gateway.commands]
+  const commands = [...api.gateway.registry(commandKind)]
   const parsed = parse(commands, ['mcp', ...argv])
   assert.ok(parsed.kind === 'run', JSON.stringify(parsed))
   return parsed.command.run(parsed.input, io)
@@ -53,9 +54,9 @@ describe('guard mcp approvals', () => {
   afterEach(stop)
 
   it('lets shells complete the statuses and formats that the API takes', async () => {
-    const { choices = {} } = api.gateway.commands.need('mcp approvals')
+    const { choices = {} } = api.gateway.registry(commandKind).need('mcp approvals')
     assert.deepEqual(choices['--status'], approvalStates)
-    const { choices: formats = {} } = api.gateway.commands.need('mcp export')
+    const { choices: formats = {} } = api.gateway.registry(commandKind).need('mcp export')
     for (const format of formats['--format'] ?? []) assert.equal((await guard('export', '--format', format)).code, 0)
   })
   it('list shows what somebody must know who decides, also what no terminal draws', async () => {

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Gateway, type Input } from 'guard-gateway/core'
+import { Gateway } from 'guard-gateway/core'
+import { commandKind, type Input } from 'guard-gateway/lib/command'
 import { runCli } from 'guard-gateway/plugins/cli'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { policyCommands } from '../../../../plugins/mcp/policy/commands.ts'
@@ -47,7 +48,7 @@ describe('the commands about policies', () => {
   const run = async (...argv: readonly string[]) => {
     const io = fakeIo({ cwd })
     const gateway = new Gateway().use(...foundation(), size, words)
-    for (const command of policyCommands(gateway)) gateway.commands.add(command)
+    for (const command of policyCommands(gateway)) gateway.registry(commandKind).add(command)
     const source = {
       version: '0',
       builtIn: async () => gateway,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type CheckFinding, Gateway, mcpCheck } from 'guard-gateway/core'
+import { Gateway } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { Type } from 'typebox'

@@ -1,4 +1,5 @@
-import { Gateway, type McpCheck, mcpCheck } from 'guard-gateway/core'
+import { Gateway } from 'guard-gateway/core'
+import { type McpCheck, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { Type } from 'typebox'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type CheckFinding, type Gateway, mcpCheck } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { Type } from 'typebox'
 import type { ListedTool } from '../../../../plugins/mcp/policy/listed-tool.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'

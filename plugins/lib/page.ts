@@ -1,3 +1,11 @@
+import { type GuardError, Kind } from 'guard-gateway/core'
+
+declare module 'guard-gateway/core' {
+  interface Services {
+    documents: Documents
+  }
+}
+
 /** Markup that is safe to send: everything interpolated into it was escaped. */
 export interface Markup {
   readonly text: string
@@ -97,3 +105,20 @@ export interface Form {
   /** Throws GuardError: one with a place of `path` becomes a fault of that field where the page has one, any other the page's error. */
   submit(posted: Posted): Promise<Sent>
 }
+
+/** Whole documents, where pages are served. */
+export interface Documents {
+  /** Tells a person of an error. */
+  error(error: GuardError, asked: { readonly url: string; readonly request_id: string }): string
+  /** A page with its status, for a feature that takes a form by itself. */
+  page(page: Page, ask: Ask): Promise<{ readonly status: number; readonly text: string }>
+}
+
+export const pageKind = new Kind<Page>('page', { path: 'text', render: 'function' })
+export const formKind = new Kind<Form>('form', {
+  path: 'text',
+  page: 'text',
+  notices: 'object',
+  submit: 'function',
+})
+export const panelKind = new Kind<Panel>('panel', { order: 'number', render: 'function' })

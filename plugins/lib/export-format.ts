@@ -1,4 +1,15 @@
-import type { Artifact, Attributes, FailureTag, Run, Severity, SpanKind, TraceEvent, TreeNode } from '../trace.ts'
+import {
+  type Artifact,
+  type ArtifactDraft,
+  contribution,
+  type EventDraft,
+  Kind,
+  type Run,
+  type RunDraft,
+  type SpanDraft,
+  type TraceEvent,
+  type TreeNode,
+} from 'guard-gateway/core'
 
 /** How a trace is written; each is optional and a format ignores what it has no place for. */
 export interface ExportOptions {
@@ -52,60 +63,6 @@ export interface ExportFormat {
   read?(file: ImportSource): ImportReading
 }
 
-/** What an import file says of a run. A field that the file leaves out is absent; what only the server sets is not taken over. */
-export interface RunDraft {
-  readonly trace_id: string
-  readonly project_id?: string
-  readonly session_id?: string | null
-  readonly agent_id?: string | null
-  readonly task_id?: string | null
-  readonly agent_name?: string | null
-  readonly name?: string | null
-  readonly status?: string
-  /** Present only where somebody set it; a derived tag is derived again. */
-  readonly failure_tag?: FailureTag
-  readonly start_ns?: bigint
-  readonly end_ns?: bigint | null
-  readonly tags?: readonly string[]
-  readonly attributes?: Attributes
-}
-
-/** What an import file says of a span; `parent_id` is null, absent or the id of another span of the run. */
-export interface SpanDraft {
-  readonly id: string
-  readonly parent_id?: string | null
-  readonly name: string
-  readonly kind?: SpanKind
-  readonly status?: string
-  readonly status_message?: string | null
-  readonly start_ns?: bigint
-  /** Null: still running. */
-  readonly end_ns?: bigint | null
-  readonly attributes?: Attributes
-}
-
-export interface EventDraft {
-  readonly id?: string
-  /** Null: an event of the run. */
-  readonly span_id: string | null
-  readonly name: string
-  readonly time_ns?: bigint
-  readonly severity?: Severity
-  readonly request_id?: string | null
-  readonly attributes?: Attributes
-}
-
-export interface ArtifactDraft {
-  readonly id?: string
-  readonly span_id?: string | null
-  readonly path: string
-  readonly mime_type?: string | null
-  /** Bytes. */
-  readonly size?: bigint | null
-  readonly sha256?: string | null
-  readonly attributes?: Attributes
-}
-
 /** A run that a file holds, without its records. */
 export interface ImportedRun {
   readonly run: RunDraft
@@ -136,3 +93,14 @@ export interface ImportReading {
   /** All records, in the order of the file, read once more. */
   records(): Iterable<ImportedRecord>
 }
+
+export const exportFormatKind = new Kind<ExportFormat>('export format', {
+  mediaType: 'text',
+  extension: 'text',
+  writer: 'prompt',
+  'accepts?': 'prompt',
+  'read?': 'prompt',
+})
+
+/** A form in which runs are exported, and perhaps imported; its id chooses it. */
+export const exportFormat = contribution('export-format', exportFormatKind)

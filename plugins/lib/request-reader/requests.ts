@@ -1,6 +1,11 @@
-import type { Envelope } from '../call.ts'
-import type { Conversation } from '../turns.ts'
-import type { ApiStyle } from './api-style.ts'
+import type { ApiStyle, Conversation, Envelope } from 'guard-gateway/core'
+
+declare module 'guard-gateway/core' {
+  interface Services {
+    /** How model requests are read, where they come in. */
+    requests: Requests
+  }
+}
 
 /** A request as its API style and the rules see it. */
 export interface ReadRequest {

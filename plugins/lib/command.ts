@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { Kind } from 'guard-gateway/core'
 
 /** What was typed after a command's name. */
 export interface Input {
@@ -49,3 +50,5 @@ export type AskStream = (
 
 /** The same where JSON is sent and answered; undefined for an answer without a body. */
 export type AskJson = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<unknown>
+
+export const commandKind = new Kind<Command>('command', { summary: 'text', run: 'function' })

@@ -1,5 +1,10 @@
-import type { GuardError } from '../errors.ts'
-import type { Caller, Session, SessionRow } from '../session.ts'
+import type { Caller, GuardError, Session, SessionRow } from 'guard-gateway/core'
+
+declare module 'guard-gateway/core' {
+  interface Services {
+    sessions: Sessions
+  }
+}
 
 /** Who keeps sessions. */
 export interface Sessions {

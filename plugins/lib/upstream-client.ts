@@ -1,4 +1,4 @@
-import type { ReplyBody } from './reply.ts'
+import { contribution, Kind, type ReplyBody } from 'guard-gateway/core'
 
 /** A proxy on the way to an upstream. It is asked for a tunnel by CONNECT to an upstream behind TLS, and for the whole URL otherwise. */
 export interface ProxyAddress {
@@ -83,3 +83,8 @@ export interface UpstreamClient {
   readonly id: string
   connect(address: UpstreamAddress): Connections
 }
+
+export const upstreamClientKind = new Kind<UpstreamClient>('upstream client', { connect: 'prompt' })
+
+/** What speaks to upstreams; `client` of an upstream chooses it. */
+export const upstreamClient = contribution('upstream-client', upstreamClientKind)

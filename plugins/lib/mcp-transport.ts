@@ -1,5 +1,6 @@
-import type { Frame, FrameFault } from './frame.ts'
-import type { Connections, UpstreamAddress } from './upstream-client.ts'
+import { contribution, Kind } from 'guard-gateway/core'
+import type { Frame, FrameFault } from 'guard-gateway/lib/json-rpc'
+import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 
 /** A server behind the proxy, as it is configured. Times in milliseconds. */
 export interface McpServer {
@@ -107,3 +108,8 @@ export interface McpTransport {
   readonly id: string
   open(server: McpServer, session: McpSession): Promise<McpLink>
 }
+
+export const mcpTransportKind = new Kind<McpTransport>('MCP transport', { open: 'function' })
+
+/** A way to MCP servers; `transport` of a configured server chooses it. */
+export const mcpTransport = contribution('mcp-transport', mcpTransportKind)

@@ -1,3 +1,4 @@
+import { contribution, Kind, type Plugin } from 'guard-gateway/core'
 import type { Static, TSchema } from 'typebox'
 
 /** The arguments of a tool call: a parsed JSON object whose members are all own properties, `__proto__` included. */
@@ -54,3 +55,17 @@ export interface McpCheck<Options extends TSchema = TSchema> {
     at: CheckContext,
   ): readonly CheckFinding[] | Promise<readonly CheckFinding[]>
 }
+
+export const mcpCheckKind = new Kind<McpCheck>('MCP check', {
+  schema: 'object',
+  find: 'function',
+  'prepare?': 'function',
+  'compile?': 'function',
+  'lint?': 'prompt',
+})
+
+const checkContribution = contribution('mcp-check', mcpCheckKind)
+
+/** A check whose options take their type from the schema beside them. */
+export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCheck<O> & Plugin =>
+  checkContribution(entry as McpCheck) as unknown as McpCheck<O> & Plugin
