@@ -1,4 +1,3 @@
-export { isPlain } from 'guard-gateway/core'
 export { AGENT_KEY, byHeaderName, headerText, isCredentialName, projectHeader } from './http/header-names.ts'
 export { identities } from './http/identities.ts'
 export { checkEncoding, inflated, withInflated } from './http/inflate.ts'

@@ -12,7 +12,7 @@ export {
   stringIn,
   valueAt,
 } from './json/edit.ts'
-export { inexactNumber, type JsonPath, memberNames, placeOf, pointerOf } from './json/locate.ts'
+export { inexactNumber, type JsonPath, placeOf, pointerOf } from './json/locate.ts'
 export { JsonMarks, mark } from './json/marks.ts'
 export { parseJson } from './json/parse.ts'
 export { keyOfPart, pointerKeys, pointerPart } from './json/pointer.ts'

@@ -3,7 +3,6 @@ export { firstHop, type Hop, isTunnelled, openSocket, requestPrefix, secureOptio
 export { isThisMachine, type NoProxy, noProxy } from './network/no-proxy.ts'
 export { proxyAddress, proxyPassword } from './network/proxy-address.ts'
 export { directTo, type ProxyChoice, type ProxySettings, proxyChoice } from './network/proxy-choice.ts'
-export { ProxyFault, unreachableProxy } from './network/proxy-fault.ts'
 export { trustOf } from './network/trust.ts'
 export { openTunnel, type TunnelRequest } from './network/tunnel.ts'
 export { type UpstreamRoute, upstreamAddress } from './network/upstream-address.ts'

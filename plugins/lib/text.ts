@@ -1,5 +1,5 @@
 /** The most UTF-16 units of one text that are looked at at all; what lies behind is cut before redaction. */
-export const MAX_TEXT = 262_144
+const MAX_TEXT = 262_144
 
 /** The longest unfinished word that is dropped at the end of a text that was cut. */
 const MAX_UNFINISHED = 512
@@ -63,13 +63,6 @@ export const addTokens = (into: Set<string>, text: string, max = 20_000): void =
 
 const addParts = (into: Set<string>, word: string, max: number): void => {
   for (const part of word.split('_')) if (part !== '' && into.size < max) into.add(part)
-}
-
-/** The distinct search tokens of `text`, in order of appearance. */
-export const tokensOf = (text: string): readonly string[] => {
-  const tokens = new Set<string>()
-  addTokens(tokens, text)
-  return [...tokens]
 }
 
 /** The distinct tokens a search asks for, all of which must occur; a `*` directly behind one makes it a prefix. */

@@ -74,13 +74,6 @@ const nameOf = (quoted: string): string | undefined => {
   }
 }
 
-/** Names of the members of the object that `text` begins with, as far as they can be read; none if it begins otherwise. */
-export function* memberNames(text: string): Generator<string> {
-  const open = skipBlanks(text, 0)
-  if (text[open] !== '{') return
-  for (const { name } of parts(text, open)) if (name !== undefined) yield name
-}
-
 /** Line and column, both from 1, of the value at `path` in valid JSON; of the innermost one there is where the path leads nowhere. */
 export const placeOf = (text: string, path: JsonPath): { line: number; column: number } => {
   let at = skipBlanks(text, 0)

@@ -20,11 +20,11 @@ const isHexId = (id: string, digits: number): boolean =>
   id.length === digits && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id)
 
 /** A valid OTLP trace id: the id itself if it is one, else 32 digits of its hash. */
-export const otlpTraceId = (traceId: string): string =>
+const otlpTraceId = (traceId: string): string =>
   isHexId(traceId, 32) ? traceId : sha256(`guard.trace:${traceId}`).slice(0, 32)
 
 /** A valid OTLP span id: the id itself if it is one, else 16 digits of its hash within the trace. */
-export const otlpSpanId = (traceId: string, spanId: string): string =>
+const otlpSpanId = (traceId: string, spanId: string): string =>
   isHexId(spanId, 16) ? spanId : sha256(`guard.span:${traceId}\0${spanId}`).slice(0, 16)
 
 const pair = (key: string, value: unknown): KeyValue => ({ key, value: toAnyValue(value) })

@@ -8,14 +8,6 @@ declare module 'guard-gateway/core' {
   }
 }
 
-/** The session of this id, or of this external id if only one project has it. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
-export const sessionById = async (storage: Reader, id: string): Promise<SessionRow> => {
-  const row = await storage.get('sessions', id)
-  if (row !== undefined) return row
-  const { rows } = await storage.find('sessions', { where: { external_id: id }, limit: MAX_NAMED })
-  return onlySession(id, rows)
-}
-
 /** The one session that a name has led to. Throws SESSION_NOT_FOUND for none, AMBIGUOUS_ID for several. */
 export const onlySession = <S extends { readonly id: string }>(name: string, found: readonly S[]): S => {
   const [first, second] = found
@@ -33,9 +25,6 @@ export const onlySession = <S extends { readonly id: string }>(name: string, fou
     { known },
   )
 }
-
-/** How many ids an error about an ambiguous one lists. */
-const MAX_NAMED = 10
 
 /** As in the headers of model requests. */
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u

@@ -11,9 +11,6 @@ const PASTING: ReadonlyMap<string, boolean> = new Map([
   ...['just', 'task', 'rake', 'invoke', 'inv', 'fab', 'doit', 'earthly'].map((name) => [name, false] as const),
 ])
 
-/** Whether a program pastes words of its caller into commands. */
-export const isTaskRunner = (program: string): boolean => PASTING.has(program)
-
 /** What makes one command of a text two, or hides where it ends, outside of quotes; those themselves must end. */
 const outsideQuotes = (text: string): string | undefined => {
   const plain = text.replace(/\\[\s\S]|"(?:\\[\s\S]|[^"\\])*"|'[^']*'/g, '')

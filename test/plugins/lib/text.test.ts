@@ -10,7 +10,6 @@ import {
   sanitise,
   terminalLine,
   terminalText,
-  tokensOf,
 } from '../../../plugins/lib/text.ts'
 import { character } from '../../kit/character.ts'
 
@@ -84,6 +83,11 @@ describe('terminal text', () => {
 })
 
 describe('tokens', () => {
+  const tokensOf = (text: string): readonly string[] => {
+    const tokens = new Set<string>()
+    addTokens(tokens, text)
+    return [...tokens]
+  }
   it('are lower-case words of letters, digits and underscores of any script, and the parts between underscores', () => {
     assert.deepEqual(tokensOf('Tool_Call-2: Größe, 東京 e\u0301t\u00e9!'), [
       'tool_call',

@@ -11,7 +11,7 @@ import {
   statusOf,
   type WriteOptions,
 } from 'guard-gateway/core'
-import { sessionById } from 'guard-gateway/lib/session'
+import { onlySession } from 'guard-gateway/lib/session'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
@@ -24,7 +24,11 @@ const sessionTables: Plugin = {
   name: 'sessions',
   apply: (gateway) => {
     for (const table of tables) gateway.tables.add(table)
-    const find = (id: string) => sessionById(gateway.storage, id)
+    const find = async (id: string) => {
+      const row = await gateway.storage.get('sessions', id)
+      const named = await gateway.storage.find('sessions', { where: { external_id: id } })
+      return row ?? onlySession(id, named.rows)
+    }
     gateway.service('sessions').provide({ find, pauseOf: async () => undefined, pause: async () => {} })
   },
 }
