@@ -75,8 +75,6 @@ export interface Redactor {
 
 /** The credentials of this process. They go in and never come out: one can only ask whether a text holds one, and where. */
 export interface Secrets {
-  /** How many were taken up: after one more, what held none may hold one. */
-  readonly count: number
   /** Takes a credential up; an empty text is none. */
   add(value: string): void
   /** The text is or holds a credential, as it stands or percent-decoded. */

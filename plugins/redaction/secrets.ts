@@ -15,15 +15,9 @@ export class SecretFinder implements Secrets {
   /** How far the search may step on, by the pair of characters it looks at; 0: some form may end here. */
   readonly #skips = new Uint8Array(PAIRS).fill(MIN_INSIDE - 1)
   #any = false
-  #count = 0
-
-  get count(): number {
-    return this.#count
-  }
 
   add(value: string): void {
     if (value === '') return
-    this.#count++
     if (value.length < MIN_INSIDE) {
       for (const form of [value, base64(value), base64url(value), percent(value)]) this.#addWhole(form)
       return

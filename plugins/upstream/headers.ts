@@ -50,8 +50,6 @@ export interface HeaderRules {
   readonly own: ReadonlySet<string>
   /** What is done with a header of this name. */
   readonly action: (spelled: string) => number
-  /** What passes of headers that are the same in several requests. */
-  readonly passing: WeakMap<readonly string[], ForwardedHeaders>
 }
 
 export const headerRules = (
@@ -62,7 +60,7 @@ export const headerRules = (
 ): HeaderRules => {
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
   const action = byHeaderName((lower) => (own.has(lower) ? DROP : requestHeaderAction(lower)))
-  return { host, auth, api_key, fixed: Object.entries(headers).flat(), own, action, passing: new WeakMap() }
+  return { host, auth, api_key, fixed: Object.entries(headers).flat(), own, action }
 }
 
 /** A request whose headers go up. */
@@ -79,34 +77,22 @@ export interface Outbound {
 /** The only maker of an upstream's request headers. Keeps order and spelling of what passes; no result holds a key of this gateway. */
 export const upstreamRequestHeaders = (rules: HeaderRules, outbound: Outbound, secrets: Secrets): string[] => {
   const { raw, style } = outbound
-  const passing = forwardedHeaders(rules, raw, secrets)
-  const headers = rules.own.has('host') ? [...passing.headers] : ['host', rules.host, ...passing.headers]
-  if (style === 'messages' && passing.version !== '') headers.push('anthropic-version', passing.version)
+  const { headers, version } = forwardedHeaders(rules, raw, secrets)
+  if (style === 'messages' && version !== '') headers.push('anthropic-version', version)
   if (rules.auth === 'passthrough') headers.push(...loginFor(rules, outbound, secrets))
   addFinalHeaders(headers, rules, outbound)
   return headers
 }
 
-/** What of a client's headers passes. */
+/** What of a client's headers passes, after the upstream's `host`. */
 interface ForwardedHeaders {
-  readonly headers: readonly string[]
+  readonly headers: string[]
   /** The version to add for a client that gives it under its neutral name only, or empty. */
   readonly version: string
-  /** How many secrets were looked for. */
-  readonly secrets: number
 }
 
-/** Remembers it of lists that are frozen: those are given again with the next request that says the same. */
 const forwardedHeaders = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): ForwardedHeaders => {
-  const known = rules.passing.get(raw)
-  if (known?.secrets === secrets.count) return known
-  const found = filterHeaders(rules, raw, secrets)
-  if (Object.isFrozen(raw)) rules.passing.set(raw, found)
-  return found
-}
-
-const filterHeaders = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): ForwardedHeaders => {
-  const headers: string[] = []
+  const headers = rules.own.has('host') ? [] : ['host', rules.host]
   const named = connectionOptions(raw)
   let version = rules.own.has('anthropic-version') ? '' : undefined
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -118,7 +104,7 @@ const filterHeaders = (rules: HeaderRules, raw: readonly string[], secrets: Secr
       version = versionFrom(action, value, version)
     }
   }
-  return { headers, version: version ?? '', secrets: secrets.count }
+  return { headers, version: version ?? '' }
 }
 
 /** The version to add for a client that gives it under its neutral name only; empty once it has come under its own. */

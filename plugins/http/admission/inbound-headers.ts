@@ -10,8 +10,6 @@ export interface InboundHeaders {
   readonly raw: readonly string[]
   /** The client's own provider credentials, name and value in turn; never a key of the gateway. */
   readonly login: readonly string[]
-  /** The names and values on which all this depends, undefined in place of those that do not matter; undefined if it depends on a credential. */
-  readonly texts: readonly (string | undefined)[] | undefined
 }
 
 /** Never credentials of a model provider. */
@@ -33,24 +31,18 @@ export const readInboundHeaders = (gateway: Gateway, rawHeaders: readonly string
   const headers: Record<string, string> = Object.create(null)
   const raw: string[] = []
   let login: string[] | undefined
-  let texts: (string | undefined)[] | undefined = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     const value = rawHeaders[index + 1] ?? ''
     const lower = plainName(name)
-    if (isLeftOut(lower, name, value, shown)) texts?.push(name, undefined)
-    else if (lower === null) {
-      login = withLogin(gateway, login, name, value)
-      texts = undefined
-    } else if (holdsOwnKey(gateway.secrets, value)) {
-      texts = undefined
-    } else {
+    if (isLeftOut(lower, name, value, shown)) continue
+    if (lower === null) login = withLogin(gateway, login, name, value)
+    else if (!holdsOwnKey(gateway.secrets, value)) {
       raw.push(name, value)
       headers[lower] = joined(headers[lower], headerText(value))
-      texts?.push(name, value)
     }
   }
-  return { headers, raw, login: login ?? [], texts }
+  return { headers, raw, login: login ?? [] }
 }
 
 /** The length of the body, or the one key that was shown, which is ours. */

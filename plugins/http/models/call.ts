@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
 import { logins } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
-import { cachedInboundHeaders } from '../admission/inbound-header-cache.ts'
-import type { InboundHeaders } from '../admission/inbound-headers.ts'
+import { type InboundHeaders, readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'
 
 const MAX_CLIENT_CHARS = 200
@@ -61,7 +60,7 @@ export const callOf = (
   metadata: RequestMetadata,
   read: ReadRequest,
 ): Call => {
-  const received = cachedInboundHeaders(gateway, request, metadata.shown)
+  const received = readInboundHeaders(gateway, request.rawHeaders, metadata.shown)
   const { headers } = received
   const { identity } = metadata
   const call: Call = {
