@@ -10,7 +10,7 @@ import type {
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { ConnectionClosed } from './errors.ts'
 import { Http1Exchange } from './http1-exchange.ts'
-import { type AbsoluteForm, type EncodedRequest, RequestEncoder } from './request-encoder.ts'
+import { type AbsoluteForm, type EncodedRequest, encodeRequest } from './request-encoder.ts'
 
 const MAX_IDLE = 256
 /** A connection is dropped so long before the server's keep-alive ends, so that no request meets its close. */
@@ -24,7 +24,7 @@ interface QueuedRequest {
 /** The connections to one address, last in first out. */
 export class ConnectionPool implements Connections, ConnectionOwner {
   readonly #address: UpstreamAddress
-  readonly #encoder: RequestEncoder
+  readonly #form: AbsoluteForm
   readonly #idle: Connection[] = []
   readonly #all = new Set<Connection>()
   /**
@@ -39,12 +39,12 @@ export class ConnectionPool implements Connections, ConnectionOwner {
 
   constructor(address: UpstreamAddress) {
     this.#address = address
-    this.#encoder = new RequestEncoder(absoluteForm(address))
+    this.#form = absoluteForm(address)
     this.trust = trustOf(address)
   }
 
   send(request: UpstreamRequest, listener: UpstreamListener): Exchange {
-    const bytes = this.#encoder.encode(request)
+    const bytes = encodeRequest(request, this.#form)
     const exchange = new Http1Exchange(behindProxy(this.#address, listener), request.method, bytes.closes)
     if (this.#queued.push({ exchange, bytes }) === 1) setImmediate(() => this.#sendAll())
     return exchange

@@ -1,6 +1,13 @@
 import type { UpstreamRequest } from 'guard-gateway/lib/upstream-client'
-import { isToken } from './header-kinds.ts'
-import { HeaderTemplate } from './header-template.ts'
+import {
+  BAD_VALUE,
+  CONNECTION,
+  CONTENT_LENGTH,
+  headerKind,
+  INVALID,
+  isToken,
+  TRANSFER_ENCODING,
+} from './header-kinds.ts'
 
 const BAD_PATH = /[^\x21-\xff]/
 const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
@@ -25,42 +32,51 @@ export interface AbsoluteForm {
 
 const DIRECT: AbsoluteForm = { prefix: '', lines: '' }
 
-/** Encodes requests to one address. */
-export class RequestEncoder {
-  readonly #form: AbsoluteForm
-  /** The headers of the last request: the next one mostly has the same. */
-  #template = new HeaderTemplate([])
+/** The bytes of a request. Throws TypeError for a byte that HTTP forbids, or a `content-length` that is not the body's. */
+export const encodeRequest = (
+  { method, path, headers, body }: UpstreamRequest,
+  { prefix, lines: own }: AbsoluteForm = DIRECT,
+): EncodedRequest => {
+  if (!isToken(method) || path === '' || BAD_PATH.test(path)) throw new TypeError('method or path cannot be sent')
+  const lines = headerLines(headers)
+  const text = `${method} ${prefix}${path} HTTP/1.1\r\n${lines.text}${own}${framingLines(lines, method, body)}\r\n`
+  const isInline = body !== undefined && body.length <= MAX_INLINE_BODY
+  const head = Buffer.allocUnsafe(text.length + (isInline ? body.length : 0))
+  head.write(text, 'latin1')
+  if (isInline) body.copy(head, text.length)
+  return { head, body: isInline ? undefined : body, closes: /\bclose\b/i.test(lines.connection ?? '') }
+}
 
-  constructor(form: AbsoluteForm = DIRECT) {
-    this.#form = form
-  }
+interface HeaderLines {
+  readonly text: string
+  /** Values of `content-length` and `connection`; undefined without such a header. */
+  readonly length: string | undefined
+  readonly connection: string | undefined
+}
 
-  /** Throws TypeError for a byte that HTTP forbids, or a `content-length` that is not the body's. */
-  encode({ method, path, headers, body }: UpstreamRequest): EncodedRequest {
-    if (!isToken(method) || path === '' || BAD_PATH.test(path)) throw new TypeError('method or path cannot be sent')
-    if (!this.#template.matches(headers)) this.#template = new HeaderTemplate(headers)
-    const template = this.#template
-    const { prefix, lines: own } = this.#form
-    const text = `${method} ${prefix}${path} HTTP/1.1\r\n${template.render(headers)}${own}${framingLines(template, headers, method, body)}\r\n`
-    const isInline = body !== undefined && body.length <= MAX_INLINE_BODY
-    const head = Buffer.allocUnsafe(text.length + (isInline ? body.length : 0))
-    head.write(text, 'latin1')
-    if (isInline) body.copy(head, text.length)
-    return { head, body: isInline ? undefined : body, closes: template.closes }
+/** Throws TypeError for a header that cannot be sent. */
+const headerLines = (headers: readonly string[]): HeaderLines => {
+  let text = ''
+  let length: string | undefined
+  let connection: string | undefined
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
+    const kind = headerKind(name)
+    if (kind === INVALID || kind === TRANSFER_ENCODING || BAD_VALUE.test(value))
+      throw new TypeError('a header cannot be sent')
+    if (kind === CONTENT_LENGTH) length = value
+    else if (kind === CONNECTION) connection = value
+    text += `${name}: ${value}\r\n`
   }
+  return { text, length, connection }
 }
 
 /** The `content-length` and `connection` that the caller left out. */
-const framingLines = (
-  template: HeaderTemplate,
-  headers: readonly string[],
-  method: string,
-  body: Buffer | undefined,
-): string => {
+const framingLines = ({ length: given, connection }: HeaderLines, method: string, body: Buffer | undefined): string => {
   const length = body?.length ?? 0
-  const given = template.contentLength(headers)
   if (given !== undefined && Number(given) !== length)
     throw new TypeError('content-length is not the length of the body')
   const isMissing = given === undefined && (length > 0 || !BODILESS.has(method))
-  return `${isMissing ? `Content-Length: ${length}\r\n` : ''}${template.hasConnection ? '' : 'Connection: keep-alive\r\n'}`
+  return `${isMissing ? `Content-Length: ${length}\r\n` : ''}${connection === undefined ? 'Connection: keep-alive\r\n' : ''}`
 }
