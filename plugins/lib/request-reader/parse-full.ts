@@ -12,37 +12,28 @@ import type { LastParsedList, ParsedList } from './last-parsed-list.ts'
 import type { Span } from './member.ts'
 import type { ReadRequest } from './requests.ts'
 import { parseSlice, scanObject, skipValue } from './scanner.ts'
-import type { ToolsCache } from './tools-cache.ts'
 
 /** The caches of parts of earlier bodies. */
 export interface ParseCaches {
   readonly envelopes: EnvelopeCache
-  readonly tools: ToolsCache
   readonly lastList: LastParsedList
 }
 
 /** Parses a whole body at once and hashes it part by part. If its envelope is cached, only the list is parsed. */
-export const parseFull = (
-  style: ApiStyle,
-  body: Buffer,
-  { envelopes, tools: cache, lastList }: ParseCaches,
-): ReadRequest => {
+export const parseFull = (style: ApiStyle, body: Buffer, { envelopes, lastList }: ParseCaches): ReadRequest => {
   const cached = envelopes.parseList(style, body)
   if (cached !== undefined) return readList(style, body, cached, cached.list, lastList)
   const duplicates = new DuplicateMembers(style.list)
-  let tools: Uint8Array | undefined
   let span: Span | undefined
   scanObject(body, {
     member: (name, start) => {
       duplicates.check(name)
       const end = skipValue(body, start, 1)
-      if (name === 'tools') tools = body.subarray(start, end)
-      else if (name === style.list) span = { start, end }
+      if (name === style.list) span = { start, end }
       return end
     },
   })
   const { [style.list]: list, ...members } = parseSlice(body, 0, body.length) as Record<string, unknown>
-  if (tools !== undefined) members.tools = cache.intern(style, tools, members.tools)
   if (!Array.isArray(list) && list !== undefined) members[style.list] = list
   const envelope = envelopeOf(style, members)
   const read = { envelope, before: envelope.before.map((part) => hashPart(part)) }

@@ -8,7 +8,6 @@ import { parseFull } from './parse-full.ts'
 import { parseIncremental } from './parse-incremental.ts'
 import { PrefixChecksums, sharesPrefix } from './prefix-checksums.ts'
 import type { ReadRequest } from './requests.ts'
-import { ToolsCache } from './tools-cache.ts'
 
 /** Smaller bodies are parsed in full each time: a cache entry would cost more. In bytes. */
 const MIN_CACHED_BYTES = 2048
@@ -23,7 +22,7 @@ const ELEMENT_BYTES = 600
 export class RequestReader {
   readonly #bodies = new BodyCache<BodyState>(({ elements }) => elements.length * ELEMENT_BYTES)
   readonly #checksums = new PrefixChecksums()
-  readonly #caches = { envelopes: new EnvelopeCache(), tools: new ToolsCache(), lastList: new LastParsedList() }
+  readonly #caches = { envelopes: new EnvelopeCache(), lastList: new LastParsedList() }
   readonly #styleIds = new WeakMap<ApiStyle, number>()
   #lastStyleId = 0
 
@@ -41,7 +40,6 @@ export class RequestReader {
     this.#bodies.clear()
     this.#checksums.clear()
     this.#caches.envelopes.clear()
-    this.#caches.tools.clear()
     this.#caches.lastList.clear()
   }
 

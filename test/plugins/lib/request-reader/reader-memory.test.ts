@@ -73,14 +73,6 @@ describe('what is remembered of request bodies', () => {
     })
   }
 
-  it('is of a value for tools that one style shares among its requests, and with no other', () => {
-    const reader = new RequestReader()
-    const tools = (style: ApiStyle, model: string) => reader.read(style, bodyOf(1, { model }), '').envelope.tools
-    assert.equal(tools(plain, 'a'), tools(plain, 'b'))
-    assert.deepEqual(tools(deaf, 'c'), tools(plain, 'd'))
-    assert.notEqual(tools(deaf, 'e'), tools(plain, 'f'))
-  })
-
   it('is known to one reader alone: no other knows it', () => {
     const { style, count } = counting()
     const told = [new RequestReader(), new RequestReader()].map((reader) =>
