@@ -1,4 +1,4 @@
-import { type Change, type Gateway, GuardError, type Recording, type Session, type Settled } from 'guard-gateway/core'
+import { type Change, type Gateway, GuardError, type Session, type Settled } from 'guard-gateway/core'
 import { type CallRecord, traceOf } from 'guard-gateway/lib/trace'
 import { callRecord } from './call-row.ts'
 import { type Previews, requestPreview, responsePreview } from './preview.ts'
@@ -21,23 +21,18 @@ export const callRecorder = (
   const pendingRetries = new Set<Promise<void>>()
   const withSessionRow = sessionRowLock()
 
-  const write = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
+  const write = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { session } = settled.call
     // the row of a call is also its decision in the session's history
     const batch: Change[] = [{ table: 'calls', put: record }]
+    await gateway.hooks.record.promise({ settled, record, attempt, batch })
     let change: Change | undefined
-    const commit = (): Promise<boolean> => {
-      if (session !== null) change = attempt === 0 ? totals.changeFor(session, settled) : totals.changeNow(session)
-      if (change !== undefined) batch.push(change)
-      return gateway.storage.write(batch, { hold: true, onRefused: () => retryAnswered(settled, record, attempt + 1) })
-    }
-    const added = runRecordHook(gateway, { settled, record, attempt, batch })
-    const writing = added === undefined ? commit() : added.then(commit)
-    return writing.then((written) => {
-      if (!written) return retry(settled, record, attempt + 1)
-      if (session !== null && change !== undefined) totals.stored(session, change)
-      return undefined
-    })
+    if (session !== null) change = attempt === 0 ? totals.changeFor(session, settled) : totals.changeNow(session)
+    if (change !== undefined) batch.push(change)
+    const onRefused = () => retryAnswered(settled, record, attempt + 1)
+    const written = await gateway.storage.write(batch, { hold: true, onRefused })
+    if (!written) await retry(settled, record, attempt + 1)
+    else if (session !== null && change !== undefined) totals.stored(session, change)
   }
 
   /** Retries a refused write after the client has its reply. */
@@ -102,21 +97,6 @@ export const callRecorder = (
 /** Other writers may change the session or the trace meanwhile. */
 const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }
-
-/** Runs the hook `record`, whose taps add to the batch of a call. Undefined if they are done at once: each promise on the hot path costs. */
-const runRecordHook = (gateway: Gateway, recording: Recording): Promise<void> | undefined => {
-  let isAdded = false
-  let failure: unknown
-  let end = (error: unknown): void => {
-    isAdded = true
-    failure = error
-  }
-  gateway.hooks.record.callAsync(recording, (error) => end(error))
-  if (isAdded) return failure ? Promise.reject(failure) : undefined
-  return new Promise((resolve, reject) => {
-    end = (error) => (error ? reject(error) : resolve())
-  })
-}
 
 /** Looks up whether a session's row is stored: other processes may have inserted or removed it. */
 const refreshStored = async (gateway: Gateway, session: Session | null): Promise<void> => {

@@ -118,18 +118,13 @@ export const createStore = (
   }
   const prepared = (batch: readonly LooseChange[]) =>
     batch.map((change) => prepare(plan(change.table), change, cleaning))
-  // not async: on the way of every request, each further promise costs
-  const write = (batch: readonly LooseChange[], options: WriteOptions = NO_OPTIONS): Promise<boolean> => {
-    if (batch.length === 0) return Promise.resolve(true)
-    try {
-      return driver.write(prepared(batch), {
-        sync: batch.some((change) => change.sync === true),
-        hold: options.hold === true,
-        onRefused: options.onRefused,
-      })
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  const write = async (batch: readonly LooseChange[], options: WriteOptions = NO_OPTIONS): Promise<boolean> => {
+    if (batch.length === 0) return true
+    return driver.write(prepared(batch), {
+      sync: batch.some((change) => change.sync === true),
+      hold: options.hold === true,
+      onRefused: options.onRefused,
+    })
   }
 
   /** One process is enough: work waits in a queue per row. */

@@ -16,7 +16,7 @@ import type { LiveUpstreams } from './live-upstreams.ts'
 import { missingLogin, needsLogin } from './login.ts'
 import { discard } from './read-body.ts'
 import { guardedPath, type Upstream } from './upstream.ts'
-import { NoReply, UpstreamAttempt } from './upstream-attempt.ts'
+import { NoReply, send } from './upstream-attempt.ts'
 import { UsageFilter } from './usage-filter.ts'
 
 /** Statuses that say that another upstream may do better. */
@@ -76,46 +76,35 @@ interface AttemptContext {
   readonly isLast: boolean
 }
 
-/** Gives undefined if it failed and another upstream is to be context. Rejects with NoReply if it was the last. */
-const attempt = (context: AttemptContext, attempts: Attempt[]): Promise<Reply | undefined> => {
-  const { call, upstream } = context
-  const given = {
+/** Gives undefined if it failed and another upstream is to be tried. Rejects with NoReply if it was the last. */
+const attempt = async (context: AttemptContext, attempts: Attempt[]): Promise<Reply | undefined> => {
+  const { gateway, call, client, upstream, isLast } = context
+  const { name, address } = upstream
+  const sent = await bodyFor(upstream, {
     bytes: call.steered_body ?? call.body,
     encoding: call.headers['content-encoding'],
     style: call.style,
     model: call.envelope.model,
     stream: call.envelope.stream,
-  }
-  const prepared = bodyFor(upstream, given)
-  return prepared instanceof Promise
-    ? prepared.then((sent) => sendAttempt(context, sent, attempts))
-    : sendAttempt(context, prepared, attempts)
-}
-
-/** Sends it: by one promise, since each costs on the way of every request. */
-const sendAttempt = (context: AttemptContext, sent: OutboundBody, attempts: Attempt[]): Promise<Reply | undefined> =>
-  new Promise((resolve, reject) => {
-    const { gateway, upstream, client, isLast } = context
-    const failed = (error: unknown): void => {
-      const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
-      attempts.push({ upstream: upstream.name, address: upstream.address, status: null, error: reason })
-      if (isLast || client.gone || !(error instanceof NoReply)) reject(withAttempts(error, attempts))
-      else resolve(undefined)
-    }
-    const answered = (response: UpstreamResponse): void => {
-      const { status } = response
-      attempts.push({ upstream: upstream.name, address: upstream.address, status, error: null })
-      if (isLast || !retryableStatuses.has(status)) resolve(replyOf(context, response, attempts, sent))
-      else {
-        discard(response.body)
-        resolve(undefined)
-      }
-    }
-    new UpstreamAttempt(upstream, gateway.service('requests').get()?.bodies, answered, failed).begin(
-      outgoing(context, sent),
-      client,
-    )
   })
+  try {
+    const owned = gateway.service('requests').get()?.bodies
+    const response = await send(upstream, outgoing(context, sent), client, owned)
+    const { status } = response
+    attempts.push({ upstream: name, address, status, error: null })
+    if (isLast || !retryableStatuses.has(status)) return replyOf(context, response, attempts, sent)
+    discard(response.body)
+  } catch (error) {
+    attempts.push({
+      upstream: name,
+      address,
+      status: null,
+      error: error instanceof NoReply ? error.attempt : 'INTERNAL',
+    })
+    if (isLast || client.gone || !(error instanceof NoReply)) throw withAttempts(error, attempts)
+  }
+  return undefined
+}
 
 const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
   error instanceof GuardError

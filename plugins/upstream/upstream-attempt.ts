@@ -23,7 +23,7 @@ export const send = (
   new Promise((resolve, reject) => new UpstreamAttempt(upstream, owned, resolve, reject).begin(request, client))
 
 /** One attempt with its timeouts: `answered` gets the reply once its head has arrived, `failed` the reason why none has. */
-export class UpstreamAttempt implements UpstreamListener {
+class UpstreamAttempt implements UpstreamListener {
   readonly #upstream: Upstream
   readonly #owned: BodyOwnership | undefined
   readonly #answered: (response: UpstreamResponse) => void
