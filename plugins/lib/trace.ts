@@ -2,12 +2,15 @@ export { argumentHash, canonicalJson } from './trace/argument-hash.ts'
 export { argumentKey } from './trace/argument-key.ts'
 export {
   type CallRecord,
+  callColumns,
+  newCallRecord,
   newTurnsOf,
   recordedCalls,
   rowOf,
   type SessionEvent,
   sessionEvent,
 } from './trace/call-record.ts'
+export type { Previews } from './trace/call-source.ts'
 export {
   callRecords,
   decisionAttributes,

@@ -11,12 +11,6 @@ export const PREVIEW_CHARS = 500
 const INPUT_CHARS = 8_192
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
-/** The two previews of a call; null where none is kept. */
-export interface Previews {
-  readonly request: string | null
-  readonly response: string | null
-}
-
 /** The new part of a conversation: the user's text and tool results since the last assistant turn; null if unknown. */
 export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
   const encoding = call.headers['content-encoding']

@@ -1,7 +1,6 @@
 import { type Change, type Gateway, GuardError, type Session, type Settled } from 'guard-gateway/core'
-import { type CallRecord, traceOf } from 'guard-gateway/lib/trace'
-import { callRecord } from './call-row.ts'
-import { type Previews, requestPreview, responsePreview } from './preview.ts'
+import { type CallRecord, newCallRecord, type Previews, traceOf } from 'guard-gateway/lib/trace'
+import { requestPreview, responsePreview } from './preview.ts'
 import { sessionRowLock } from './session-row-lock.ts'
 import type { WriteBehindTotals } from './write-behind-totals.ts'
 
@@ -58,7 +57,7 @@ export const callRecorder = (
 
   const writeRecord = (settled: Settled, previews: Previews): Promise<void> => {
     const continues = gateway.apiStyles.get(settled.call.style)?.continues === true
-    return write(settled, callRecord(settled, gateway.redact, previews, continues), 0)
+    return write(settled, newCallRecord(settled, gateway.redact, previews, continues), 0)
   }
 
   const record = (settled: Settled): Promise<void> => {

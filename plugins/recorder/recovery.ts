@@ -2,7 +2,7 @@ import type { Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
 import { lookBack, pages } from 'guard-gateway/lib/paging'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { failures } from './aggregates.ts'
-import { sessionTotals } from './call-row.ts'
+import { sessionTotals } from './session-totals.ts'
 
 /** A session as stored, and with the totals of newer records. */
 interface Summed {

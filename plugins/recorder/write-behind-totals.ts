@@ -1,5 +1,5 @@
 import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
-import { sessionTotals } from './call-row.ts'
+import { sessionTotals } from './session-totals.ts'
 
 /** How long the stored totals of a session may be outdated. */
 const MAX_DELAY_MS = 2_000

@@ -1,21 +1,9 @@
-import type {
-  Change,
-  Cost,
-  Decision,
-  Match,
-  Mode,
-  Outcome,
-  Reader,
-  RepliedTool,
-  Row,
-  SessionRow,
-  Settled,
-  Turn,
-  Usage,
-} from 'guard-gateway/core'
+import type { Change, Decision, Reader, Redactor, Row, SessionRow, Settled, Turn } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import { pages } from 'guard-gateway/lib/paging'
-import type { RepliedCall } from 'guard-gateway/lib/threads'
+import { callFacts } from './call-facts.ts'
+import { type CallSource, callSource, type Previews } from './call-source.ts'
+import { columnsOf, type Flagged, flagged, literalOf, type Readers, type ValuesOf } from './fact.ts'
 import { isUserFirstIn, turnsIn } from './turn-text.ts'
 
 declare module 'guard-gateway/core' {
@@ -34,134 +22,42 @@ declare module 'guard-gateway/core' {
   }
 }
 
-/**
- * One guarded request as recorded: a row of table `calls`. Times are milliseconds since 1970, sizes bytes.
- * Hashes, names, counts and outcomes; text only in the two previews.
- */
-export interface CallRecord extends Usage {
-  readonly id: string
-  readonly session_id: string | null
-  readonly project_id: string
-  readonly agent_id: string | null
-  /** The user agent. */
-  readonly client: string
-  readonly style: string
-  readonly path: string
-  readonly model_requested: string
-  readonly model_replied: string | null
-  readonly stream: boolean
-  /** Tokens the reply may have, as asked for. */
-  readonly max_tokens: number | null
-  readonly temperature: number | null
-  readonly mode: Mode
-  readonly decision: Decision['decision']
-  readonly reason: string | null
-  readonly rule_id: string | null
-  /** Null: no rule matched. */
-  readonly matches: readonly Match[] | null
-  readonly policy_version: string
-  readonly probe: boolean
-  /** Rules whose detector failed; null if none did. */
-  readonly faults: readonly string[] | null
-  /** Further facts of the decision event; null if there are none. */
-  readonly notes: Readonly<Record<string, unknown>> | null
-  readonly outcome: Outcome
-  /** Sent to the client; 0 if it left before. */
-  readonly status: number
-  readonly error_type: string | null
-  readonly error_fingerprint: string | null
-  readonly upstream: string | null
-  /** Host that answered, or was asked last. */
-  readonly server_address: string | null
-  /** How many upstreams were tried. */
-  readonly attempts: number
-  readonly upstream_request_id: string | null
-  /** Another attempt of a request that the session knows. */
-  readonly retry: boolean
-  /** Identical blocked requests that came after this one; the last of them stands in the next two columns. */
-  readonly retries: number
-  readonly last_at: number | null
-  readonly last_request_id: string | null
-  readonly received_at: number
-  readonly forwarded_at: number | null
-  readonly first_byte_at: number | null
-  readonly ended_at: number
-  readonly bytes_in: number
-  readonly bytes_out: number
-  readonly usage_source: Settled['usage_source']
-  readonly finish_reason: string | null
-  /** By which a later request may go on from the reply; null where its style knows no such thing. */
-  readonly response_id: string | null
-  /** The reply's id in any other style. */
-  readonly reply_id: string | null
-  readonly fingerprint: string
-  readonly chain_tip: string
-  readonly talk_tip: string
-  readonly items: number
-  readonly talk_items: number
-  readonly thread: string
-  readonly root: boolean
-  /** Null also in records of earlier versions. */
-  readonly parent: string | null
-  readonly keys: readonly string[]
-  /** Turns behind what the request goes on from, as `turnText` writes them; null: nobody looked, or, in records of earlier versions, none. */
-  readonly turns: string | null
-  /** Turns of records of earlier versions; null in others. */
-  readonly new_turns: readonly Turn[] | null
-  /** What detectors measured, by their ids; null: nothing. */
-  readonly measures: Row['measures'] | null
-  readonly request_preview: string | null
-  readonly response_preview: string | null
-  /** Where the call stands among traces; null where none are kept. */
-  readonly trace_id: string | null
-  readonly span_id: string | null
-  readonly parent_span_id: string | null
-  /** Calls of the reply that a later request may give results of without repeating them; null: none. */
-  readonly replied_calls:
-    | readonly (Omit<RepliedCall, 'effect'> & Partial<Pick<RepliedCall, 'effect'>> & { readonly id: string })[]
-    | null
-  /** What the reply asked to call; null: nothing, or no traces are kept. */
-  readonly tool_calls: readonly RepliedTool[] | null
-  /** Null: nobody knows prices. */
-  readonly cost_micro: number | null
-  readonly cost_source: Cost['cost_source'] | null
-  readonly price_version: string | null
+/** One guarded request as recorded: a row of table `calls`. */
+export interface CallRecord extends ValuesOf<typeof callFacts> {}
+
+/** What table `calls` says of its columns. */
+export const callColumns = {
+  columns: columnsOf(callFacts),
+  repeated: flagged(callFacts, 'repeated'),
+  exact: flagged(callFacts, 'exact'),
 }
+
+const readCall = literalOf<CallSource, CallRecord>(callFacts)
+
+/** The record of a settled call. `continues`: a later request may name its reply. */
+export const newCallRecord = (settled: Settled, redact: Redactor, previews: Previews, continues: boolean): CallRecord =>
+  readCall(callSource(settled, redact, previews, continues))
 
 /** Turns that a record adds to what it goes on from. */
 export const newTurnsOf = ({ turns, new_turns }: Pick<CallRecord, 'turns' | 'new_turns'>): readonly Turn[] =>
   turns === null ? (new_turns ?? []) : turnsIn(turns)
 
+type Remembered = Pick<CallRecord, Flagged<typeof callFacts, 'remembered'> & keyof Row>
+
+const remembered = literalOf<CallRecord, Remembered>(
+  Object.fromEntries(
+    flagged(callFacts, 'remembered').map((name) => [name, { from: (record: CallRecord) => record[name] }]),
+  ) as Readers<CallRecord, Remembered>,
+)
+
 /** What detection remembers of a recorded request: how a session's history is read back after a restart. */
 export const rowOf = (record: CallRecord): Row => ({
-  id: record.id,
+  ...remembered(record),
   at: record.received_at,
-  ended_at: record.ended_at,
-  fingerprint: record.fingerprint,
-  chain_tip: record.chain_tip,
-  talk_tip: record.talk_tip,
-  items: record.items,
-  talk_items: record.talk_items,
-  thread: record.thread,
-  root: record.root,
-  parent: record.parent,
-  keys: record.keys,
   new_turns: newTurnsOf(record),
   user_first: record.turns === null ? null : isUserFirstIn(record.turns),
   measures: record.measures ?? {},
-  decision: record.decision,
-  reason: record.reason,
-  rule_id: record.rule_id,
   matches: record.matches ?? [],
-  retry: record.retry,
-  probe: record.probe,
-  retries: record.retries,
-  last_at: record.last_at,
-  outcome: record.outcome,
-  error_fingerprint: record.error_fingerprint,
-  response_id: record.response_id,
-  total_tokens: record.total_tokens,
-  cache_read_tokens: record.cache_read_tokens,
   cost_micro: record.cost_micro ?? 0,
   reserved: 0,
 })

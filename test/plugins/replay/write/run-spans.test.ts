@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Gateway } from 'guard-gateway/core'
-import { callRecords } from 'guard-gateway/lib/trace'
+import { callRecords, newCallRecord } from 'guard-gateway/lib/trace'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { callRecord } from '../../../../plugins/recorder/call-row.ts'
 import { RunSpans, type SummedSpan } from '../../../../plugins/replay/write/run-spans.ts'
 import { spansOfCall, summedCall, summedSpan } from '../../../../plugins/replay/write/summed-span.ts'
 import { aCall, settled } from '../../../kit/settled.ts'
@@ -21,7 +20,7 @@ describe('the spans of a model request as they are summed', () => {
         tool_calls: calls,
         cost: { cost_micro: 7, cost_source: 'priced', price_version: 'v' },
       })
-      const record = callRecord(
+      const record = newCallRecord(
         done,
         new Gateway().use(...foundation()).redact,
         { request: null, response: null },
