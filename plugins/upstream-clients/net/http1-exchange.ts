@@ -16,10 +16,13 @@ const FAILED = 3
 /** The reader does not want the rest. */
 const CANCELLED = 4
 
+/** What an exchange needs of its connection. */
+export type ExchangeConnection = Pick<Connection, 'send' | 'pause' | 'resume' | 'release' | 'destroy'>
+
 /** One request and its response on a connection. A body that arrives together with its head is passed as a buffer; any other is pushed. */
 export class Http1Exchange implements Exchange, PushedBody, BodySink, ConnectionHandler {
   /** Undefined until the end of the event loop's turn in which the request was made. */
-  #connection: Connection | undefined
+  #connection: ExchangeConnection | undefined
   readonly #listener: UpstreamListener
   readonly #method: string
   readonly #closes: boolean
@@ -45,7 +48,7 @@ export class Http1Exchange implements Exchange, PushedBody, BodySink, Connection
   }
 
   /** Sends the request on this connection. */
-  start(connection: Connection, bytes: EncodedRequest): void {
+  start(connection: ExchangeConnection, bytes: EncodedRequest): void {
     this.#connection = connection
     connection.send(this, bytes)
   }
