@@ -1,4 +1,4 @@
-import { apiStyle, type Part, totalled } from 'guard-gateway/core'
+import { apiStyle, type Part } from 'guard-gateway/core'
 import {
   ArgumentText,
   addCalls,
@@ -9,7 +9,6 @@ import {
   contentParts,
   type Draft,
   errorFields,
-  isUsageEmpty,
   noCounts,
   noteCounts,
   parsedEvent,
@@ -17,6 +16,7 @@ import {
   replyMeter,
   resultPart,
   unknownParts,
+  usageOf,
 } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
@@ -51,7 +51,7 @@ const callOf = (call: Shape): Part => {
 }
 
 /** Where the usage of a reply keeps its counts. */
-const counted = { input_tokens: ['tokens', 'input_tokens'], output_tokens: ['tokens', 'output_tokens'] } as const
+const counted = { input: ['tokens', 'input_tokens'], output: ['tokens', 'output_tokens'] } as const
 
 /** What the gateway learns from one reply, streamed or whole. */
 const reader = (draft: Draft): ReplyReader => {
@@ -99,9 +99,6 @@ const reader = (draft: Draft): ReplyReader => {
       addCalls(draft, callsAmong(callParts(message)))
       end(reply)
     },
-    close: () =>
-      isUsageEmpty(counts)
-        ? null
-        : totalled({ input_tokens: counts.input_tokens ?? 0, output_tokens: counts.output_tokens ?? 0 }),
+    close: () => usageOf(counts),
   }
 }

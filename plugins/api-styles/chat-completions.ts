@@ -1,4 +1,4 @@
-import { apiStyle, type Envelope, type Part, totalled, type Usage } from 'guard-gateway/core'
+import { apiStyle, type Envelope, type Part } from 'guard-gateway/core'
 import {
   addBlock,
   addCalls,
@@ -11,11 +11,12 @@ import {
   type Draft,
   errorFields,
   genericCall,
-  isUsageEmpty,
   KeyCursor,
   listenBy,
+  messageParts,
   noCounts,
   noteCounts,
+  noteIdentity,
   parsedEvent,
   providerError,
   type ReplyReader,
@@ -23,14 +24,15 @@ import {
   resultPart,
   tokenLimit,
   unknownParts,
+  usageOf,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { Arrivals } from './chat-completions/arrivals.ts'
 import { chatSpeech } from './chat-completions/speech.ts'
 
 const countPaths = {
-  prompt: ['prompt_tokens'],
-  cached: ['prompt_tokens_details', 'cached_tokens'],
+  input: ['prompt_tokens'],
+  read: ['prompt_tokens_details', 'cached_tokens'],
   output: ['completion_tokens'],
   reasoning: ['completion_tokens_details', 'reasoning_tokens'],
 } as const
@@ -61,10 +63,8 @@ export const chatCompletions = apiStyle({
     switch (message.role) {
       case 'system':
       case 'developer':
-      case 'user': {
-        const content = contentOf(message.content)
-        return [...contentParts(message.role === 'user' ? 'user' : 'system', content), ...content.calls]
-      }
+      case 'user':
+        return messageParts(message.role === 'user' ? 'user' : 'system', contentOf(message.content))
       case 'assistant':
         return assistantParts(message)
       case 'tool':
@@ -152,7 +152,7 @@ const chatReader = (draft: Draft): ReplyReader => {
       // Not every server sends the last event; a reason to finish says as much.
       draft.complete ||= draft.finish_reason !== null
       if (draft.complete) arriving?.close()
-      return usageOf(counts)
+      return usageOf(counts, { includes_cache: true })
     },
   }
 }
@@ -162,8 +162,7 @@ const isDone = (bytes: Buffer, start: number, end: number): boolean =>
   bytes[start] === DONE[0] && end - start < 16 && bytes.toString('latin1', start, end).trim() === '[DONE]'
 
 const noteReply = (draft: Draft, counts: ChatCounts, reply: Shape): void => {
-  draft.model = wordOf(reply.model) ?? draft.model
-  draft.response_id = wordOf(reply.id) ?? draft.response_id
+  noteIdentity(draft, reply)
   if (reply.error !== undefined && reply.error !== null) draft.error = providerError(reply) ?? draft.error
   // Groq tells usage here where nobody asked for it.
   noteCounts(counts, countPaths, shapeOf(reply.x_groq).usage)
@@ -189,15 +188,4 @@ const noteText = (draft: Draft, said: boolean, bytes: number): void => {
   if (bytes === 0) return
   if (said) draft.spoke = true
   else draft.reasoned = true
-}
-
-const usageOf = (counts: ChatCounts): Usage | null => {
-  if (isUsageEmpty(counts)) return null
-  const cached = counts.cached ?? 0
-  return totalled({
-    input_tokens: (counts.prompt ?? 0) - cached,
-    cache_read_tokens: cached,
-    output_tokens: counts.output ?? 0,
-    reasoning_tokens: counts.reasoning ?? 0,
-  })
 }

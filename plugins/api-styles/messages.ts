@@ -4,6 +4,7 @@ import {
   addBlock,
   addCalls,
   type Content,
+  type Counts,
   callPart,
   callsAmong,
   commonEnvelope,
@@ -15,9 +16,12 @@ import {
   isErrorResult,
   KeyCursor,
   listenBy,
+  messageParts,
   noContent,
   noCounts,
   noteCounts,
+  noteError,
+  noteIdentity,
   parsedEvent,
   providerError,
   providerResultPart,
@@ -25,10 +29,21 @@ import {
   replyMeter,
   resultPart,
   unknownParts,
+  usageOf,
 } from 'guard-gateway/lib/api-style'
 import { isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { messagesSpeech } from './messages/speech.ts'
-import { countPaths, type MessageCounts, usageOf } from './messages/usage.ts'
+
+/** Where each count stands in a usage object. */
+const countPaths = {
+  input: ['input_tokens'],
+  read: ['cache_read_input_tokens'],
+  written: ['cache_creation_input_tokens'],
+  written5m: ['cache_creation', 'ephemeral_5m_input_tokens'],
+  written1h: ['cache_creation', 'ephemeral_1h_input_tokens'],
+  output: ['output_tokens'],
+  reasoning: ['output_tokens_details', 'thinking_tokens'],
+} as const
 
 /** Anthropic's Messages. */
 export const messages = apiStyle({
@@ -66,8 +81,7 @@ const BILLING = /^[\t-\r ]*x-anthropic-billing-header:/
 const systemParts = (system: unknown): Part[] => {
   const blocks = Array.isArray(system) ? system : [system]
   const said = blocks.filter((block) => !BILLING.test(textOf(block)))
-  const content = contentOf(said.filter((block) => block !== undefined && block !== null))
-  return [...contentParts('system', content), ...content.calls]
+  return messageParts('system', contentOf(said.filter((block) => block !== undefined && block !== null)))
 }
 
 const textOf = (block: unknown): string => {
@@ -87,10 +101,7 @@ const isCall = (block: unknown): block is Shape => {
 
 const userParts = (content: unknown): Part[] => {
   const blocks = listOf(content)
-  if (!blocks.some(isResult)) {
-    const read = contentOf(content)
-    return [...contentParts('user', read), ...read.calls]
-  }
+  if (!blocks.some(isResult)) return messageParts('user', contentOf(content))
   const beside = blocks.filter((block) => !isResult(block)).map(contentOf)
   return [
     ...blocks.filter(isResult).map(resultOf),
@@ -104,7 +115,7 @@ const assistantParts = (content: unknown): Part[] => {
   const parts: Part[] = []
   let read: Content = noContent()
   const flush = () => {
-    for (const part of [...contentParts('text', read), ...read.calls]) parts.push(part)
+    for (const part of messageParts('text', read)) parts.push(part)
     read = noContent()
   }
   for (const block of Array.isArray(content) ? content : [content ?? '']) {
@@ -191,10 +202,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
     message_stop: () => {
       draft.complete = true
     },
-    error: (event) => {
-      draft.error = providerError(event) ?? { type: null, code: null, message: '' }
-      draft.complete = true
-    },
+    error: (event) => noteError(draft, event),
   }
 
   return {
@@ -217,9 +225,8 @@ const messagesReader = (draft: Draft): ReplyReader => {
   }
 }
 
-const noteMessage = (draft: Draft, counts: MessageCounts, message: Shape): void => {
-  draft.model = wordOf(message.model) ?? draft.model
-  draft.response_id = wordOf(message.id) ?? draft.response_id
+const noteMessage = (draft: Draft, counts: Counts<keyof typeof countPaths>, message: Shape): void => {
+  noteIdentity(draft, message)
   draft.finish_reason = wordOf(message.stop_reason) ?? draft.finish_reason
   noteCounts(counts, countPaths, message.usage)
 }

@@ -1,4 +1,4 @@
-import { apiStyle, type Envelope, type Part, totalled, type Usage } from 'guard-gateway/core'
+import { apiStyle, type Envelope, type Part } from 'guard-gateway/core'
 import {
   addCalls,
   type Counts,
@@ -9,16 +9,19 @@ import {
   conversationId,
   type Draft,
   errorFields,
-  isUsageEmpty,
   KeyCursor,
   listenBy,
+  NO_DETAIL,
   noCounts,
   noteCounts,
+  noteError,
+  noteIdentity,
   parsedEvent,
   providerError,
   type ReplyReader,
   replyMeter,
   tokenLimit,
+  usageOf,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { argumentsOf, itemParts } from './responses/items.ts'
@@ -128,26 +131,24 @@ const responsesReader = (draft: Draft): ReplyReader => {
           break
         default:
           if (event.type !== 'error' && firstOf(event.error) === undefined) break
-          draft.error = providerError(event) ?? { type: null, code: null, message: '' }
-          draft.complete = true
+          noteError(draft, event)
       }
     },
     body(value) {
       finish(value)
       for (const item of listOf(value.output)) draft.output_bytes += bytesOf(shapeOf(item))
     },
-    close: () => usageOf(counts),
+    close: () => usageOf(counts, { includes_cache: true }),
   }
 }
 
 const isEventType = (keys: KeyCursor): boolean => keys.begins('response.') || keys.equals('error')
 
 const noteReply = (draft: Draft, counts: Counts<keyof typeof countPaths>, reply: Shape): void => {
-  draft.model = wordOf(reply.model) ?? draft.model
-  draft.response_id = wordOf(reply.id) ?? draft.response_id
+  noteIdentity(draft, reply)
   draft.finish_reason = wordOf(shapeOf(reply.incomplete_details).reason) ?? wordOf(reply.status) ?? draft.finish_reason
   if (reply.status === 'failed' || firstOf(reply.error) !== undefined) {
-    draft.error = providerError({ error: reply.error }) ?? { type: null, code: null, message: '' }
+    draft.error = providerError({ error: reply.error }) ?? NO_DETAIL
   }
   noteCounts(counts, countPaths, reply.usage)
 }
@@ -168,17 +169,4 @@ const bytesOf = (item: Shape): number => {
     (sum, text) => sum + Buffer.byteLength(text),
     typeof args === 'string' ? Buffer.byteLength(args) : 0,
   )
-}
-
-const usageOf = (counts: Counts<keyof typeof countPaths>): Usage | null => {
-  if (isUsageEmpty(counts)) return null
-  const read = counts.read ?? 0
-  const written = counts.written ?? 0
-  return totalled({
-    input_tokens: (counts.input ?? 0) - read - written,
-    cache_read_tokens: read,
-    cache_write_tokens: written,
-    output_tokens: counts.output ?? 0,
-    reasoning_tokens: counts.reasoning ?? 0,
-  })
 }

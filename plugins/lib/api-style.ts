@@ -9,6 +9,7 @@ export {
   contentParts,
   genericCall,
   isErrorResult,
+  messageParts,
   noContent,
   providerResultPart,
   resultPart,
@@ -18,16 +19,20 @@ export {
   ArgumentText,
   addCalls,
   type Draft,
+  NO_DETAIL,
+  noteError,
+  noteIdentity,
   parsedEvent,
   providerError,
   type ReplyReader,
   replyMeter,
 } from './api-style/reply-meter.ts'
-export { listenBy, type Speech } from './api-style/speech.ts'
+export { eventText, listenBy, type Speech } from './api-style/speech.ts'
 export {
   type CountPaths,
   type Counts,
   isUsageEmpty,
   noCounts,
   noteCounts,
+  usageOf,
 } from './api-style/usage.ts'

@@ -1,6 +1,5 @@
 import type { Listener } from 'guard-gateway/core'
-import type { Speech } from 'guard-gateway/lib/api-style'
-import { contentOf } from 'guard-gateway/lib/api-style'
+import { contentOf, type Speech } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** What a reply of Chat Completions says, and how its stream ends when tokens run out. */

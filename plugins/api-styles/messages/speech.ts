@@ -1,5 +1,5 @@
 import type { Listener } from 'guard-gateway/core'
-import type { Speech } from 'guard-gateway/lib/api-style'
+import { eventText, type Speech } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** What a reply of Messages says, and how its stream ends when tokens run out. */
@@ -53,6 +53,3 @@ export const messagesSpeech = (): Speech => {
     },
   }
 }
-
-const eventText = (event: { readonly type: string }): string =>
-  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

@@ -5,6 +5,7 @@ import {
   contentParts,
   genericCall,
   isErrorResult,
+  messageParts,
   noContent,
   providerResultPart,
   resultPart,
@@ -23,11 +24,10 @@ export const itemParts = (element: unknown): readonly Part[] => {
   return type.endsWith('_output') ? [outputPart(item)] : unknownParts(element)
 }
 
-const messageParts = (item: Shape): Part[] => {
+const saidParts = (item: Shape): Part[] => {
   const kind = kinds.get(item.role)
   if (kind === undefined) return unknownParts(item)
-  const content = contentOf(item.content)
-  return [...contentParts(kind, content), ...content.calls]
+  return messageParts(kind, contentOf(item.content))
 }
 
 const kinds = new Map<unknown, 'system' | 'user' | 'text'>([
@@ -42,7 +42,7 @@ const standIn = (item: Shape, content: unknown): Part[] =>
   contentParts('text', { texts: [], blocks: [[item.type, content ?? null]], calls: [] })
 
 const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
-  message: messageParts,
+  message: saidParts,
   reasoning: () => [],
   // Both stand for something the model said: as a user's word they would end every repetition.
   item_reference: (item) => standIn(item, item.id),

@@ -1,6 +1,5 @@
 import type { Listener } from 'guard-gateway/core'
-import type { Speech } from 'guard-gateway/lib/api-style'
-import { contentOf } from 'guard-gateway/lib/api-style'
+import { contentOf, eventText, type Speech } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** What a reply of Responses says, and how its stream ends when tokens run out. */
@@ -85,6 +84,3 @@ const closing = (output_index: unknown, open: Item): (Shape & { readonly type: s
       : []
   return [...said, { type: 'response.output_item.done', output_index, item: whole(open) }]
 }
-
-const eventText = (event: { readonly type: string; readonly sequence_number: number }): string =>
-  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

@@ -95,6 +95,12 @@ const sourceOf = (block: Shape): string | null => {
   return found.startsWith('data:') ? found.slice(found.indexOf(',') + 1) : found
 }
 
+/** All that a message says, then its calls. */
+export const messageParts = (kind: 'system' | 'user' | 'text', content: Content): Part[] => [
+  ...contentParts(kind, content),
+  ...content.calls,
+]
+
 /** One part of all that a message says, its texts joined by a space; none if it says nothing. */
 export const contentParts = (kind: 'system' | 'user' | 'beside' | 'text', { texts, blocks }: Content): Part[] => {
   if (texts.length === 0 && blocks.length === 0) return []

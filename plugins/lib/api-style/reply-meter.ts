@@ -22,6 +22,21 @@ export const addCalls = (draft: Draft, calls: Draft['calls']): void => {
   for (const call of calls) draft.calls.push(call)
 }
 
+/** Takes over the model and the id that a reply, or a piece of one, says. */
+export const noteIdentity = (draft: Draft, { model, id }: Shape): void => {
+  draft.model = wordOf(model) ?? draft.model
+  draft.response_id = wordOf(id) ?? draft.response_id
+}
+
+/** The reply failed, and the stream ends with this event or body. */
+export const noteError = (draft: Draft, value: unknown): void => {
+  draft.error = providerError(value) ?? NO_DETAIL
+  draft.complete = true
+}
+
+/** An error of which the provider says nothing. */
+export const NO_DETAIL: NonNullable<Reading['error']> = Object.freeze({ type: null, code: null, message: '' })
+
 /** What a dialect makes of a reply. `event` gets bytes that are there only during the call; `close` comes last. */
 export interface ReplyReader {
   event(bytes: Buffer, start: number, end: number): void
@@ -110,7 +125,7 @@ class BodyMeter implements Meter {
 
 const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading => {
   const { output_bytes, model, response_id, finish_reason, calls, complete } = draft
-  const error = draft.error ?? (status >= 400 ? { type: null, code: null, message: '' } : null)
+  const error = draft.error ?? (status >= 400 ? NO_DETAIL : null)
   const readable = calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS)
   const reading = { output_bytes, model, response_id, finish_reason, calls: readable, error, complete, usage }
   return error === null && isWordless(draft, usage) ? { ...reading, wordless: true } : reading

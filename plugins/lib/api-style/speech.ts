@@ -13,6 +13,10 @@ export interface Speech {
   ending(): string
 }
 
+/** An event of a stream as text, named by its type. */
+export const eventText = (event: Shape & { readonly type: string }): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+
 /** The `listen` of a style whose replies `speech` understands: the listener hears them before the style's own meter reads them. */
 export const listenBy =
   (speech: () => Speech) =>

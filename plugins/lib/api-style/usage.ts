@@ -1,3 +1,4 @@
+import { totalled, type Usage } from 'guard-gateway/core'
 import { isShape } from 'guard-gateway/lib/json'
 
 /** Where a dialect's usage object keeps each count. */
@@ -26,7 +27,31 @@ export const noCounts = <K extends string>(paths: CountPaths<K>): Counts<K> => {
   return counts as Counts<K>
 }
 
-export const isUsageEmpty = (counts: Counts<string>): boolean => {
+export const isUsageEmpty = (counts: Partial<Counts<string>>): boolean => {
   for (const name in counts) if (counts[name] !== null) return false
   return true
+}
+
+/** Counts that providers tell of a reply. */
+type ReportedCounts = Counts<'input' | 'read' | 'written' | 'written5m' | 'written1h' | 'output' | 'reasoning'>
+
+/** Whole usage; null if the reply said none. `includes_cache`: `input` counts also what was read from a cache and written into it. */
+export const usageOf = (
+  counts: Partial<ReportedCounts>,
+  { includes_cache = false }: { readonly includes_cache?: boolean } = {},
+): Usage | null => {
+  if (isUsageEmpty(counts)) return null
+  const read = counts.read ?? 0
+  const written5m = counts.written5m ?? 0
+  const written1h = counts.written1h ?? 0
+  const written = counts.written ?? written5m + written1h
+  return totalled({
+    input_tokens: (counts.input ?? 0) - (includes_cache ? read + written : 0),
+    cache_read_tokens: read,
+    cache_write_tokens: written,
+    cache_write_5m_tokens: written5m,
+    cache_write_1h_tokens: written1h,
+    output_tokens: counts.output ?? 0,
+    reasoning_tokens: counts.reasoning ?? 0,
+  })
 }

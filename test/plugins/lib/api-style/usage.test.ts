@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { noUsage, totalled } from 'guard-gateway/core'
-import { isUsageEmpty, noCounts, noteCounts } from 'guard-gateway/lib/api-style'
+import { isUsageEmpty, noCounts, noteCounts, usageOf } from 'guard-gateway/lib/api-style'
 
 describe('usage', () => {
   it('sums up what is known and clamps what is below zero', () => {
@@ -27,6 +27,20 @@ describe('usage', () => {
     noteCounts(counts, paths, null)
     assert.deepEqual(counts, { a: 0, b: 2 })
     assert.ok(!isUsageEmpty(counts))
+  })
+
+  it('is the same whether the count of the input includes what was read from a cache, or not', () => {
+    const counts = { read: 3, written: 2, output: 7, reasoning: 4 }
+    const usage = { ...noUsage, input_tokens: 5, cache_read_tokens: 3, cache_write_tokens: 2, output_tokens: 7 }
+    const whole = { ...usage, reasoning_tokens: 4, total_tokens: 17 }
+    assert.deepEqual(usageOf({ ...counts, input: 10 }, { includes_cache: true }), whole)
+    assert.deepEqual(usageOf({ ...counts, input: 5 }), whole)
+  })
+
+  it('sums up what was written into caches where only their kinds are said, and is null where nothing is', () => {
+    const usage = usageOf({ input: 1, written: null, written5m: 2, written1h: 3 })
+    assert.deepEqual([usage?.cache_write_tokens, usage?.total_tokens], [5, 6])
+    assert.equal(usageOf({ input: null, output: null }), null)
   })
 
   it('takes no count from what is no number', () => {
