@@ -1,5 +1,5 @@
 import { detector, type Finding, type Rule, type TextWatch } from 'guard-gateway/core'
-import { Type } from 'typebox'
+import { optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 
 /** So many characters make a chunk. */
 const CHUNK = 50
@@ -18,14 +18,9 @@ export const contentChant = detector({
   kind: 'outcome',
   defaults: { threshold: 10, window_size: 0 },
   unit: 'repetitions',
-  params: Type.Object(
-    {
-      cut: Type.Optional(
-        Type.Boolean({ description: 'With `block`, in enforce mode: end the stream, not by an error' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    cut: optionalFlag('With `block`, in enforce mode: end the stream, not by an error'),
+  }),
   reachable: ({ threshold }) => threshold >= 3 && threshold <= 40,
   detect: () => undefined,
   stream: (rule) => new Chant(rule),

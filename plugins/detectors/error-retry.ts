@@ -1,6 +1,5 @@
 import { detector, type Ended, elapsed, type Finding } from 'guard-gateway/core'
-import { requestPlaces } from 'guard-gateway/lib/detection'
-import { Type } from 'typebox'
+import { optionalInteger, requestPlaces, ruleParams } from 'guard-gateway/lib/detection'
 
 const COOLDOWN_SECONDS = 60
 
@@ -14,18 +13,9 @@ export const errorRetry = detector({
   kind: 'outcome',
   defaults: { threshold: 5, window_size: 0 },
   unit: 'equal errors',
-  params: Type.Object(
-    {
-      cooldown_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 5,
-          maximum: 86_400,
-          description: 'Seconds after the last error until one request may pass',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    cooldown_seconds: optionalInteger(5, 86_400, 'Seconds after the last error until one request may pass'),
+  }),
   reachable: ({ threshold }) => threshold <= 1000,
 
   detect({ rule, call, session }): Finding | undefined {

@@ -2,51 +2,29 @@ import { detector, type Evidence, elapsed, type Finding, type Row } from 'guard-
 import {
   hasNewUserMessage,
   isIgnoredRequest,
+  optionalInteger,
   repeatsOfOne,
+  requestParams,
   requestPlaces,
   rowsInWindow,
+  ruleParams,
 } from 'guard-gateway/lib/detection'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 
 const SECOND = 1000
 
-const params = Type.Object(
-  {
-    scope: Type.Optional(
-      Type.Union([Type.Literal('session'), Type.Literal('thread')], {
-        description: 'Whose requests are compared: those of the session, or of one conversation',
-      }),
-    ),
-    reset_on_user_message: Type.Optional(
-      Type.Boolean({ description: 'Requests before the last user message do not count' }),
-    ),
-    ignore_in_flight: Type.Optional(
-      Type.Boolean({
-        description: 'Requests that have not ended do not count, for callers that ask several times at once',
-      }),
-    ),
-    ignore_failed: Type.Optional(
-      Type.Boolean({ description: 'Requests that failed do not count: their repeat takes their place' }),
-    ),
-    ignore_aborted: Type.Optional(
-      Type.Boolean({ description: 'Requests whose answer the client did not wait for do not count' }),
-    ),
-    ignore_fresh_starts: Type.Optional(
-      Type.Boolean({
-        description:
-          'Where the client names no session, conversations that begin alike do not count one another, nor do those of different subagents anywhere',
-      }),
-    ),
-    within_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 86_400,
-        description: 'Only requests of the last so many seconds count; all in the window unless set',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const params = ruleParams({
+  ...requestParams({
+    user_message: 'Requests before the last user message do not count',
+    fresh_starts:
+      'Where the client names no session, conversations that begin alike do not count one another, nor do those of different subagents anywhere',
+  }),
+  within_seconds: optionalInteger(
+    1,
+    86_400,
+    'Only requests of the last so many seconds count; all in the window unless set',
+  ),
+})
 
 type Given = Static<typeof params>
 

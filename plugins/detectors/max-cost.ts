@@ -1,6 +1,6 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetWords, PERS } from 'guard-gateway/lib/budget'
-import { Type } from 'typebox'
+import { budgetFault, budgetFinding, budgetWords } from 'guard-gateway/lib/budget'
+import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 
 /** One unit of the billing currency. */
 const UNIT = 1_000_000
@@ -15,25 +15,10 @@ export const maxCost = detector({
   needs: 'prices',
   defaults: { threshold: 5 * UNIT, window_size: 0 },
   unit: 'millionths of the currency',
-  params: Type.Object(
-    {
-      reserve: Type.Optional(
-        Type.Boolean({ description: 'Requests under way count, at what a token of the session has cost so far' }),
-      ),
-      scope: Type.Optional(
-        Type.Enum(['session', 'thread', 'agent', 'project'], {
-          description:
-            'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
-        }),
-      ),
-      per: Type.Optional(
-        Type.Enum(PERS, {
-          description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    reserve: optionalFlag('Requests under way count, at what a token of the session has cost so far'),
+    ...budgetParams,
+  }),
 
   faultIn: budgetFault,
 

@@ -1,6 +1,6 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetWords, PERS } from 'guard-gateway/lib/budget'
-import { Type } from 'typebox'
+import { budgetFault, budgetFinding, budgetWords } from 'guard-gateway/lib/budget'
+import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 
 /** The session, or the agent or the project in a stretch of the calendar, has had its number of requests, those under way included; with `reserve` those that failed give their place back. */
 export const maxRequests = detector({
@@ -11,27 +11,10 @@ export const maxRequests = detector({
   kind: 'budget',
   defaults: { threshold: 50, window_size: 0 },
   unit: 'requests',
-  params: Type.Object(
-    {
-      reserve: Type.Optional(
-        Type.Boolean({
-          description: 'A request only holds a place while it is under way: one that failed gives it back',
-        }),
-      ),
-      scope: Type.Optional(
-        Type.Enum(['session', 'thread', 'agent', 'project'], {
-          description:
-            'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
-        }),
-      ),
-      per: Type.Optional(
-        Type.Enum(PERS, {
-          description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    reserve: optionalFlag('A request only holds a place while it is under way: one that failed gives it back'),
+    ...budgetParams,
+  }),
 
   faultIn: budgetFault,
 

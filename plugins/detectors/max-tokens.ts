@@ -1,5 +1,6 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetWords, PERS } from 'guard-gateway/lib/budget'
+import { budgetFault, budgetFinding, budgetWords } from 'guard-gateway/lib/budget'
+import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 
 /** The session, or the agent or the project in a stretch of the calendar, has had its number of recorded tokens. */
@@ -11,30 +12,17 @@ export const maxTokens = detector({
   kind: 'budget',
   defaults: { threshold: 100_000, window_size: 0 },
   unit: 'tokens',
-  params: Type.Object(
-    {
-      reserve: Type.Optional(Type.Boolean({ description: 'Tokens of requests under way count, by estimate' })),
-      scope: Type.Optional(
-        Type.Enum(['session', 'thread', 'agent', 'project'], {
-          description:
-            'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
-        }),
-      ),
-      per: Type.Optional(
-        Type.Enum(PERS, {
-          description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday',
-        }),
-      ),
-      cache_weight: Type.Optional(
-        Type.Number({
-          minimum: 0,
-          maximum: 1,
-          description: 'How much a token counts that was read from the provider’s cache: 0.1 for a tenth; 1 unless set',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    reserve: optionalFlag('Tokens of requests under way count, by estimate'),
+    ...budgetParams,
+    cache_weight: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'How much a token counts that was read from the provider’s cache: 0.1 for a tenth; 1 unless set',
+      }),
+    ),
+  }),
 
   faultIn: budgetFault,
 

@@ -1,5 +1,5 @@
 import { detector, type Finding } from 'guard-gateway/core'
-import { turnPlaces } from 'guard-gateway/lib/detection'
+import { optionalFlag, optionalInteger, ruleParams, turnPlaces } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 import { isOneAnswer, limitsOf, type Stall, stallOf } from './novelty-stall/stall.ts'
 import { VERDICTS, verdictsOf } from './novelty-stall/verdicts.ts'
@@ -26,30 +26,21 @@ export const noveltyStall = detector({
   kind: 'loop',
   defaults: { threshold: 6, window_size: 0 },
   unit: 'turns',
-  params: Type.Object(
-    {
-      repeated_calls: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: VERDICTS,
-          description: `So many of the turns repeat calls made before; ${REPEATED_CALLS} unless set, and 0 is for flags alone: new calls with known answers may be work`,
-        }),
-      ),
-      wait_threshold: Type.Optional(
-        Type.Integer({
-          minimum: 2,
-          maximum: VERDICTS,
-          description: `Turns that only wait, from which on they have gone nowhere; ${WAIT_THRESHOLD} unless set`,
-        }),
-      ),
-      reset_on_user_message: Type.Optional(
-        Type.Boolean({ description: 'A user message ends the stall; true unless set' }),
-      ),
-      exempt_tools: names('Turns that call nothing but these are passed over; `*` stands for any characters'),
-      mutating_tools: names('Further tools that change something: a call with new arguments is progress'),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    repeated_calls: optionalInteger(
+      0,
+      VERDICTS,
+      `So many of the turns repeat calls made before; ${REPEATED_CALLS} unless set, and 0 is for flags alone: new calls with known answers may be work`,
+    ),
+    wait_threshold: optionalInteger(
+      2,
+      VERDICTS,
+      `Turns that only wait, from which on they have gone nowhere; ${WAIT_THRESHOLD} unless set`,
+    ),
+    reset_on_user_message: optionalFlag('A user message ends the stall; true unless set'),
+    exempt_tools: names('Turns that call nothing but these are passed over; `*` stands for any characters'),
+    mutating_tools: names('Further tools that change something: a call with new arguments is progress'),
+  }),
   reachable: ({ threshold }) => threshold <= VERDICTS,
 
   measure: verdictsOf,

@@ -1,6 +1,5 @@
 import { type Call, detector, elapsed, type Finding, type Start } from 'guard-gateway/core'
-import { requestPlaces } from 'guard-gateway/lib/detection'
-import { Type } from 'typebox'
+import { optionalInteger, requestPlaces, ruleParams } from 'guard-gateway/lib/detection'
 
 const MINUTES = 60
 const MINUTE_MS = 60_000
@@ -18,14 +17,9 @@ export const restartLoop = detector({
   compares: 'starts',
   defaults: { threshold: 5, window_size: 0, params: { minutes: MINUTES }, action: 'flag' },
   unit: 'starts without new work',
-  params: Type.Object(
-    {
-      minutes: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 1440, description: 'Starts of so many minutes before this one count' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    minutes: optionalInteger(1, 1440, 'Starts of so many minutes before this one count'),
+  }),
   reachable: ({ threshold }) => threshold <= 32,
 
   /** By what a start is known: a request that offers tools and holds no turn yet. */

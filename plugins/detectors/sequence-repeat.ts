@@ -13,52 +13,29 @@ import {
   isFreshStart,
   isIgnoredRequest,
   isSameSubagent,
+  optionalFlag,
   periodOf,
+  requestParams,
   requestPlaces,
+  ruleParams,
   sameCalls,
   sameResults,
+  toolNames,
   turnPlaces,
 } from 'guard-gateway/lib/detection'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 
-const params = Type.Object(
-  {
-    result_aware: Type.Optional(Type.Boolean({ description: 'Turns are alike only if their results are, too' })),
-    scope: Type.Optional(
-      Type.Union([Type.Literal('session'), Type.Literal('thread')], {
-        description: 'Whose requests are compared: those of the session, or of one conversation',
-      }),
-    ),
-    reset_on_user_message: Type.Optional(
-      Type.Boolean({ description: 'Requests before the last user message do not count; for turns that is always so' }),
-    ),
-    exempt_tools: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-        maxItems: 64,
-        description:
-          'Tools whose calls do not count: a turn of nothing else breaks a sequence; `*` stands for any characters',
-      }),
-    ),
-    ignore_in_flight: Type.Optional(
-      Type.Boolean({
-        description: 'Requests that have not ended do not count, for callers that ask several times at once',
-      }),
-    ),
-    ignore_failed: Type.Optional(
-      Type.Boolean({ description: 'Requests that failed do not count: their repeat takes their place' }),
-    ),
-    ignore_aborted: Type.Optional(
-      Type.Boolean({ description: 'Requests whose answer the client did not wait for do not count' }),
-    ),
-    ignore_fresh_starts: Type.Optional(
-      Type.Boolean({
-        description:
-          'Where the client names no session, no sequence of requests goes beyond the beginning of a conversation, and none anywhere holds those of different subagents',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const params = ruleParams({
+  result_aware: optionalFlag('Turns are alike only if their results are, too'),
+  exempt_tools: toolNames(
+    'Tools whose calls do not count: a turn of nothing else breaks a sequence; `*` stands for any characters',
+  ),
+  ...requestParams({
+    user_message: 'Requests before the last user message do not count; for turns that is always so',
+    fresh_starts:
+      'Where the client names no session, no sequence of requests goes beyond the beginning of a conversation, and none anywhere holds those of different subagents',
+  }),
+})
 
 type Given = Static<typeof params>
 

@@ -1,7 +1,6 @@
 import { detector, type Finding, type Turn } from 'guard-gateway/core'
-import { turnPlaces } from 'guard-gateway/lib/detection'
+import { optionalFlag, ruleParams, turnPlaces } from 'guard-gateway/lib/detection'
 import { callOf, isNewChange } from 'guard-gateway/lib/tools'
-import { Type } from 'typebox'
 
 /** A call was made before if it was made within so many turns. */
 const REACH = 10
@@ -18,14 +17,9 @@ export const staleTurns = detector({
   kind: 'loop',
   defaults: { threshold: 3, window_size: 6 },
   unit: 'turns that only repeat',
-  params: Type.Object(
-    {
-      reset_on_user_message: Type.Optional(
-        Type.Boolean({ description: 'Turns before the last user message do not count; true unless set' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    reset_on_user_message: optionalFlag('Turns before the last user message do not count; true unless set'),
+  }),
   reachable: ({ threshold, window_size }) => threshold <= Math.max(1, window_size),
 
   detect({ rule, turns }): Finding | undefined {

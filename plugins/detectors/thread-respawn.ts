@@ -1,6 +1,5 @@
 import { detector, elapsed, type Finding } from 'guard-gateway/core'
-import { requestPlaces } from 'guard-gateway/lib/detection'
-import { Type } from 'typebox'
+import { optionalInteger, requestPlaces, ruleParams } from 'guard-gateway/lib/detection'
 import { type Beginning, beginningsIn, beginsLike, FIRST_TURNS } from './thread-respawn/beginnings.ts'
 
 const WITHIN_SECONDS = 1800
@@ -19,25 +18,14 @@ export const threadRespawn = detector({
   kind: 'loop',
   defaults: { threshold: 4, window_size: 64 },
   unit: 'conversations that begin alike',
-  params: Type.Object(
-    {
-      within_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 60,
-          maximum: 86_400,
-          description: `From the first beginning to the last; ${WITHIN_SECONDS} unless set`,
-        }),
-      ),
-      pause_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 3600,
-          description: `From the end of one to the beginning of the next at most; ${PAUSE_SECONDS} unless set`,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    within_seconds: optionalInteger(60, 86_400, `From the first beginning to the last; ${WITHIN_SECONDS} unless set`),
+    pause_seconds: optionalInteger(
+      1,
+      3600,
+      `From the end of one to the beginning of the next at most; ${PAUSE_SECONDS} unless set`,
+    ),
+  }),
   reachable: ({ threshold, window_size }) => threshold >= 2 && threshold * (FIRST_TURNS + 1) <= window_size,
 
   detect({ rule, call, row, past, turns }): Finding | undefined {

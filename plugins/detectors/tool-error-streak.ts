@@ -1,6 +1,12 @@
 import { detector, type Finding, type ToolCall, type Turn } from 'guard-gateway/core'
-import { cachedToolMatcher, shownToolName, turnPlaces } from 'guard-gateway/lib/detection'
-import { Type } from 'typebox'
+import {
+  cachedToolMatcher,
+  optionalFlag,
+  ruleParams,
+  shownToolName,
+  toolNames,
+  turnPlaces,
+} from 'guard-gateway/lib/detection'
 
 /** The same tool fails with the same error, one tool turn after another; whether it failed is what the result itself flags. */
 export const toolErrorStreak = detector({
@@ -11,20 +17,10 @@ export const toolErrorStreak = detector({
   kind: 'loop',
   defaults: { threshold: 4, window_size: 0 },
   unit: 'equal failures',
-  params: Type.Object(
-    {
-      reset_on_user_message: Type.Optional(
-        Type.Boolean({ description: 'A user message ends the streak; true unless set' }),
-      ),
-      exempt_tools: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-          maxItems: 64,
-          description: 'Tools whose calls are passed over; `*` stands for any characters',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    reset_on_user_message: optionalFlag('A user message ends the streak; true unless set'),
+    exempt_tools: toolNames('Tools whose calls are passed over; `*` stands for any characters'),
+  }),
   reachable: ({ threshold }) => threshold <= 1000,
 
   detect({ rule, turns }): Finding | undefined {

@@ -1,6 +1,12 @@
 import { detector, type Finding } from 'guard-gateway/core'
-import { letterCounts, lettersIn, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
-import { Type } from 'typebox'
+import {
+  letterCounts,
+  lettersIn,
+  optionalFlag,
+  ruleParams,
+  turnPlaces,
+  turnsSinceUser,
+} from 'guard-gateway/lib/detection'
 import { COMPLAINTS, complaintLetters } from './worded-error/complaints.ts'
 
 /**
@@ -15,14 +21,9 @@ export const wordedError = detector({
   kind: 'loop',
   defaults: { threshold: 4, window_size: 0 },
   unit: 'equal complaints',
-  params: Type.Object(
-    {
-      reset_on_user_message: Type.Optional(
-        Type.Boolean({ description: 'A user message ends the streak; true unless set' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: ruleParams({
+    reset_on_user_message: optionalFlag('A user message ends the streak; true unless set'),
+  }),
   reachable: ({ threshold }) => threshold <= COMPLAINTS,
 
   measure: complaintLetters,

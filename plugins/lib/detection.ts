@@ -12,6 +12,14 @@ export {
   turnsOfReply,
   turnsSinceUser,
 } from './detection/locations.ts'
+export {
+  budgetParams,
+  optionalFlag,
+  optionalInteger,
+  requestParams,
+  ruleParams,
+  toolNames,
+} from './detection/params.ts'
 export { RecentHashes } from './detection/recent-hashes.ts'
 export { hasNewUserMessage, isFreshStart, isIgnoredRequest, isSameSubagent, repeatsOfOne } from './detection/repeats.ts'
 export { type FreshTurn, rememberTurns, type TurnNotes } from './detection/turn-memory.ts'

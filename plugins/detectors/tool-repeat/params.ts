@@ -1,3 +1,4 @@
+import { optionalFlag, optionalInteger, toolNames } from 'guard-gateway/lib/detection'
 import { type Static, Type } from 'typebox'
 
 /** Polls, and failures that changes do not cure, are looked for this far back. */
@@ -6,50 +7,29 @@ export const POLL_THRESHOLD = 10
 export const FAILED_THRESHOLD = 5
 export const UNCHANGED_THRESHOLD = 10
 
-const names = (description: string) =>
-  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 64, description }))
-
 export const params = Type.Object(
   {
-    result_aware: Type.Optional(
-      Type.Boolean({
-        description: 'Count only calls whose results are equal and not empty; a change in between begins anew',
-      }),
+    result_aware: optionalFlag(
+      'Count only calls whose results are equal and not empty; a change in between begins anew',
     ),
-    reset_on_user_message: Type.Optional(
-      Type.Boolean({ description: 'Calls before the last user message do not count' }),
-    ),
-    exempt_tools: names('Tools whose calls do not count; `*` stands for any characters'),
-    poll_tools: names(
+    reset_on_user_message: optionalFlag('Calls before the last user message do not count'),
+    exempt_tools: toolNames('Tools whose calls do not count; `*` stands for any characters'),
+    poll_tools: toolNames(
       'Tools that ask how something is getting on: only equal results count, and `poll_threshold` of them. With `result_aware` the known ones are meant where none are named',
     ),
-    poll_threshold: Type.Optional(
-      Type.Integer({
-        minimum: 2,
-        maximum: FAR,
-        description: `Equal polls in the last ${FAR} turns; ${POLL_THRESHOLD} unless set`,
-      }),
+    poll_threshold: optionalInteger(2, FAR, `Equal polls in the last ${FAR} turns; ${POLL_THRESHOLD} unless set`),
+    failed_threshold: optionalInteger(
+      2,
+      FAR,
+      `With \`result_aware\`: equal failures in the last ${FAR} turns that count whatever was changed in between; ${FAILED_THRESHOLD} unless set`,
     ),
-    failed_threshold: Type.Optional(
-      Type.Integer({
-        minimum: 2,
-        maximum: FAR,
-        description: `With \`result_aware\`: equal failures in the last ${FAR} turns that count whatever was changed in between; ${FAILED_THRESHOLD} unless set`,
-      }),
+    unchanged_threshold: optionalInteger(
+      2,
+      FAR,
+      `The same where nothing tells whether the calls failed; ${UNCHANGED_THRESHOLD} unless set`,
     ),
-    unchanged_threshold: Type.Optional(
-      Type.Integer({
-        minimum: 2,
-        maximum: FAR,
-        description: `The same where nothing tells whether the calls failed; ${UNCHANGED_THRESHOLD} unless set`,
-      }),
-    ),
-    repeated_edits: Type.Optional(
-      Type.Boolean({
-        description: 'With `result_aware`: the same edit in consecutive turns counts whatever its results',
-      }),
-    ),
-    mutating_tools: names(
+    repeated_edits: optionalFlag('With `result_aware`: the same edit in consecutive turns counts whatever its results'),
+    mutating_tools: toolNames(
       'With `result_aware`: further tools that edit; their calls in consecutive turns count whatever their results',
     ),
   },
