@@ -1,4 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { serverDefaults } from 'guard-gateway/lib/config-defaults'
 import { glob } from 'guard-gateway/lib/glob'
 import { hostCheck } from './admission/hosts.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
@@ -8,7 +9,7 @@ import { drain } from './connections/drain.ts'
 import { InFlightRequests } from './connections/in-flight.ts'
 import type { Log } from './log.ts'
 import { SerialQueue } from './models/serial-queue.ts'
-import { type HttpOptions, type ServerOptions, serverDefaults } from './options.ts'
+import type { HttpOptions, ServerOptions } from './options.ts'
 
 /** How long a client should wait before it tries again, in seconds. */
 const RETRY_AFTER = '1'

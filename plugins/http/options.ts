@@ -29,19 +29,3 @@ export interface HttpOptions {
   /** Hosts and web origins that the MCP transport and its management accept besides the gateway's own. */
   readonly mcp?: { readonly allowed_hosts?: readonly string[]; readonly allowed_origins?: readonly string[] | null }
 }
-
-export const serverDefaults: ServerOptions = {
-  host: '127.0.0.1',
-  port: 8787,
-  allow_remote: false,
-  allow_mode_header: false,
-  allowed_hosts: [],
-  allowed_origins: [],
-  body_limit_bytes: 67_108_864,
-  shutdown_grace_seconds: 30,
-  write_idle_seconds: 300,
-  max_connections: 4096,
-  max_in_flight: 2000,
-  buffer_bytes: 268_435_456,
-  block_status_override: {},
-}

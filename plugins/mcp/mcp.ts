@@ -1,10 +1,11 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { mcpDefaults } from 'guard-gateway/lib/config-defaults'
 import { type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'
-import { limitDefaults, type McpLimits, type McpOptions } from './options.ts'
+import type { McpLimits, McpOptions } from './options.ts'
 import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
 import { InFlight } from './server-http/in-flight.ts'
 import { serversOf } from './servers/configured-servers.ts'
@@ -14,9 +15,6 @@ import type { SessionInfo } from './session/session.ts'
 import { Sessions } from './session/sessions.ts'
 import { type PinRows, ToolCatalog } from './tools/index.ts'
 
-const APPROVAL_SECONDS = 300
-const IDLE_SECONDS = 28_800
-const CHILD_IDLE_SECONDS = 300
 /** How often the policy file is looked at while no call comes: a change is read and in force within a second. */
 const LOOK_MS = 500
 
@@ -39,12 +37,14 @@ export class Mcp {
   constructor(gateway: Gateway, options: McpOptions) {
     this.gateway = gateway
     this.options = options
-    this.limits = { ...limitDefaults, ...options.limits }
+    this.limits = { ...mcpDefaults.limits, ...options.limits }
     this.audit = new Audit(gateway)
-    const timeout_ms = (options.approval_timeout_seconds ?? APPROVAL_SECONDS) * 1000
+    const { approval_timeout_seconds = mcpDefaults.approval_timeout_seconds } = options
+    const { session_idle_seconds = mcpDefaults.session_idle_seconds } = options
+    const { child_idle_seconds = mcpDefaults.child_idle_seconds } = options
     const { full_content_logging = false } = options
+    const timeout_ms = approval_timeout_seconds * 1000
     this.approvals = new Approvals(gateway, this.audit, { timeout_ms, full_content_logging })
-    const { session_idle_seconds = IDLE_SECONDS, child_idle_seconds = CHILD_IDLE_SECONDS } = options
     this.sessions = new Sessions(gateway, this.limits, session_idle_seconds, child_idle_seconds)
   }
 

@@ -50,5 +50,3 @@ export interface McpOptions {
   /** Of this process; what of it a server's child gets is decided by rule. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
-
-export const limitDefaults: McpLimits = { frame_bytes: 16_777_216, sessions: 1000, pending: 1024 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
+import { replayDefaults } from 'guard-gateway/lib/config-defaults'
 import { inflated, projectHeader, refusals } from 'guard-gateway/lib/http'
 import { type TSchema, Type } from 'typebox'
 import { type Codec, codecFor, plainCodec } from './codec.ts'
@@ -7,7 +8,6 @@ import { receive } from './receive.ts'
 import { type Ignored, signals } from './signals.ts'
 
 /** Bytes of a request, also inflated. */
-const DEFAULT_MAX_BYTES = 32 * 1024 * 1024
 
 export interface OtlpReceiverOptions {
   /** Keep previews of prompts and replies, redacted and cut; false if absent. */
@@ -20,7 +20,7 @@ export interface OtlpReceiverOptions {
 export const routes =
   (
     gateway: Gateway,
-    { full_content_logging = false, max_body_bytes = DEFAULT_MAX_BYTES }: OtlpReceiverOptions,
+    { full_content_logging = false, max_body_bytes = replayDefaults.max_otlp_bytes }: OtlpReceiverOptions,
     ignored: Ignored,
   ) =>
   async (app: FastifyInstance): Promise<void> => {

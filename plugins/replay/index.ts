@@ -1,4 +1,5 @@
 import { type Gateway, type Plugin, type Recording, stages } from 'guard-gateway/core'
+import { replayDefaults, sessionDefaults } from 'guard-gateway/lib/config-defaults'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Automatic } from './automatic/automatic.ts'
@@ -22,7 +23,6 @@ export { replayCommands } from './commands.ts'
 export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000
-const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 
 /** The trace store: keeps what writers say of runs, traces every model request, and lists, reads, exports and compares. */
 export const replay = (options: ReplayOptions = {}): Plugin => ({
@@ -37,12 +37,12 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     }
     const runWriter = new RunWriter(gateway, written, options.max_open_bytes)
     const retention = new Retention(gateway, runWriter, options.retention)
-    const idle_ms = (options.idle_timeout_minutes ?? 30) * MINUTE_MS
+    const idle_ms = (options.idle_timeout_minutes ?? sessionDefaults.idle_timeout_minutes) * MINUTE_MS
     const automatic = new Automatic(gateway, runWriter, idle_ms, () => stream.isHeard)
     const tools = new ToolCalls(runWriter, () => stream.isHeard)
     const pricing = new Pricing(gateway, options.pricing)
     const maintenance = new Maintenance(gateway, retention, runWriter.staging)
-    const imports = new Imports(gateway, runWriter, options.max_import_bytes ?? MAX_IMPORT_BYTES)
+    const imports = new Imports(gateway, runWriter, options.max_import_bytes ?? replayDefaults.max_import_bytes)
     const cache = new RunCache(() => gateway.storage)
     const parts = { gateway, imports, runWriter, cache, retention, stream }
     let key = ''

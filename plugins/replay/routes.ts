@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
+import { replayDefaults } from 'guard-gateway/lib/config-defaults'
 import { projectHeader } from 'guard-gateway/lib/http'
 import { exactJson, needJson } from './api/bodies.ts'
 import { described } from './api/described.ts'
@@ -30,7 +31,7 @@ export interface Parts {
 /** The trace store's interface, below `/api/v1`. */
 export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
   const { gateway, imports, runWriter, cache, retention, stream } = parts
-  exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
+  exactJson(app, options.max_body_bytes ?? replayDefaults.max_body_bytes)
 
   const trace = described('Ingest a trace with nested spans, events and artifacts', {
     body: traceBody,

@@ -1,4 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { sessionDefaults } from 'guard-gateway/lib/config-defaults'
 import { Agents } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
 import { identifiers } from './identifiers.ts'
@@ -21,7 +22,9 @@ export interface SessionsOptions {
 const MINUTE_MS = 60_000
 
 /** Finds each call's project, agent and session, keeps the agents' keys, and stops what is paused. */
-export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): Plugin => ({
+export const sessions = ({
+  idle_timeout_minutes = sessionDefaults.idle_timeout_minutes,
+}: SessionsOptions = {}): Plugin => ({
   name: 'sessions',
   apply(gateway: Gateway) {
     gateway.errorCodes.add(...Object.values(sessionErrors))

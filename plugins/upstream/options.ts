@@ -43,5 +43,3 @@ export interface UpstreamOptions {
   /** Style to the path after `base_url`. */
   readonly paths?: Readonly<Record<string, string>>
 }
-
-export const timeoutDefaults: Timeouts = { connect_ms: 10_000, headers_ms: 600_000, idle_ms: 300_000, total_ms: 0 }

@@ -1,10 +1,11 @@
 import type { Registry } from 'guard-gateway/core'
+import { timeoutDefaults } from 'guard-gateway/lib/config-defaults'
 import { glob } from 'guard-gateway/lib/glob'
 import { upstreamAddress } from 'guard-gateway/lib/network'
 import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
-import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'
+import type { Timeouts, UpstreamOptions } from './options.ts'
 
 /** An upstream with everything precomputed that is the same for all its requests. */
 export interface Upstream {

@@ -1,5 +1,6 @@
 /** Libraries that plugins share, in the order of their floors: each may import those before it. */
 export const libraries = [
+  'config-defaults',
   'ids',
   'text',
   'glob',

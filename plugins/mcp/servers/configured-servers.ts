@@ -1,9 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
 import { childEnv } from 'guard-gateway/lib/child-env'
+import { mcpServerDefaults } from 'guard-gateway/lib/config-defaults'
 import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { McpServerOptions } from '../options.ts'
-
-const TIMEOUT_SECONDS = 300
 
 /** What a child of the gateway gets of its environment: what programs need to run at all, and no credential. */
 const basics =
@@ -48,7 +47,7 @@ export const serverOf = (
     proxy,
     ca,
     headers = {},
-    timeout_seconds = TIMEOUT_SECONDS,
+    timeout_seconds = mcpServerDefaults.timeout_seconds,
     command,
     args = [],
     cwd,

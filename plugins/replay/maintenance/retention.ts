@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Gateway, TableName } from 'guard-gateway/core'
+import { replayDefaults } from 'guard-gateway/lib/config-defaults'
 import type { Retention as Settings } from '../options.ts'
 import type { RunRow } from '../tables.ts'
 import { DAY_NS, NS_PER_MS, nowNs } from '../time.ts'
@@ -38,10 +39,11 @@ export class Retention {
   #stopped = false
 
   constructor(gateway: Gateway, runWriter: RunWriter, settings: Settings = {}) {
-    const { days = 30, max_runs = 100_000, max_bytes = 2 ** 31 } = settings
-    const { audit_days = 90, max_audit_records = 1_000_000 } = settings
     this.#gateway = gateway
     this.#runWriter = runWriter
+    const { retention } = replayDefaults
+    const { days = retention.days, max_runs = retention.max_runs, max_bytes = retention.max_bytes } = settings
+    const { audit_days = retention.audit_days, max_audit_records = retention.max_audit_records } = settings
     this.settings = { days, max_runs, max_bytes, audit_days, max_audit_records }
     this.#audit = new AuditRetention(gateway, this.settings)
   }

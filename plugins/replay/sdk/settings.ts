@@ -2,7 +2,8 @@ import type { GuardOptions } from './api.ts'
 import { GuardUseError } from './errors.ts'
 import type { Report } from './reports.ts'
 
-const BASE_URL = 'http://127.0.0.1:8787'
+/** Where a gateway listens that is not told otherwise. */
+export const BASE_URL = 'http://127.0.0.1:8787'
 
 /** The options of a guard with everything filled in. */
 export interface Settings {

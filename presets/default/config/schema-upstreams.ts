@@ -1,3 +1,4 @@
+import { timeoutDefaults } from 'guard-gateway/lib/config-defaults'
 import { type Static, Type } from 'typebox'
 import { ownCa, ownProxy } from './schema-network.ts'
 import { section } from './schema-parts.ts'
@@ -11,10 +12,10 @@ const map = (description: string) =>
 
 const timeoutsSchema = Type.Object(
   {
-    connect_ms: milliseconds(10_000, 'TCP and TLS connection'),
-    headers_ms: milliseconds(600_000, 'first byte of the answer'),
-    idle_ms: milliseconds(300_000, 'silence between two chunks'),
-    total_ms: milliseconds(0, 'the whole call; 0 is no limit'),
+    connect_ms: milliseconds(timeoutDefaults.connect_ms, 'TCP and TLS connection'),
+    headers_ms: milliseconds(timeoutDefaults.headers_ms, 'first byte of the answer'),
+    idle_ms: milliseconds(timeoutDefaults.idle_ms, 'silence between two chunks'),
+    total_ms: milliseconds(timeoutDefaults.total_ms, 'the whole call; 0 is no limit'),
   },
   section,
 )

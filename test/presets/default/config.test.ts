@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
-import { serverDefaults } from '../../../plugins/http/options.ts'
-import { limitDefaults } from '../../../plugins/mcp/options.ts'
-import { timeoutDefaults } from '../../../plugins/upstream/options.ts'
+import * as defaults from 'guard-gateway/lib/config-defaults'
+import { BASE_URL } from '../../../plugins/replay/sdk/settings.ts'
 import { emptyConfig } from '../../../presets/default/config/defaults.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
 
@@ -31,10 +30,18 @@ describe('a configuration', () => {
     assert.deepEqual([builtIn.gateway_key, builtIn.storage.file], ['', 'guard.db'])
   })
   it('has the defaults that plugins have of their own, for those who use them without one', async () => {
-    const { server, mcp, upstreams } = await parse(key, { OPENAI_API_KEY: 'sk-openai' })
-    assert.deepEqual(server, serverDefaults)
-    assert.deepEqual(mcp.limits, limitDefaults)
-    assert.deepEqual(upstreams[0]?.timeouts, timeoutDefaults)
+    const { server, sessions, replay, mcp, upstreams } = await parse(key, { OPENAI_API_KEY: 'sk-openai' })
+    assert.deepEqual(server, defaults.serverDefaults)
+    assert.deepEqual(sessions, defaults.sessionDefaults)
+    assert.deepEqual({ ...replay, ...defaults.replayDefaults }, replay)
+    assert.deepEqual({ ...mcp, ...defaults.mcpDefaults }, mcp)
+    assert.deepEqual(upstreams[0]?.timeouts, defaults.timeoutDefaults)
+    assert.equal(BASE_URL, `http://${server.host}:${server.port}`, 'the SDK imports no library')
+  })
+  it('hands out defaults that nobody else has, so that what is filled in changes no other', () => {
+    const { server, mcp, replay } = emptyConfig()
+    for (const own of [server, mcp.limits, replay, replay.retention]) Object.assign(own, { changed: true })
+    assert.doesNotMatch(JSON.stringify(emptyConfig()), /changed/)
   })
   it('takes the price file from the environment before its own key, relative to where it is named', async () => {
     const text = `${key}\nreplay: { pricing: prices.yml }`
