@@ -37,7 +37,8 @@ class StringTruncator {
   *steps(): Generator<void> {
     const marks = new JsonMarks()
     for (let at = 0; at < this.#bytes.length; at += BLOCK) {
-      marks.feed(this.#bytes.subarray(at, at + BLOCK), (byte, offset) => this.#mark(byte, at + offset))
+      marks.feed(this.#bytes.subarray(at, at + BLOCK))
+      for (let byte = marks.next(); byte !== 0; byte = marks.next()) this.#mark(byte, at + marks.at)
       yield
     }
   }

@@ -2,7 +2,8 @@ import type { Code, GuardError } from 'guard-gateway/core'
 import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import { LongInteger, parseBounded } from './bounded.ts'
 import { type JsonChunk, JsonChunker, type OpenContainer } from './chunks.ts'
-import { readJsonStrict, refuseNoText, type StrictJson } from './reader.ts'
+import { stringAt } from './marks.ts'
+import { readJsonStrict, refuseDoubled, refuseNoText, refuseOutline, type StrictJson } from './reader.ts'
 import { MAX_MEMBERS, strictFaults, type TextPlace } from './strict-faults.ts'
 import { lineAndColumn, syntaxErrorAt } from './syntax.ts'
 
@@ -14,41 +15,18 @@ export const readJsonChunked = async (bytes: Buffer, options: StrictJson, pace =
   if (bytes.length <= SMALL) return readJsonStrict(bytes, options)
   const { max_depth, code = 'INVALID_JSON', unique = false } = options
   refuseNoText(bytes, code)
-  const chunker = new JsonChunker(bytes, max_depth, MAX_MEMBERS)
+  const chunker = new JsonChunker(bytes, max_depth, unique ? MAX_MEMBERS : -1)
   await paced(chunker.steps(), pace)
-  const { chunks, names, too_deep } = chunker
-  if (too_deep !== -1) throw strictFaults.tooDeep(code, max_depth, placeAt(bytes, too_deep))
-  const surplus = unique ? names[MAX_MEMBERS] : undefined
-  if (surplus !== undefined) throw strictFaults.manyMembers(code, placeAt(bytes, surplus))
+  const { chunks, outline } = chunker
+  refuseOutline(bytes, outline, max_depth, code)
   const assembly = new Assembly(bytes, code)
   for (const chunk of chunks) {
     assembly.add(chunk)
     if (pace.due) await pace.rest()
   }
   const value = assembly.value()
-  if (unique && names.length > 0 && names.length > Object.keys(value as object).length)
-    refuseDoubled(bytes, names, code)
+  refuseDoubled(bytes, outline, value, code)
   return value
-}
-
-const placeAt = (bytes: Buffer, at: number): TextPlace => {
-  const text = bytes.toString('utf8', 0, at)
-  return lineAndColumn(text, text.length)
-}
-
-const stringAt = (bytes: Buffer, open: number): unknown => {
-  let end = open + 1
-  while (bytes[end] !== 0x22) end += bytes[end] === 0x5c ? 2 : 1
-  return JSON.parse(bytes.toString('utf8', open, end + 1))
-}
-
-const refuseDoubled = (bytes: Buffer, names: readonly number[], code: Code): void => {
-  const seen = new Set<unknown>()
-  for (const at of names) {
-    const name = stringAt(bytes, at)
-    if (seen.has(name)) throw strictFaults.doubled(code, placeAt(bytes, at))
-    seen.add(name)
-  }
 }
 
 type List = unknown[]
@@ -159,7 +137,7 @@ class Assembly {
   #lastIn(above: OpenContainer | undefined, container: unknown): unknown {
     if (above === undefined) return this.#value
     if (above.isList) return (container as List).at(-1)
-    return (container as Members)[String(stringAt(this.#bytes, above.name))]
+    return (container as Members)[stringAt(this.#bytes, above.name)]
   }
 }
 

@@ -1,4 +1,5 @@
-import { mark } from './marks.ts'
+import { JsonMarks, mark } from './marks.ts'
+import { JsonOutline } from './outline.ts'
 
 /** Bytes that are looked at in one go, and of which a chunk is made; as much JSON is parsed in about a millisecond. */
 export const CHUNK_BYTES = 65_536
@@ -30,45 +31,28 @@ interface Frame {
   name: number
 }
 
-const BLANK = 0x20
-const BACKSLASH = 0x5c
-
-const isMark = new Uint8Array(256)
-for (const byte of [mark.string, mark.array, mark.arrayEnd, mark.object, mark.objectEnd, mark.comma]) isMark[byte] = 1
-
-/** Cuts the bytes of a JSON text into chunks, and sees how deep it nests and what its top level names. Needs no valid JSON: that is for the parser to find. */
+/** Cuts the bytes of a JSON text into chunks, with its outline. Needs no valid JSON: that is for the parser to find. */
 export class JsonChunker {
   readonly #bytes: Uint8Array
-  readonly #max_depth: number
+  readonly #marks = new JsonMarks()
   readonly #open: Frame[] = []
-  #at = 0
-  #inString = false
-  /** The last byte that is no blank; of a string its quote. */
-  #last = 0
-  #depth = 0
-  #isObject = false
   /** A bracket that does not fit, or the end of the value: what follows is one chunk. */
   #ended = false
   #line = 1
   #lineStart = 0
   #from: Omit<JsonChunk, 'to' | 'after'> = { from: 0, before: [], line: 1, line_start: 0 }
   readonly chunks: JsonChunk[] = []
-  /** Offsets of the names at the top level, where the text is an object; one more than `max_names` at most. */
-  readonly names: number[] = []
-  readonly #max_names: number
-  /** Offset of the first bracket that goes deeper than `max_depth`; -1 if none does. */
-  too_deep = -1
+  readonly outline: JsonOutline
 
   constructor(bytes: Uint8Array, max_depth: number, max_names: number) {
     this.#bytes = bytes
-    this.#max_depth = max_depth
-    this.#max_names = max_names
+    this.outline = new JsonOutline(max_depth, max_names)
   }
 
   /** Goes through the text, yielding as often as it has looked at so many bytes. */
   *steps(): Generator<void> {
-    while (this.#at < this.#bytes.length && this.too_deep === -1) {
-      this.#look(Math.min(this.#bytes.length, this.#at + CHUNK_BYTES))
+    for (let from = 0; from < this.#bytes.length && this.outline.too_deep === -1; from += CHUNK_BYTES) {
+      this.#look(from)
       yield
     }
     // what is still open is missing its end, which the parser is to find
@@ -76,65 +60,36 @@ export class JsonChunker {
     this.#cut(this.#bytes.length)
   }
 
-  #look(end: number): void {
-    const bytes = this.#bytes
-    let at = this.#at
-    while (at < end && this.too_deep === -1) {
-      if (this.#inString) {
-        at = this.#stringEnd(at, end)
-        continue
-      }
-      const byte = bytes[at] ?? 0
-      if (byte > BLANK) {
-        if (isMark[byte] === 1) this.#mark(byte, at)
-        this.#last = byte
-      } else if (byte === mark.line) {
-        this.#line++
-        this.#lineStart = at + 1
-      }
-      at++
+  #look(from: number): void {
+    const { outline } = this
+    const marks = this.#marks
+    marks.feed(this.#bytes.subarray(from, from + CHUNK_BYTES))
+    for (let byte = marks.next(); byte !== 0 && outline.too_deep === -1; byte = marks.next()) {
+      outline.mark(byte, from + marks.at)
+      this.#mark(byte, from + marks.at)
     }
-    this.#at = at
-  }
-
-  /** The offset behind the string, or where to look on. */
-  #stringEnd(from: number, end: number): number {
-    const bytes = this.#bytes
-    let at = from
-    while (at < end) {
-      const byte = bytes[at]
-      if (byte === mark.string) {
-        this.#inString = false
-        return at + 1
-      }
-      at += byte === BACKSLASH ? 2 : 1
-    }
-    return at
   }
 
   #mark(byte: number, at: number): void {
     if (byte === mark.string) this.#string(at)
     else if (byte === mark.array || byte === mark.object) this.#enter(byte, at)
-    else if (byte !== mark.comma) this.#close(byte)
-    else if (at - this.#from.from >= CHUNK_BYTES && this.#open.length > 0) this.#cut(at + 1)
+    else if (byte === mark.arrayEnd || byte === mark.objectEnd) this.#close(byte)
+    else if (byte === mark.line) {
+      this.#line++
+      this.#lineStart = at + 1
+    } else if (byte === mark.comma && at - this.#from.from >= CHUNK_BYTES && this.#open.length > 0) this.#cut(at + 1)
   }
 
   #enter(byte: number, at: number): void {
-    this.#isObject ||= this.#last === 0 && byte === mark.object
-    if (++this.#depth > this.#max_depth) this.too_deep = at
     if (!this.#ended) this.#open.push({ isList: byte === mark.array, at, name: -1 })
   }
 
   #string(at: number): void {
-    this.#inString = true
-    const isName = this.#depth === 1 && (this.#last === mark.object || this.#last === mark.comma)
-    if (this.#isObject && isName && this.names.length <= this.#max_names) this.names.push(at)
     const top = this.#open.at(-1)
     if (top !== undefined) top.name = at
   }
 
   #close(byte: number): void {
-    this.#depth--
     const top = this.#ended ? undefined : this.#open.pop()
     this.#ended ||= top === undefined || top.isList !== (byte === mark.arrayEnd) || this.#open.length === 0
     if (this.#ended) this.#open.length = 0

@@ -1,100 +1,29 @@
 import { pointerPart } from './pointer.ts'
+import { isScanFault, scanJson } from './scan.ts'
 import { lineAndColumn } from './syntax.ts'
+import type { JsonValue } from './value.ts'
 
 /** Keys from the outermost value inwards. */
 export type JsonPath = readonly (string | number)[]
 
-const BLANKS = /[ \t\n\r]*/y
-const SCALAR = /[^,\]}\s]*/y
-
-const matchEnd = (pattern: RegExp, text: string, at: number): number => {
-  pattern.lastIndex = at
-  pattern.test(text)
-  return pattern.lastIndex
-}
-const skipBlanks = (text: string, at: number): number => matchEnd(BLANKS, text, at)
-
-/** The offset behind the string that opens at `open`; the length if nothing ends it. */
-const stringEnd = (text: string, open: number): number => {
-  for (let quote = text.indexOf('"', open + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let before = quote - 1
-    while (text[before] === '\\') before--
-    if ((quote - before) % 2 === 1) return quote + 1
-  }
-  return text.length
-}
-
-const NEXT_MARK = /["[\]{}]/g
-
-const DEPTH_CHANGES: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 }
-
-/** The offset behind the array or object that opens at `open`. */
-const collectionEnd = (text: string, open: number): number => {
-  let depth = 0
-  NEXT_MARK.lastIndex = open
-  for (let mark = NEXT_MARK.exec(text); mark !== null; mark = NEXT_MARK.exec(text)) {
-    const change = DEPTH_CHANGES[mark[0]]
-    if (change === undefined) NEXT_MARK.lastIndex = stringEnd(text, mark.index)
-    else depth += change
-    if (depth === 0) return NEXT_MARK.lastIndex
-  }
-  return text.length
-}
-
-/** The offset behind the value that begins at `at`. */
-const valueEnd = (text: string, at: number): number => {
-  if (text[at] === '"') return stringEnd(text, at)
-  return text[at] === '{' || text[at] === '[' ? collectionEnd(text, at) : matchEnd(SCALAR, text, at)
-}
-
-/** Where the members or elements of the value at `open` begin, with a member's name; ends silently where the text is damaged. */
-function* parts(text: string, open: number): Generator<{ name: string | undefined; at: number }> {
-  const isObject = text[open] === '{'
-  for (let at = skipBlanks(text, open + 1); at < text.length && text[at] !== ']' && text[at] !== '}'; ) {
-    let name: string | undefined
-    if (isObject) {
-      const end = text[at] === '"' ? stringEnd(text, at) : text.length
-      const colon = skipBlanks(text, end)
-      if (text[colon] !== ':') return
-      name = nameOf(text.slice(at, end))
-      at = skipBlanks(text, colon + 1)
-    }
-    yield { name, at }
-    at = skipBlanks(text, valueEnd(text, at))
-    if (text[at] !== ',') return
-    at = skipBlanks(text, at + 1)
-  }
-}
-
-const nameOf = (quoted: string): string | undefined => {
-  try {
-    return String(JSON.parse(quoted))
-  } catch {
-    return
-  }
-}
-
 /** Line and column, both from 1, of the value at `path` in valid JSON; of the innermost one there is where the path leads nowhere. */
 export const placeOf = (text: string, path: JsonPath): { line: number; column: number } => {
-  let at = skipBlanks(text, 0)
+  // where a whole text begins is asked of every span of a file
+  if (path.length === 0) return lineAndColumn(text, Math.max(0, text.search(/[^ \t\n\r]/)))
+  const scan = scanJson(text, { keep: path.length, max_depth: Number.POSITIVE_INFINITY })
+  if (isScanFault(scan)) return { line: 1, column: 1 }
+  let value = scan.root
   for (const key of path) {
-    const found = partAt(text, at, key)
-    if (found === undefined) break
-    at = found
+    const part = partOf(value, key)
+    if (part === undefined) break
+    value = part
   }
-  return lineAndColumn(text, at)
+  return lineAndColumn(text, value.start)
 }
 
-const partAt = (text: string, open: number, key: string | number): number | undefined => {
-  if (text[open] !== (typeof key === 'number' ? '[' : '{')) return
-  let index = 0
-  let found: number | undefined
-  for (const { name, at } of parts(text, open)) {
-    if (index++ === key) return at
-    if (name === key) found = at
-  }
-  return found
-}
+/** Of a member that stands twice the last counts, as it does for parsers. */
+const partOf = ({ items, members }: JsonValue, key: string | number): JsonValue | undefined =>
+  typeof key === 'number' ? items?.[key] : members?.findLast(({ name }) => name === key)?.value
 
 /** The path as a JSON pointer. */
 export const pointerOf = (path: JsonPath): string => path.map((key) => `/${pointerPart(String(key))}`).join('')

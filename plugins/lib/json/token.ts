@@ -4,16 +4,16 @@ const BACKSLASH = 0x5c
 export const isContainer = (unit: number): boolean => unit === 0x7b || unit === 0x5b
 export const isClose = (unit: number): boolean => unit === 0x7d || unit === 0x5d
 
-/** Behind the string that opens at `open`; -1 if it is none. */
+/** Behind the string that opens at `open`; if it is none, `~` the place where it stops being one. */
 export const stringEnd = (text: string, open: number): number => {
   let at = open + 1
   for (;;) {
     let unit = text.charCodeAt(at)
     while (unit !== QUOTE && unit !== BACKSLASH && unit >= 0x20) unit = text.charCodeAt(++at)
     if (unit === QUOTE) return at + 1
-    if (unit !== BACKSLASH) return -1
+    if (unit !== BACKSLASH) return ~at
     const next = escapeEnd(text, at + 1)
-    if (next < 0) return -1
+    if (next < 0) return ~at
     at = next
   }
 }

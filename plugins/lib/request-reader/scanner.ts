@@ -1,9 +1,8 @@
 import { GuardError } from 'guard-gateway/core'
-import { syntaxErrorAt } from 'guard-gateway/lib/json'
+import { closingQuote, syntaxErrorAt } from 'guard-gateway/lib/json'
 import type { Encoding } from './conversation/byte-strings.ts'
 
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
@@ -28,21 +27,9 @@ export const skipBlanks = (json: Buffer, at: number): number => {
 
 /** The end (exclusive) of the string that starts at `at`. */
 const skipString = (json: Buffer, at: number): number => {
-  let quote = nextQuote(json, at + 1)
-  while (quote !== -1) {
-    let first = quote
-    while (json[first - 1] === BACKSLASH) first--
-    if (((quote - first) & 1) === 0) return quote + 1
-    quote = json.indexOf(QUOTE, quote + 1)
-  }
-  throw syntaxError(at, 'a string does not end')
-}
-
-/** The index of the next quote. Most strings are short, so a few bytes are checked here before the native search is called. */
-const nextQuote = (json: Buffer, at: number): number => {
-  const limit = at + 16
-  for (let index = at; index < limit; index++) if (json[index] === QUOTE) return index
-  return json.indexOf(QUOTE, limit)
+  const quote = closingQuote(json, at + 1)
+  if (quote >= json.length) throw syntaxError(at, 'a string does not end')
+  return quote + 1
 }
 
 /**

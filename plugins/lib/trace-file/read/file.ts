@@ -64,12 +64,12 @@ class Members {
 
   take(chunk: Uint8Array, marks: JsonMarks): void {
     this.#from = 0
-    marks.feed(chunk, (byte, at) => this.#mark(chunk, byte, at))
+    marks.feed(chunk)
+    for (let byte = marks.next(); byte !== 0 && !this.ended; byte = marks.next()) this.#mark(chunk, byte, marks.at)
     this.#name?.push(chunk.subarray(this.#from))
   }
 
   #mark(chunk: Uint8Array, byte: number, at: number): void {
-    if (this.ended) return
     if (byte === mark.string) this.#begin(at)
     else if (byte === mark.stringEnd) this.#end(chunk, at)
     else if (byte === mark.object || byte === mark.array) {

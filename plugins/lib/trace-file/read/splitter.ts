@@ -79,7 +79,9 @@ export class Splitter {
     this.#chunk = chunk
     this.#from = 0
     this.#nameFrom = 0
-    this.#marks.feed(chunk, (byte, at) => this.#mark(byte, at))
+    const marks = this.#marks
+    marks.feed(chunk)
+    for (let byte = marks.next(); byte !== 0; byte = marks.next()) this.#mark(byte, marks.at)
     this.#keep(chunk.length)
     this.#name?.push(chunk.subarray(this.#nameFrom))
   }

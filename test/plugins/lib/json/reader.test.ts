@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { GuardError } from '../../../../core/errors.ts'
-import { readJson, readJsonStrict, tooDeepAt, writeJson } from '../../../../plugins/lib/json/reader.ts'
+import { tooDeepAt } from '../../../../plugins/lib/json/outline.ts'
+import { readJson, readJsonStrict, writeJson } from '../../../../plugins/lib/json/reader.ts'
 import { syntaxErrorAt } from '../../../../plugins/lib/json/syntax.ts'
 
 const SEED = { seed: 20261121, numRuns: 1_000 }
