@@ -1,3 +1,4 @@
+import { EventCutter } from './event-cutter.ts'
 import { LineEnds } from './line-ends.ts'
 
 const LF = 10
@@ -16,80 +17,32 @@ export interface RawEvent {
 
 const NONE = Buffer.alloc(0)
 
-/** Cuts an event stream into events without losing a byte, however it came in chunks: lines end in LF, CRLF or CR. */
+/** Reads the events of a stream: their bytes as they came, and what they say. */
 export class EventReader {
   readonly #limit: number
-  readonly #onEvent: (event: RawEvent) => void
-  #kept: Buffer[] = []
-  #length = 0
-  /** Nothing of the line in hand has been seen. */
-  #atLineStart = true
-  #afterCr = false
+  readonly #cutter: EventCutter
   #first = true
 
   /** `limit`: the largest event in bytes. */
   constructor(limit: number, onEvent: (event: RawEvent) => void) {
     this.#limit = limit
-    this.#onEvent = onEvent
+    this.#cutter = new EventCutter((raw) => {
+      this.#refuseAbove(raw.length)
+      const { lines, identified } = fieldsOf(raw, this.#first)
+      this.#first = false
+      const [only = NONE] = lines
+      onEvent({ raw, data: lines.length < 2 ? only : Buffer.from(lines.join('\n')), identified })
+    })
   }
 
   /** Takes the next bytes; throws RangeError for an event that is too large. */
   push(chunk: Buffer): void {
-    let from = this.#endsCrlf(chunk)
-    const lineEnds = new LineEnds(chunk)
-    for (let start = from, at = lineEnds.from(start); start < chunk.length; start = at + 1, at = lineEnds.from(start)) {
-      if (at > start) {
-        this.#atLineStart = false
-        this.#afterCr = false
-      }
-      const byte = chunk[at]
-      if (byte === undefined) break
-      if (this.#endsNoLine(byte)) continue
-      const ended = this.#atLineStart
-      this.#atLineStart = true
-      if (!ended) continue
-      // the second half of a CRLF belongs to the event if it is there already
-      if (byte === CR && chunk[at + 1] === LF) {
-        this.#afterCr = false
-        at++
-      }
-      this.#dispatch(chunk.subarray(from, at + 1))
-      from = at + 1
-    }
-    this.#keep(chunk.subarray(from))
+    this.#cutter.push(chunk)
+    this.#refuseAbove(this.#cutter.length)
   }
 
-  /** Passes on at once the LF of a CRLF whose CR has ended an event: readers wait for it before they take that event. Gives its length. */
-  #endsCrlf(chunk: Buffer): 0 | 1 {
-    if (!this.#afterCr || this.#length > 0 || chunk[0] !== LF) return 0
-    this.#afterCr = false
-    this.#dispatch(chunk.subarray(0, 1))
-    return 1
-  }
-
-  /** The LF of a CRLF ends nothing that the CR has not ended. */
-  #endsNoLine(byte: number): boolean {
-    const second = byte === LF && this.#afterCr
-    this.#afterCr = byte === CR
-    return second
-  }
-
-  #keep(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    this.#length += bytes.length
-    if (this.#length > this.#limit) throw new RangeError(`An event of the stream is larger than ${this.#limit} bytes.`)
-    this.#kept.push(bytes)
-  }
-
-  #dispatch(last: Buffer): void {
-    this.#keep(last)
-    const raw = this.#kept.length === 1 ? last : Buffer.concat(this.#kept, this.#length)
-    this.#kept = []
-    this.#length = 0
-    const { lines, identified } = fieldsOf(raw, this.#first)
-    this.#first = false
-    const [only = NONE] = lines
-    this.#onEvent({ raw, data: lines.length < 2 ? only : Buffer.from(lines.join('\n')), identified })
+  #refuseAbove(length: number): void {
+    if (length > this.#limit) throw new RangeError(`An event of the stream is larger than ${this.#limit} bytes.`)
   }
 }
 
