@@ -1,8 +1,8 @@
 import type { ErrorCode, Gateway } from 'guard-gateway/core'
 import type { Command } from 'guard-gateway/lib/command'
 import { recoveryHint } from 'guard-gateway/lib/errors'
-import { suggestion } from './nearest.ts'
 import { exits, printUsage } from './print.ts'
+import { suggestion } from './suggestion.ts'
 
 type Known = Pick<Gateway, 'detectors' | 'errorCodes'>
 

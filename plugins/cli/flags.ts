@@ -1,5 +1,5 @@
 import type { Command } from 'guard-gateway/lib/command'
-import { suggestion } from './nearest.ts'
+import { suggestion } from './suggestion.ts'
 
 /** Flags that every command takes, with what they mean. */
 export const globalFlags: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import type { Command, Input } from 'guard-gateway/lib/command'
 import { readByCac } from './cac.ts'
 import { leadingWords, read } from './flags.ts'
 import type { HelpSubject } from './help.ts'
-import { suggestion } from './nearest.ts'
+import { suggestion } from './suggestion.ts'
 
 /** What a command line asks for. `unknown` is a command that none of those given is. */
 export type Parsed = { readonly options: Input['options'] } & (

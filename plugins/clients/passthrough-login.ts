@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob } from 'guard-gateway/lib/glob'
 
 /** What of an upstream tells whether clients bring their own login there. */
 export interface LoginUpstream {
@@ -15,7 +15,7 @@ export interface LoginUpstream {
 export const bringsLogin = (upstreams: readonly LoginUpstream[], style: string, model: string | undefined): boolean => {
   const speaking = upstreams.filter(({ styles }) => styles.includes(style))
   if (model === undefined) return speaking.some(isPassthrough)
-  const serving = speaking.find(({ models }) => models.some((pattern) => glob(pattern)(model)))
+  const serving = speaking.find(({ models }) => anyGlob(models)(model))
   return serving !== undefined && isPassthrough(serving)
 }
 

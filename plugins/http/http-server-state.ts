@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { serverDefaults } from 'guard-gateway/lib/config-defaults'
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob } from 'guard-gateway/lib/glob'
 import { hostCheck } from './admission/hosts.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
@@ -99,13 +99,13 @@ export class HttpServerState {
 /** Reads the list on each call: a configuration reload may replace it. */
 const passthroughOf = (options: HttpOptions): ((path: string) => boolean) => {
   let list = options.passthrough
-  let globs = (list ?? []).map(glob)
+  let matches = anyGlob(list ?? [])
   return (path) => {
     if (options.passthrough !== list) {
       list = options.passthrough
-      globs = (list ?? []).map(glob)
+      matches = anyGlob(list ?? [])
     }
-    return globs.some((matches) => matches(path))
+    return matches(path)
   }
 }
 

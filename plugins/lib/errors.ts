@@ -1,6 +1,7 @@
 export { errorFromResponse } from './errors/error-response.ts'
 export { withFileLocation, writeError } from './errors/file-error.ts'
 export { rejectUnknownFilters } from './errors/known-filters.ts'
+export { nearest } from './errors/nearest.ts'
 export { recoveryHint } from './errors/recovery-hint.ts'
 export { schemaError } from './errors/schema-error.ts'
 export { thrownStack, thrownText } from './errors/thrown-text.ts'

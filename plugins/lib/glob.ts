@@ -18,3 +18,9 @@ export const glob = (pattern: string): ((text: string) => boolean) => {
     return true
   }
 }
+
+/** Tells whether a text matches one of these patterns at least. */
+export const anyGlob = (patterns: readonly string[]): ((text: string) => boolean) => {
+  const matchers = patterns.map(glob)
+  return (text) => matchers.some((matches) => matches(text))
+}

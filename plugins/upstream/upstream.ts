@@ -1,6 +1,6 @@
 import type { Registry } from 'guard-gateway/core'
 import { timeoutDefaults } from 'guard-gateway/lib/config-defaults'
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob } from 'guard-gateway/lib/glob'
 import { upstreamAddress } from 'guard-gateway/lib/network'
 import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { UpstreamConnections } from './connections.ts'
@@ -37,14 +37,13 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
   const { connect_ms, idle_ms } = timeouts
   const address = upstreamAddress(url, { connect_ms, idle_ms }, options)
   const models = options.models ?? ['*']
-  const matchers = models.map(glob)
   return {
     name: options.name,
     styles: options.styles,
     models,
     address: address.hostname,
     via: address.proxy?.shown,
-    serves: (model) => matchers.some((matches) => matches(model)),
+    serves: anyGlob(models),
     rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
     timeouts,
     connections: new UpstreamConnections(clients, options.client, address),

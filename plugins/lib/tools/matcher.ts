@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob } from 'guard-gateway/lib/glob'
 import { lastPart, wordsOf } from './words.ts'
 
 /** Verdicts that one matcher remembers; clients have tens of tools. */
@@ -10,15 +10,10 @@ const REMEMBERED = 1024
  * it is not qualified itself, its last part from any of its words to the end. `*` stands for any characters. Only patterns hold stars: a name is taken as it is.
  */
 export const toolMatcher = (patterns: readonly string[]): ((tool: string) => boolean) => {
-  const whole = patterns.map((pattern) => glob(pattern.toLowerCase()))
-  const byWords = patterns
-    .map(inWords)
-    .filter((pattern) => pattern !== '')
-    .map(glob)
+  const whole = anyGlob(patterns.map((pattern) => pattern.toLowerCase()))
+  const byWords = anyGlob(patterns.map(inWords).filter((pattern) => pattern !== ''))
   const matches = (tool: string): boolean => {
-    const name = tool.toLowerCase()
-    if (whole.some((test) => test(name))) return true
-    return endings(wordsOf(lastPart(tool))).some((ending) => byWords.some((test) => test(ending)))
+    return whole(tool.toLowerCase()) || endings(wordsOf(lastPart(tool))).some(byWords)
   }
   const verdicts = new Map<string, boolean>()
   return (tool) => {

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob } from 'guard-gateway/lib/glob'
 import { sha256 } from 'guard-gateway/lib/ids'
 import type { McpCheck } from 'guard-gateway/lib/mcp-check'
 import { Pace } from 'guard-gateway/lib/time-slice'
@@ -53,8 +53,8 @@ const compileRule = async (
   faults: PolicyFault[],
 ): Promise<CompiledRule> => {
   const path: PolicyPath = ['rules', index]
-  const tools = anyOf(rule.tools)
-  const servers = rule.servers === undefined ? () => true : anyOf(rule.servers)
+  const tools = anyGlob(rule.tools)
+  const servers = rule.servers === undefined ? () => true : anyGlob(rule.servers)
   return {
     document: rule,
     index,
@@ -66,11 +66,6 @@ const compileRule = async (
     changes: await compileChanges(rule, path, faults),
     named: namedArguments(rule),
   }
-}
-
-const anyOf = (patterns: readonly string[]): ((text: string) => boolean) => {
-  const matchers = patterns.map(glob)
-  return (text) => matchers.some((matches) => matches(text))
 }
 
 const compileWhen = async (

@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein'
+import { nearest } from 'guard-gateway/lib/errors'
 import { pointerOf } from 'guard-gateway/lib/json'
 import type { YamlPlace } from 'guard-gateway/lib/yaml'
 
@@ -37,9 +37,6 @@ export const locatedFault = (
 
 /** `; did you mean "x"?`, or nothing where no candidate is near. */
 export const suggestion = (word: string, candidates: readonly string[]): string => {
-  if (candidates.length === 0 || word.length < 2) return ''
-  const best = closest(word, candidates)
-  return distance(word, best) <= Math.max(1, Math.floor(Math.min(word.length, best.length) / 2))
-    ? `; did you mean "${best}"?`
-    : ''
+  const best = nearest(word, candidates, 2)
+  return best === undefined ? '' : `; did you mean "${best}"?`
 }

@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob } from 'guard-gateway/lib/glob'
 import type { Action } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { type LocatedFault, locatedFault, type PolicyPath } from './fault.ts'
@@ -64,8 +64,7 @@ const alwaysAbove = ({ document, limit }: CompiledRule, rule: CompiledRule): boo
   covers(document.servers ?? ['*'], rule.document.servers ?? ['*'])
 
 /** A pattern covers one with stars if it matches it as it is written. */
-const covers = (wide: readonly string[], narrow: readonly string[]): boolean =>
-  narrow.every((pattern) => wide.some((one) => glob(one)(pattern)))
+const covers = (wide: readonly string[], narrow: readonly string[]): boolean => narrow.every(anyGlob(wide))
 
 const globDeny = ({ document: { id, action, tools, when }, index }: CompiledRule, policy: CompiledPolicy) => {
   if (!policy.hide_denied_tools || action !== 'deny' || when !== undefined) return []

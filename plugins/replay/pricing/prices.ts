@@ -1,4 +1,5 @@
 import { GuardError, type Usage } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { isShape } from 'guard-gateway/lib/json'
 import { readYamlOffThread, type Yaml } from 'guard-gateway/lib/yaml'
@@ -45,13 +46,13 @@ const pricesIn = (file: Yaml, text: string): Prices => {
   const read = new Map(Object.keys(models).map((name) => [name, priceOf(models, name, fault, [])]))
   const patterns = [...read]
     .filter(([name]) => name.endsWith('*'))
-    .map(([name, price]) => [name.slice(0, -1), price] as const)
     .sort(([a], [b]) => b.length - a.length)
+    .map(([name, price]) => ({ matches: glob(name), price }))
   return {
     version: sha256(text).slice(0, 12),
     currency,
     models: read.size,
-    of: (model) => read.get(model) ?? patterns.find(([beginning]) => model.startsWith(beginning))?.[1],
+    of: (model) => read.get(model) ?? patterns.find(({ matches }) => matches(model))?.price,
   }
 }
 

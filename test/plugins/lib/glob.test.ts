@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob, glob } from 'guard-gateway/lib/glob'
 
 describe('glob', () => {
   for (const [pattern, yes, no] of [
@@ -28,5 +28,13 @@ describe('glob', () => {
       }),
       { seed: 5, numRuns: 500 },
     )
+  })
+})
+
+describe('anyGlob', () => {
+  it('matches what one of the patterns does, and nothing without patterns', () => {
+    const matches = anyGlob(['gpt-*', 'o3'])
+    assert.deepEqual(['gpt-5', 'o3', 'o4', ''].map(matches), [true, true, false, false])
+    assert.ok(!anyGlob([])(''))
   })
 })

@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/lib/glob'
+import { anyGlob } from 'guard-gateway/lib/glob'
 import { pointerKeys } from 'guard-gateway/lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { Lint } from '../lints.ts'
@@ -22,8 +22,7 @@ export const listedToolLints = (
 
 /** Some server that the rule is about has listed its tools. */
 const isOfSeen = ({ document: { servers } }: CompiledRule, tools: readonly ListedTool[]): boolean =>
-  servers === undefined ||
-  tools.some(({ server_id }) => server_id === undefined || servers.some((pattern) => glob(pattern)(server_id)))
+  servers === undefined || tools.some(({ server_id }) => server_id === undefined || anyGlob(servers)(server_id))
 
 /** Where it is not known whose tool it is, any server may be meant. */
 const namesTool = (rule: CompiledRule, server_id: string | undefined, tool: string): boolean =>
