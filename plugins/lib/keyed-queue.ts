@@ -1,3 +1,5 @@
+export { WriteBehind } from './keyed-queue/write-behind.ts'
+
 /** Lets one piece of work at a time run for each name, in the order in which they came. */
 export class Queues {
   readonly #last = new Map<string, Promise<unknown>>()

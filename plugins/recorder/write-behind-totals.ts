@@ -1,8 +1,7 @@
 import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
 import { sessionTotals } from './session-totals.ts'
+import { WriteBehind } from 'guard-gateway/lib/keyed-queue'
 
-/** How long the stored totals of a session may be outdated. */
-const MAX_DELAY_MS = 2_000
 /** A request whose record waited longer may not be in flight any more. */
 const MAX_RECORD_DELAY_MS = 1_000
 
@@ -28,10 +27,7 @@ interface PendingTotals {
 export class WriteBehindTotals {
   readonly #gateway: Gateway
   readonly #lastWrite = new WeakMap<Session, LastWrite>()
-  readonly #pending = new Map<string, PendingTotals>()
-  /** Writes under way, by session id. */
-  readonly #writing = new Map<string, Promise<void>>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #rows = new WriteBehind<PendingTotals>((pending) => this.#write(pending))
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -39,7 +35,7 @@ export class WriteBehindTotals {
 
   /** From now on no reader sees outdated totals. */
   start(): void {
-    this.#gateway.storage.beforeReads('sessions', (key) => this.write(key === undefined ? undefined : String(key)))
+    this.#gateway.storage.beforeReads('sessions', (key) => this.#rows.flush(key))
   }
 
   /** The change of a session that is written with the record of a request that has just ended; undefined if its totals are deferred. */
@@ -47,7 +43,7 @@ export class WriteBehindTotals {
     const delay_ms = this.#gateway.clock.tick() - call.tick - (ended_at - call.at)
     const isOnlyCall = session.open === 1 && delay_ms < MAX_RECORD_DELAY_MS
     if (isOnlyCall && ended_at > this.#coveredUntil(session)) {
-      this.#defer({ session, totals: sessionTotals(session.row) })
+      this.#rows.add(session.row.id, { session, totals: sessionTotals(session.row) })
       return undefined
     }
     return this.#change(session, isOnlyCall ? session.row.last_seen_at : undefined)
@@ -65,18 +61,9 @@ export class WriteBehindTotals {
     if (last?.change === change) last.isStored = true
   }
 
-  /** Writes the totals of one session, or of all; undefined if none are outdated. Never rejects: failed writes are retried. */
-  write(id?: string): Promise<unknown> | undefined {
-    if (this.#pending.size + this.#writing.size === 0) return undefined
-    for (const pending of id === undefined ? this.#pending.values() : this.#pendingOf(id)) this.#write(pending)
-    return id === undefined ? Promise.all(this.#writing.values()) : this.#writing.get(id)
-  }
-
   /** Writes all deferred totals and stops the timer. */
-  async end(): Promise<void> {
-    await this.write()
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+  end(): Promise<void> {
+    return this.#rows.end()
   }
 
   #coveredUntil(session: Session): number {
@@ -91,45 +78,21 @@ export class WriteBehindTotals {
       stored === true
         ? { table: 'sessions', key: row.id, patch: sessionTotals(row) }
         : { table: 'sessions', put: row, when: 'absent' }
-    this.#pending.delete(row.id)
+    this.#rows.delete(row.id)
     this.#lastWrite.set(session, { change, until, isStored: false })
     return change
   }
 
-  #pendingOf(id: string): readonly PendingTotals[] {
-    const pending = this.#pending.get(id)
-    return pending === undefined ? [] : [pending]
-  }
-
-  #writeAll(): void {
-    this.#timer = undefined
-    void this.write()
-  }
-
-  #write(pending: PendingTotals): void {
-    const { id } = pending.session.row
-    const writing = this.#attempt(pending).finally(() => {
-      if (this.#writing.get(id) === writing) this.#writing.delete(id)
-    })
-    this.#writing.set(id, writing)
-  }
-
-  async #attempt(pending: PendingTotals): Promise<void> {
+  async #write(pending: PendingTotals): Promise<void> {
     const { session, totals } = pending
     const { id } = session.row
     const change: Change = { table: 'sessions', key: id, patch: totals }
-    this.#pending.delete(id)
     // until it is stored, the row covers less: recovery finds what ended after either
     this.#lastWrite.set(session, { change, until: totals.last_seen_at, isStored: true })
     const last = await this.#gateway.storage.write([change]).catch(() => undefined)
     if (last === true || this.#lastWrite.get(session)?.change !== change) return
     // false: the row was removed; undefined: the write failed
     if (last === false) session.stored = false
-    else if (!this.#pending.has(id)) this.#defer(pending)
-  }
-
-  #defer(pending: PendingTotals): void {
-    this.#pending.set(pending.session.row.id, pending)
-    this.#timer ??= setTimeout(() => this.#writeAll(), MAX_DELAY_MS).unref()
+    else if (this.#rows.get(id) === undefined) this.#rows.add(id, pending)
   }
 }

@@ -1,11 +1,10 @@
 import type { Gateway } from 'guard-gateway/core'
+import { WriteBehind } from 'guard-gateway/lib/keyed-queue'
 import { nowNs } from '../time.ts'
 import type { OpenRun } from './open-run.ts'
 import { loadRun, type OpenRuns } from './open-runs.ts'
 import { callChange } from './run-change.ts'
 
-/** How long a run's row may be outdated. */
-const MAX_DELAY_MS = 2_000
 const ATTEMPTS = 3
 
 /**
@@ -15,18 +14,18 @@ const ATTEMPTS = 3
 export class DeferredSums {
   readonly #gateway: Gateway
   readonly #runs: OpenRuns
-  readonly #pending = new Set<OpenRun>()
+  readonly #rows: WriteBehind<OpenRun>
   /** Pending runs that must be loaded again before the write. */
   readonly #needsReload = new Set<string>()
-  /** Writes in flight, by trace id. */
-  readonly #writing = new Map<string, Promise<void>>()
   /** Runs that are loaded for a write, which must not wait for itself. */
   readonly #reading = new Set<string>()
-  #timer: NodeJS.Timeout | undefined
 
   constructor(gateway: Gateway, runs: OpenRuns) {
     this.#gateway = gateway
     this.#runs = runs
+    this.#rows = new WriteBehind((run) =>
+      this.#writeRow(run).catch((error: unknown) => gateway.fault(error, 'replay:late')),
+    )
   }
 
   /** From now on no reader sees an outdated row. */
@@ -36,8 +35,7 @@ export class DeferredSums {
 
   /** The run's row is outdated. */
   add(run: OpenRun): void {
-    this.#pending.add(run)
-    this.#timer ??= setTimeout(() => this.#writeAll(), MAX_DELAY_MS).unref()
+    this.#rows.add(run.row.trace_id, run)
   }
 
   /** The run's row is outdated, and the run in memory counts records that could not be written. */
@@ -49,39 +47,20 @@ export class DeferredSums {
 
   /** The run's row is written by another change. */
   delete(run: OpenRun): void {
-    this.#pending.delete(run)
+    const { trace_id } = run.row
+    if (this.#rows.get(trace_id) === run) this.#rows.delete(trace_id)
   }
 
   /** Writes the row of one run, or of all; undefined if none is outdated. Never rejects: failed writes are retried. */
   write(trace_id?: string): Promise<unknown> | undefined {
-    if (this.#pending.size === 0 && this.#writing.size === 0) return undefined
     const isOwn = trace_id !== undefined && this.#reading.has(trace_id)
-    for (const run of this.#pending) if (trace_id === undefined || run.row.trace_id === trace_id) this.#write(run)
-    if (trace_id === undefined) return Promise.all(this.#writing.values())
-    return isOwn ? undefined : this.#writing.get(trace_id)
+    const written = this.#rows.flush(trace_id)
+    return isOwn ? undefined : written
   }
 
   /** Writes all and stops the timer. */
-  async end(): Promise<void> {
-    await this.write()
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-  }
-
-  #writeAll(): void {
-    this.#timer = undefined
-    void this.write()
-  }
-
-  #write(outdated: OpenRun): void {
-    this.#pending.delete(outdated)
-    const { trace_id } = outdated.row
-    const writing: Promise<void> = this.#writeRow(outdated)
-      .catch((error: unknown) => this.#gateway.fault(error, 'replay:late'))
-      .finally(() => {
-        if (this.#writing.get(trace_id) === writing) this.#writing.delete(trace_id)
-      })
-    this.#writing.set(trace_id, writing)
+  end(): Promise<void> {
+    return this.#rows.end()
   }
 
   async #writeRow(outdated: OpenRun): Promise<void> {
