@@ -5,19 +5,18 @@ import { directTo } from 'guard-gateway/lib/network'
 import type { Launch } from './profile.ts'
 import { headerLines, KEY_HEADER } from './profile-settings.ts'
 
-/** What an agent is started with. */
 export interface AgentEnvOptions {
-  /** Of the gateway, which is reached without a proxy. */
+  /** Address of the gateway. The agent reaches it without a proxy. */
   readonly address: string
   readonly launch: Launch
   readonly gateway_key: string
-  /** Headers that its requests are to carry. */
+  /** Headers that the agent adds to its requests. */
   readonly labels: Readonly<Record<string, string>>
-  /** Names that the user gives it, whatever they hold. */
+  /** Variables from `--env`. They are passed on even if they hold a key. */
   readonly given: readonly string[]
 }
 
-/** The environment of an agent: the user's own without keys, what points it at the gateway, and the gateway's key where it looks for one. */
+/** Builds the agent's environment: the user's own without keys, the variables of its profile, and the gateway key where the client reads it. */
 export const agentEnv = (
   own: Io['env'],
   gateway: Pick<Gateway, 'secrets' | 'approver'>,
@@ -27,7 +26,7 @@ export const agentEnv = (
   const child = childEnv(own, gateway, { given, ...(logins === undefined ? {} : { logins }) })
   const linesFor = (name: string): string => {
     const headers = key_headers.includes(name) ? { ...labels, [KEY_HEADER]: gateway_key } : labels
-    return [...ownLines(child.env[name] ?? '', headers), headerLines(headers)].join('\n')
+    return [...userHeaderLines(child.env[name] ?? '', headers), headerLines(headers)].join('\n')
   }
   const set = {
     ...directTo(address, child.env),
@@ -35,18 +34,18 @@ export const agentEnv = (
     ...Object.fromEntries(key_variables.map((name) => [name, gateway_key])),
     ...Object.fromEntries(header_variables.map((name) => [name, linesFor(name)])),
   }
-  const back = Object.fromEntries(
+  const passed = Object.fromEntries(
     given.flatMap((name) => (child.env[name] === undefined ? [] : [[name, child.env[name]]])),
   )
   return {
-    env: { ...child.env, ...set, ...back },
-    // what has another value instead is there
+    env: { ...child.env, ...set, ...passed },
+    // a variable that has another value is not withheld
     withheld: child.withheld.filter((name) => !Object.hasOwn(set, name)),
   }
 }
 
-/** The user's own header lines; a nested run drops those of the outer run, since a request may name itself once. */
-const ownLines = (text: string, headers: Readonly<Record<string, string>>): readonly string[] =>
+/** Returns the user's own header lines. A nested run drops the headers of the outer run, since a request names one run. */
+const userHeaderLines = (text: string, headers: Readonly<Record<string, string>>): readonly string[] =>
   text.split('\n').filter((line) => {
     const name = line.split(':', 1)[0]?.trim().toLowerCase() ?? ''
     return line.trim() !== '' && !Object.hasOwn(headers, name) && !name.startsWith('x-guard-')

@@ -6,14 +6,14 @@ import { writeNew } from './write-profile.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 
-/** Where an agent's key is stored. Throws USAGE for an id that cannot be a file's name. */
+/** Path of an agent's stored key. Throws USAGE for an id that is not a valid file name. */
 export const keyFile = (folder: string, agent: string): string => {
   if (!NAME.test(agent) || agent.startsWith('.'))
     throw new GuardError('USAGE', `"${agent}" cannot be an agent's id. Use 1 to 128 of A-Z a-z 0-9 . _ -`)
   return join(folder, 'keys', agent)
 }
 
-/** Registers the agent if need be and stores a key of its own, once: a key that is there stays. */
+/** Registers the agent if needed and stores a key for it. An existing key stays. */
 export const storeAgentKey = async (
   ask: AskJson,
   folder: string,

@@ -8,7 +8,7 @@ const described = {
   response: { 200: Type.Object({ requests: Type.Integer({ minimum: 0 }) }) },
 }
 
-/** What is counted of runs, below `/api`; zero for one that nobody has heard of. */
+/** Routes below `/api` that return the request count of a run; zero for an unknown run. */
 export const agentRunRoutes =
   (counts: Pick<LRU<number>, 'peek'>): FastifyPluginAsyncTypebox =>
   async (app) => {

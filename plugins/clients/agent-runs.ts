@@ -1,20 +1,20 @@
 import { type Gateway, stages } from 'guard-gateway/core'
 import { LRU } from 'tiny-lru'
 
-/** Header by which each request names the `guard run` that its agent was started with. */
+/** Request header that names the `guard run` of an agent. */
 export const RUN_HEADER = 'x-guard-run-id'
 const RUN_ID = /^run_[0-9a-z]{8,40}$/
-/** Of more runs than this those are forgotten that asked least recently. */
-const MOST = 1_000
+/** Above this number of runs the least recently used run is evicted. */
+const MAX_RUNS = 1_000
 
-/** Counts the requests of each run that this process has seen, guarded or not, and tells it below `/api`. */
+/** Counts the requests of each run, guarded or not, and serves the counts below `/api`. */
 export const countRuns = (gateway: Gateway): void => {
-  const counts = new LRU<number>(MOST)
+  const counts = new LRU<number>(MAX_RUNS)
   const count = (id: string | undefined): undefined => {
     if (id === undefined || !RUN_ID.test(id)) return
     counts.set(id, (counts.peek(id) ?? 0) + 1)
   }
-  // ahead of whatever may refuse it
+  // runs before any stage that may refuse the request
   gateway.hooks.request.tap({ name: 'clients', stage: stages.request.count }, ({ headers }) =>
     count(headers[RUN_HEADER]),
   )

@@ -5,7 +5,7 @@ import { clientErrors } from './error-codes.ts'
 
 const passedOn = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
 
-/** A process and what it is given; it shares our terminal. */
+/** A child process. It shares the terminal of this process. */
 export interface ChildCommand {
   readonly command: string
   readonly args: readonly string[]
@@ -13,7 +13,7 @@ export interface ChildCommand {
   readonly cwd: string
 }
 
-/** Runs a process to its end and gives its exit status, 128 and the signal's number if one ended it. Throws COMMAND_NOT_FOUND. */
+/** Runs a process to its end and returns its exit status; 128 plus the signal number if a signal ended it. Throws COMMAND_NOT_FOUND. */
 export const runChild = async ({ command, args, env, cwd }: ChildCommand): Promise<number> => {
   const child = spawn(command, args, { cwd, env, stdio: 'inherit' })
   const release = passSignals(child)
@@ -34,7 +34,7 @@ const ended = (child: ChildProcess, command: string): Promise<number> =>
     child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]))
   })
 
-/** The terminal interrupts both of us; what is sent to us alone goes on to the child. */
+/** Forwards signals to the child. The terminal interrupts both processes by itself. */
 const passSignals = (child: ChildProcess): (() => void) => {
   const stay = () => {}
   process.on('SIGINT', stay)

@@ -15,13 +15,13 @@ export type { ClientsOptions } from './options.ts'
 export type { Profile } from './profile.ts'
 export { profileOf, profiles } from './profiles/index.ts'
 
-/** The status line without the other commands: its client starts it again and again. */
+/** Only the status line, because its client starts it after each change. */
 export const statuslineAlone = (options: Pick<ClientsOptions, 'address'>): Plugin => ({
   name: 'clients/statusline',
   apply: (gateway) => gateway.registry(commandKind).add(statusline(options)),
 })
 
-/** Connects agents: profiles in a folder of their own, and agents started with what points them at the gateway. */
+/** Writes connection profiles and starts agents through the gateway. */
 export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',
   apply: (gateway) => {

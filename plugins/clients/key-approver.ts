@@ -1,7 +1,7 @@
 import type { Command } from 'guard-gateway/lib/command'
 import { newKey, sha256 } from 'guard-gateway/lib/ids'
 
-/** `guard key approver`: a key for whoever may loosen what holds agents back, and the line by which a configuration knows it without holding it. */
+/** `guard key approver`: prints a new approver key and its hash for the configuration. */
 export const makeApproverKey = (): Command => ({
   id: 'key approver',
   summary: 'make a key that approving, resuming and changing rules then take; it is printed this once',

@@ -5,7 +5,7 @@ import type { Command } from 'guard-gateway/lib/command'
 import { keyFile } from './agent-key.ts'
 import type { ClientsOptions } from './options.ts'
 
-/** `guard key print`: the key that a client shows, for a profile that must not hold it. */
+/** `guard key print`: prints the key of a client, for profiles that must not contain it. */
 export const printKey = (options: ClientsOptions): Command => ({
   id: 'key print',
   summary: 'print the key that clients show, for use in scripts and profiles',

@@ -1,6 +1,6 @@
 import { anyGlob } from 'guard-gateway/lib/glob'
 
-/** What of an upstream tells whether clients bring their own login there. */
+/** Fields of an upstream that decide whether clients send their own login. */
 export interface LoginUpstream {
   readonly styles: readonly string[]
   /** Globs. */
@@ -8,11 +8,12 @@ export interface LoginUpstream {
   readonly auth: string
 }
 
-/**
- * Whether a client that speaks `style` is to show a login of its own: the upstream that its model goes to passes it on.
- * Where the model is not known, one such upstream is enough: to others the gateway shows their key, and no login.
- */
-export const bringsLogin = (upstreams: readonly LoginUpstream[], style: string, model: string | undefined): boolean => {
+/** Whether a client of API style `style` sends its own login: the upstream of its model passes it on. If the model is unknown, one such upstream is enough; other upstreams use their configured key. */
+export const sendsOwnLogin = (
+  upstreams: readonly LoginUpstream[],
+  style: string,
+  model: string | undefined,
+): boolean => {
   const speaking = upstreams.filter(({ styles }) => styles.includes(style))
   if (model === undefined) return speaking.some(isPassthrough)
   const serving = speaking.find(({ models }) => anyGlob(models)(model))

@@ -1,36 +1,36 @@
 import { RUN_HEADER } from './agent-runs.ts'
 
-/** What profiles are made of: where the gateway is, and how requests are labelled. */
+/** Input of a profile: the address of the gateway and the labels of requests. */
 export interface ProfileSettings {
-  /** `http://127.0.0.1:8787`, without a slash at the end. */
+  /** `http://127.0.0.1:8787`, without a trailing slash. */
   readonly address: string
   readonly project: string | undefined
   readonly agent: string | undefined
   readonly model: string | undefined
-  /** Own session id of everything that the client sends; undefined: its own way of telling sessions apart. */
+  /** Session id of all requests; undefined: the client's own session id. */
   readonly session?: string
-  /** The `guard run` that the client is started with. */
+  /** Id of the `guard run` that starts the client. */
   readonly run_id?: string
-  /** `shadow` or `enforce` for everything that the client sends. */
+  /** `shadow` or `enforce` for all requests. */
   readonly mode?: string
-  /** Words that start this program: node, its flags, the script. */
+  /** Command line that starts this program: node, its flags, the script. */
   readonly guard: readonly string[]
-  /** Absolute path of the configuration file that holds the key. */
+  /** Absolute path of the configuration file, which holds the key. */
   readonly config: string
   /** Absolute path of the profiles' folder. */
   readonly folder: string
-  /** The agent whose own key is stored in the profiles' folder; undefined: the gateway's key. */
+  /** Whether the agent has its own key in the profiles' folder; otherwise the gateway key is used. */
   readonly keyed: boolean
-  /** Whether clients of an API style show the user's own login, with the gateway's key in a header of its own. */
-  readonly bringsLogin: (style: string) => boolean
-  /** The key for clients that bring a login and take it from a file alone. */
-  readonly shown_key: string
-  /** Whether a variable is in the environment that the client gets. */
+  /** Whether clients of an API style send the user's own login, with the gateway key in a separate header. */
+  readonly sendsOwnLogin: (style: string) => boolean
+  /** Key for clients that send a login and can read the key only from a file. */
+  readonly client_key: string
+  /** Whether the client's environment has a variable. */
   readonly has: (name: string) => boolean
   readonly statusline: boolean
 }
 
-/** Labels that a client is to send with every request, by header name. */
+/** Label headers of every request, by header name. */
 export const labels = (
   { project, agent, session, run_id, mode }: ProfileSettings,
   client: string,
@@ -42,26 +42,25 @@ export const labels = (
   ...(mode === undefined ? {} : { 'x-guard-mode': mode }),
 })
 
-/** Header in which the gateway's key stands beside a login of the user's own. */
+/** Header of the gateway key beside the user's own login. */
 export const KEY_HEADER = 'x-guard-key'
-/** Variable in which clients find the gateway's key. */
+/** Variable that holds the gateway key. */
 export const KEY_VARIABLE = 'GUARD_GATEWAY_KEY'
 
-/** Headers as clients read them from a variable, one a line. */
+/** Headers as clients read them from a variable, one per line. */
 export const headerLines = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')
 
-/** A word as a POSIX shell reads it back. */
+/** Quotes a word for a POSIX shell. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
-/** A command line of this program. */
 export const guardCommand = ({ guard }: ProfileSettings, ...words: readonly string[]): string =>
   [...guard, ...words].map(shellWord).join(' ')
 
-/** The command that prints the key that a client shows. */
+/** Command that prints the client's key. */
 export const keyCommand = (setting: ProfileSettings, client: string): string =>
   guardCommand(
     setting,

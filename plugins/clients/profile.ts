@@ -1,61 +1,59 @@
 import type { ProfileSettings } from './profile-settings.ts'
 
-/** A file of a profile, below the profiles' folder. */
+/** A file of a profile. The path is relative to the profiles' folder. */
 export interface ProfileFile {
   readonly path: string
   readonly text: string
 }
 
-/** What `guard run` gives a client's process. */
+/** Environment and flags of a client's process in `guard run`. */
 export interface Launch {
   readonly env: Readonly<Record<string, string>>
-  /** Variables that hold the key. */
   readonly key_variables: readonly string[]
   /** Variables whose lines the client sends as headers. */
   readonly header_variables?: readonly string[]
-  /** Those of them that carry the key, too, beside the user's own login. */
+  /** Header variables that also carry the key, beside the user's own login. */
   readonly key_headers?: readonly string[]
-  /** Names of variables that hold that login. */
+  /** Pattern of the variables that hold the login. */
   readonly logins?: RegExp
-  /** Variables that would lead it around the gateway, and that it is told to forget. */
-  readonly around?: readonly string[]
-  /** Every request of it says whose it is. */
+  /** Variables that would bypass the gateway. They are unset. */
+  readonly bypass_variables?: readonly string[]
+  /** Every request carries the label headers. */
   readonly is_labelled?: true
-  /** Inserted after the command's name. */
+  /** Arguments after the command's name. */
   readonly flags: readonly string[]
 }
 
-/** How one client is pointed at the gateway, and what it does then. */
+/** How one client connects to the gateway, and how it behaves then. */
 export interface Profile {
   readonly id: string
   readonly title: string
-  /** The version whose behaviour is described here. */
+  /** Tested version of the client. */
   readonly tested_with: string
-  /** API style it speaks. */
   readonly style: string
-  /** Base names of its command. */
+  /** Base names of the client's command. */
   readonly commands: readonly string[]
-  /** It cannot be set up without a model's name. */
+  /** The profile needs a model name. */
   readonly needs_model?: boolean
-  /** It can show the user's own login beside the gateway's key. */
-  readonly can_bring_login?: true
-  /** Why nothing is written; the rest then says what does work. */
+  /** The client can send the user's own login beside the gateway key. */
+  readonly supports_own_login?: true
+  /** Why no profile is written. The other fields then describe what works. */
   readonly impossible?: string
   files(setting: ProfileSettings): readonly ProfileFile[]
-  /** Lines to type, in order. */
+  /** Command lines of the user, in order. */
   use(setting: ProfileSettings): readonly string[]
   undo(setting: ProfileSettings): string
-  /** What else whoever uses it should know or do. */
+  /** Further advice for the user. */
   note?(setting: ProfileSettings): string | undefined
-  /** What it sends to tell its sessions apart. */
+  /** How the client identifies its sessions. */
   readonly session: string
-  /** What it does when a request is blocked. */
+  /** How the client reacts to a blocked request. */
   readonly on_block: string
-  /** User-agent glob and status with which it stops at once and shows the message. */
+  /** User-agent glob, and the status at which the client stops at once and prints the message. */
   readonly block_status?: readonly [agents: string, status: number]
-  /** Absent: it cannot be pointed elsewhere by environment and flags. */
+  /** Absent if environment and flags cannot point the client at the gateway. */
   launch?(setting: ProfileSettings): Launch
 }
 
-/** The first line of a written file, by which a later run knows it as its own. */
+/** First line of a written file. A later run recognises its own files by it. */
 export const MARK = 'written by guard setup'

@@ -4,7 +4,7 @@ import { isShape, readJson } from 'guard-gateway/lib/json'
 
 const MAX_NAME = 128
 
-/** What the work in a folder is called: the name in the nearest package.json, else that of the folder. */
+/** Project name of a folder: the name in the nearest package.json, else the folder's name. */
 export const projectName = async (folder: string): Promise<string> => {
   for (let at = folder; ; at = dirname(at)) {
     const name = await packageName(join(at, 'package.json'))

@@ -1,36 +1,38 @@
 import { isShape, shapeOf } from 'guard-gateway/lib/json'
-import { fetchGateway, type SessionFigures, sessionsSince } from './summary.ts'
+import { fetchGateway, type SessionUsage, sessionsSince } from './summary.ts'
 
-/** An agent's run, as its requests say whose they are. */
+/** One run of an agent, as its requests identify it. */
 export interface AgentRun {
-  /** Of the gateway. */
+  /** Address of the gateway. */
   readonly address: string
-  /** What its requests name in `x-guard-run-id`. */
+  /** Value of `x-guard-run-id`. */
   readonly id: string
   readonly agent: string
   readonly project: string | undefined
-  /** The one session that all its requests name. */
+  /** Session id of all its requests, if the run has one. */
   readonly session: string | undefined
-  /** When it began, in milliseconds since 1970. */
+  /** Start, in milliseconds since 1970. */
   readonly since: number
-  /** All its requests say whose they are; those of others may come without a name. */
+  /** All requests of the run carry labels. Without labels, requests have no agent name. */
   readonly is_labelled: boolean
 }
 
-/** The traffic of a run: the number of its requests (of its sessions if the gateway counts no runs) and its sessions; or why it is unknown. */
+/** Traffic of a run: its sessions and the number of its requests (of its sessions if the gateway does not count runs), or why the traffic is unknown. */
 export type RunTraffic =
-  | { readonly seen: number; readonly sessions: readonly SessionFigures[] }
+  | { readonly requests: number; readonly sessions: readonly SessionUsage[] }
   | { readonly unknown: string }
 
-/** Asks the gateway what came of a run. Never rejects. */
+/** Asks the gateway for the traffic of a run. Never rejects. */
 export const runTraffic = async (run: AgentRun): Promise<RunTraffic> => {
   try {
     const gateway = await gatewayAt(run.address)
-    const counted = await requestsOf(run)
-    if (counted === 0 && run.is_labelled && gateway.started < run.since) return { seen: 0, sessions: [] }
-    const sessions = gateway.keepsRecord ? await sessionsOf(run, run.since + gateway.ahead) : []
-    if (counted) return { seen: counted, sessions }
-    return gateway.keepsRecord ? { seen: sessions.length, sessions } : { unknown: 'the gateway keeps no record' }
+    const count = await requestsOf(run)
+    if (count === 0 && run.is_labelled && gateway.started < run.since) return { requests: 0, sessions: [] }
+    const sessions = gateway.recordsSessions ? await sessionsOf(run, run.since + gateway.clockLead) : []
+    if (count) return { requests: count, sessions }
+    return gateway.recordsSessions
+      ? { requests: sessions.length, sessions }
+      : { unknown: 'the gateway keeps no record' }
   } catch (error) {
     const { cause, message } = error as Error
     const code = isShape(cause) && typeof cause.code === 'string' ? ` (${cause.code})` : ''
@@ -38,32 +40,32 @@ export const runTraffic = async (run: AgentRun): Promise<RunTraffic> => {
   }
 }
 
-/** Header fields give times in whole seconds; clocks that differ by less than this many milliseconds agree. */
+/** Tolerance between clocks, in milliseconds, because HTTP dates have whole seconds. */
 const CLOCK_MS = 2_000
 
-/** What matters of a gateway; times in milliseconds. */
+/** Times in milliseconds. */
 interface GatewayInfo {
-  /** Sessions are listed by what is recorded of them. */
-  readonly keepsRecord: boolean
-  /** When it came up, by our clock. */
+  /** The gateway records sessions. */
+  readonly recordsSessions: boolean
+  /** Start of the gateway, by the local clock. */
   readonly started: number
-  /** How far its clock is ahead of ours. */
-  readonly ahead: number
+  /** Lead of the gateway's clock over the local clock. */
+  readonly clockLead: number
 }
 
 const gatewayAt = async (address: string): Promise<GatewayInfo> => {
   const answer = await fetchGateway(`${address}/api/health`)
   const now = Date.now()
   const { plugins, uptime_seconds } = shapeOf(await answer.json())
-  const ahead = Date.parse(answer.headers.get('date') ?? '') - now
+  const clockLead = Date.parse(answer.headers.get('date') ?? '') - now
   return {
-    keepsRecord: Array.isArray(plugins) && plugins.includes('recorder'),
+    recordsSessions: Array.isArray(plugins) && plugins.includes('recorder'),
     started: typeof uptime_seconds === 'number' ? now - uptime_seconds * 1000 : now,
-    ahead: Math.abs(ahead) > CLOCK_MS ? ahead - CLOCK_MS : 0,
+    clockLead: Math.abs(clockLead) > CLOCK_MS ? clockLead - CLOCK_MS : 0,
   }
 }
 
-/** How many requests name the run; undefined where the gateway does not count them. */
+/** Number of requests that name the run; undefined if the gateway does not count runs. */
 const requestsOf = async ({ address, id }: AgentRun): Promise<number | undefined> => {
   const answer = await fetchGateway(`${address}/api/agent-runs/${id}`)
   if (!answer.ok) return undefined
@@ -71,20 +73,20 @@ const requestsOf = async ({ address, id }: AgentRun): Promise<number | undefined
   return typeof requests === 'number' ? requests : undefined
 }
 
-/** Sessions by the labels of a run; where its client may send none, those without a name. */
-const sessionsOf = async (run: AgentRun, since: number): Promise<readonly SessionFigures[]> => {
+/** Sessions with the labels of a run. If the client may send no labels, sessions without an agent count. */
+const sessionsOf = async (run: AgentRun, since: number): Promise<readonly SessionUsage[]> => {
   const { address, agent, project, session, is_labelled } = run
-  const about = project === undefined ? {} : { project_id: project }
-  const where = session === undefined ? { ...about, agent_id: agent } : { external_id: session }
-  const sessions = await sessionsSince(address, where, since)
+  const byProject = project === undefined ? {} : { project_id: project }
+  const filters = session === undefined ? { ...byProject, agent_id: agent } : { external_id: session }
+  const sessions = await sessionsSince(address, filters, since)
   if (sessions.length > 0 || is_labelled) return sessions
   return (await sessionsSince(address, {}, since)).filter(({ agent_id }) => agent_id === null)
 }
 
-/** A warning if no request came through, or if that is unknown; else empty. */
-export const warningOf = (came: RunTraffic, address: string, calledAs: string): string => {
-  if ('unknown' in came) return `guard: cannot tell whether a request came through, since ${came.unknown}.`
-  if (came.seen > 0) return ''
+/** Warning if no request came through or the number is unknown; else empty. */
+export const warningOf = (traffic: RunTraffic, address: string, calledAs: string): string => {
+  if ('unknown' in traffic) return `guard: cannot tell whether a request came through, since ${traffic.unknown}.`
+  if (traffic.requests > 0) return ''
   return [
     'guard: No request came through the gateway, so nothing of this run was guarded.',
     `guard: If it asked a model, it used a base URL or a login of its own. See "${calledAs} setup", or give it the base URL ${address}/v1 (OpenAI style) or ${address} (Anthropic style).`,

@@ -7,7 +7,7 @@ import { agentEnv } from './agent-env.ts'
 import { runChild } from './child.ts'
 import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
-import { bringsLogin } from './passthrough-login.ts'
+import { sendsOwnLogin } from './passthrough-login.ts'
 import type { Launch, Profile } from './profile.ts'
 import { labels, type ProfileSettings } from './profile-settings.ts'
 import { profileOf, profiles } from './profiles/index.ts'
@@ -16,7 +16,7 @@ import { type AgentRun, runTraffic, warningOf } from './run-traffic.ts'
 import { summaryOf } from './summary.ts'
 import { startTemporaryGateway } from './temporary-gateway.ts'
 
-/** `guard run`: starts one agent with what points it at the gateway; nothing is left behind. */
+/** `guard run`: starts one agent with the environment that points it at the gateway. It leaves no files. */
 export const runAgent = (gateway: Gateway, options: ClientsOptions): Command => ({
   id: 'run',
   args: '[-- command...]',
@@ -39,12 +39,12 @@ export const runAgent = (gateway: Gateway, options: ClientsOptions): Command => 
 const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: Io): Promise<number> => {
   const [command, ...args] = input.rest
   if (!command)
-    throw new GuardError('USAGE', '"guard run" needs a command behind "--", for example: guard run -- claude')
+    throw new GuardError('USAGE', '"guard run" needs a command after "--", for example: guard run -- claude')
   const profile = profileFor(command, textFlag(input, 'as'))
   const launchWith = launchOf(profile)
-  const wanted = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
+  const baseSetting = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
   const { address, stop } = await gatewayFor(options, input)
-  const setting = { ...wanted, address, run_id: newId('run_', Date.now()) }
+  const setting = { ...baseSetting, address, run_id: newId('run_', Date.now()) }
   const since = Date.now()
   try {
     const launch = launchWith(setting)
@@ -57,46 +57,46 @@ const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: 
       labels: labels(setting, profile.id),
       given,
     })
-    const kept = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
-    for (const line of [missingEnvText(given, io.env), kept, aroundText(launch, io.env)])
+    const withheldNote = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
+    for (const line of [missingEnvText(given, io.env), withheldNote, bypassText(launch, io.env)])
       if (line !== '') io.err.write(`guard: ${line}\n`)
     const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
     const { project, session, agent = profile.id } = setting
     const is_labelled = launch.is_labelled === true
-    await tell({ address, id: setting.run_id, agent, project, session, since, is_labelled }, options, io)
+    await reportTraffic({ address, id: setting.run_id, agent, project, session, since, is_labelled }, options, io)
     return code
   } finally {
     await stop?.()
   }
 }
 
-/** Which variables of the user's would have led the agent around the gateway; empty for none. */
-const aroundText = ({ around = [] }: Launch, env: Io['env']): string => {
+/** Names the unset variables that would have bypassed the gateway; empty for none. */
+const bypassText = ({ bypass_variables: around = [] }: Launch, env: Io['env']): string => {
   const set = around.filter((name) => env[name])
   return set.length === 0 ? '' : `${set.join(', ')} is off in this run: with it, requests would go around the gateway`
 }
 
-/** Throws USAGE where a client is named that nobody knows. */
+/** Throws USAGE for an unknown client. */
 const profileFor = (command: string, named: string | undefined): Profile => {
   if (named === undefined) return profileOf(basename(command).replace(/\.(?:cmd|exe|ps1)$/i, ''))
-  const known = profiles.map(({ id }) => id)
-  if (known.includes(named)) return profileOf(named)
-  throw new GuardError('USAGE', `There is no client "${named}"; --as takes ${known.join(', ')}.`, { known })
+  const ids = profiles.map(({ id }) => id)
+  if (ids.includes(named)) return profileOf(named)
+  throw new GuardError('USAGE', `There is no client "${named}"; --as takes ${ids.join(', ')}.`, { known: ids })
 }
 
-/** Throws USAGE for a client that environment and flags cannot point anywhere. */
+/** Throws USAGE for a client that environment and flags cannot configure. */
 const launchOf = (profile: Profile): ((setting: ProfileSettings) => Launch) => {
   if (profile.launch !== undefined) return profile.launch
-  const why = profile.impossible ?? 'It keeps its provider in files of its own.'
-  const way = profile.impossible === undefined ? ` Use "guard setup ${profile.id} --model <id>".` : ''
-  throw new GuardError('USAGE', `${profile.title} cannot be started this way. ${why}${way}`)
+  const reason = profile.impossible ?? 'It keeps its provider in files of its own.'
+  const setupHint = profile.impossible === undefined ? ` Use "guard setup ${profile.id} --model <id>".` : ''
+  throw new GuardError('USAGE', `${profile.title} cannot be started this way. ${reason}${setupHint}`)
 }
 
-/** Which clients show a login of the user's own, as the upstreams are configured, and what they find of it. */
+/** Which API styles use the user's own login, by the configured upstreams and the environment. */
 const loginsOf = ({ secrets }: Gateway, { upstreams }: ClientsOptions, input: Input, { env }: Io) => {
   const model = modelFlag(input)
   return {
-    bringsLogin: (style: string) => bringsLogin(upstreams, style, model),
+    sendsOwnLogin: (style: string) => sendsOwnLogin(upstreams, style, model),
     has: (name: string) => Boolean(env[name]) && !secrets.holds(env[name] ?? ''),
   }
 }
@@ -106,7 +106,7 @@ const settingOf = async (
   profile: Profile,
   input: Input,
   io: Io,
-): Promise<Omit<ProfileSettings, 'bringsLogin' | 'has' | 'run_id'>> => {
+): Promise<Omit<ProfileSettings, 'sendsOwnLogin' | 'has' | 'run_id'>> => {
   const session = sessionFlag(input)
   const mode = modeOf(options, input, io)
   return {
@@ -120,7 +120,7 @@ const settingOf = async (
     config: options.config,
     folder: '',
     keyed: false,
-    shown_key: '',
+    client_key: '',
     statusline: false,
   }
 }
@@ -135,7 +135,7 @@ const modeOf = (options: ClientsOptions, input: Input, io: Io): string | undefin
   return mode
 }
 
-/** A gateway that answers, and what ends it if it was started for this. Throws GATEWAY_NOT_RUNNING, and UNAUTHORIZED where one answers that does not take the key. */
+/** A gateway that answers, and a function that stops it if this command started it. Throws GATEWAY_NOT_RUNNING, and UNAUTHORIZED if the gateway rejects the key. */
 const gatewayFor = async (
   options: ClientsOptions,
   input: Input,
@@ -149,12 +149,12 @@ const gatewayFor = async (
   }
 }
 
-/** What the agent did, on a terminal; that nothing of it came through, everywhere. */
-const tell = async (run: AgentRun, { calledAs }: ClientsOptions, io: Io): Promise<void> => {
+/** Prints the summary on a terminal, and a warning everywhere if no request came through. */
+const reportTraffic = async (run: AgentRun, { calledAs }: ClientsOptions, io: Io): Promise<void> => {
   const { address } = run
-  const came = await runTraffic(run)
-  const warning = warningOf(came, address, calledAs)
+  const traffic = await runTraffic(run)
+  const warning = warningOf(traffic, address, calledAs)
   if (warning !== '') io.err.write(`${warning}\n`)
-  else if ('sessions' in came && 'isTTY' in io.err && io.err.isTTY === true)
-    io.err.write(`${summaryOf(came.sessions, address)}\n`)
+  else if ('sessions' in traffic && 'isTTY' in io.err && io.err.isTTY === true)
+    io.err.write(`${summaryOf(traffic.sessions, address)}\n`)
 }

@@ -11,7 +11,7 @@ import type { ProfileSettings } from './profile-settings.ts'
 import { profiles } from './profiles/index.ts'
 import { writeProfile } from './write-profile.ts'
 
-/** `guard setup`: writes connection profiles into a folder of their own; no client's own configuration is touched. */
+/** `guard setup`: writes connection profiles into a folder. It never edits the configuration of a client. */
 export const setup = (options: ClientsOptions): Command => ({
   id: 'setup',
   args: '[...clients]',
@@ -34,35 +34,34 @@ export const setup = (options: ClientsOptions): Command => ({
 
 const run = async (options: ClientsOptions, input: Input, io: Io): Promise<number> => {
   const chosen = chosenProfiles(input)
-  const plain = settingOf(options, input, io)
+  const baseSetting = settingOf(options, input, io)
   const print = input.options.print === true
-  const done: SetupResult[] = []
-  if (plain.keyed && !print)
-    await options.asking((ask) => storeAgentKey(ask, plain.folder, plain.agent ?? '', plain.project))
-  const setting = { ...plain, shown_key: await shownKey(plain) }
+  const results: SetupResult[] = []
+  if (baseSetting.keyed && !print)
+    await options.asking((ask) => storeAgentKey(ask, baseSetting.folder, baseSetting.agent ?? '', baseSetting.project))
+  const setting = { ...baseSetting, client_key: await profileKey(baseSetting) }
   try {
-    for (const profile of chosen) done.push(await prepare(profile, setting, print))
+    for (const profile of chosen) results.push(await prepare(profile, setting, print))
   } finally {
-    // what was written before one that cannot be is there to be used, or undone
-    if (input.options.json === true) io.out.write(`${JSON.stringify({ folder: setting.folder, clients: done })}\n`)
-    else for (const one of done) io.out.write(`${resultText(one, input.options.enforce === true)}\n`)
+    // files written before an error are reported too
+    if (input.options.json === true) io.out.write(`${JSON.stringify({ folder: setting.folder, clients: results })}\n`)
+    else for (const one of results) io.out.write(`${resultText(one, input.options.enforce === true)}\n`)
   }
-  return done.some(({ state }) => state === 'exists') ? 1 : 0
+  return results.some(({ state }) => state === 'exists') ? 1 : 0
 }
 
-/** The key in a profile: the agent's own if it has one. */
-const shownKey = async ({ shown_key, keyed, folder, agent }: ProfileSettings): Promise<string> => {
-  if (!keyed) return shown_key
+/** Key in a profile: the agent's own if it has one. */
+const profileKey = async ({ client_key, keyed, folder, agent }: ProfileSettings): Promise<string> => {
+  if (!keyed) return client_key
   const stored = await readFile(keyFile(folder, agent ?? ''), 'utf8').catch(() => `the key of ${agent}`)
   return stored.trim()
 }
 
-/** What became of one client. */
 interface SetupResult {
   readonly client: string
   readonly title: string
   readonly state: 'written' | 'unchanged' | 'printed' | 'exists' | 'skipped'
-  /** Why it was skipped or left alone. */
+  /** Why the client was skipped or its file left unchanged. */
   readonly reason?: string
   readonly files: readonly { readonly path: string; readonly text?: string }[]
   readonly use: readonly string[]
@@ -98,8 +97,8 @@ const settingOf = (options: ClientsOptions, input: Input, io: Io): ProfileSettin
     config: options.config,
     folder: resolve(io.cwd, textFlag(input, 'dir') ?? 'profiles'),
     keyed: agent !== undefined,
-    bringsLogin: () => flags.passthrough === true,
-    shown_key: options.gateway_key,
+    sendsOwnLogin: () => flags.passthrough === true,
+    client_key: options.gateway_key,
     has: () => false,
     statusline: flags.statusline === true,
   }
@@ -128,14 +127,14 @@ const prepare = async (profile: Profile, setting: ProfileSettings, print: boolea
 }
 
 const profileNote = (profile: Profile, setting: ProfileSettings): string | undefined => {
-  const isIgnored = setting.bringsLogin(profile.style) && profile.can_bring_login !== true
+  const isIgnored = setting.sendsOwnLogin(profile.style) && profile.supports_own_login !== true
   return isIgnored
     ? '--passthrough changes nothing here: it shows one key, the gateway key, so its upstream needs an api_key and no auth: passthrough'
     : profile.note?.(setting)
 }
 
-const resultText = (done: SetupResult, enforce: boolean): string => {
-  const { title, client, state, reason, files, use, undo, note, session, on_block, block_status } = done
+const resultText = (results: SetupResult, enforce: boolean): string => {
+  const { title, client, state, reason, files, use, undo, note, session, on_block, block_status } = results
   const lines = [`${title} (${client}): ${state}`]
   if (reason !== undefined) lines.push(`  ${reason}`)
   for (const { path, text } of files) {

@@ -5,13 +5,13 @@ import { costText, countText } from 'guard-gateway/lib/format'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
-import type { SessionFigures } from './summary.ts'
+import type { SessionUsage } from './summary.ts'
 
-/** The first request of a process takes a quarter of a second on a busy machine. */
-const LIMIT_MS = 1_000
-const LOOKED_BACK = 50
+/** The first request of a process takes 250 ms on a busy machine. */
+const TIMEOUT_MS = 1_000
+const EVENT_LIMIT = 50
 
-/** `guard statusline`: one line about the session that a client tells of on standard input; nothing, rather than late. */
+/** `guard statusline`: one line about the session on standard input. It prints nothing if the gateway is slow. */
 export const statusline = ({ address }: Pick<ClientsOptions, 'address'>): Command => ({
   id: 'statusline',
   summary: 'one line about a session, for the status line of Claude Code',
@@ -24,38 +24,38 @@ export const statusline = ({ address }: Pick<ClientsOptions, 'address'>): Comman
   },
 })
 
-interface StatuslineInput {
-  readonly session: SessionFigures & { readonly project_id: string }
+interface SessionStatus {
+  readonly session: SessionUsage & { readonly project_id: string }
   readonly budgets?: readonly BudgetLeft[]
 }
 
-/** Newest first; what is no decision has neither mode nor reason. */
+/** Newest first. Rows without a decision have no mode and no reason. */
 interface Decisions {
   readonly events: readonly { readonly attributes: { readonly mode?: string; readonly reason_code?: string | null } }[]
 }
 
 const lineFor = async (address: string, io: Io): Promise<string> => {
-  const asked = readJson(io.in === undefined ? '' : await text(io.in))
-  const id = isShape(asked) && typeof asked.session_id === 'string' ? asked.session_id : ''
-  const signal = AbortSignal.timeout(LIMIT_MS)
+  const input = readJson(io.in === undefined ? '' : await text(io.in))
+  const id = isShape(input) && typeof input.session_id === 'string' ? input.session_id : ''
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const read = async <T>(path: string): Promise<T | undefined> => {
     const answer = await fetch(`${address}/api/${path}`, { signal })
     return answer.ok ? ((await answer.json()) as T) : undefined
   }
-  const told = await read<StatuslineInput>(`sessions/by-external/${encodeURIComponent(id)}`)
-  if (told === undefined) return 'guard: no request yet'
-  const { session, budgets = [] } = told
-  const decisions = await read<Decisions>(`sessions/${encodeURIComponent(session.id)}/events?limit=${LOOKED_BACK}`)
+  const status = await read<SessionStatus>(`sessions/by-external/${encodeURIComponent(id)}`)
+  if (status === undefined) return 'guard: no request yet'
+  const { session, budgets = [] } = status
+  const decisions = await read<Decisions>(`sessions/${encodeURIComponent(session.id)}/events?limit=${EVENT_LIMIT}`)
   return terminalLine(`guard: ${partsOf(session, decisions?.events ?? [], budgets).join(', ')}`)
 }
 
 const partsOf = (
-  { paused, requests, total_tokens, cost_micro, flagged, blocked }: SessionFigures,
+  { paused, requests, total_tokens, cost_micro, flagged, blocked }: SessionUsage,
   events: Decisions['events'],
   budgets: readonly BudgetLeft[],
 ): readonly string[] => {
   const attributes = events.map((event) => event.attributes)
-  const mode = attributes.find((known) => known.mode !== undefined)?.mode
+  const mode = attributes.find((one) => one.mode !== undefined)?.mode
   const last = attributes.find(({ reason_code }) => typeof reason_code === 'string')?.reason_code
   const tokens = budgets.filter(({ scope, unit }) => scope === 'session' && unit === 'tokens')
   const budget = tokens.length === 0 ? '' : ` of ${countText(Math.min(...tokens.map(({ limit }) => limit)))}`
@@ -73,7 +73,7 @@ const partsOf = (
   ]
 }
 
-const LOW = 0.2
+const LOW_SHARE = 0.2
 
-/** One that begins anew is always of interest, one of the session once little of it is left. */
-const isShown = (budget: BudgetLeft): boolean => budget.per !== null || shareLeft(budget) <= LOW
+/** Budgets with a period always show; budgets of the session show when little remains. */
+const isShown = (budget: BudgetLeft): boolean => budget.per !== null || shareLeft(budget) <= LOW_SHARE

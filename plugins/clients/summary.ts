@@ -1,12 +1,11 @@
 import { costText, countText } from 'guard-gateway/lib/format'
 
-/** A gateway that does not answer holds nobody up for longer, in milliseconds. */
-const ASK_MS = 5_000
+const TIMEOUT_MS = 5_000
 
-export const fetchGateway = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(ASK_MS) })
+export const fetchGateway = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
 
-/** What a session has used, as the administration interface tells it. */
-export interface SessionFigures {
+/** Usage of a session, as the administration API returns it. */
+export interface SessionUsage {
   readonly id: string
   readonly paused: boolean
   readonly requests: number
@@ -18,20 +17,20 @@ export interface SessionFigures {
   readonly last_seen_at: string
 }
 
-/** The sessions that were used since a time, in milliseconds since 1970. Rejects where they cannot be asked for. */
+/** Sessions used since a time, in milliseconds since 1970. Rejects if the request fails. */
 export const sessionsSince = async (
   address: string,
   where: Readonly<Record<string, string>>,
   since: number,
-): Promise<readonly SessionFigures[]> => {
+): Promise<readonly SessionUsage[]> => {
   const answer = await fetchGateway(`${address}/api/sessions?${new URLSearchParams({ limit: '200', ...where })}`)
   if (!answer.ok) throw new Error(`it answered ${answer.status}`)
-  const { sessions } = (await answer.json()) as { readonly sessions: readonly SessionFigures[] }
+  const { sessions } = (await answer.json()) as { readonly sessions: readonly SessionUsage[] }
   return sessions.filter(({ last_seen_at }) => Date.parse(last_seen_at) >= since)
 }
 
-/** One line about what an agent did; empty if it asked nothing. */
-export const summaryOf = (sessions: readonly SessionFigures[], address: string): string => {
+/** One-line summary of an agent's requests; empty for none. */
+export const summaryOf = (sessions: readonly SessionUsage[], address: string): string => {
   const [first] = sessions
   if (first === undefined) return ''
   const sum = (name: 'requests' | 'flagged' | 'blocked' | 'total_tokens' | 'cost_micro'): number =>

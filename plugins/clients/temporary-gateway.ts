@@ -7,27 +7,27 @@ import type { ClientsOptions } from './options.ts'
 const START_MS = 15_000
 const STEP_MS = 100
 
-/** Starts a gateway and gives what ends it, once it answers. Throws GATEWAY_NOT_RUNNING with what it said if it does not come up. */
+/** Starts a gateway, waits until it answers, and returns a function that stops it. Throws GATEWAY_NOT_RUNNING with the gateway's error. */
 export const startTemporaryGateway = async ({
   guard,
   config,
   running,
 }: ClientsOptions): Promise<() => Promise<void>> => {
-  const [node = process.execPath, ...words] = guard
-  const child = spawn(node, [...words, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
-    // the channel says nothing: it closes when this process ends, however it does, and that stops the gateway
+  const [node = process.execPath, ...args] = guard
+  const child = spawn(node, [...args, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
+    // the IPC channel closes when this process ends in any way, and that stops the gateway
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // out of the terminal's reach: Ctrl-C is for the agent, which may well go on after it
+    // Ctrl-C goes to the agent only, which may survive it
     detached: true,
   })
-  let said = ''
+  let stderr = ''
   child.stderr?.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-2000)
+    stderr = (stderr + chunk.toString()).slice(-2000)
   })
-  // it has said everything by then
-  let over = false
+  // `close` comes after the last output
+  let closed = false
   child.once('close', () => {
-    over = true
+    closed = true
   })
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -35,12 +35,12 @@ export const startTemporaryGateway = async ({
     await once(child, 'exit')
   }
   const until = performance.now() + START_MS
-  while (!over && performance.now() < until) {
+  while (!closed && performance.now() < until) {
     if (await isUp(running)) return stop
     await new Promise((resolve) => setTimeout(resolve, STEP_MS))
   }
   await stop()
-  const { code, message } = errorFromResponse(said.trim().split('\n').at(-1) ?? '')
+  const { code, message } = errorFromResponse(stderr.trim().split('\n').at(-1) ?? '')
   throw new GuardError('GATEWAY_NOT_RUNNING', `The gateway did not come up: ${message} (${code})`)
 }
 

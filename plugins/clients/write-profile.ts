@@ -8,16 +8,15 @@ import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { clientErrors } from './error-codes.ts'
 import { MARK, type ProfileFile } from './profile.ts'
 
-/** What became of a profile's file. */
 export type WriteResult = 'written' | 'unchanged'
 
-/** Writes a profile's file below `folder`. Throws PROFILE_EXISTS for one that somebody else wrote or has edited. */
+/** Writes a profile below `folder`. Throws PROFILE_EXISTS for a file that was written or edited by somebody else. */
 export const writeProfile = async (folder: string, { path, text }: ProfileFile): Promise<WriteResult> => {
   const file = join(folder, path)
   const sealed = text.replace(MARK, `${MARK}, seal ${sealOf(text)}`)
   const before = await textAt(file)
   if (before === sealed) return 'unchanged'
-  if (before !== undefined && !isOurs(before))
+  if (before !== undefined && !isUnedited(before))
     throw new GuardError(
       clientErrors.PROFILE_EXISTS,
       `${file} has been edited or was not written by setup; it was left as it is. Move it away, or choose another folder with --dir.`,
@@ -26,7 +25,7 @@ export const writeProfile = async (folder: string, { path, text }: ProfileFile):
   return 'written'
 }
 
-/** The text of what bears a name, empty for what cannot be read, such as a folder or a link to nothing; undefined if nothing does. */
+/** Text of a file, empty if it cannot be read (a folder, a dangling link); undefined if it does not exist. */
 const textAt = async (file: string): Promise<string | undefined> => {
   try {
     return await readFile(file, 'utf8')
@@ -40,21 +39,21 @@ const textAt = async (file: string): Promise<string | undefined> => {
 
 const SEAL = new RegExp(`(${MARK}), seal ([0-9a-f]{16})`)
 
-/** Setup wrote the text, and nobody has changed it since. */
-const isOurs = (text: string): boolean => SEAL.exec(text)?.[2] === sealOf(text.replace(SEAL, '$1'))
+/** Whether setup wrote the text and nobody has edited it. */
+const isUnedited = (text: string): boolean => SEAL.exec(text)?.[2] === sealOf(text.replace(SEAL, '$1'))
 
 const sealOf = (text: string): string => sha256(text).slice(0, 16)
 
-/** Writes a file that only its owner can read, whole or not at all; folders that it takes are made for the owner alone. Throws USAGE if it cannot be written. */
+/** Writes a file atomically with mode 0600. New folders have mode 0700. Throws USAGE if it cannot be written. */
 export const writeNew = async (file: string, text: string): Promise<void> => {
   try {
-    await writeWhole(file, text)
+    await writeAtomically(file, text)
   } catch (error) {
     throw writeError(file, error, 'Choose another folder with --dir.')
   }
 }
 
-const writeWhole = async (file: string, text: string): Promise<void> => {
+const writeAtomically = async (file: string, text: string): Promise<void> => {
   const folder = dirname(file)
   makeFolders(folder)
   const partial = join(folder, `.${randomUUID()}.tmp`)

@@ -13,19 +13,19 @@ import {
 
 const style = 'messages'
 
-/** What sends its requests to a provider by another way than the base URL, when set to anything. */
+/** Each of these variables bypasses the base URL, whatever its value. */
 const around = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
 
-/** What Claude Code takes with `--settings`, as a file or as text: it wins over the user's own settings. */
+/** Value of `--settings`, as a file or as text. It overrides the user's settings. */
 const settings = (setting: ProfileSettings, headers: Readonly<Record<string, string>>, key: string) => {
-  const isLoggedIn = setting.bringsLogin(style)
+  const isLoggedIn = setting.sendsOwnLogin(style)
   return {
     env: {
       ANTHROPIC_BASE_URL: setting.address,
       ...(Object.keys(headers).length === 0 ? {} : { ANTHROPIC_CUSTOM_HEADERS: headerLines(headers) }),
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
       ...Object.fromEntries(around.map((name) => [name, ''])),
-      // a token of the user's own would take the place of the helper's
+      // a token of the user would override the helper's key
       ...(isLoggedIn ? {} : { ANTHROPIC_AUTH_TOKEN: '' }),
     },
     ...(isLoggedIn ? {} : { apiKeyHelper: key }),
@@ -43,11 +43,11 @@ const settings = (setting: ProfileSettings, headers: Readonly<Record<string, str
 const file = 'claude-code/settings.json'
 
 const inFile = (setting: ProfileSettings) => {
-  const key = setting.bringsLogin(style) ? { [KEY_HEADER]: setting.shown_key } : {}
+  const key = setting.sendsOwnLogin(style) ? { [KEY_HEADER]: setting.client_key } : {}
   return settings(setting, { ...labels(setting, 'claude-code'), ...key }, keyCommand(setting, 'claude-code'))
 }
 
-/** The key is read from the environment: the configuration may hold references that the agent has not got. */
+/** The key is read from the environment, because the configuration may hold references that the agent cannot resolve. */
 const fromEnvironment = ({ guard: [node = process.execPath] }: ProfileSettings): string =>
   `${shellWord(node)} -p process.env.${KEY_VARIABLE}`
 
@@ -57,19 +57,19 @@ export const claudeCode: Profile = {
   tested_with: '2.1.330',
   style,
   commands: ['claude'],
-  can_bring_login: true,
+  supports_own_login: true,
   files: (setting) => [{ path: file, text: `${JSON.stringify({ $comment: MARK, ...inFile(setting) }, null, 2)}\n` }],
   use: ({ folder }) => [`claude --settings ${shellWord(join(folder, file))}`],
-  note: ({ bringsLogin }) =>
-    bringsLogin(style)
+  note: ({ sendsOwnLogin }) =>
+    sendsOwnLogin(style)
       ? 'the key stands in this file, and the upstream needs auth: passthrough in guard-config.yml'
       : undefined,
   undo: () => 'start claude without --settings',
   session: 'x-claude-code-session-id, kept by --continue',
   on_block: 'stops after one request and shows the message',
   launch: (setting) => {
-    const isLoggedIn = setting.bringsLogin(style)
-    // what stands in an argument, every process of the machine can read: a key goes by the environment
+    const isLoggedIn = setting.sendsOwnLogin(style)
+    // every process of the machine can read arguments, so the key goes through the environment
     const headers = isLoggedIn ? {} : labels(setting, 'claude-code')
     const variables = isLoggedIn ? ['ANTHROPIC_CUSTOM_HEADERS'] : []
     return {
@@ -78,7 +78,7 @@ export const claudeCode: Profile = {
       key_headers: variables,
       ...(isLoggedIn ? { logins: /^(?:ANTHROPIC|CLAUDE)_/ } : {}),
       is_labelled: true,
-      around,
+      bypass_variables: around,
       env: {},
       flags: ['--settings', JSON.stringify(settings(setting, headers, fromEnvironment(setting)))],
     }

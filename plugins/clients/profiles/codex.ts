@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
 import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type ProfileSettings, shellWord } from '../profile-settings.ts'
 
-/** A TOML basic string; JSON escapes the same characters in the same way. */
+/** A TOML basic string has the escapes of JSON. */
 const quoted = (text: string): string => JSON.stringify(text)
 
 const style = 'responses'
@@ -13,8 +13,8 @@ const provider = (setting: ProfileSettings): Readonly<Record<string, string>> =>
     name: quoted('Guard Gateway'),
     base_url: quoted(`${setting.address}/v1`),
     wire_api: quoted('responses'),
-    ...(setting.bringsLogin(style)
-      ? // its own login takes the place of a key
+    ...(setting.sendsOwnLogin(style)
+      ? // its own login replaces the key
         { requires_openai_auth: 'true', env_http_headers: `{ ${quoted(KEY_HEADER)} = ${quoted(KEY_VARIABLE)} }` }
       : { env_key: quoted(KEY_VARIABLE) }),
     http_headers: `{ ${headers.join(', ')} }`,
@@ -29,7 +29,7 @@ export const codex: Profile = {
   tested_with: '0.169.0',
   style,
   commands: ['codex'],
-  can_bring_login: true,
+  supports_own_login: true,
   files: (setting) => [
     {
       path: file,
@@ -48,8 +48,8 @@ export const codex: Profile = {
     `cp ${shellWord(join(setting.folder, file))} "\${CODEX_HOME:-$HOME/.codex}/guard.config.toml"`,
     `GUARD_GATEWAY_KEY="$(${keyCommand(setting, 'codex')})" codex --profile guard`,
   ],
-  note: ({ bringsLogin }) =>
-    bringsLogin(style)
+  note: ({ sendsOwnLogin }) =>
+    sendsOwnLogin(style)
       ? 'the upstream needs auth: passthrough in guard-config.yml; for a ChatGPT login also base_url: https://chatgpt.com/backend-api/codex and paths: { responses: /responses }'
       : undefined,
   undo: () => `rm "\${CODEX_HOME:-$HOME/.codex}/guard.config.toml"`,
@@ -58,7 +58,7 @@ export const codex: Profile = {
   block_status: ['codex*', 400],
   launch: (setting) => ({
     key_variables: [KEY_VARIABLE],
-    ...(setting.bringsLogin(style) ? { logins: /^(?:OPENAI|CODEX)_/ } : {}),
+    ...(setting.sendsOwnLogin(style) ? { logins: /^(?:OPENAI|CODEX)_/ } : {}),
     is_labelled: true,
     env: {},
     flags: [

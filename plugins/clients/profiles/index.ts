@@ -8,9 +8,9 @@ import { cursor } from './cursor.ts'
 import { opencode } from './opencode.ts'
 import { sdks } from './sdks.ts'
 
-/** Every client that is known, in the order in which they are told. */
+/** All clients, in display order. */
 export const profiles: readonly Profile[] = [claudeCode, codex, opencode, cline, continueDev, aider, cursor, sdks]
 
-/** The profile of an id or of a command's base name; what nobody knows is treated as something that uses an SDK. */
+/** Profile of an id or of a command's base name. An unknown command is treated as an SDK. */
 export const profileOf = (command: string): Profile =>
   profiles.find(({ id, commands }) => id === command || commands.includes(command)) ?? sdks

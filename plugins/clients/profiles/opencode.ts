@@ -4,9 +4,9 @@ import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type ProfileSettings, she
 
 const own = `{env:${KEY_VARIABLE}}`
 
-/** `login`: where the provider's own key is found, empty for what OpenCode itself knows. */
+/** `login`: reference to the provider's key; empty for providers that OpenCode knows. */
 const options = (setting: ProfileSettings, style: string, login = '') => {
-  const isLoggedIn = setting.bringsLogin(style)
+  const isLoggedIn = setting.sendsOwnLogin(style)
   const apiKey = isLoggedIn ? login : own
   return {
     baseURL: `${setting.address}/v1`,
@@ -15,7 +15,7 @@ const options = (setting: ProfileSettings, style: string, login = '') => {
   }
 }
 
-/** With a model, a provider of its own; without one, the providers that the user has configured are sent through the gateway. */
+/** With a model, the profile adds a provider. Without one, it redirects the providers that the user has configured. */
 const config = (setting: ProfileSettings) =>
   setting.model === undefined
     ? {
@@ -40,11 +40,11 @@ const config = (setting: ProfileSettings) =>
 const file = 'opencode.json'
 const style = 'chat_completions'
 
-/** Variables that hold the user's logins at the providers that pass them on. */
-const loginsOf = ({ bringsLogin }: ProfileSettings): { readonly logins?: RegExp } => {
+/** Variables of the user's logins at providers that pass them on. */
+const loginsOf = ({ sendsOwnLogin }: ProfileSettings): { readonly logins?: RegExp } => {
   const names = [
-    ...(bringsLogin('messages') ? ['ANTHROPIC'] : []),
-    ...(bringsLogin('responses') || bringsLogin(style) ? ['OPENAI'] : []),
+    ...(sendsOwnLogin('messages') ? ['ANTHROPIC'] : []),
+    ...(sendsOwnLogin('responses') || sendsOwnLogin(style) ? ['OPENAI'] : []),
   ]
   return names.length === 0 ? {} : { logins: new RegExp(`^(?:${names.join('|')})_`) }
 }
@@ -55,7 +55,7 @@ export const opencode: Profile = {
   tested_with: '1.18.33',
   style,
   commands: ['opencode'],
-  can_bring_login: true,
+  supports_own_login: true,
   needs_model: true,
   files: (setting) => [
     {
@@ -66,8 +66,8 @@ export const opencode: Profile = {
   use: (setting) => [
     `GUARD_GATEWAY_KEY="$(${keyCommand(setting, 'opencode')})" OPENCODE_CONFIG=${shellWord(join(setting.folder, file))} opencode`,
   ],
-  note: ({ bringsLogin }) =>
-    bringsLogin(style)
+  note: ({ sendsOwnLogin }) =>
+    sendsOwnLogin(style)
       ? 'the key for the provider is taken from OPENAI_API_KEY, and the upstream needs auth: passthrough in guard-config.yml'
       : undefined,
   undo: () => 'start opencode without OPENCODE_CONFIG',

@@ -10,12 +10,12 @@ const addresses = ({ address }: ProfileSettings) => ({
   ANTHROPIC_BASE_URL: address,
 })
 
-/** SDKs that share their variables. */
+/** SDKs that read the same variables. */
 interface Family {
   readonly styles: readonly string[]
   readonly key: string
   readonly headers: string
-  /** Variables of which any holds the user's own login. */
+  /** Variables that hold the user's own login; any of them counts. */
   readonly logins: readonly string[]
 }
 
@@ -34,22 +34,22 @@ const families: readonly Family[] = [
   },
 ]
 
-const isLoggedIn = ({ bringsLogin }: ProfileSettings, { styles }: Family): boolean => styles.some(bringsLogin)
+const isLoggedIn = ({ sendsOwnLogin }: ProfileSettings, { styles }: Family): boolean => styles.some(sendsOwnLogin)
 
-/** Lines of the profile: the gateway's key in place of a provider's, or in a header beside the user's own. */
+/** Lines with the gateway key: in place of a provider's key, or in a separate header. */
 const keyLine = (setting: ProfileSettings, family: Family): string =>
   isLoggedIn(setting, family)
     ? `${family.headers}="${KEY_HEADER}: $${KEY_VARIABLE}"`
     : `${family.key}="$${KEY_VARIABLE}"`
 
-/** The SDKs, and whatever reads the same variables. */
+/** All programs that read the variables of the SDKs. */
 export const sdks: Profile = {
   id: 'sdks',
   title: 'openai, @anthropic-ai/sdk and what is built on them',
   tested_with: 'openai 7.55, @anthropic-ai/sdk 1.11',
   style: 'chat_completions',
   commands: [],
-  can_bring_login: true,
+  supports_own_login: true,
   files: (setting) => [
     {
       path: file,
@@ -76,7 +76,7 @@ export const sdks: Profile = {
   launch: (setting) => {
     const own = families.filter((family) => isLoggedIn(setting, family))
     const logins = own.flatMap((family) => family.logins)
-    // SDKs do not start without a key: where the user has none, the gateway says what is missing
+    // SDKs do not start without a key; the gateway answers what is missing
     const keyed = families.filter((family) => !own.includes(family) || !family.logins.some(setting.has))
     return {
       key_variables: [KEY_VARIABLE, ...keyed.map(({ key }) => key)],

@@ -8,7 +8,7 @@ const passthrough = (styles: readonly string[], models = ['*']) => ({ styles, mo
 const keyed = (styles: readonly string[], models = ['*']) => ({ styles, models, auth: 'auto' })
 
 for (const name of ['claude', 'codex', 'opencode', 'aider', 'my-agent'])
-  test(`${name} gets no key of a provider or an approver, and is told which and how to give one back`, async (context) => {
+  test(`${name} gets no provider or approver key, and a message names the withheld keys`, async (context) => {
     const address = await recording(context)
     const { cwd, command } = await workplace(context, { address }, false, [KEY, PROVIDER])
     const own = {
@@ -42,7 +42,7 @@ for (const name of ['claude', 'codex', 'opencode', 'aider', 'my-agent'])
     assert.match(again.err, /^guard: kept from its environment: GUARD_APPROVER_KEY; /)
   })
 
-test('what --env gives has its own value, also where the key of the gateway would stand', async (context) => {
+test('--env passes a variable with its own value, even where the gateway key would go', async (context) => {
   const { cwd, command } = await workplace(context, { address: await recording(context) })
   const own = { OPENAI_API_KEY: 'sk-of-the-user' }
   const plain = await command('run', [], {}, [await client(cwd, 'tool')], own)
@@ -51,7 +51,7 @@ test('what --env gives has its own value, also where the key of the gateway woul
   assert.equal((await seen(cwd)).env.OPENAI_API_KEY, 'sk-of-the-user')
 })
 
-test('Claude Code reads the key from its environment, since the configuration may name keys that it has not got', async (context) => {
+test('Claude Code reads the key from its environment', async (context) => {
   const { cwd, command } = await workplace(context, { address: await recording(context) })
   await command('run', [], {}, [await client(cwd, 'claude')], { CLAUDE_CODE_OAUTH_TOKEN: 'oauth-of-the-user' })
   const { args, env } = await seen(cwd)
@@ -60,7 +60,7 @@ test('Claude Code reads the key from its environment, since the configuration ma
   assert.deepEqual([env.GUARD_GATEWAY_KEY, env.CLAUDE_CODE_OAUTH_TOKEN, set.ANTHROPIC_AUTH_TOKEN], [KEY, undefined, ''])
 })
 
-test('Claude Code keeps its own login before an upstream that passes it on; the key is in no argument', async (context) => {
+test('Claude Code keeps its own login for an upstream that passes it on; no argument contains the key', async (context) => {
   const upstreams = [passthrough(['messages'])]
   const { cwd, command } = await workplace(context, { address: await recording(context), upstreams })
   const own = {
@@ -86,7 +86,7 @@ test('Claude Code keeps its own login before an upstream that passes it on; the 
   assert.ok(!args.join(' ').includes(KEY))
 })
 
-test('Codex and OpenCode keep their own logins likewise', async (context) => {
+test('Codex and OpenCode keep their own logins', async (context) => {
   const upstreams = [passthrough(['responses', 'messages', 'chat_completions'])]
   const { cwd, command } = await workplace(context, { address: await recording(context), upstreams })
   await command('run', [], {}, [await client(cwd, 'codex')], {
@@ -114,7 +114,7 @@ test('Codex and OpenCode keep their own logins likewise', async (context) => {
   assert.deepEqual([opencode.env.OPENAI_API_KEY, opencode.env.ANTHROPIC_API_KEY], ['sk-of-the-user', 'sk-a'])
 })
 
-test('the model decides among several upstreams; without one, a single upstream of the style that takes logins is enough', async (context) => {
+test('the model decides among several upstreams; without a model one passthrough upstream of the style is enough', async (context) => {
   const upstreams = [
     keyed(['messages'], ['claude-haiku-*']),
     passthrough(['messages'], ['claude-*']),
@@ -132,7 +132,7 @@ test('the model decides among several upstreams; without one, a single upstream 
   assert.equal(await helps('codex', {}), true)
 })
 
-test('an SDK keeps the login that the user has, and shows the key in a header; one without a login starts all the same', async (context) => {
+test('an SDK keeps the user’s login and sends the key in a header; without a login it still starts', async (context) => {
   const upstreams = [passthrough(['messages']), keyed(['chat_completions', 'responses'])]
   const { cwd, command } = await workplace(context, { address: await recording(context), upstreams })
   const tool = await client(cwd, 'tool')
@@ -145,7 +145,7 @@ test('an SDK keeps the login that the user has, and shows the key in a header; o
   assert.equal((await seen(cwd)).env.ANTHROPIC_AUTH_TOKEN, KEY)
 })
 
-test('a run inside of another one names its own requests, once, and keeps headers of the user', async (context) => {
+test('a nested run sends its own label headers once and keeps the user’s headers', async (context) => {
   const { cwd, command } = await workplace(context, { address: await recording(context) })
   const tool = await client(cwd, 'tool')
   await command('run', [], { project: 'outer' }, [tool], { OPENAI_CUSTOM_HEADERS: 'x-own: 1' })
@@ -157,7 +157,7 @@ test('a run inside of another one names its own requests, once, and keeps header
   assert.equal(lines[1], 'x-guard-project-id: inner')
 })
 
-test('what would lead Claude Code around the gateway is off, and that is said', async (context) => {
+test('variables that bypass the gateway are unset, and a message says so', async (context) => {
   const { cwd, command } = await workplace(context, { address: await recording(context) })
   const { err } = await command('run', [], {}, [await client(cwd, 'claude')], { CLAUDE_CODE_USE_BEDROCK: '1' })
   assert.equal(
@@ -168,7 +168,7 @@ test('what would lead Claude Code around the gateway is off, and that is said', 
   assert.deepEqual([env.CLAUDE_CODE_USE_BEDROCK, env.CLAUDE_CODE_USE_VERTEX, env.CLAUDE_CODE_USE_FOUNDRY], ['', '', ''])
 })
 
-test('a name for --env that is in no environment is told of', async (context) => {
+test('an unknown name for --env gives a message', async (context) => {
   const { cwd, command } = await workplace(context, { address: await recording(context) })
   const { err } = await command('run', [], { env: ['MINE', 'MIEN'] }, [await client(cwd, 'tool')], { MINE: '1' })
   assert.equal(err, 'guard: --env gives nothing for MIEN: not in this environment\n')

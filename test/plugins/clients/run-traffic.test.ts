@@ -12,7 +12,7 @@ const NOTHING =
   /^guard: No request came through the gateway, so nothing of this run was guarded\.\nguard: .*"guard setup".*\/v1 \(OpenAI style\)/m
 
 for (const tty of [true, false])
-  test(`a run of which no request came through says so, ${tty ? 'on a terminal' : 'without one'}, and keeps its exit status`, async (context) => {
+  test(`a run without requests prints a warning ${tty ? 'on a terminal' : 'without one'} and keeps its exit status`, async (context) => {
     const { cwd, command } = await workplace(context, { address: await recording(context, { sessions: [] }) }, tty)
     for (const name of ['claude', 'gemini']) {
       const { code, err } = await command('run', [], {}, [await client(cwd, name, 'process.exit(7)')])
@@ -27,7 +27,7 @@ test('sessions from before the run do not count', async (context) => {
   assert.match((await command('run', [], {}, [await client(cwd, 'tool', '')])).err, NOTHING)
 })
 
-test('where the gateway cannot be asked or keeps no record, that is said, and not that nothing came', async (context) => {
+test('an unreachable gateway or one without records is reported as such', async (context) => {
   const broken = await workplace(context, { address: await recording(context, { status: 500 }) })
   const told = await broken.command('run', [], {}, [await client(broken.cwd, 'tool', '')])
   assert.equal(
@@ -39,12 +39,12 @@ test('where the gateway cannot be asked or keeps no record, that is said, and no
   assert.equal(err, 'guard: cannot tell whether a request came through, since the gateway keeps no record.\n')
 })
 
-test('a command that was never started has nothing to say of requests', async (context) => {
+test('a command that does not start prints no warning about requests', async (context) => {
   const { cwd, command } = await workplace(context, { address: await recording(context, { sessions: [] }) })
   await assert.rejects(command('run', [], {}, [join(cwd, 'absent')]), { code: 'COMMAND_NOT_FOUND' })
 })
 
-test('a real gateway knows what came through: a request with the labels, one without a name, and none', async (context) => {
+test('a real gateway counts a labelled request, an unlabelled one, and none', async (context) => {
   const gateway = await startGateway({ upstream: 'http://127.0.0.1:1' })
   context.after(() => gateway.close())
   const { cwd, command } = await workplace(context, {
@@ -70,7 +70,7 @@ test('a real gateway knows what came through: a request with the labels, one wit
   assert.ok(!err.includes(KEY))
 })
 
-test('sessions count by the clock of the gateway, where that is another one than ours', async (context) => {
+test('sessions count by the gateway’s clock', async (context) => {
   for (const minutes of [-10, 10]) {
     const clock = minutes * 60_000
     const at = (ms: number) => [{ agent_id: null, last_seen_at: new Date(Date.now() + clock + ms).toISOString() }]
@@ -81,7 +81,7 @@ test('sessions count by the clock of the gateway, where that is another one than
   }
 })
 
-test('requests count by the run that they name, also where no record is kept, and not by those of another run', async (context) => {
+test('requests count by their run id, also without records, and never for another run', async (context) => {
   const counted = (requests: number, more = {}) =>
     recording(context, { more: { requests, uptime_seconds: 60, ...more } })
   const other = await workplace(context, { address: await counted(0) })
@@ -93,7 +93,7 @@ test('requests count by the run that they name, also where no record is kept, an
   assert.equal((await anew.command('run', [], {}, [await client(anew.cwd, 'claude', '')])).err, '')
 })
 
-test('a gateway that no longer answers holds nobody up', { timeout: 60_000 }, async (context) => {
+test('a gateway that stops answering does not block the command', { timeout: 60_000 }, async (context) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   context.after(() => {

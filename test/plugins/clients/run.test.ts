@@ -15,7 +15,7 @@ const setUp = async (context: TestContext) => {
   return { address, ...(await workplace(context, { address })) }
 }
 
-test('Claude Code gets settings as text in front of its own arguments, and no key among them', async (context) => {
+test('Claude Code gets settings as an argument before its own, without a key', async (context) => {
   const { address, cwd, command } = await setUp(context)
   const claude = await client(cwd, 'claude')
   const { code } = await command('run', [], { project: 'demo', session: 'ses_mine' }, [claude, '-p', 'fix it', '--x'])
@@ -32,7 +32,7 @@ test('Claude Code gets settings as text in front of its own arguments, and no ke
   assert.ok(!args.join(' ').includes(KEY))
 })
 
-test('Codex gets a provider of its own by flags, and its key in the environment', async (context) => {
+test('Codex gets a provider from flags and its key from the environment', async (context) => {
   const { address, cwd, command } = await setUp(context)
   const own = { MINE: '1', GUARD_APPROVER_KEY: 'only-a-person' }
   await command('run', [], { project: 'demo', model: 'm' }, [await client(cwd, 'codex'), 'exec', 'hello'], own)
@@ -44,7 +44,7 @@ test('Codex gets a provider of its own by flags, and its key in the environment'
   assert.deepEqual([env.MINE, env.GUARD_APPROVER_KEY], ['1', undefined])
 })
 
-test('OpenCode gets its configuration in the environment', async (context) => {
+test('OpenCode gets its configuration from the environment', async (context) => {
   const { address, cwd, command } = await setUp(context)
   await command('run', [], { project: 'demo', model: 'm' }, [await client(cwd, 'opencode'), 'run', 'hello'])
   const { args, env } = await seen(cwd)
@@ -54,7 +54,7 @@ test('OpenCode gets its configuration in the environment', async (context) => {
   assert.equal(env.GUARD_GATEWAY_KEY, KEY)
 })
 
-test('any other command gets what SDKs read; --as treats it as a client', async (context) => {
+test('any other command gets the variables of SDKs; --as selects a client', async (context) => {
   const { address, cwd, command } = await setUp(context)
   const tool = await client(cwd, 'my-agent')
   const own = { PATH: '/nowhere', OTHER: 'kept', OPENAI_CUSTOM_HEADERS: 'x-own: 1' }
@@ -73,7 +73,7 @@ test('any other command gets what SDKs read; --as treats it as a client', async 
   assert.equal((await seen(cwd)).args[0], '--settings')
 })
 
-test('the project is that of the nearest package.json, else the folder', async (context) => {
+test('the project is the name in the nearest package.json, else the folder', async (context) => {
   const { cwd, command } = await setUp(context)
   const claude = await client(cwd, 'claude')
   await writeFile(join(cwd, 'package.json'), '{"name":"@acme/web shop"}')
@@ -81,7 +81,7 @@ test('the project is that of the nearest package.json, else the folder', async (
   assert.match((await seen(cwd)).args[1] ?? '', /x-guard-project-id: acme-web-shop/)
 })
 
-test('its exit status is the child’s, 128 and the number of the signal that ended it', async (context) => {
+test('the exit status is the child’s, or 128 plus the signal number', async (context) => {
   const { cwd, command } = await setUp(context)
   const leaves = await client(cwd, 'leaves', 'process.exit(7)')
   assert.equal((await command('run', [], {}, [leaves])).code, 7)
@@ -89,7 +89,7 @@ test('its exit status is the child’s, 128 and the number of the signal that en
   assert.equal((await command('run', [], {}, [killed])).code, 143)
 })
 
-test('nothing is left behind, and a new session is told', async (context) => {
+test('no file remains, and the id of a new session is printed', async (context) => {
   const { cwd, command } = await setUp(context)
   const quiet = await client(cwd, 'quiet', '')
   const { err } = await command('run', [], { session: 'new' }, [quiet])
@@ -97,7 +97,7 @@ test('nothing is left behind, and a new session is told', async (context) => {
   assert.deepEqual(await readdir(cwd), ['bin'])
 })
 
-test('wrong use is told in one line', async (context) => {
+test('wrong use gives a one-line error', async (context) => {
   const { cwd, command } = await setUp(context)
   const refused = async (
     flags: Readonly<Record<string, unknown>>,
@@ -110,7 +110,7 @@ test('wrong use is told in one line', async (context) => {
       assert.match(error.message, text)
       return true
     })
-  for (const none of [[], ['', '-p']]) await refused({}, none, 'USAGE', /needs a command behind "--"/)
+  for (const none of [[], ['', '-p']]) await refused({}, none, 'USAGE', /needs a command after "--"/)
   await refused({ mode: 'strict' }, ['claude'], 'USAGE', /shadow or enforce/)
   await refused({ as: 'nosuch' }, ['claude'], 'USAGE', /no client "nosuch"; --as takes claude-code, codex, /)
   await refused({ session: 'a\nx-guard-key: b' }, ['claude'], 'USAGE', /--session takes 1 to 512 printable characters/)
@@ -119,14 +119,14 @@ test('wrong use is told in one line', async (context) => {
   await refused({}, [join(cwd, 'absent')], 'COMMAND_NOT_FOUND', /no such command/)
 })
 
-test('--mode tells where it has no effect', async (context) => {
+test('--mode prints a message where it has no effect', async (context) => {
   const { cwd, command } = await setUp(context)
   const { err } = await command('run', [], { mode: 'enforce' }, [await client(cwd, 'claude')])
   assert.match(err, /allow_mode_header is off/)
   assert.match((await seen(cwd)).args[1] ?? '', /x-guard-mode: enforce/)
 })
 
-test('without a gateway nothing is started', async (context) => {
+test('without a gateway no agent starts', async (context) => {
   await using refusing = await refusingPort()
   const { cwd, command } = await workplace(context, { address: `http://127.0.0.1:${refusing.port}` })
   const claude = await client(cwd, 'claude')
@@ -138,7 +138,7 @@ test('without a gateway nothing is started', async (context) => {
   assert.deepEqual(await readdir(cwd), ['bin'])
 })
 
-test('a gateway that does not take the key is told of before the agent starts, with --start too', async (context) => {
+test('a rejected key is reported before the agent starts, also with --start', async (context) => {
   const gateway = await startGateway()
   context.after(() => gateway.close())
   const { cwd, command } = await workplace(context, { address: gateway.url })
@@ -152,7 +152,7 @@ test('a gateway that does not take the key is told of before the agent starts, w
   assert.deepEqual(await readdir(cwd), ['bin'])
 })
 
-test('a gateway started for the agent is out of the reach of Ctrl-C, which the agent may survive, and hears of our end', async (context) => {
+test('a temporary gateway ignores Ctrl-C and stops when the command ends', async (context) => {
   const says = `let leads = true; try { process.kill(-process.pid, 0) } catch { leads = false }
     const message = leads && process.connected ? 'alone.' : 'with the agent.'
     console.error(JSON.stringify({ error: { code: 'PORT_TAKEN', message } })); process.exit(1)`
@@ -164,7 +164,7 @@ test('a gateway started for the agent is out of the reach of Ctrl-C, which the a
   await assert.rejects(command('run', [], { start: true }, [await client(cwd, 'claude')]), /did not come up: alone\./)
 })
 
-test('on a terminal, the last line sums up the agent’s sessions, or the one that was named', async (context) => {
+test('the last line on a terminal sums up the sessions of the run', async (context) => {
   const paths: string[] = []
   const figures = {
     id: 'ses_1',
@@ -200,7 +200,7 @@ test('on a terminal, the last line sums up the agent’s sessions, or the one th
   )
 })
 
-test('why a gateway that was to be started did not come up is told in one line', async (context) => {
+test('a temporary gateway that does not start gives a one-line error', async (context) => {
   const says = `console.error('{"level":"info"}\\n' + JSON.stringify({ error: { code: 'PORT_TAKEN', message: 'The port is taken.' } })); process.exit(1)`
   await using refusing = await refusingPort()
   const { cwd, command } = await workplace(context, {
@@ -214,7 +214,7 @@ test('why a gateway that was to be started did not come up is told in one line',
   assert.deepEqual(await readdir(cwd), ['bin'])
 })
 
-test('behind a proxy an agent still reaches the gateway directly', async (context) => {
+test('an agent reaches the gateway without the proxy', async (context) => {
   const { cwd, command } = await setUp(context)
   const claude = await client(cwd, 'claude')
   const proxied = { HTTPS_PROXY: 'http://proxy.example:3128', NO_PROXY: 'inside.example' }

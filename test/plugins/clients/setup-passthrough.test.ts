@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { KEY, workplace } from './kit.ts'
 
-test('--passthrough puts the key where the client sends it, and keeps the client’s own login', async (context) => {
+test('--passthrough puts the key in a header and keeps the client’s own login', async (context) => {
   const { cwd, command } = await workplace(context)
   const { out } = await command('setup', ['claude-code'], { passthrough: true, statusline: true })
   assert.match(out, /^ {2}note: +the key stands in this file, and the upstream needs auth: passthrough/m)
@@ -15,7 +15,7 @@ test('--passthrough puts the key where the client sends it, and keeps the client
   assert.match(settings.statusLine.command, /statusline --config/)
 })
 
-test('--passthrough lets Codex show its own login, with no key in the file, and says what the upstream needs', async (context) => {
+test('--passthrough keeps the login of Codex, writes no key, and names the needs of the upstream', async (context) => {
   const { cwd, command } = await workplace(context)
   const { out } = await command('setup', ['codex'], { passthrough: true })
   assert.match(
@@ -29,7 +29,7 @@ test('--passthrough lets Codex show its own login, with no key in the file, and 
   assert.ok(!text.includes(KEY))
 })
 
-test('--passthrough is for OpenCode and SDKs, too; where it changes nothing, that is said', async (context) => {
+test('--passthrough works for OpenCode and SDKs; a note says where it has no effect', async (context) => {
   const { cwd, command } = await workplace(context)
   const { out } = await command('setup', ['opencode', 'sdks', 'aider', 'cline', 'continue'], {
     passthrough: true,

@@ -17,7 +17,7 @@ const filesIn = async (folder: string): Promise<string[]> =>
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort()
 
-test('a profile is written for each client, readable by its owner alone and without the key', async (context) => {
+test('each client gets a profile that only its owner can read, without the key', async (context) => {
   const { cwd, command } = await workplace(context)
   const { code, out } = await command('setup', [], { project: 'demo', model: 'small-model' })
   assert.equal(code, 0)
@@ -35,7 +35,7 @@ test('a profile is written for each client, readable by its owner alone and with
   assert.deepEqual(await readdir(cwd), ['profiles'])
 })
 
-test('a folder that is there keeps its rights; one that cannot be is told in one line', async (context) => {
+test('an existing folder keeps its mode; an invalid folder gives a one-line error', async (context) => {
   const { cwd, command } = await workplace(context)
   await chmod(cwd, 0o755)
   await command('setup', ['sdks'], { dir: '.' })
@@ -49,7 +49,7 @@ test('a folder that is there keeps its rights; one that cannot be is told in one
   })
 })
 
-test('what the gateway would refuse of every request, or nobody meant, is written into no profile', async (context) => {
+test('values that the gateway rejects are not written into a profile', async (context) => {
   const { cwd, command } = await workplace(context)
   for (const [flags, told] of [
     [{ project: 'a/b' }, /^--project takes 1 to 128 of A-Z a-z 0-9 \. _ -, not "a\/b"\.$/],
@@ -69,7 +69,7 @@ test('what the gateway would refuse of every request, or nobody meant, is writte
   assert.match(out, / --model 'openai\/my model' --model-settings-file /)
 })
 
-test('each profile is what its client reads', async (context) => {
+test('each profile is valid for its client', async (context) => {
   const { cwd, command } = await workplace(context)
   await command('setup', [], { project: 'demo', model: 'small-model' })
   const read = (path: string) => readFile(join(cwd, 'profiles', path), 'utf8')
@@ -94,7 +94,7 @@ test('each profile is what its client reads', async (context) => {
   assert.equal(parse(await read('aider/model.settings.yml'))[0].name, 'openai/small-model')
 })
 
-test('a second run changes nothing, and other values replace what nobody has edited', async (context) => {
+test('a second run changes nothing, and new values replace unedited files', async (context) => {
   const { cwd, command } = await workplace(context)
   const file = join(cwd, 'profiles/claude-code/settings.json')
   await command('setup', ['claude-code'], { project: 'demo' })
@@ -107,7 +107,7 @@ test('a second run changes nothing, and other values replace what nobody has edi
   assert.match(await readFile(file, 'utf8'), /x-guard-project-id: other/)
 })
 
-test('an edited or foreign profile is left as it is, and the others are written', async (context) => {
+test('an edited or foreign profile stays, and the others are written', async (context) => {
   const { cwd, command } = await workplace(context)
   await command('setup', ['claude-code', 'codex'])
   const file = join(cwd, 'profiles/claude-code/settings.json')
@@ -120,7 +120,7 @@ test('an edited or foreign profile is left as it is, and the others are written'
   assert.equal(await readFile(file, 'utf8'), edited)
 })
 
-test('what bears the name of a profile and cannot be read is somebody else’s, too', async (context) => {
+test('an unreadable file at the path of a profile counts as foreign', async (context) => {
   const { cwd, command } = await workplace(context)
   const profiles = join(cwd, 'profiles')
   await mkdir(join(profiles, 'codex/guard.config.toml'), { recursive: true })
@@ -134,7 +134,7 @@ test('what bears the name of a profile and cannot be read is somebody else’s, 
   assert.equal(await readlink(join(profiles, 'claude-code/settings.json')), 'settings.json')
 })
 
-test('profiles that were written are told of where a later one cannot be', async (context) => {
+test('profiles before a failed one are reported', async (context) => {
   const { cwd, command, outText } = await workplace(context)
   await mkdir(join(cwd, 'profiles'))
   await writeFile(join(cwd, 'profiles/codex'), '')
@@ -142,7 +142,7 @@ test('profiles that were written are told of where a later one cannot be', async
   assert.match(outText(), /^Claude Code \(claude-code\): written\n/)
 })
 
-test('what cannot work is said instead of written', async (context) => {
+test('a client that cannot work gets a reason instead of a profile', async (context) => {
   const { cwd, command } = await workplace(context)
   const { code, out } = await command('setup', ['cursor', 'opencode'])
   assert.equal(code, 0)
@@ -156,7 +156,7 @@ test('what cannot work is said instead of written', async (context) => {
   })
 })
 
-test('--print shows everything and writes nothing', async (context) => {
+test('--print prints all profiles and writes nothing', async (context) => {
   const { cwd, command } = await workplace(context)
   const { out } = await command('setup', ['codex'], { print: true, enforce: true })
   assert.match(out, /model_provider = "guard"/)
@@ -164,13 +164,13 @@ test('--print shows everything and writes nothing', async (context) => {
   assert.deepEqual(await readdir(cwd), [])
 })
 
-test('whoever writes over a foreign file is told the code of it', async (context) => {
+test('a foreign file gives PROFILE_EXISTS', async (context) => {
   const { cwd } = await workplace(context)
   await writeFile(join(cwd, 'env'), 'mine')
   await assert.rejects(writeProfile(cwd, { path: 'env', text: '# written by guard setup' }), { code: 'PROFILE_EXISTS' })
 })
 
-test('--agent registers an agent and stores its key once, and profiles show that key', async (context) => {
+test('--agent registers an agent, stores its key once, and uses it in profiles', async (context) => {
   const asked: unknown[] = []
   const { cwd, command } = await workplace(context, {
     asking: (work) =>
@@ -193,7 +193,7 @@ test('--agent registers an agent and stores its key once, and profiles show that
   assert.ok(!shown.includes(KEY))
 })
 
-test('an agent that exists gets a further key', async (context) => {
+test('an existing agent gets another key', async (context) => {
   const paths: string[] = []
   const { command } = await workplace(context, {
     asking: (work) =>
@@ -207,7 +207,7 @@ test('an agent that exists gets a further key', async (context) => {
   assert.deepEqual(paths, ['/api/agents', '/api/agents/night/keys'])
 })
 
-test('the gateway key is printed where no agent is named; one that is not stored is an error', async (context) => {
+test('without an agent the gateway key is printed; a missing stored key is an error', async (context) => {
   const { command } = await workplace(context)
   assert.equal((await command('key print', [])).out, `${KEY}\n`)
   assert.deepEqual(JSON.parse((await command('key print', [], { json: true })).out), { key: KEY })

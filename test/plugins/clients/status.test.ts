@@ -27,7 +27,7 @@ const listing = (...sessions: readonly object[]) => ({
   asking: <T>(work: Work<T>) => work(async () => ({ sessions, pricing: { currency: 'EUR' } }), 'http://127.0.0.1:8787'),
 })
 
-test('sessions are listed with what they spent, and summed', async (context) => {
+test('sessions are listed with usage and totals', async (context) => {
   const odd = session('ses_2', { agent_id: 'a\u001b[31m', paused: true, blocked: 2 })
   const { command } = await workplace(context, listing(session('ses_1'), odd))
   const { code, out } = await command('status', [])
@@ -58,7 +58,7 @@ const budget = (left: number, more: object = {}) => ({
   ...more,
 })
 
-test('the budget of which the least is left is told with whose it is and until when', async (context) => {
+test('the tightest budget has its owner, remainder and reset time', async (context) => {
   const told = async (...budgets: readonly object[]) => {
     const asking = <T>(work: Work<T>) => work(async () => ({ sessions: [session('ses_1')], budgets }), undefined)
     const { command } = await workplace(context, { asking })
@@ -83,7 +83,7 @@ test('the budget of which the least is left is told with whose it is and until w
   )
 })
 
-test('what waits for a person is told with why, and what to do; what was ended waits for nobody', async (context) => {
+test('a paused session has its reason and the commands to use; an ended one is not listed', async (context) => {
   const why = { paused: true, pause_reason: 'tool_repeat: read_file was called 3 times\u001b[2J' }
   const ended = session('ses_3', { paused: true, ended_at: '2026-03-02T12:00:00.000Z' })
   const listed = listing(session('ses_1'), session('ses_2', why), ended, session('ses_4', { paused: true }))
@@ -100,7 +100,7 @@ test('what waits for a person is told with why, and what to do; what was ended w
   assert.match(long, /^and 2 more: .* sessions list --paused$/m)
 })
 
-test('--json gives the same figures', async (context) => {
+test('--json returns the same figures', async (context) => {
   const { command } = await workplace(context, listing(session('ses_1')))
   const told = JSON.parse((await command('status', [], { json: true })).out)
   assert.deepEqual(
@@ -109,7 +109,7 @@ test('--json gives the same figures', async (context) => {
   )
 })
 
-test('the page is named where a gateway serves it', async (context) => {
+test('a gateway with pages gives the address of the page', async (context) => {
   const served = await workplace(context, listing(session('ses_1')))
   const { out, err } = await served.command('status', [])
   assert.match(out, /^1 session, 3 requests, /)
@@ -119,14 +119,14 @@ test('the page is named where a gateway serves it', async (context) => {
   assert.equal((await alone.command('status', [])).err, '')
 })
 
-test('where nothing was asked yet it tells how to begin', async (context) => {
+test('without requests it prints how to start', async (context) => {
   const { command } = await workplace(context, listing())
   const { out, err } = await command('status', [])
   assert.match(out, /^0 sessions/)
   assert.match(err, /guard run -- claude/)
 })
 
-test('the status line tells what is left of the tightest budget of a period, and of the session where it is little', async (context) => {
+test('the status line shows the tightest budget with a period, and a session budget when little remains', async (context) => {
   const provider = await new FakeProvider().listen()
   context.after(() => provider.close())
   const gateway = await startGateway({ upstream: provider.url })
@@ -157,7 +157,7 @@ test('the status line tells what is left of the tightest budget of a period, and
   assert.match(await line(), /cost 0, 0 % left of 3 requests in the session\n$/)
 })
 
-test('the status line tells mode, use of the budget, cost and the last flag of the session on standard input', async (context) => {
+test('the status line shows mode, usage, cost and the last flag of the session on standard input', async (context) => {
   const provider = await new FakeProvider().listen()
   context.after(() => provider.close())
   const gateway = await startGateway({ upstream: provider.url })
