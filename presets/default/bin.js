@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// No static import: on a Node that is too old, loading anything could fail before this file can say why.
-// JavaScript, as what it loads first: Node takes 35 ms to get ready to strip types, and need not once compiled code is kept.
+// There are no static imports: on an unsupported Node they could fail before this file prints the reason.
+// This file is JavaScript, because type stripping takes 35 ms to load, and a compile cache makes it unnecessary.
 
 /**
- * A reader that has left, as in `guard … | head`, is no failure; a full disk behind `>` is one, and ends the command.
+ * Ignores a closed reader, as in `guard … | head`. Other output errors, such as a full disk, end the command.
  * @param {NodeJS.ErrnoException} error
  */
 const onOutputError = ({ code, message }) => {
@@ -12,7 +12,7 @@ const onOutputError = ({ code, message }) => {
   process.exit(1)
 }
 process.stdout.on('error', onOutputError)
-// a log that cannot be written stops no gateway
+// a log that cannot be written does not stop the gateway
 process.stderr.on('error', () => {})
 
 const needed = '22.19'
@@ -25,11 +25,11 @@ if (major < 22 || (major === 22 && minor < 19)) {
   )
   process.exitCode = 1
 } else {
-  const { answersQuickly } = await import('./quick-answers.js')
+  const { runsFastCommand } = await import('./fast-commands.js')
   const argv = process.argv.slice(2)
-  if (!answersQuickly(argv)) {
-    const { fitHeap } = await import('./heap.js')
-    fitHeap()
+  if (!runsFastCommand(argv)) {
+    const { tuneHeap } = await import('./heap.js')
+    tuneHeap()
     const { prestartDatabase } = await import('./prestart-database.ts')
     prestartDatabase(argv)
     const { runProcess } = await import('./process.ts')

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Gateway } from 'guard-gateway/core'
 import type { Io } from 'guard-gateway/lib/command'
 
-/** What lines begin with that call this program with this configuration: in the folder where it was started, and in any. */
+/** Command line that runs this program with this configuration: from the current folder, and from any folder. */
 export const calledAs = (
   { env }: Pick<Io, 'env'>,
   { file, named }: { readonly file: string; readonly named: boolean },
@@ -15,19 +15,19 @@ export const calledAs = (
   return { here: shell([...here, ...(named ? config : [])]), anywhere: shell([...anywhere, ...config]) }
 }
 
-/** Words that start this program again. */
+/** Command line that starts this program again. */
 export const ownCommand = (): readonly string[] => [
   process.execPath,
   ...process.execArgv.filter((word) => word.startsWith('--conditions=')),
   process.argv[1] ?? 'guard',
 ]
 
-interface Words {
+interface CommandWords {
   readonly here: readonly string[]
   readonly anywhere: readonly string[]
 }
 
-const commandWords = (env: Io['env'], script: string): Words => {
+const commandWords = (env: Io['env'], script: string): CommandWords => {
   const root = fileURLToPath(new URL('.', import.meta.resolve('guard-gateway/package.json')))
   if (isScriptOf(root, env)) {
     const anywhere = ['npm', 'run', '-s', '--prefix', root.slice(0, -1), 'guard', '--']
@@ -40,7 +40,7 @@ const commandWords = (env: Io['env'], script: string): Words => {
   return isLocal ? { here: ['npx', 'guard'], anywhere: [script] } : { here: ['guard'], anywhere: ['guard'] }
 }
 
-/** Whether npm runs a script of this very package, as in a clone; scripts of others set the same variables. */
+/** Whether npm runs a script of this package, as in a clone. Scripts of other packages set the same variables. */
 const isScriptOf = (root: string, { npm_command, npm_package_json }: Io['env']): boolean => {
   if (npm_command === 'exec' || npm_package_json === undefined) return false
   try {
@@ -50,6 +50,5 @@ const isScriptOf = (root: string, { npm_command, npm_package_json }: Io['env']):
   }
 }
 
-/** Words as a POSIX shell reads them. */
 const shell = (words: readonly string[]): string =>
   words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')

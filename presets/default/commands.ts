@@ -22,9 +22,9 @@ import { replayCommands } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFor, exists, located } from './command-config.ts'
 import { calledAs, ownCommand } from './command-prefix.ts'
-import { mcpFaults } from './config/checks-mcp.ts'
+import { mcpErrors } from './config/checks-mcp.ts'
+import { type Refuse, refusal } from './config/config-errors.ts'
 import { emptyConfig } from './config/defaults.ts'
-import { type Refuse, refusal } from './config/faults.ts'
 import { withOverrides } from './config/overrides.ts'
 import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
@@ -35,110 +35,109 @@ import { shippedPolicies, shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
 import { version } from './version.ts'
 
-/** A gateway with every command there is; nothing is read to make it. */
+/** A gateway with all commands. It reads no configuration. */
 export const withCommands = (io: Io): Promise<Gateway> =>
   withRun({ config: emptyConfig(), refuse: refusal(), builtIn: true, ...located({}, io) }, io)
 
-/** The gateway of the configuration, with its commands, made for one of them. The first start writes a configuration. */
+/** The configured gateway for one command. The first start writes a configuration. */
 export const configured = async (options: Input['options'], command: Command | undefined, io: Io): Promise<Gateway> => {
   const { file, named } = located(options, io)
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
   const loaded = await configFor(command, options, io)
   const config = withOverrides(loaded.config, options, io.cwd, command?.id, io.env)
-  if (command?.id === 'gateway run' || command?.id === 'mcp serve') loaded.refuse(loaded.environmentFaults)
-  // those of the file were checked with it
-  const [fault] = mcpFaults(config)
-  if (fault !== undefined) throw new GuardError('USAGE', `--server ${String(fault.path[2])}: ${fault.message}.`)
+  if (command?.id === 'gateway run' || command?.id === 'mcp serve') loaded.refuse(loaded.environmentErrors)
+  // the errors of the file itself were reported by its loader
+  const [error] = mcpErrors(config)
+  if (error !== undefined) throw new GuardError('USAGE', `--server ${String(error.path[2])}: ${error.message}.`)
   for (const warning of loaded.warnings) printWarning(warning, options, io)
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
   const gateway = await withRun({ ...loaded, config, file, named, command, first, approver_key }, io)
-  const kept =
+  const withheld =
     command?.id === 'gateway run' || command?.id === 'mcp serve' ? withheldFromServers(config, gateway, io) : ''
-  if (kept !== '') printNotice(kept, options, io)
+  if (withheld !== '') printNotice(withheld, options, io)
   if (command?.id !== 'gateway run') return gateway
   const done = (message: string) => printNotice(message, options, io)
   const notice = (message: string) => printWarning(message, options, io)
   return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, done, notice }))
 }
 
-/** Writes a configuration where nobody named one and there is none, or where one was asked for. */
+/** Writes a configuration if none exists and none is named, or if `--init` is set. */
 const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | undefined> => {
   const { file, named } = located(options, io)
   if (options.init !== true && (named || (await exists(file)))) return undefined
-  // flags that cannot be used leave nothing behind
+  // invalid flags must not leave a file
   checkHost(withOverrides(emptyConfig(), options, io.cwd).server, options)
   const first = await writeFirstConfig(file)
   io.err.write(`${firstRunText(first, io.cwd)}\n`)
   return first
 }
 
-/** What a command line knows before its gateway is made. */
-interface StatuslineInput {
+interface CommandContext {
   readonly config: Config
   readonly refuse: Refuse
-  /** Nobody has written the configuration. */
+  /** No configuration file exists. */
   readonly builtIn: boolean
   readonly file: string
-  /** Somebody has named the file. */
+  /** The user named the file. */
   readonly named: boolean
   readonly command?: Command | undefined
   readonly first?: FirstRun | undefined
-  /** The approver key of the command line. */
+  /** Approver key from the command line. */
   readonly approver_key?: string | undefined
 }
 
-/** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
+/** Creates the gateway of a configuration with its commands. */
 const withRun = async (
-  { config, refuse, builtIn, file, named, command, first, approver_key }: StatuslineInput,
+  { config, refuse, builtIn, file, named, command, first, approver_key }: CommandContext,
   io: Io,
 ): Promise<Gateway> => {
-  if (config.preset === 'mcp-stdio') return owning(await createGateway(config, [], refuse), config, file)
-  const called = calledAs(io, { file, named })
+  if (config.preset === 'mcp-stdio') return withOwnFiles(await createGateway(config, [], refuse), config, file)
+  const prefix = calledAs(io, { file, named })
   const run = gatewayRun({
     version,
     server: config.server,
     facts: facts(config, io.cwd),
     also: [mcpServe],
     show: showInBrowser,
-    ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, called.here) }),
+    ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, prefix.here) }),
   })
-  const gateway = owning(await createGateway(config, [run], refuse), config, file)
-  gateway.calledAs = called
+  const gateway = withOwnFiles(await createGateway(config, [run], refuse), config, file)
+  gateway.calledAs = prefix
   gateway.registry(commandKind).add(doctor((options) => located(options, io).file))
-  const place = gatewayLocation(config, file)
-  const where = {
-    place: builtIn ? undefined : place,
+  const location = gatewayLocation(config, file)
+  const target = {
+    place: builtIn ? undefined : location,
     durable: config.storage.backend !== 'memory' || command?.unconfigured === 'memory',
   }
   const inJson = jsonWork(approver_key ?? io.env.GUARD_APPROVER_KEY)
-  if (config.preset !== 'minimal') addAsking(gateway, place, (work) => asking(gateway, where, work), inJson)
+  if (config.preset !== 'minimal') addClientCommands(gateway, location, (work) => asking(gateway, target, work), inJson)
   return gateway.use(
     clients({
-      ...place,
+      ...location,
       upstreams: config.upstreams,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
-      calledAs: called.here,
-      running: (instead) => requireGateway(place, instead),
-      asking: (work) => asking(gateway, where, inJson(work)),
+      calledAs: prefix.here,
+      running: (instead) => requireGateway(location, instead),
+      asking: (work) => asking(gateway, target, inJson(work)),
     }),
   )
 }
 
-/** Configuration and database are the gateway's own, whatever their names. */
-const owning = (gateway: Gateway, { storage }: Config, file: string): Gateway => {
+/** The gateway's own files are the configuration and the database, whatever their names. */
+const withOwnFiles = (gateway: Gateway, { storage }: Config, file: string): Gateway => {
   gateway.ownFiles.add(file).add(resolve(storage.file))
   return gateway
 }
 
-/** Adds the commands that ask a gateway. */
-const addAsking = (
+/** Adds the commands that call the API of a gateway. */
+const addClientCommands = (
   gateway: Gateway,
-  place: GatewayLocation,
+  location: GatewayLocation,
   ask: <T>(work: Work<T>) => Promise<T>,
   inJson: ReturnType<typeof jsonWork>,
 ): void => {
-  const inText = { asking: ask, running: () => requireGateway(place) }
+  const inText = { asking: ask, running: () => requireGateway(location) }
   const json = { ...inText, asking: <T>(work: JsonWork<T>) => ask(inJson(work)) }
   gateway.use(
     replayCommands(inText),
@@ -157,7 +156,7 @@ const addAsking = (
 
 type JsonWork<T> = (ask: AskJson, address: string | undefined) => Promise<T>
 
-/** Lets work speak JSON, with the approver key where one is known. */
+/** Adapts work that uses JSON, and sends the approver key if there is one. */
 const jsonWork = (approver_key: string | undefined) => {
   const headers = approver_key === undefined ? {} : { [APPROVER_HEADER]: approver_key }
   return <T>(work: JsonWork<T>): Work<T> =>

@@ -5,40 +5,39 @@ import { GuardError } from 'guard-gateway/core'
 import { withFileLocation } from 'guard-gateway/lib/errors'
 import { isShape } from 'guard-gateway/lib/json'
 import { readYamlOffThread } from 'guard-gateway/lib/yaml'
-import { configFaults, configWarnings } from './config/checks.ts'
-import { type Environment, isServeOnlyFault, resolveReferences, upstreamsFrom } from './config/environment.ts'
-import { type ConfigFault, type Refuse, refusal, schemaFaults } from './config/faults.ts'
+import { configErrors, configWarnings } from './config/checks.ts'
+import { type ConfigError, type Refuse, refusal, schemaErrors } from './config/config-errors.ts'
+import { type Environment, isServeOnlyError, resolveReferences, upstreamsFrom } from './config/environment.ts'
 import { type ProxyRoute, withProxyRoutes } from './config/network.ts'
-import { patternFaults } from './config/patterns.ts'
+import { patternErrors } from './config/patterns.ts'
 import { type Config, configSchema } from './config/schema.ts'
 
 export type { Config } from './config/schema.ts'
 
-/** A configuration that can be used, and what deserves a word about it. */
 export interface LoadedConfig {
   readonly config: Config
   readonly warnings: readonly string[]
-  /** How each address in it is reached. */
+  /** Proxy and certificates of each address. */
   readonly routes: readonly ProxyRoute[]
-  /** Proxies of the environment that cannot be used, for who is about to use them: without them the addresses are reached directly. */
-  readonly environmentFaults: readonly ConfigFault[]
-  /** For what turns out later to be wrong with the file. */
+  /** Unusable proxies of the environment. Only commands that use them report these; others connect directly. */
+  readonly environmentErrors: readonly ConfigError[]
+  /** Reports later errors with their location in the file. */
   readonly refuse: Refuse
 }
 
-/** What a configuration is read for: to serve by it, or to ask whoever does, without the credentials that takes. */
+/** Purpose of the configuration. `ask` calls a running gateway, and needs no upstream credentials. */
 export type ConfigUse = 'serve' | 'ask'
 
-/** Reads and checks a configuration file. Throws GuardError INVALID_CONFIG with one line a fault: file, line, column, key. */
+/** Reads and checks a configuration file. Throws INVALID_CONFIG with one line per error: file, line, column, key. */
 export const loadConfig = async (file: string, env: Environment, use: ConfigUse = 'serve'): Promise<LoadedConfig> => {
-  const loaded = await parseConfig(await contentOf(file), file, env, use)
+  const loaded = await parseConfig(await textOf(file), file, env, use)
   const { mode } = await stat(file)
   const open = process.platform !== 'win32' && (mode & 0o077) !== 0
   const warning = `${file} can be read by others and holds a key; run: chmod 600 ${file}`
   return open ? { ...loaded, warnings: [warning, ...loaded.warnings] } : loaded
 }
 
-const contentOf = async (file: string): Promise<string> => {
+const textOf = async (file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
@@ -52,7 +51,7 @@ const unread: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder; name the file in it',
 }
 
-/** Checks the text of a configuration file. Relative paths in it are taken from the folder of `file`. */
+/** Parses and checks the text of a configuration file. Relative paths start at the folder of `file`. */
 export const parseConfig = async (
   text: string,
   file: string,
@@ -62,15 +61,15 @@ export const parseConfig = async (
   const { value, locate } = await readText(text, file)
   const refuse = refusal({ name: basename(file), locate })
   const resolved = resolveReferences(value ?? {}, env)
-  refuse(use === 'serve' ? resolved.faults : resolved.faults.filter((fault) => !isServeOnlyFault(fault)))
+  refuse(use === 'serve' ? resolved.errors : resolved.errors.filter((error) => !isServeOnlyError(error)))
   const checked = await complete(resolved.value, env)
-  refuse(checked.faults)
+  refuse(checked.errors)
   const folder = dirname(resolve(file))
-  const said = withResolvedPaths(checked.value as Config, folder, env)
-  refuse([...configFaults(said), ...patternFaults(said.redaction.patterns)])
-  const { faults, ...found } = await withProxyRoutes(said, folder, env)
-  refuse(faults)
-  return { ...found, warnings: configWarnings(said, env), refuse }
+  const absolute = withResolvedPaths(checked.value as Config, folder, env)
+  refuse([...configErrors(absolute), ...patternErrors(absolute.redaction.patterns)])
+  const { errors, ...found } = await withProxyRoutes(absolute, folder, env)
+  refuse(errors)
+  return { ...found, warnings: configWarnings(absolute, env), refuse }
 }
 
 const readText = async (text: string, file: string) => {
@@ -82,22 +81,26 @@ const readText = async (text: string, file: string) => {
   }
 }
 
-/** Fills in defaults, in place, and says what does not fit the schema. */
+/** Fills in defaults in place and validates against the schema. */
 const complete = async (
   value: unknown,
   env: Environment,
-): Promise<{ value: unknown; faults: readonly ConfigFault[] }> => {
+): Promise<{ value: unknown; errors: readonly ConfigError[] }> => {
   validator ??= compiled()
   const validate = await validator
-  const given = isShape(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
-  return { value: given, faults: validate(given) ? [] : schemaFaults(validate.errors ?? [], given) }
+  const withUpstreams =
+    isShape(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
+  return {
+    value: withUpstreams,
+    errors: validate(withUpstreams) ? [] : schemaErrors(validate.errors ?? [], withUpstreams),
+  }
 }
 
 let validator: Promise<ValidateFunction> | undefined
 
 const compiled = async (): Promise<ValidateFunction> => {
   const { Ajv } = await import('ajv')
-  // that our own schema is one, its types say; to check that would take longer than the rest of the start
+  // the type of our own schema proves it valid; checking it would take longer than the rest of the start
   return new Ajv({ allErrors: true, useDefaults: true, verbose: true, validateSchema: false }).compile(configSchema)
 }
 
@@ -120,7 +123,7 @@ const withResolvedMcpPaths = (mcp: Config['mcp'], folder: string): Config['mcp']
   ),
 })
 
-/** Empty where there is none. */
+/** Empty if no file is configured. */
 const pricingFile = (file: string, folder: string, env: Environment): string => {
   if (env.GUARD_MODEL_PRICING) return resolve(env.GUARD_MODEL_PRICING)
   return file === '' ? '' : resolve(folder, file)

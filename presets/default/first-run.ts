@@ -8,16 +8,15 @@ import { newKey } from 'guard-gateway/lib/ids'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { annotatedConfig } from './config/annotated.ts'
 
-/** What a first run did. */
 export interface FirstRun {
   readonly file: string
   /** Line of the key in the file, from 1. */
   readonly key_line: number
-  /** `excluded`: git will not see the file; `ignored`: it did not before either; `none`: no git work tree. */
+  /** `excluded`: git now ignores the file; `ignored`: git ignored it before; `none`: no git work tree. */
   readonly git: 'excluded' | 'ignored' | 'none'
 }
 
-/** Writes a new configuration file, 0600, with a new key. Throws GuardError CONFIG_EXISTS rather than touch a file that is there. */
+/** Writes a new configuration file with mode 0600 and a new key. Throws CONFIG_EXISTS if the file exists. */
 export const writeFirstConfig = async (file: string): Promise<FirstRun> => {
   const text = annotatedConfig(newKey('guard_'))
   try {
@@ -35,8 +34,8 @@ export const writeFirstConfig = async (file: string): Promise<FirstRun> => {
       },
     )
   }
-  const keyLine = text.split('\n').findIndex((line) => line.startsWith('gateway_key:')) + 1
-  return { file, key_line: keyLine, git: await excludeFromGit(file) }
+  const lineOfKey = text.split('\n').findIndex((line) => line.startsWith('gateway_key:')) + 1
+  return { file, key_line: lineOfKey, git: await excludeFromGit(file) }
 }
 
 const run = promisify(execFile)
@@ -44,11 +43,11 @@ const git = async (folder: string, ...args: readonly string[]): Promise<string |
   try {
     return (await run('git', ['-C', folder, ...args])).stdout.trim()
   } catch {
-    return undefined // no git, no work tree, or the answer is no
+    return undefined // no git, no work tree, or not ignored
   }
 }
 
-/** Adds what holds secrets to the work tree's own exclude file, where nobody commits it by mistake. */
+/** Adds secret files to the work tree's exclude file, so that nobody commits them by mistake. */
 const excludeFromGit = async (file: string): Promise<FirstRun['git']> => {
   const folder = dirname(file)
   const [root, exclude] = [

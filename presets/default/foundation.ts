@@ -4,7 +4,7 @@ import { addSecrets } from './config/credentials.ts'
 import { patternFinders } from './config/patterns.ts'
 import type { Config } from './config/schema.ts'
 
-/** The foundation as a configuration describes it; its credentials are hidden everywhere. */
+/** The foundation for a configuration. Its credentials are redacted everywhere. */
 export const configuredFoundation = (config: Config): readonly Plugin[] => {
   const { names, emails, patterns } = config.redaction
   return [

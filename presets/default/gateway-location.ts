@@ -3,7 +3,7 @@ import { holdersAddress } from 'guard-gateway/plugins/storage/sqlite'
 import { addressOf } from './config/address.ts'
 import type { Config } from './config/schema.ts'
 
-/** Where commands look for the gateway of a configuration, which was read from `file`. */
+/** Address and key of the gateway that runs with a configuration. `file` is the configuration's path. */
 export const gatewayLocation = (config: Config, file: string): GatewayLocation => ({
   address: addressOf(config),
   gateway_key: config.gateway_key,

@@ -1,10 +1,10 @@
 import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
-import { type Refuse, refusal } from './config/faults.ts'
+import { type Refuse, refusal } from './config/config-errors.ts'
 import type { Config } from './config/schema.ts'
-import { culpritIn } from './plugin-culprit.ts'
+import { errorOriginIn } from './plugin-error-origin.ts'
 import { usePlugins } from './plugin-files.ts'
 
-/** The plugins of a preset; only those that it has are loaded. */
+/** Loads only the plugins of the configured preset. */
 const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
   const { preset } = config
   if (preset === 'minimal') return (await import('guard-gateway/presets/minimal')).minimalPreset(config)
@@ -16,10 +16,7 @@ const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
   return (await import('guard-gateway/presets/default')).defaultPreset(config)
 }
 
-/**
- * A gateway of the configured preset, the plugins of the user's files after it, and `more`; it is not open yet.
- * `refuse` gets the faults of missing plugins.
- */
+/** Creates a gateway with the configured preset, then the user's plugin files, then `more`. It is not open yet. `refuse` gets the errors of missing plugins. */
 export const createGateway = async (
   config: Config,
   more: readonly Plugin[] = [],
@@ -29,11 +26,11 @@ export const createGateway = async (
   const { preset, plugins } = config
   const shipped = await pluginsOf(config)
   const gateway = new Gateway({ clock }).use(...shipped)
-  gateway.culpritOf = culpritIn(plugins)
+  gateway.culpritOf = errorOriginIn(plugins)
   await usePlugins(gateway, plugins, refuse)
   gateway.use(...more)
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
-  const { pluginFaults } = await import('./config/checks-plugins.ts')
-  refuse(pluginFaults(gateway, config))
+  const { pluginErrors } = await import('./config/checks-plugins.ts')
+  refuse(pluginErrors(gateway, config))
   return gateway
 }

@@ -59,8 +59,8 @@ export { type Config, loadConfig } from './config.ts'
 export { createGateway } from './gateway.ts'
 
 /**
- * The whole service. Where plugins share a hook, they run in this order.
- * `rules` names the shipped policy of projects without one of their own; `mode` is asked for every request.
+ * The full service. Plugins that share a hook run in this order.
+ * `rules` is the shipped policy of projects without a policy; `mode` is called for every request.
  */
 export const defaultPreset = (
   config: Config,

@@ -9,7 +9,7 @@ import type { Config } from './config/schema.ts'
 import { createGateway } from './gateway.ts'
 import { version } from './version.ts'
 
-/** The command line `guard`; resolves to the exit code. `argv` is without node and script. */
+/** The command line `guard`. Resolves to the exit code. `argv` excludes node and the script. */
 export const main = (argv: readonly string[], io: Io): Promise<number> => {
   const { builtIn, configured } = assemblyFor(argv)(io)
   return runCli(argv, io, {
@@ -20,13 +20,13 @@ export const main = (argv: readonly string[], io: Io): Promise<number> => {
   })
 }
 
-/** What others start again and again, and wait for, loads only what it needs. */
+/** Commands that other programs start often load only what they need. */
 const assemblyFor = (argv: readonly string[]): ((io: Io) => Assembly) => {
   if (begins(argv, 'mcp run')) return mcpProxyAssembly
   return begins(argv, 'statusline') ? statuslineAssembly : fullAssembly
 }
 
-/** Where the gateways of a command line come from. */
+/** Creates the gateways of a command line. */
 interface Assembly {
   builtIn(): Promise<Gateway>
   configured(options: Input['options'], command: Command | undefined): Promise<Gateway>
@@ -37,7 +37,7 @@ const fullAssembly = (io: Io): Assembly => ({
   configured: async (options, command) => (await import('./commands.ts')).configured(options, command, io),
 })
 
-/** An MCP client starts `mcp run` for each of its servers and waits for it: it loads the proxy and what that needs, no more. */
+/** MCP clients start `mcp run` for each server and wait for it, so it loads only the proxy. */
 const mcpProxyAssembly = (io: Io): Assembly => ({
   async builtIn() {
     const { emptyConfig } = await import('./config/defaults.ts')
@@ -50,7 +50,7 @@ const mcpProxyAssembly = (io: Io): Assembly => ({
   },
 })
 
-/** Claude Code starts `statusline` whenever its conversation has changed. */
+/** Claude Code starts `statusline` after each change of a conversation. */
 const statuslineAssembly = (io: Io): Assembly => ({
   builtIn: async () => withLine((await import('./config/defaults.ts')).emptyConfig()),
   async configured(options, command) {

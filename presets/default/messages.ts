@@ -5,13 +5,13 @@ import type { Io } from 'guard-gateway/lib/command'
 import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
 
-/** The message of a first run; it says where the key is, never the key. */
+/** Message of a first run. It names the location of the key, never the key. */
 export const firstRunText = ({ file, key_line, git }: FirstRun, cwd: string): string => {
   const excluded = { excluded: ' Excluded from git.', ignored: ' Git ignores it already.', none: '' }[git]
-  return `Wrote ${shown(file, cwd)} with a new gateway key, readable by you only; the key is in line ${key_line}, gateway_key.${excluded}`
+  return `Wrote ${relativePath(file, cwd)} with a new gateway key, readable by you only; the key is in line ${key_line}, gateway_key.${excluded}`
 }
 
-/** What to do with a gateway that has just been started for the first time; `guard` is how this program is called. */
+/** Next steps after the first start. `guard` is the command line of this program. */
 export const nextSteps =
   ({ file, key_line }: FirstRun, cwd: string, guard: string) =>
   (url: string): readonly string[] => [
@@ -24,22 +24,22 @@ export const nextSteps =
     'Any other client:',
     `  OpenAI style, base URL     ${url}/v1`,
     `  Anthropic style, base URL  ${url}`,
-    `  API key                    the value of gateway_key, line ${key_line} of ${shown(file, cwd)}`,
+    `  API key                    the value of gateway_key, line ${key_line} of ${relativePath(file, cwd)}`,
     '',
     'Stop with Ctrl-C.',
   ]
 
-/** Keys of this environment that MCP servers do not get, and how one gets one; empty where there are no such servers or keys. */
+/** Names the keys of the environment that are withheld from MCP servers, and the way to pass them; empty without servers or keys. */
 export const withheldFromServers = ({ mcp }: Config, gateway: Gateway, { env }: Io): string => {
   const children = Object.values(mcp.servers).filter(({ transport }) => transport === 'stdio')
   const { withheld } = childEnv(env, gateway)
-  const kept = withheld.filter((name) => children.some((server) => server.env[name] === undefined))
-  const [first] = kept
+  const withheldNames = withheld.filter((name) => children.some((server) => server.env[name] === undefined))
+  const [first] = withheldNames
   if (first === undefined) return ''
-  return `MCP servers get HOME, PATH and the like of this environment, and no keys: ${kept.join(', ')}. mcp.servers.<id>.env gives one back: { ${first}: "\${${first}}" }.`
+  return `MCP servers get HOME, PATH and the like of this environment, and no keys: ${withheldNames.join(', ')}. mcp.servers.<id>.env gives one back: { ${first}: "\${${first}}" }.`
 }
 
-/** The line printed at start tells these. */
+/** Facts for the line printed at start. */
 export const facts = (config: Config, cwd: string) => ({
   mode: config.preset === 'enforce-recommended' ? 'enforce' : config.default_mode,
   storage: storageOf(config, cwd),
@@ -47,11 +47,11 @@ export const facts = (config: Config, cwd: string) => ({
 
 const storageOf = ({ storage: { backend, file }, preset }: Config, cwd: string): string => {
   if (preset === 'minimal') return 'memory'
-  return backend === 'sqlite' ? shown(file, cwd) : backend
+  return backend === 'sqlite' ? relativePath(file, cwd) : backend
 }
 
-/** A path relative to the folder; unchanged if it is outside. */
-const shown = (file: string, cwd: string): string => {
+/** Path relative to the folder; unchanged if it is outside. */
+const relativePath = (file: string, cwd: string): string => {
   const short = relative(cwd, file)
   return short === '' ? basename(file) : short.startsWith('..') ? file : short
 }

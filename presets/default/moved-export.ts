@@ -6,7 +6,7 @@ const ABSENT =
   /'[^']*guard-gateway\/(?:core|lib)[^']*' does not provide an export named '(\w+)'|'(?:file:[^']*\/)?(?:core\/index|lib\/[\w-]+)\.[jt]s' does not provide an export named '(\w+)'/
 const LIBRARIES = join(import.meta.dirname, '../../plugins/lib')
 
-/** Where to import a name that has left `guard-gateway/core` for a library, or that has another name now; empty for any other error. */
+/** Names the module of an export that moved from `guard-gateway/core` to a library or was renamed; empty for any other error. */
 export const movedExportHint = async ({ message }: Error): Promise<string> => {
   const [, named, inFile] = ABSENT.exec(message) ?? []
   const before = named ?? inFile
@@ -19,7 +19,6 @@ export const movedExportHint = async ({ message }: Error): Promise<string> => {
   return `. ${what}: import { ${name} } from '${module}'.`
 }
 
-/** The public module that exports a name. */
 const moduleWith = async (name: string): Promise<string | undefined> => {
   const libraries = (await readdir(LIBRARIES)).filter((file) => /(?<!\.d)\.[jt]s$/.test(file))
   for (const module of ['core', ...libraries.map((file) => `lib/${basename(file, extname(file))}`)]) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { readYaml } from 'guard-gateway/lib/yaml'
 import { extendedRules } from 'guard-gateway/plugins/policy'
 
-/** The lists of rules that come with the gateway, a file each, and what each is for in a line; the one to begin with first. */
+/** Shipped policies with a one-line summary; the recommended first one leads. */
 export const shippedPolicies = {
   'enforce-recommended': 'what is surely stuck blocks, the rest flags; the one to enforce',
   'steer-recommended': 'the same, but the model is told first, and blocked where the loop goes on',
@@ -12,23 +12,22 @@ export const shippedPolicies = {
   default: 'six literal rules; enforced, they also stop what is no loop',
 } as const
 
-/** Those that say of another list what its rules do instead. */
+/** Policies that derive from another list and change its actions. */
 const derived: ReadonlySet<string> = new Set<ShippedPolicy>(['steer-recommended', 'pause-recommended'])
 
-/** Names of the lists of rules that come with the gateway. */
 export type ShippedPolicy = keyof typeof shippedPolicies
 
-/** The lists of rules that come with the gateway, by name, and which of them is that of projects without a policy of their own. */
+/** Shipped policies by name, and the one for projects without a policy. */
 export const shippedRules = async (unlessSet: ShippedPolicy = 'default') => {
   known ??= readAll()
-  // callers may keep and change the result
+  // callers may retain and change the result
   const presets = structuredClone(await known)
   return { defaults: presets[unlessSet], presets }
 }
 
 let known: Promise<Readonly<Record<ShippedPolicy, unknown>>> | undefined
 
-/** Read once per process: they are part of the program. */
+/** The files are read once per process, because they are part of the program. */
 const readAll = async (): Promise<Readonly<Record<ShippedPolicy, unknown>>> => {
   const yaml = await import('yaml')
   const read = async (name: string): Promise<unknown> => {

@@ -2,9 +2,9 @@ import type { Io } from 'guard-gateway/lib/command'
 import { directTo } from 'guard-gateway/lib/network'
 import { main } from './main.ts'
 
-/** Runs this process's command line, then ends the process with its exit code. */
+/** Runs the command line of this process and exits with its code. */
 export const runProcess = async (): Promise<never> => {
-  // Node may be told to let its fetch, by which commands ask the gateway, go through a proxy even to this machine
+  // Node may route fetch through a proxy, even to this machine
   Object.assign(process.env, directTo('', process.env))
   const io: Io = {
     out: process.stdout,

@@ -1,4 +1,4 @@
-/** Exports of `guard-gateway/core` and `guard-gateway/lib/*` by the name that they had before. */
+/** Former names of exports of `guard-gateway/core` and `guard-gateway/lib/*`, with their current names. */
 export const renamedExports: Readonly<Record<string, string>> = {
   allInput: 'totalInputTokens',
   absentText: 'missingEnvText',

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The version of this package. */
 export const version: string = (
   JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('guard-gateway/package.json')), 'utf8')) as {
     version: string

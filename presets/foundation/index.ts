@@ -9,7 +9,7 @@ export interface FoundationOptions {
   readonly store?: StoreOptions
 }
 
-/** What every gateway begins with, and does not open without: what is hidden, who may do what, where rows are kept. */
+/** The base of every gateway: redaction, access control and storage. */
 export const foundation = (options: FoundationOptions = {}): readonly Plugin[] => [
   redaction(options.redaction),
   access(options.access),

@@ -1,9 +1,9 @@
 import type { Plugin } from 'guard-gateway/core'
 import { type Config, defaultPreset } from 'guard-gateway/presets/default'
 
-/** What model requests alone need. */
+/** Plugins that only model requests need. */
 const models = /^(?:api-style|detector)\/|^upstream$/
 
-/** The default preset without model routes: what `guard mcp serve` serves. */
+/** The default preset without model routes, for `guard mcp serve`. */
 export const mcpServePreset = (config: Config): readonly Plugin[] =>
   defaultPreset(config).filter(({ name }) => !models.test(name))

@@ -5,5 +5,5 @@ import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { size } from 'guard-gateway/plugins/mcp-checks/size'
 import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 
-/** What a policy can have arguments looked at by. */
+/** Argument checks that a policy can use. */
 export const checks: readonly Plugin[] = [path, shell, httpHosts, size, sql]

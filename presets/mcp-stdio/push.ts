@@ -4,7 +4,6 @@ import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import type { Config } from 'guard-gateway/presets/default'
 import { version } from '../default/version.ts'
 
-/** What sends spans to receivers. */
 export const push = ({ replay }: Config): readonly Plugin[] => [
   net,
   otlpPush({ receivers: replay.otlp_export, version }),

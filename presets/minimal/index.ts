@@ -11,7 +11,7 @@ import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import type { Config } from 'guard-gateway/presets/default'
 import { configuredFoundation } from '../default/foundation.ts'
 
-/** The smallest gateway that is one: one dialect, one rule, nothing kept beyond the process. */
+/** The smallest useful gateway: one API style, one rule, and storage in memory. */
 export const minimalPreset = (config: Config): readonly Plugin[] => [
   ...configuredFoundation({ ...config, storage: { ...config.storage, backend: 'memory' } }),
   memory(),

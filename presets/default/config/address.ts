@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts'
 
-/** Where a gateway of this configuration listens, seen from this machine. */
+/** Local address of a gateway with this configuration. */
 export const addressOf = ({ server: { host, port } }: Pick<Config, 'server'>): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`

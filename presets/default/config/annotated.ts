@@ -2,10 +2,9 @@ import { emptyConfig } from './defaults.ts'
 import { services } from './environment.ts'
 import { configSchema } from './schema.ts'
 
-/** As much of a JSON schema as a commented file needs. */
-interface Described {
+interface DescribedSchema {
   readonly default?: unknown
-  /** Shown where nothing is meant by default. */
+  /** Used if the default is empty. */
   readonly examples?: readonly unknown[]
   readonly description?: string
   readonly items?: unknown
@@ -15,10 +14,10 @@ interface Described {
 const COLUMN = 42
 const heading = '# Guard Gateway. A line with "#" directly before it shows a default: remove the "#" to change it.'
 
-/** The text of a new configuration file: every key once, with its default and its meaning; what differs from no file at all is the key. */
+/** Text of a new configuration file: every key with its default and its description. Only the key differs from an empty file. */
 export const annotatedConfig = (key: string): string => {
   const { default_mode, server, storage } = emptyConfig()
-  const shown: Readonly<Record<string, unknown>> = {
+  const values: Readonly<Record<string, unknown>> = {
     gateway_key: key,
     default_mode,
     server: { host: server.host, port: server.port },
@@ -26,30 +25,30 @@ export const annotatedConfig = (key: string): string => {
   }
   const lines = Object.entries(configSchema.properties).flatMap(([name, schema]) => [
     '',
-    ...entry(name, schema as Described, shown[name], ''),
+    ...entry(name, schema as DescribedSchema, values[name], ''),
   ])
   return `${[heading, ...lines.map(aligned)].join('\n')}\n`
 }
 
-/** One key: as it stands if it has a value, else its default in a comment. */
-const entry = (name: string, schema: Described, value: unknown, indent: string): string[] => {
-  const mark = value === undefined ? `${indent}#` : indent
+/** A key with its value, or its default in a comment. */
+const entry = (name: string, schema: DescribedSchema, value: unknown, indent: string): string[] => {
+  const prefix = value === undefined ? `${indent}#` : indent
   if (name === 'upstreams')
-    return [`${indent}# ${meaning}`, ...upstreams(schema.items as Described, schema).map((line) => mark + line)]
+    return [`${indent}# ${meaning}`, ...upstreams(schema.items as DescribedSchema, schema).map((line) => prefix + line)]
   if (schema.properties === undefined)
-    return [mark + explained(`${name}: ${flow(value ?? schema.default)}`, schema.description)]
-  if (value === undefined) return tree(name, schema).map((line) => mark + line)
-  const given = value as Readonly<Record<string, unknown>>
+    return [prefix + explained(`${name}: ${flow(value ?? schema.default)}`, schema.description)]
+  if (value === undefined) return tree(name, schema).map((line) => prefix + line)
+  const values = value as Readonly<Record<string, unknown>>
   return [
     `${indent}${name}:`,
     ...Object.entries(schema.properties).flatMap(([key, child]) =>
-      entry(key, child as Described, given[key], `${indent}  `),
+      entry(key, child as DescribedSchema, values[key], `${indent}  `),
     ),
   ]
 }
 
-/** A key with everything under it, all defaults. */
-const tree = (name: string, schema: Described): string[] =>
+/** A section with all defaults. */
+const tree = (name: string, schema: DescribedSchema): string[] =>
   schema.properties === undefined
     ? [
         explained(
@@ -60,27 +59,27 @@ const tree = (name: string, schema: Described): string[] =>
     : [
         `${name}:`,
         ...Object.entries(schema.properties).flatMap(([key, child]) =>
-          tree(key, child as Described).map((line) => `  ${line}`),
+          tree(key, child as DescribedSchema).map((line) => `  ${line}`),
         ),
       ]
 
 const meaning = 'Without upstreams, these two hold, each only if its variable is set in the environment:'
 
-/** The first upstream shows every key, the second only what it needs. */
-const upstreams = (item: Described, list: Described): string[] => {
-  const [first, ...others] = services.map(({ variable, ...rest }) => ({ ...rest, api_key: `\${${variable}}` }))
-  const given: Readonly<Record<string, unknown>> = { ...first }
+/** The first upstream has every key, the second only the required ones. */
+const upstreams = (item: DescribedSchema, list: DescribedSchema): string[] => {
+  const [first, ...rest] = services.map(({ variable, ...rest }) => ({ ...rest, api_key: `\${${variable}}` }))
+  const values: Readonly<Record<string, unknown>> = { ...first }
   const full = Object.entries(item.properties ?? {}).flatMap(([key, child]) =>
-    tree(key, { ...(child as Described), ...(key in given ? { default: given[key] } : {}) }),
+    tree(key, { ...(child as DescribedSchema), ...(key in values ? { default: values[key] } : {}) }),
   )
-  const short = others.map((other) => Object.entries(other).map(([key, value]) => `${key}: ${flow(value)}`))
+  const short = rest.map((other) => Object.entries(other).map(([key, value]) => `${key}: ${flow(value)}`))
   return [
     explained('upstreams:', list.description),
     ...[full, ...short].flatMap((lines) => lines.map((line, index) => (index === 0 ? `  - ${line}` : `    ${line}`))),
   ]
 }
 
-/** A line and its meaning, not aligned yet. */
+/** A line with its description, not aligned yet. */
 const explained = (text: string, description: string | undefined): string =>
   description === undefined ? text : `${text}\t${description}`
 
@@ -89,6 +88,6 @@ const aligned = (line: string): string => {
   return description === undefined ? text : `${text.padEnd(COLUMN)} # ${description}`
 }
 
-/** A value on one line of YAML; text without quotes where nothing can misread it. */
+/** A value as one-line YAML; unambiguous text has no quotes. */
 const flow = (value: unknown): string =>
   typeof value === 'string' && /^[A-Za-z0-9$][\w.:/${}-]*$/.test(value) ? value : JSON.stringify(value)

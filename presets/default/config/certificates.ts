@@ -1,27 +1,27 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { ConfigFault, Path } from './faults.ts'
+import type { ConfigError, Path } from './config-errors.ts'
 
 const BLOCK = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g
 const BEGIN = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/g
 
-/** The certificates in files that are named from a folder, each as PEM, and what is wrong with files that cannot be used. */
+/** PEM certificates of files, relative to a folder, and the errors of unusable files. */
 export const certificatesIn = async (
   files: readonly string[],
   folder: string,
   path: Path,
-): Promise<{ readonly certificates: readonly string[]; readonly faults: readonly ConfigFault[] }> => {
+): Promise<{ readonly certificates: readonly string[]; readonly errors: readonly ConfigError[] }> => {
   const read = await Promise.all(files.map((file) => certificatesOf(resolve(folder, file))))
   return {
     certificates: read.flatMap((found) => (typeof found === 'string' ? [] : found)),
-    faults: read.flatMap((found, index) =>
+    errors: read.flatMap((found, index) =>
       typeof found === 'string' ? [{ path: [...path, index], message: found }] : [],
     ),
   }
 }
 
-/** The certificates of a file, or why there is none. */
+/** Certificates of a file, or the reason why there is none. */
 const certificatesOf = async (file: string): Promise<readonly string[] | string> => {
   let text: string
   try {

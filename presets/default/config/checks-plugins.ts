@@ -1,29 +1,29 @@
 import type { Gateway } from 'guard-gateway/core'
 import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { suggestion } from 'guard-gateway/plugins/cli'
-import { at, type ConfigFault } from './faults.ts'
+import { at, type ConfigError } from './config-errors.ts'
 import type { Config } from './schema.ts'
 
-/** What comes with the gateway: a configuration may name it although the preset has left it out. */
+/** Built-in API styles are valid even if the preset omits them. */
 const STYLES = ['messages', 'responses', 'chat_completions']
 const CLIENTS = ['net', 'node_http']
 const STORAGES = ['sqlite', 'memory']
 
-/** A storage backend, and styles and clients of upstreams, that no plugin of the gateway is. */
-export const pluginFaults = (gateway: Gateway, { upstreams, storage: { backend } }: Config): readonly ConfigFault[] => {
-  const kept = [...new Set([...STORAGES, ...gateway.storages.ids()])]
+/** Storage backends, API styles and upstream clients that no plugin registers. */
+export const pluginErrors = (gateway: Gateway, { upstreams, storage: { backend } }: Config): readonly ConfigError[] => {
+  const storageIds = [...new Set([...STORAGES, ...gateway.storages.ids()])]
   const styles = [...new Set([...STYLES, ...gateway.apiStyles.ids()])]
   const clients = [...new Set([...CLIENTS, ...gateway.registry(upstreamClientKind).ids()])]
   return [
-    ...at(['storage', 'backend'], namedFault(backend, kept, 'there is no storage')),
+    ...at(['storage', 'backend'], unknownNameError(backend, storageIds, 'there is no storage')),
     ...upstreams.flatMap((upstream, index) => [
       ...upstream.styles.flatMap((style, nth) =>
-        at(['upstreams', index, 'styles', nth], namedFault(style, styles, 'no plugin speaks the style')),
+        at(['upstreams', index, 'styles', nth], unknownNameError(style, styles, 'no plugin speaks the style')),
       ),
-      ...at(['upstreams', index, 'client'], namedFault(upstream.client, clients, 'there is no client')),
+      ...at(['upstreams', index, 'client'], unknownNameError(upstream.client, clients, 'there is no client')),
     ]),
   ]
 }
 
-const namedFault = (name: string, known: readonly string[], fault: string): string | undefined =>
-  known.includes(name) ? undefined : `${fault} "${name}"; there is ${known.join(', ')}.${suggestion(name, known)}`
+const unknownNameError = (name: string, known: readonly string[], message: string): string | undefined =>
+  known.includes(name) ? undefined : `${message} "${name}"; there is ${known.join(', ')}.${suggestion(name, known)}`

@@ -1,17 +1,17 @@
 import { isTimeZone } from 'guard-gateway/lib/time'
 import { isLoopback } from 'guard-gateway/plugins/http'
-import { mcpFaults } from './checks-mcp.ts'
-import { at, type ConfigFault, type Path } from './faults.ts'
-import { addressFault, headerFault, originFaults } from './http-faults.ts'
-import { proxyFault } from './network.ts'
+import { addressError, headerError, originErrors } from './check-http.ts'
+import { mcpErrors } from './checks-mcp.ts'
+import { at, type ConfigError, type Path } from './config-errors.ts'
+import { proxyError } from './network.ts'
 import type { Config } from './schema.ts'
 import type { OtlpReceiverConfig } from './schema-otlp.ts'
 import type { UpstreamConfig } from './schema-upstreams.ts'
 
 const placeholders = /^(<.*>|change[-_]?me|your[-_]?key|gateway[-_]?key|secret|password|x+|\.+)$/i
 
-/** What is wrong with a gateway key, never the key itself; undefined if it can be used. */
-export const keyFault = (key: string): string | undefined => {
+/** Error of a gateway key, without the key itself; undefined if it is valid. */
+export const keyError = (key: string): string | undefined => {
   if (key === '') return 'the key is empty; any client could use the gateway'
   if (placeholders.test(key) || key.includes('${'))
     return 'the key is a placeholder; replace it by a secret of your own'
@@ -19,8 +19,8 @@ export const keyFault = (key: string): string | undefined => {
     return 'the key holds a blank or a character outside printable ASCII, which no client can send in a header'
 }
 
-/** What is wrong with an approver key, never the key itself. */
-const approverFault = ({ gateway_key, mcp: { approver_key } }: Config): string | undefined => {
+/** Error of an approver key, without the key itself. */
+const approverKeyError = ({ gateway_key, mcp: { approver_key } }: Config): string | undefined => {
   if (approver_key === '' || /^sha256:[0-9a-f]{64}$/i.test(approver_key)) return undefined
   if (/^sha256:/i.test(approver_key)) return 'expected 64 hexadecimal digits behind sha256:'
   if (approver_key === gateway_key) return 'is the gateway key, which every agent has'
@@ -28,73 +28,73 @@ const approverFault = ({ gateway_key, mcp: { approver_key } }: Config): string |
     return 'begins or ends with a blank, or holds a character outside printable ASCII, which no client can send in a header'
 }
 
-/** What a schema cannot say: the faults of a configuration that has the right form. */
-export const configFaults = (config: Config): readonly ConfigFault[] => {
+/** Checks beyond the schema, for a configuration that matches it. */
+export const configErrors = (config: Config): readonly ConfigError[] => {
   const names = config.upstreams.map(({ name }) => name)
   return [
-    ...at(['gateway_key'], keyFault(config.gateway_key)),
-    ...at(['mcp', 'approver_key'], approverFault(config)),
-    ...originFaults(config.server.allowed_origins, ['server', 'allowed_origins']),
-    ...at(['network', 'proxy'], proxyFault(config.network.proxy)),
-    ...at(['budgets', 'time_zone'], zoneFault(config.budgets.time_zone)),
-    ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
+    ...at(['gateway_key'], keyError(config.gateway_key)),
+    ...at(['mcp', 'approver_key'], approverKeyError(config)),
+    ...originErrors(config.server.allowed_origins, ['server', 'allowed_origins']),
+    ...at(['network', 'proxy'], proxyError(config.network.proxy)),
+    ...at(['budgets', 'time_zone'], zoneError(config.budgets.time_zone)),
+    ...config.upstreams.flatMap((upstream, index) => upstreamErrors(upstream, names, ['upstreams', index])),
     ...config.replay.otlp_export.flatMap((receiver, index) =>
-      receiverFaults(receiver, ['replay', 'otlp_export', index]),
+      receiverErrors(receiver, ['replay', 'otlp_export', index]),
     ),
-    ...mcpFaults(config),
+    ...mcpErrors(config),
   ]
 }
 
-const zoneFault = (zone: string): string | undefined =>
+const zoneError = (zone: string): string | undefined =>
   zone === '' || isTimeZone(zone)
     ? undefined
     : `there is no time zone ${JSON.stringify(zone)}; name one like "Europe/Berlin" or "UTC", or leave it empty for that of the system`
 
-const upstreamFaults = (upstream: UpstreamConfig, names: readonly string[], path: Path): readonly ConfigFault[] => {
+const upstreamErrors = (upstream: UpstreamConfig, names: readonly string[], path: Path): readonly ConfigError[] => {
   const { name, base_url, proxy, api_key, fallback, headers, paths } = upstream
   return [
     ...at([...path, 'name'], names.indexOf(name) === path[1] ? undefined : `"${name}" names two upstreams`),
-    ...at([...path, 'base_url'], urlFault(base_url)),
-    ...at([...path, 'proxy'], proxyFault(proxy)),
-    ...at([...path, 'api_key'], api_key === undefined ? undefined : headerFault('x-api-key', api_key)),
-    ...fallback.flatMap((other, index) => at([...path, 'fallback', index], fallbackFault(other, name, names))),
-    ...Object.entries(headers).flatMap(([key, value]) => at([...path, 'headers', key], fixedFault(key, value))),
+    ...at([...path, 'base_url'], urlError(base_url)),
+    ...at([...path, 'proxy'], proxyError(proxy)),
+    ...at([...path, 'api_key'], api_key === undefined ? undefined : headerError('x-api-key', api_key)),
+    ...fallback.flatMap((other, index) => at([...path, 'fallback', index], fallbackError(other, name, names))),
+    ...Object.entries(headers).flatMap(([key, value]) => at([...path, 'headers', key], fixedHeaderError(key, value))),
     ...Object.entries(paths).flatMap(([style, route]) =>
       at([...path, 'paths', style], route.startsWith('/') ? undefined : 'must begin with a slash'),
     ),
   ]
 }
 
-const receiverFaults = ({ url, proxy, headers }: OtlpReceiverConfig, path: Path): readonly ConfigFault[] => [
-  ...at([...path, 'url'], addressFault(URL.parse(url), 'headers')),
-  ...at([...path, 'proxy'], proxyFault(proxy)),
+const receiverErrors = ({ url, proxy, headers }: OtlpReceiverConfig, path: Path): readonly ConfigError[] => [
+  ...at([...path, 'url'], addressError(URL.parse(url), 'headers')),
+  ...at([...path, 'proxy'], proxyError(proxy)),
   ...Object.entries(headers).flatMap(([key, value]) =>
-    at([...path, 'headers', key], ownHeaders.test(key) ? 'is set by the gateway itself' : headerFault(key, value)),
+    at([...path, 'headers', key], ownHeaders.test(key) ? 'is set by the gateway itself' : headerError(key, value)),
   ),
 ]
 
 const ownHeaders =
   /^(?:host|connection|upgrade|expect|accept-encoding|content-(?:type|encoding|length)|transfer-encoding)$/i
 
-const fixedFault = (name: string, value: string): string | undefined =>
+const fixedHeaderError = (name: string, value: string): string | undefined =>
   /^(?:content-length|transfer-encoding)$/i.test(name)
     ? 'follows from the body, so the gateway sends it itself; remove it'
-    : headerFault(name, value)
+    : headerError(name, value)
 
-const fallbackFault = (other: string, name: string, names: readonly string[]): string | undefined =>
+const fallbackError = (other: string, name: string, names: readonly string[]): string | undefined =>
   other !== name && names.includes(other) ? undefined : `"${other}" is no other upstream; there is ${names.join(', ')}`
 
-const urlFault = (text: string): string | undefined => {
+const urlError = (text: string): string | undefined => {
   const url = URL.parse(text)
   const tail = url?.search || url?.hash ? 'must end with the path, without ? and #' : undefined
-  return addressFault(url, 'api_key or headers') ?? tail
+  return addressError(url, 'api_key or headers') ?? tail
 }
 
-/** What `default_mode: enforce` means for projects without a policy of their own. */
+/** Warning about `default_mode: enforce` for projects without a policy. */
 export const DEFAULT_ENFORCED =
   'default_mode: enforce holds with the default rules, which also stop a third attempt after two failures of the provider, checks that are run again after edits, and any session after 50 requests or 100,000 tokens, cache reads included. "preset: enforce-recommended" stops what is surely stuck and flags the rest.'
 
-/** What works but deserves a word at start. */
+/** Warnings at start. */
 export const configWarnings = (
   config: Config,
   env: Readonly<Record<string, string | undefined>>,
@@ -119,7 +119,7 @@ export const configWarnings = (
   return warnings
 }
 
-/** A login goes to the upstream that was chosen, so that one that lives on logins cannot stand in. */
+/** A client's login is sent only to its own upstream, so passthrough upstreams cannot be fallbacks. */
 const skippedFallbacks = ({ upstreams }: Config): readonly string[] => {
   const onLogins = new Set(upstreams.filter(({ auth }) => auth === 'passthrough').map(({ name }) => name))
   return upstreams.flatMap(({ name, fallback }) =>

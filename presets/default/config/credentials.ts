@@ -4,7 +4,7 @@ import type { Config } from './schema.ts'
 
 const credentialName = /(key|token|secret|password|passwd|passphrase|credentials?|(^|[-_])pat|authorization|cookie)$/i
 
-/** Makes everything secret in a configuration known as such, so that it is hidden and never forwarded. */
+/** Registers the credentials of a configuration, so that they are redacted and never forwarded. */
 export const addSecrets = (
   secrets: Gateway['secrets'],
   { gateway_key, network, upstreams, mcp, replay }: Config,
@@ -15,25 +15,27 @@ export const addSecrets = (
     secrets.add(proxyPassword(proxy))
   for (const { api_key = '', headers } of upstreams) {
     secrets.add(api_key)
-    addNamed(secrets, headers)
+    addCredentials(secrets, headers)
   }
-  for (const { headers, env } of Object.values(mcp.servers)) addNamed(secrets, { ...headers, ...env })
+  for (const { headers, env } of Object.values(mcp.servers)) addCredentials(secrets, { ...headers, ...env })
   for (const { headers } of replay.otlp_export)
-    for (const [name, value] of Object.entries(headers)) if (!placeName.test(name)) secrets.add(withoutScheme(value))
+    for (const [name, value] of Object.entries(headers))
+      if (!routingHeader.test(name)) secrets.add(withoutScheme(value))
 }
 
-/** Headers that tell a receiver of OTLP where spans belong. Others, whatever they are called, let the gateway in. */
-const placeName = /(?:^|-)(?:dataset|environment|index|org(?:anization)?-?id|project|stream(?:-name)?|tenant(?:-id)?)$/i
+/** Header names of OTLP receivers that route spans and are not credentials. */
+const routingHeader =
+  /(?:^|-)(?:dataset|environment|index|org(?:anization)?-?id|project|stream(?:-name)?|tenant(?:-id)?)$/i
 
-/** Adds the values whose names say that they are credentials, and addresses with a password. */
-const addNamed = (secrets: Gateway['secrets'], values: Readonly<Record<string, string>>): void => {
+/** Registers values with credential-like names, and addresses with a password. */
+const addCredentials = (secrets: Gateway['secrets'], values: Readonly<Record<string, string>>): void => {
   for (const [name, value] of Object.entries(values)) {
     if (credentialName.test(name)) secrets.add(withoutScheme(value))
     addPassword(secrets, value)
   }
 }
 
-/** An address with a password in it is a credential, and so is the password. */
+/** Registers an address that contains a password, and the password. */
 const addPassword = (secrets: Gateway['secrets'], value: string): void => {
   const { password = '' } = URL.parse(value) ?? {}
   if (password === '') return
@@ -41,5 +43,5 @@ const addPassword = (secrets: Gateway['secrets'], value: string): void => {
   secrets.add(password)
 }
 
-/** The credential of an `authorization`-like value, without the word before it. */
+/** The credential of an `authorization` value, without its scheme. */
 const withoutScheme = (value: string): string => value.replace(/^\S+ (?=\S+$)/, '')

@@ -7,9 +7,8 @@ import {
 } from 'guard-gateway/lib/config-defaults'
 
 /**
- * The configuration that an empty file means, without a key and without upstreams: enough to ask a gateway what there is.
- * The schema takes its defaults from here and is not needed for them: to load what schemas are made of takes longer than the
- * start of a small command.
+ * The configuration of an empty file, without a key and upstreams. It is enough for commands that call a gateway.
+ * The schema takes its defaults from here. Loading the schema libraries takes longer than the start of a small command.
  */
 export const emptyConfig = () => ({
   gateway_key: '',
@@ -46,7 +45,7 @@ export const emptyConfig = () => ({
   plugins: [],
 })
 
-/** What an MCP server is that is named by its address alone. */
+/** Defaults of an MCP server that has only an address. */
 export const addressedServer = () => ({
   transport: 'http',
   headers: {},

@@ -1,43 +1,42 @@
-import type { ConfigFault } from './faults.ts'
+import type { ConfigError } from './config-errors.ts'
 
-/** Variables of the environment by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-/** The value with every `${NAME}` in its texts replaced from the environment; a variable that is not set is a fault at its place. */
+/** Replaces every `${NAME}` in texts from the environment. An unset variable is an error at its path. */
 export const resolveReferences = (
   value: unknown,
   env: Environment,
-): { readonly value: unknown; readonly faults: readonly ConfigFault[] } => {
-  const faults: ConfigFault[] = []
-  const walk = (part: unknown, path: readonly (string | number)[]): unknown => {
+): { readonly value: unknown; readonly errors: readonly ConfigError[] } => {
+  const errors: ConfigError[] = []
+  const resolveIn = (part: unknown, path: readonly (string | number)[]): unknown => {
     if (typeof part === 'string') return substitute(part, path)
-    if (Array.isArray(part)) return part.map((element, index) => walk(element, [...path, index]))
+    if (Array.isArray(part)) return part.map((element, index) => resolveIn(element, [...path, index]))
     if (typeof part !== 'object' || part === null) return part
-    return Object.fromEntries(Object.entries(part).map(([key, member]) => [key, walk(member, [...path, key])]))
+    return Object.fromEntries(Object.entries(part).map(([key, member]) => [key, resolveIn(member, [...path, key])]))
   }
   const substitute = (text: string, path: readonly (string | number)[]): string =>
-    text.replace(reference, (whole, name: string) => {
+    text.replace(reference, (match, name: string) => {
       const found = Object.hasOwn(env, name) ? env[name] : undefined
       if (found === undefined || found === '')
-        faults.push({ path, message: `the environment variable ${name} is not set` })
-      return found || whole
+        errors.push({ path, message: `the environment variable ${name} is not set` })
+      return found || match
     })
-  return { value: walk(value, []), faults }
+  return { value: resolveIn(value, []), errors }
 }
 
-/** Credentials that only a gateway which serves shows to anybody: what merely asks one can do without. */
-export const isServeOnlyFault = ({ path }: ConfigFault): boolean => credentialPlace.test(path.join('\n'))
+/** Credentials that only a serving gateway uses; API commands work without them. */
+export const isServeOnlyError = ({ path }: ConfigError): boolean => credentialPath.test(path.join('\n'))
 
-const credentialPlace =
+const credentialPath =
   /^(?:upstreams\n\d+\n(?:api_key$|headers\n)|mcp\n(?:approver_key$|servers\n[^\n]+\n(?:env|headers)\n))/
 
-/** Upstreams as a configuration file would name them, for the public services whose key is in the environment. */
+/** Default upstreams for the public services whose key is in the environment. */
 export const upstreamsFrom = (env: Environment): readonly object[] =>
   services.flatMap(({ variable, ...upstream }) => (env[variable] ? [{ ...upstream, api_key: env[variable] }] : []))
 
-/** The public model services that need no configuration but a key. */
+/** Public model services that need only a key. */
 export const services = [
   {
     variable: 'OPENAI_API_KEY',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Environment } from './environment.ts'
 
-/** Where the configuration file is looked for, and whether somebody named it. */
+/** Path of the configuration file, and whether the user named it. */
 export const configFile = (
   named: string | undefined,
   env: Environment,

@@ -3,7 +3,7 @@ import type { McpOptions } from 'guard-gateway/plugins/mcp'
 import { configFile } from './file.ts'
 import type { Config } from './schema.ts'
 
-/** What the configuration says of the permission proxy, as its plugin takes it. */
+/** Options of the MCP plugin. */
 export const mcpOptions = ({ mcp, storage, hide_denied_tools }: Config): McpOptions => {
   const { approver_key, allowed_origins: _origins, allowed_hosts: _hosts, ...options } = mcp
   return {

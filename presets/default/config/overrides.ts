@@ -10,7 +10,7 @@ import type { Environment } from './environment.ts'
 import { proxyAndCa } from './network.ts'
 import type { Config } from './schema.ts'
 
-/** The configuration with what flags of the command line say instead. `cwd` is where a relative path begins, `env` may name a proxy. */
+/** Applies command-line flags to the configuration. Relative paths start at `cwd`; `env` may name a proxy. */
 export const withOverrides = (
   config: Config,
   { host, port, data, policy, server }: Input['options'],
@@ -39,18 +39,18 @@ export const withOverrides = (
   }
 }
 
-/** Commands that serve a part of what there is. */
+/** Presets of commands that serve only some routes. */
 const presets: ReadonlyMap<string, Config['preset']> = new Map([
   ['mcp run', 'mcp-stdio'],
   ['mcp serve', 'mcp-serve'],
 ])
 
 const serversIn = (
-  given: readonly string[],
+  entries: readonly string[],
   network: Config['network'],
   env: Environment,
 ): Config['mcp']['servers'] => {
-  const servers = given.map((text) => serverIn(text, network, env))
+  const servers = entries.map((text) => serverIn(text, network, env))
   const ids = servers.map(([id]) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) < index)
   if (twice !== undefined) throw new GuardError('USAGE', `--server names "${twice}" twice.`)
@@ -75,14 +75,14 @@ const portOf = (text: string): number => {
   throw new GuardError('USAGE', `--port takes a number from 0 to 65535, not "${text}".`)
 }
 
-/** A folder that is there, or a path that ends in a slash, holds guard.db; anything else is the file. */
+/** An existing folder, or a path with a trailing slash, contains guard.db. Any other path is the file. */
 const databaseAt = (path: string, cwd: string): string => {
-  const full = resolve(cwd, path)
-  if (/[/\\]$/.test(path)) makeNamed(full)
-  return statSync(full, { throwIfNoEntry: false })?.isDirectory() ? join(full, 'guard.db') : full
+  const absolute = resolve(cwd, path)
+  if (/[/\\]$/.test(path)) makeFolder(absolute)
+  return statSync(absolute, { throwIfNoEntry: false })?.isDirectory() ? join(absolute, 'guard.db') : absolute
 }
 
-const makeNamed = (folder: string): void => {
+const makeFolder = (folder: string): void => {
   try {
     makeFolders(folder)
   } catch (error) {

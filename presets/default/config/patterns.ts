@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module'
 import type { Finder } from 'guard-gateway/core'
-import type { ConfigFault } from './faults.ts'
+import type { ConfigError } from './config-errors.ts'
 
-/** Loaded where somebody has patterns; at once, since plugins are applied so. */
+/** Loads the engine only if patterns are configured. It loads synchronously, because plugins are applied so. */
 const engine = () => (createRequire(import.meta.url)('re2js') as typeof import('re2js')).RE2JS
 
-/** The users' patterns that cannot be used. */
-export const patternFaults = (patterns: readonly string[]): readonly ConfigFault[] => {
+/** Errors of the configured patterns. */
+export const patternErrors = (patterns: readonly string[]): readonly ConfigError[] => {
   if (patterns.length === 0) return []
   const RE2JS = engine()
-  const faultOf = (pattern: string): string | undefined => {
+  const patternError = (pattern: string): string | undefined => {
     try {
       return RE2JS.compile(pattern).matcher('').find() ? 'matches the empty text, and so everything' : undefined
     } catch (error) {
@@ -17,12 +17,12 @@ export const patternFaults = (patterns: readonly string[]): readonly ConfigFault
     }
   }
   return patterns.flatMap((pattern, index) => {
-    const message = faultOf(pattern)
+    const message = patternError(pattern)
     return message === undefined ? [] : [{ path: ['redaction', 'patterns', index], message }]
   })
 }
 
-/** Finders for the users' patterns; the time they take grows with the text only. */
+/** Finders of the configured patterns. Their time is linear in the text. */
 export const patternFinders = (patterns: readonly string[]): readonly Finder[] => {
   if (patterns.length === 0) return []
   const RE2JS = engine()

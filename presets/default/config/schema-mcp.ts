@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { addressedServer, emptyConfig } from './defaults.ts'
-import { ownCa, ownProxy } from './schema-network.ts'
+import { caSchema, proxySchema } from './schema-network.ts'
 import { count, section } from './schema-parts.ts'
 
 const { mcp } = emptyConfig()
@@ -17,8 +17,8 @@ const serverSchema = Type.Object(
       description: 'http for an address, stdio for a program',
     }),
     target: Type.Optional(Type.String({ description: 'address of the MCP endpoint, for http' })),
-    proxy: ownProxy,
-    ca: ownCa,
+    proxy: proxySchema,
+    ca: caSchema,
     headers: texts(server.headers, 'sent with each request, for http; a value may name a variable of the environment'),
     timeout_seconds: Type.Integer({
       minimum: 1,
@@ -43,7 +43,7 @@ const serversSchema = Type.Record(Type.String({ pattern: '^(?!\\.{1,2}$)[A-Za-z0
   description: 'by id, as docs: { target: "http://127.0.0.1:3000/mcp" }, served at /mcp/docs',
 })
 
-/** The section `mcp`: the permission proxy, its policy and the servers behind it. */
+/** Section `mcp`: the permission proxy, its policy and its servers. */
 export const mcpSchema = Type.Object(
   {
     policy: Type.String({
@@ -77,7 +77,7 @@ export const mcpSchema = Type.Object(
     limits: Type.Object(
       {
         frame_bytes: Type.Integer({
-          // less would hold no initialize
+          // a smaller limit would reject initialize
           minimum: 1_000,
           default: mcp.limits.frame_bytes,
           description: 'largest message, in bytes',

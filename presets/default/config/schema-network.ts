@@ -4,8 +4,7 @@ import { section } from './schema-parts.ts'
 
 const { network } = emptyConfig()
 
-/** The proxy on the way to one address. */
-export const ownProxy = Type.Optional(
+export const proxySchema = Type.Optional(
   Type.String({
     minLength: 1,
     examples: [network.proxy],
@@ -13,15 +12,14 @@ export const ownProxy = Type.Optional(
   }),
 )
 
-/** Authorities that are trusted for one address. */
-export const ownCa = Type.Optional(
+export const caSchema = Type.Optional(
   Type.Array(Type.String({ minLength: 1 }), {
     examples: [[]],
     description: 'PEM files of authorities to trust besides, relative to this file',
   }),
 )
 
-/** The section `network`: how everything outside of this machine is reached. */
+/** Section `network`: proxies and certificates of outgoing connections. */
 export const networkSchema = Type.Object(
   {
     proxy: Type.String({

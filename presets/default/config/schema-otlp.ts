@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ownCa, ownProxy } from './schema-network.ts'
+import { caSchema, proxySchema } from './schema-network.ts'
 
 const receiverSchema = Type.Object(
   {
@@ -8,8 +8,8 @@ const receiverSchema = Type.Object(
       default: {},
       description: `sent with each request; best as references to the environment, \${NAME}`,
     }),
-    proxy: ownProxy,
-    ca: ownCa,
+    proxy: proxySchema,
+    ca: caSchema,
     projects: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: 'whose spans are sent; all if absent' }),
     ),
@@ -29,11 +29,10 @@ const receiverSchema = Type.Object(
   { additionalProperties: false },
 )
 
-/** Where spans are sent when they have ended. */
 export const otlpExportSchema = Type.Array(receiverSchema, {
   default: [],
   description: 'receivers by OTLP: [{ url, headers, proxy, ca, projects, timeout_ms, max_queue }]',
 })
 
-/** One receiver with every default filled in. */
+/** A receiver with its defaults. */
 export type OtlpReceiverConfig = Static<typeof receiverSchema>

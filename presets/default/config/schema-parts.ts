@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
-/** A map whose keys are all known; absent, it holds their defaults. */
+/** A closed object; if absent, it has its defaults. */
 export const section = { additionalProperties: false, default: {} }
 
-/** How many of something, at least one. */
+/** A positive integer. */
 export const count = (value: number, description: string) => Type.Integer({ minimum: 1, default: value, description })

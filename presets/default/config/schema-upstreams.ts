@@ -1,6 +1,6 @@
 import { timeoutDefaults } from 'guard-gateway/lib/config-defaults'
 import { type Static, Type } from 'typebox'
-import { ownCa, ownProxy } from './schema-network.ts'
+import { caSchema, proxySchema } from './schema-network.ts'
 import { section } from './schema-parts.ts'
 
 const milliseconds = (value: number, description: string) =>
@@ -40,8 +40,8 @@ const upstreamSchema = Type.Object(
       default: 'net',
       description: 'what speaks to it: net, or node_http for Node’s own client',
     }),
-    proxy: ownProxy,
-    ca: ownCa,
+    proxy: proxySchema,
+    ca: caSchema,
     inject_stream_usage: Type.Boolean({ default: false, description: 'ask chat streams for their usage' }),
     on_disconnect: Type.Enum(['abort', 'drain'], {
       default: 'abort',
@@ -57,7 +57,7 @@ const upstreamSchema = Type.Object(
   { additionalProperties: false },
 )
 
-/** Where model requests go; absent, the two public services whose key is in the environment. */
+/** Upstreams of model requests; if absent, the public services whose key is in the environment. */
 export const upstreamsSchema = Type.Array(upstreamSchema, {
   default: [],
   description: 'where requests go: the first entry that serves style and model',
@@ -69,5 +69,5 @@ export const passthroughSchema = Type.Array(Type.String({ pattern: '^/' }), {
   description: 'paths forwarded unguarded, for example "/v1/embeddings"',
 })
 
-/** One upstream with every default filled in. */
+/** An upstream with its defaults. */
 export type UpstreamConfig = Static<typeof upstreamSchema>

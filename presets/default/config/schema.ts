@@ -10,7 +10,7 @@ const { default_mode, server, storage, sessions, budgets, replay, redaction, ...
 const seconds = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 86_400, default: value, description })
 const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
-const words = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description })
+const strings = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description })
 const oneOf = <V extends string[]>(values: readonly [...V], value: V[number], description: string): TEnum<V> =>
   Type.Enum<V>(values, { default: value, description })
 
@@ -32,8 +32,8 @@ const serverSchema = Type.Object(
       'let other machines reach the gateway, as --allow-remote; its pages have no login',
     ),
     allow_mode_header: flag(server.allow_mode_header, 'honour the header x-guard-mode of a request'),
-    allowed_hosts: words('further host names the gateway answers to'),
-    allowed_origins: words('web origins of its pages behind a proxy, as https://guard.example:8443'),
+    allowed_hosts: strings('further host names the gateway answers to'),
+    allowed_origins: strings('web origins of its pages behind a proxy, as https://guard.example:8443'),
     body_limit_bytes: count(server.body_limit_bytes, 'largest request body, as sent and inflated'),
     shutdown_grace_seconds: seconds(
       server.shutdown_grace_seconds,
@@ -84,8 +84,8 @@ const storageSchema = Type.Object(
 
 const redactionSchema = Type.Object(
   {
-    names: words('further names whose values are secret'),
-    patterns: words('further secrets as regular expressions (RE2 syntax)'),
+    names: strings('further names whose values are secret'),
+    patterns: strings('further secrets as regular expressions (RE2 syntax)'),
     emails: flag(redaction.emails, 'hide e-mail addresses'),
   },
   section,
@@ -127,7 +127,7 @@ const replaySchema = Type.Object(
   section,
 )
 
-/** Everything guard-config.yml may say, each key with its one-line meaning. */
+/** Schema of guard-config.yml. The descriptions appear in the written file. */
 export const configSchema = Type.Object(
   {
     gateway_key: Type.String({ description: 'the key that clients send to this gateway' }),
@@ -173,10 +173,10 @@ export const configSchema = Type.Object(
       rest.preset,
       'plugins that run: default, minimal, enforce-recommended, mcp-serve or mcp-stdio',
     ),
-    plugins: words('files with plugins of your own, relative to this file'),
+    plugins: strings('files with plugins of your own, relative to this file'),
   },
   { additionalProperties: false },
 )
 
-/** A complete configuration: every default filled in, paths absolute, references to the environment resolved. */
+/** A complete configuration: defaults filled in, paths absolute, references resolved. */
 export type Config = Static<typeof configSchema>

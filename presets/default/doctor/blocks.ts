@@ -1,7 +1,7 @@
 import { builtInOverrides, statusOverride } from 'guard-gateway/plugins/http'
 import { type Check, ok } from './check.ts'
 
-/** Which clients are told another status than 429 or 409 when they are blocked: what is built in, and the configuration's own entries. */
+/** Clients that get another status than 429 or 409 for a block: built-in and configured entries. */
 export const blocks: Check = ({ config }) => {
   if (config === undefined) return []
   const own = config.server.block_status_override

@@ -8,7 +8,7 @@ import { upstreams } from './traffic.ts'
 const run = promisify(execFile)
 const PROBE_MS = 3_000
 
-/** What one client needs: a gateway that runs and takes the key, an upstream of its style, its probes answered, and itself. */
+/** Checks of one client: a running gateway that accepts the key, an upstream of its API style, answers to its probes, and the client itself. */
 export const checksOf = (profile: Profile): readonly Check[] =>
   profile.impossible === undefined
     ? [reachable, upstreamFor(profile), probes, () => installed(profile)]
@@ -28,13 +28,13 @@ const upstreamFor =
   ({ title, style, commands }: Profile): Check =>
   (context) => {
     if (context.config === undefined) return []
-    // SDKs speak every style
-    const fitting = context.config.upstreams.filter(({ styles }) => commands.length === 0 || styles.includes(style))
-    if (fitting.length > 0) return upstreams({ ...context, config: { ...context.config, upstreams: fitting } })
+    // SDKs support every API style
+    const matching = context.config.upstreams.filter(({ styles }) => commands.length === 0 || styles.includes(style))
+    if (matching.length > 0) return upstreams({ ...context, config: { ...context.config, upstreams: matching } })
     return [error(`${title} speaks ${style}, and no upstream does`, 'Add one under upstreams.')]
   }
 
-/** Clients look whether somebody is there before they have a key. */
+/** Clients probe the gateway before they have a key. */
 const probes: Check = async ({ health, address: url }) => {
   if (health === undefined) return []
   const statuses = await Promise.all(

@@ -8,27 +8,28 @@ import { type Check, error, ok, reason, warning } from './check.ts'
 const run = promisify(execFile)
 const MIN_KEY = 16
 
-/** The file is there, can be used, is its owner's alone, and git does not see it. */
-export const configuration: Check = async ({ file, config, fault, warnings }) => {
-  if (config === undefined) return [error(reason(fault), 'Correct it, or write one with: guard gateway run --init')]
+/** Checks that the file exists, is valid, is private to its owner, and is ignored by git. */
+export const configuration: Check = async ({ file, config, configError, warnings }) => {
+  if (config === undefined)
+    return [error(reason(configError), 'Correct it, or write one with: guard gateway run --init')]
   const { mode } = await stat(file)
   const open = process.platform !== 'win32' && (mode & 0o077) !== 0
   return [
     ok(`configuration ${file}`),
-    // these two are told elsewhere, with what to do
+    // other checks report these two warnings, with a remedy
     ...warnings
       .filter((text) => !text.includes('chmod') && text !== DEFAULT_ENFORCED)
       .map((text) => warning(text, `See ${basename(file)}.`)),
     open
       ? warning(`${file} can be read by others and holds a key`, `chmod 600 ${file}`)
       : ok('configuration readable by you only'),
-    (await seenByGit(file))
+    (await isTrackedByGit(file))
       ? warning(`git would commit ${file}`, `echo ${basename(file)} >> .gitignore`)
       : ok('configuration out of sight of git'),
   ]
 }
 
-/** The key is long enough not to be guessed. */
+/** Checks the length of the key. */
 export const key: Check = ({ config, file }) => {
   if (config === undefined) return []
   const { length } = config.gateway_key
@@ -38,7 +39,7 @@ export const key: Check = ({ config, file }) => {
   ]
 }
 
-const seenByGit = async (file: string): Promise<boolean> => {
+const isTrackedByGit = async (file: string): Promise<boolean> => {
   try {
     const cwd = dirname(file)
     const { stdout } = await run('git', ['-C', cwd, 'rev-parse', '--is-inside-work-tree'])

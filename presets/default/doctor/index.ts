@@ -4,7 +4,7 @@ import { verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { findGateway, paint } from 'guard-gateway/plugins/cli'
 import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'
-import type { Refuse } from '../config/faults.ts'
+import type { Refuse } from '../config/config-errors.ts'
 import type { Config } from '../config/schema.ts'
 import { loadConfig } from '../config.ts'
 import { gatewayLocation } from '../gateway-location.ts'
@@ -42,7 +42,7 @@ const checks: readonly Check[] = [
 
 const colours = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
-/** `guard doctor`: looks at everything that could keep the gateway from working, or one client from using it, a line each; exit 1 if something does. */
+/** `guard doctor`: checks everything that could stop the gateway or one client, one line per finding; exit code 1 for an error. */
 export const doctor = (locate: (options: Input['options'], io: Io) => string): Command => ({
   id: 'doctor',
   args: '[client]',
@@ -52,13 +52,13 @@ export const doctor = (locate: (options: Input['options'], io: Io) => string): C
   example: 'guard doctor --online',
   standalone: true,
   async run({ args: [client], options }, io) {
-    const wanted = client === undefined ? checks : [configuration, key, ...checksOf(clientOf(client))]
+    const selected = client === undefined ? checks : [configuration, key, ...checksOf(clientOf(client))]
     const findings: Finding[] = []
-    const tell = (finding: Finding) => {
+    const report = (finding: Finding) => {
       findings.push(finding)
       if (options.json !== true) io.out.write(`${lineOf(finding, options, io)}\n`)
     }
-    await examine(wanted, await benchOf(locate(options, io), options, io), tell)
+    await examine(selected, await checkContext(locate(options, io), options, io), report)
     if (options.json === true) io.out.write(`${JSON.stringify({ findings })}\n`)
     return findings.some(({ level }) => level === 'error') ? 1 : 0
   },
@@ -66,29 +66,29 @@ export const doctor = (locate: (options: Input['options'], io: Io) => string): C
 
 const lineOf = ({ level, what, fix }: Finding, options: Input['options'], io: Io): string => {
   const { ok, bad, so } = verdictSymbols(io)
-  const sign = paint(colours[level], { ok, warning: '!', error: bad }[level], options, io, io.out)
-  return `${sign} ${terminalLine(what)}${fix === undefined ? '' : `\n  ${so} ${terminalLine(fix)}`}`
+  const symbol = paint(colours[level], { ok, warning: '!', error: bad }[level], options, io, io.out)
+  return `${symbol} ${terminalLine(what)}${fix === undefined ? '' : `\n  ${so} ${terminalLine(fix)}`}`
 }
 
-/** The profile of a client. Throws USAGE for one that nobody knows. */
+/** Profile of a client. Throws USAGE for an unknown one. */
 const clientOf = (name: string): Profile => {
-  const known = clients.map(({ id }) => id)
+  const base = clients.map(({ id }) => id)
   const found = profileOf(name)
   if (found.id === name || found.commands.includes(name)) return found
-  throw new GuardError('USAGE', `There is no client "${name}"; there is ${known.join(', ')}.`, { known })
+  throw new GuardError('USAGE', `There is no client "${name}"; there is ${base.join(', ')}.`, { known: base })
 }
 
 const examine = async (
-  wanted: readonly Check[],
+  selected: readonly Check[],
   context: CheckContext,
-  tell: (finding: Finding) => void,
+  report: (finding: Finding) => void,
 ): Promise<void> => {
   try {
-    for (const check of wanted) {
+    for (const check of selected) {
       try {
-        for (const finding of await check(context)) tell(finding)
+        for (const finding of await check(context)) report(finding)
       } catch (thrown) {
-        tell({ level: 'error', what: `a check failed: ${reason(thrown)}`, fix: 'Run with --verbose and report it.' })
+        report({ level: 'error', what: `a check failed: ${reason(thrown)}`, fix: 'Run with --verbose and report it.' })
       }
     }
   } finally {
@@ -96,27 +96,37 @@ const examine = async (
   }
 }
 
-/** Reads what there is to look at; nothing here throws. */
-const benchOf = async (file: string, options: Input['options'], io: Io): Promise<CheckContext> => {
-  const known = { io, options, file }
+/** Collects the input of the checks. Never throws. */
+const checkContext = async (file: string, options: Input['options'], io: Io): Promise<CheckContext> => {
+  const base = { io, options, file }
   try {
-    const { config, warnings, routes, environmentFaults, refuse } = await loadConfig(file, io.env)
-    const place = gatewayLocation(config, file)
-    const url = (await findGateway(place).catch(() => undefined)) ?? place.address
+    const { config, warnings, routes, environmentErrors, refuse } = await loadConfig(file, io.env)
+    const location = gatewayLocation(config, file)
+    const url = (await findGateway(location).catch(() => undefined)) ?? location.address
     const health = await healthAt(url)
     const opened = await open(config, refuse)
-    return { ...known, config, fault: undefined, warnings, routes, environmentFaults, address: url, health, ...opened }
-  } catch (fault) {
+    return {
+      ...base,
+      config,
+      configError: undefined,
+      warnings,
+      routes,
+      environmentErrors,
+      address: url,
+      health,
+      ...opened,
+    }
+  } catch (configError) {
     const none = {
       config: undefined,
       warnings: [],
       routes: [],
-      environmentFaults: [],
+      environmentErrors: [],
       address: '',
       health: undefined,
       gateway: undefined,
     }
-    return { ...known, ...none, fault, unopened: fault }
+    return { ...base, ...none, configError, unopened: configError }
   }
 }
 

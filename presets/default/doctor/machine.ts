@@ -9,10 +9,10 @@ import { type Check, error, type Finding, ok, reason, warning } from './check.ts
 
 const SCARCE_BYTES = 1_000_000_000
 
-/** Node itself; one that is too old never comes so far. */
+/** Unsupported Node versions exit before this check. */
 export const node: Check = () => [ok(`Node ${process.versions.node}`)]
 
-/** The address is free, or a gateway of this version has it that takes the key. */
+/** Checks that the address is free, or that a gateway of this version uses it and accepts the key. */
 export const address: Check = async ({ config, file, address: url, health }) => {
   if (config === undefined) return []
   if (health !== undefined) {
@@ -32,7 +32,7 @@ export const address: Check = async ({ config, file, address: url, health }) => 
   }
 }
 
-/** Not only the database keeps a gateway from opening: a plugin's file or the policy of MCP may be at fault. */
+/** The database, a plugin file or the MCP policy may prevent the start. */
 const openFailure = (thrown: unknown): Finding => {
   if (!(thrown instanceof GuardError))
     return error(`the gateway cannot be opened: ${reason(thrown)}`, 'Run with --verbose and report it.')
@@ -40,7 +40,7 @@ const openFailure = (thrown: unknown): Finding => {
   return error(`${subject}: ${reason(thrown)}`, `guard explain ${thrown.code} tells more.`)
 }
 
-/** The database can be opened and has room to grow. */
+/** Checks that the database opens and the disk has space. */
 export const storage: Check = async ({ config, gateway, unopened }) => {
   if (config === undefined) return []
   if (gateway === undefined) return [openFailure(unopened)]

@@ -2,12 +2,12 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { ProxyRoute } from '../config/network.ts'
 import { type Check, error, type Finding, ok, warning } from './check.ts'
-import { reach } from './reach.ts'
+import { reachability } from './reachability.ts'
 
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY']
 
-/** By which proxies addresses are reached, whose certificates are trusted besides, and with `--online` whether receivers of spans answer. */
-export const network: Check = async ({ config, io, routes, environmentFaults, options }) => {
+/** Reports proxies and extra certificates, and with `--online` checks that span receivers answer. */
+export const network: Check = async ({ config, io, routes, environmentErrors, options }) => {
   if (config === undefined) return []
   const receivers = options.online === true ? config.replay.otlp_export : []
   return [
@@ -15,16 +15,18 @@ export const network: Check = async ({ config, io, routes, environmentFaults, op
       routes,
       PROXIES.filter((name) => io.env[name]),
     ),
-    ...environmentFaults.map(({ message }) => error(message, 'The gateway does not start with it.')),
+    ...environmentErrors.map(({ message }) => error(message, 'The gateway does not start with it.')),
     ...authorities(routes),
     ...(await extraAuthorities(io.env.NODE_EXTRA_CA_CERTS)),
     ...(await Promise.all(
-      receivers.map((receiver) => reach('the receiver of spans', receiver.url, receiver, 'Check url and network.')),
+      receivers.map((receiver) =>
+        reachability('the receiver of spans', receiver.url, receiver, 'Check url and network.'),
+      ),
     )),
   ]
 }
 
-/** What goes through a proxy and who says so; where proxies are named that nothing goes through, why. */
+/** Addresses behind each proxy, and the source of the setting; if configured proxies are unused, the reason. */
 const proxies = (routes: readonly ProxyRoute[], named: readonly string[]): readonly Finding[] => {
   const proxied = routes.filter(({ proxy }) => proxy !== undefined)
   const direct = routes.filter(({ proxy, from }) => proxy === undefined && from !== 'no proxy is set')
@@ -36,7 +38,7 @@ const proxies = (routes: readonly ProxyRoute[], named: readonly string[]): reado
   ]
 }
 
-/** Each certificate that is trusted besides, once, and where. */
+/** Each extra certificate once, with its addresses. */
 const authorities = (routes: readonly ProxyRoute[]): readonly Finding[] => {
   const places = new Map<string, string[]>()
   for (const { what, ca } of routes) for (const pem of new Set(ca)) places.set(pem, [...(places.get(pem) ?? []), what])
@@ -49,7 +51,7 @@ const authority = ({ subject, validTo }: X509Certificate, where: readonly string
   return warning(`the authority ${name} has expired (${validTo})`, 'Put its new certificate into the file under ca.')
 }
 
-/** Node only warns of a file that it cannot use. */
+/** Node only warns of an unusable file. */
 const extraAuthorities = async (file: string | undefined): Promise<readonly Finding[]> => {
   if (!file) return []
   const text = await readFile(file, 'latin1').catch((thrown: NodeJS.ErrnoException) => thrown)

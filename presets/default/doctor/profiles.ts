@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Check, ok, warning } from './check.ts'
 
-/** Profiles that setup wrote lead to the address that is configured now. */
+/** Checks that the profiles of setup use the configured address. */
 export const profiles: Check = async ({ io, config, address }) => {
   if (config === undefined) return []
   const folder = join(io.cwd, 'profiles')

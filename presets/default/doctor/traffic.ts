@@ -2,14 +2,14 @@ import type { Gateway } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { type Check, error, ok, warning } from './check.ts'
-import { reach } from './reach.ts'
+import { reachability } from './reachability.ts'
 
 const DAY_MS = 86_400_000
 const RECENT = 500
 
-/** Upstreams have what they need; with `--online`, something answers there. */
+/** Checks the settings of upstreams; with `--online`, checks that they answer. */
 export const upstreams: Check = async ({ config, options }) => {
-  // a configuration without any is warned of where it is read
+  // the loader already warns of a configuration without upstreams
   if (config === undefined) return []
   return Promise.all(
     config.upstreams.map(async ({ name, base_url, api_key, auth, ...route }) => {
@@ -19,12 +19,12 @@ export const upstreams: Check = async ({ config, options }) => {
           'Set api_key, for example to a variable of the environment, or auth: none where no key is needed.',
         )
       if (options.online !== true) return ok(`upstream ${name} at ${base_url}`)
-      return reach(`upstream ${name}`, base_url, route, 'Check base_url and network.')
+      return reachability(`upstream ${name}`, base_url, route, 'Check base_url and network.')
     }),
   )
 }
 
-/** The price file can be used, and has the models that were asked for lately. */
+/** Checks that the price file is valid and contains the recently used models. */
 export const pricing: Check = async ({ gateway }) => {
   const section = gateway?.health.get('pricing')?.() as
     | { readonly status?: string; readonly error?: { readonly message: string } }
@@ -35,7 +35,7 @@ export const pricing: Check = async ({ gateway }) => {
       warning(`prices: ${section.error?.message}`, 'Correct the file; GUARD_MODEL_PRICING or replay.pricing names it.'),
     ]
   const unpriced = new Set((await recent(gateway)).filter(isUnpriced).map((call) => call.model_requested))
-  // a request that named no model
+  // requests without a model
   unpriced.delete('')
   if (unpriced.size === 0) return [ok('prices')]
   return [
@@ -48,7 +48,7 @@ export const pricing: Check = async ({ gateway }) => {
 
 const isUnpriced = ({ cost_source }: CallRecord): boolean => cost_source === 'unpriced'
 
-/** What the default mode does, and what the other would have done with the last week's requests, at most 500. */
+/** Reports the default mode, and the effect of the other mode on at most 500 requests of the last week. */
 export const mode: Check = async ({ config, gateway }) => {
   if (config === undefined || gateway === undefined) return []
   if (config.default_mode === 'enforce') return [ok('default mode enforce')]
@@ -61,22 +61,20 @@ export const mode: Check = async ({ config, gateway }) => {
   ]
 }
 
-/** A rule whose action is another one flags in either mode. */
+/** A rule with another action than block flags in either mode. */
 const wouldBlock = ({ decision, matches }: CallRecord): boolean =>
   decision === 'shadow_flag' && matches?.some(({ action }) => action === 'block' || action === 'pause') === true
 
-/** The clock is not behind what is on record. */
+/** Checks that the clock is not earlier than the newest record. */
 export const clock: Check = async ({ gateway }) => {
   if (gateway === undefined) return []
   const [last] = await newest(gateway, 1)
-  const ahead = last === undefined ? 0 : last.received_at - Date.now()
-  if (ahead <= 0) return []
-  return [
-    warning(`the newest record is ${Math.ceil(ahead / 1000)} s in the future`, 'Check the clock of this machine.'),
-  ]
+  const lead = last === undefined ? 0 : last.received_at - Date.now()
+  if (lead <= 0) return []
+  return [warning(`the newest record is ${Math.ceil(lead / 1000)} s in the future`, 'Check the clock of this machine.')]
 }
 
-/** The newest requests of agents; what the Playground's scenarios send says nothing of these. */
+/** Newest requests without those of Playground scenarios. */
 const recent = async (gateway: Gateway): Promise<readonly CallRecord[]> =>
   (await newest(gateway, RECENT)).filter(({ upstream }) => upstream !== 'playground')
 

@@ -85,7 +85,7 @@ const served: readonly Row[] = [
   ['explain NOPE', 1, /There is no code "NOPE"\. There is INVALID_[A-Z_, ]+\.\n$/],
   ['key print --agent nobody', 2, /no key of agent "nobody"/],
   ['setup nope', 2, /no client "nope"; there is claude-code/],
-  ['run', 2, /needs a command behind "--"/],
+  ['run', 2, /needs a command after "--"/],
   ['doctor nope', 2, /no client "nope"; there is claude-code, /],
   ['gateway run --port x', 2, /--port takes a number from 0 to 65535/],
   ['gateway run --port 99999', 2, /--port takes a number from 0 to 65535/],
@@ -109,7 +109,7 @@ const alone: readonly Row[] = [
 
 const commandWords = (line: string): readonly string[] => line.split(' ')
 
-describe('a command line that cannot be carried out', () => {
+describe('invalid command lines', () => {
   let home: CommandHome
   let quiet: CommandHome
   before(async () => {
@@ -121,7 +121,7 @@ describe('a command line that cannot be carried out', () => {
   })
   after(() => Promise.all([home.remove(), quiet.remove()]))
 
-  it('names a flag that a command does not take, for every command', async () => {
+  it('reject an unknown flag of every command', async () => {
     assert.ok(commands.length > 30, overview)
     for (const { id } of commands) {
       const words = [...commandWords(id), '--nope']
@@ -132,7 +132,7 @@ describe('a command line that cannot be carried out', () => {
     }
   })
 
-  it('names an argument that is missing, for every command that needs one', async () => {
+  it('reject a missing argument of every command that needs one', async () => {
     const needing = commands.filter(({ needs }) => needs !== undefined)
     assert.ok(needing.length > 10)
     for (const { id, needs = '' } of needing) {
@@ -153,7 +153,7 @@ describe('a command line that cannot be carried out', () => {
   }
 
   for (const [line, code, says] of alone) {
-    it(`guard ${line}, where no gateway runs`, async () => {
+    it(`guard ${line}, without a running gateway`, async () => {
       const told = await quiet.guard(...commandWords(line))
       assertOneLine(told, [line])
       assert.match(told.err, says)
@@ -161,7 +161,7 @@ describe('a command line that cannot be carried out', () => {
     })
   }
 
-  it('is told to programs as one JSON object', async () => {
+  it('return one JSON object with --json', async () => {
     for (const [line, code] of [
       ['replay show nope', 'RUN_NOT_FOUND'],
       ['repaly', 'USAGE'],
@@ -175,14 +175,14 @@ describe('a command line that cannot be carried out', () => {
     }
   })
 
-  it('shows where it failed to those who ask for it, by either name', async () => {
+  it('print the stack with either debug flag', async () => {
     for (const flag of ['--verbose', '--debug']) {
       const { err } = await home.guard('replay', 'show', 'nope', flag)
       assert.match(err, /^error: There is no run "nope"[^\n]*\n(?:GuardError|Error)[^\n]*\n +at /)
     }
   })
 
-  it('starts a server that there is not, for a client that waits or has left', async () => {
+  it('reject an unknown server, also for a client that waits or has closed', async () => {
     const words = ['mcp', 'run', '--server-id', 'x', '--policy', 'policy.yml', '--', 'no-such-program']
     for (const input of [new PassThrough(), new PassThrough().end()]) {
       const io = { ...fakeIo({ cwd: home.folder, env: { CI: '1' } }), in: input }

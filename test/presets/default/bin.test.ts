@@ -55,7 +55,7 @@ describe('the binary', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('refuses a Node that is too old in one line, before it loads anything', async () => {
+  it('rejects an unsupported Node in one line, before it loads anything', async () => {
     const old = "Object.defineProperty(process, 'versions', { value: { node: '22.18.1' } })"
     const { code, out, err } = await run(folder, ['--version'], [preload(old)])
     assert.equal(code, 1)
@@ -65,7 +65,7 @@ describe('the binary', () => {
       /^guard needs Node 22\.19 or newer; this is 22\.18\.1\. Install a newer Node, or run "npx -p node@24 guard …"\.\n$/,
     )
   })
-  it('puts the MCP proxy in front of a server without loading what listens, draws or judges model requests', async () => {
+  it('loads the MCP proxy without HTTP server, pages or detection', async () => {
     const log =
       "import { registerHooks } from 'node:module'; import { isMainThread } from 'node:worker_threads'; if (isMainThread) registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"
     const own = await mkdtemp(join(folder, 'mcp-'))
@@ -97,7 +97,7 @@ describe('the binary', () => {
       [],
     )
   })
-  it('draws a status line without loading other commands or what they ask', async () => {
+  it('prints a status line without loading other commands', async () => {
     const log =
       "import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"
     const { code, out, err } = await run(folder, ['statusline'], [preload(log)])
@@ -107,7 +107,7 @@ describe('the binary', () => {
     assert.deepEqual(packages, ['cac', 'fastest-levenshtein', 'tapable', 'tiny-lru'])
     assert.deepEqual(all(/\/plugins\/([\w-]+)\/index\.ts$/gm), ['cli', 'clients'])
   })
-  it('runs from what is kept compiled the second time, without readying Node to strip types', async () => {
+  it('uses the compile cache on the second run', async () => {
     const log = "process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')))"
     const env = { PATH, HOME: await mkdtemp(join(folder, 'home-')) }
     const stripped = async (): Promise<boolean> => {
@@ -119,7 +119,7 @@ describe('the binary', () => {
     assert.deepEqual([await stripped(), await stripped()], [true, false])
     await rm(env.HOME, { recursive: true })
   })
-  it('fits the heap of the engine that knows how, and asks no other one', async () => {
+  it('sets heap flags only on the tested V8 version', async () => {
     const tell =
       "import v8 from 'node:v8'; import { syncBuiltinESMExports } from 'node:module'; const set = v8.setFlagsFromString; v8.setFlagsFromString = (flag) => { process.stderr.write(flag + ' '); set(flag) }; syncBuiltinESMExports()"
     const other = `${tell}; Object.defineProperty(process, 'versions', { value: { ...process.versions, v8: '14.1.2' } })`
@@ -130,7 +130,7 @@ describe('the binary', () => {
     )
     assert.equal(await said(other), '')
   })
-  it('helps without loading what only serving or storing needs', async () => {
+  it('prints help without loading server or storage code', async () => {
     const log =
       "import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"
     const { code, out, err } = await run(folder, ['gateway', 'run', '--help'], [preload(log)])
@@ -142,7 +142,7 @@ describe('the binary', () => {
       assert.ok(!packages.has(heavy), `${heavy} is loaded`)
     assert.deepEqual(await readdir(folder), [])
   })
-  it('ends quietly where its reader has left, and in one line where its output cannot be written', async () => {
+  it('exits silently on a closed reader, and with one line on an output error', async () => {
     const full =
       "process.stdout._write = (chunk, encoding, done) => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))"
     for (const argv of [['--help'], ['--version'], ['explain', 'LOOP_EXACT']]) {
@@ -153,12 +153,12 @@ describe('the binary', () => {
       assert.deepEqual([code, err], [1, 'error: the output cannot be written: no space left\n'], argv[0])
     }
   })
-  it('goes on where its log cannot be written', async () => {
+  it('continues if its log cannot be written', async () => {
     const full =
       "process.stderr._write = (chunk, encoding, done) => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))"
     assert.equal((await run(folder, ['nosuch'], [preload(full)])).code, 2)
   })
-  it('starts in an empty folder, serves, drains on SIGTERM, and writes nothing more the next time', async () => {
+  it('starts in an empty folder, serves, drains on SIGTERM, and writes nothing new on the next start', async () => {
     const first = start(folder, ['gateway', 'run', '--port', '0'])
     const said = await saying(first, 'Stop with Ctrl-C.')
     const [, url = ''] =
@@ -215,7 +215,7 @@ describe('the binary', () => {
     assert.deepEqual(await once(second, 'close'), [0, null])
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    it(`drains where npm, which started it, gets ${signal}`, async () => {
+    it(`drains on ${signal} under npm`, async () => {
       const file = join(folder, 'npm.yml')
       await writeFile(file, 'gateway_key: guard_key_of_a_gateway_that_npm_starts\n', { mode: 0o600 })
       const words = ['start', '--', '--config', file, '--port', '0', '--data', join(folder, 'npm.db')]

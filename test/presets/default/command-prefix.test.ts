@@ -14,24 +14,24 @@ const script = { npm_command: 'run-script', npm_lifecycle_event: 'guard', npm_pa
 const here = (env: Readonly<Record<string, string>>, argv1 = '/usr/bin/guard', where = unnamed) =>
   calledAs({ env }, where, ['node', argv1]).here
 
-describe('how this program is called', () => {
-  it('is through npm where npm runs a script of this package, with its folder from elsewhere', () => {
+describe('the command line of this program', () => {
+  it('uses npm for a script of this package, with --prefix outside of the folder', () => {
     assert.equal(here({ ...script, INIT_CWD: join(root, 'core') }), 'npm run -s guard --')
     assert.equal(here({ ...script, INIT_CWD: '/' }), `npm run -s --prefix ${root} guard --`)
   })
-  it('is by its name where npm runs something else, and behind npx where it is installed in a project', () => {
+  it('uses the name under other npm scripts, and npx in a project', () => {
     assert.equal(here({}), 'guard')
     assert.equal(here({ ...script, npm_package_json: '/w/package.json' }), 'guard')
     assert.equal(here({ ...script, npm_package_json: '/w/package.json' }, '/w/node_modules/.bin/guard'), 'npx guard')
     assert.equal(here({ ...script, npm_command: 'exec' }, '/w/node_modules/.bin/guard'), 'npx guard')
   })
-  it('is with its file where that is not found by itself', () => {
+  it('includes --config if the file is not found by default', () => {
     assert.equal(
       here({}, '/usr/bin/guard', { file: "/w/ann's/g.yml", named: true }),
       "guard --config '/w/ann'\\''s/g.yml'",
     )
   })
-  it('is with its file in any folder', () => {
+  it('includes --config for use in any folder', () => {
     const anywhere = (env: Readonly<Record<string, string>>, argv1: string) =>
       calledAs({ env }, unnamed, ['node', argv1]).anywhere
     const config = '--config /w/guard-config.yml'
@@ -39,14 +39,14 @@ describe('how this program is called', () => {
     assert.equal(anywhere({}, '/w/node_modules/.bin/guard'), `/w/node_modules/.bin/guard ${config}`)
     assert.equal(anywhere({}, '/w/bin.js'), `${ownCommand().join(' ')} ${config}`)
   })
-  it('is known to a gateway that a command line made', async () => {
+  it('is set on the gateway', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-called-'))
     await writeFile(join(folder, 'g.yml'), 'gateway_key: guard_0123456789abcdef')
     const gateway = await configured({ config: 'g.yml', quiet: true }, undefined, fakeIo({ cwd: folder }))
     assert.equal(gateway.calledAs.here, `guard --config ${join(folder, 'g.yml')}`)
     await rm(folder, { recursive: true })
   })
-  it('is what pages offer to copy', async () => {
+  it('appears on pages for copying', async () => {
     const started = await startGateway()
     started.gateway.calledAs = { here: 'npx guard', anywhere: '/w/guard' }
     const offered = async (path: string) => {

@@ -17,8 +17,8 @@ const refusal = async (text: string): Promise<string> => {
   return assert.fail('was accepted')
 }
 
-describe('the section mcp of a configuration', () => {
-  it('takes paths from its own folder, and fills in what a server leaves out', async () => {
+describe('the configuration section mcp', () => {
+  it('resolves paths from its folder, and fills in server defaults', async () => {
     const { mcp } = await parse(
       'mcp: { policy: p.yml, servers: { a: { target: "https://x.example/mcp" }, b: { transport: stdio, command: run, cwd: sub } } }',
     )
@@ -35,7 +35,7 @@ describe('the section mcp of a configuration', () => {
     assert.equal(mcp.servers.b?.cwd, '/etc/guard/sub')
   })
 
-  it('takes header values from the environment, and keeps them secret', async () => {
+  it('resolves header values from the environment, and registers them as secrets', async () => {
     const config = await parse(
       `mcp: { servers: { a: { target: "https://x.example/mcp", headers: { Authorization: "Bearer \${T}" } } } }`,
       {
@@ -74,13 +74,13 @@ describe('the section mcp of a configuration', () => {
     ['mcp: { limits: { pending: 0 } }', /pending: expected at least 1/],
     ['mcp: { polcy: x }', /mcp\.polcy: unknown key\. Did you mean "policy"/],
   ] as const)
-    it(`refuses ${text}`, async () => assert.match(await refusal(text), message))
+    it(`rejects ${text}`, async () => assert.match(await refusal(text), message))
 
-  it('allows plain http to another machine where that is asked for', async () => {
+  it('allows insecure http to another machine', async () => {
     await parse('mcp: { servers: { a: { target: "http://x.example/mcp", insecure: true } } }')
   })
 
-  it('refuses a transport that is not there when the gateway opens', async () => {
+  it('rejects an unknown transport when the gateway opens', async () => {
     const gateway = await createGateway(
       await parse('storage: { backend: memory }\nmcp: { servers: { a: { transport: pigeon } } }'),
     )

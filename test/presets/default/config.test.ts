@@ -23,13 +23,13 @@ const refusal = async (text: string, env = {}): Promise<readonly string[]> => {
 }
 
 describe('a configuration', () => {
-  it('needs a key only; everything else has a default, the same as without a file', async () => {
+  it('needs only a key; all other keys have the defaults of a missing file', async () => {
     const builtIn = emptyConfig()
     const storage = { ...builtIn.storage, file: '/etc/guard/guard.db' }
     assert.deepEqual(await parse(key), { ...builtIn, gateway_key: 'guard_0123456789abcdef', storage })
     assert.deepEqual([builtIn.gateway_key, builtIn.storage.file], ['', 'guard.db'])
   })
-  it('has the defaults that plugins have of their own, for those who use them without one', async () => {
+  it('has the same defaults as the plugins', async () => {
     const { server, sessions, replay, mcp, upstreams } = await parse(key, { OPENAI_API_KEY: 'sk-openai' })
     assert.deepEqual(server, defaults.serverDefaults)
     assert.deepEqual(sessions, defaults.sessionDefaults)
@@ -43,13 +43,13 @@ describe('a configuration', () => {
     for (const own of [server, mcp.limits, replay, replay.retention]) Object.assign(own, { changed: true })
     assert.doesNotMatch(JSON.stringify(emptyConfig()), /changed/)
   })
-  it('takes the price file from the environment before its own key, relative to where it is named', async () => {
+  it('prefers the price file from the environment', async () => {
     const text = `${key}\nreplay: { pricing: prices.yml }`
     assert.equal((await parse(text)).replay.pricing, '/etc/guard/prices.yml')
     const named = await parse(text, { GUARD_MODEL_PRICING: '/srv/prices.yml' })
     assert.equal(named.replay.pricing, '/srv/prices.yml')
   })
-  it('takes the two public services whose key is in the environment', async () => {
+  it('uses the public services whose key is in the environment', async () => {
     const { upstreams } = await parse(key, { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: '' })
     assert.deepEqual(upstreams, [
       {
@@ -78,26 +78,26 @@ describe('a configuration', () => {
       ],
     )
   })
-  it('keeps a list of upstreams as it is, also an empty one', async () => {
+  it('does not change a list of upstreams, even an empty one', async () => {
     assert.deepEqual((await parse(`${key}upstreams: []`, { OPENAI_API_KEY: 'sk-openai' })).upstreams, [])
   })
-  it('replaces references to the environment wherever text stands', async () => {
+  it('resolves references in every text', async () => {
     const text = `${key}upstreams:\n  - { name: a, base_url: "http://127.0.0.1:\${PORT}/v1", styles: [messages], headers: { x-team: "\${TEAM}-\${TEAM}" } }`
     const [upstream] = (await parse(text, { PORT: '1234', TEAM: 'red' })).upstreams
     assert.equal(upstream?.base_url, 'http://127.0.0.1:1234/v1')
     assert.deepEqual(upstream?.headers, { 'x-team': 'red-red' })
   })
-  it('does not read a replaced text again', async () => {
+  it('does not resolve a resolved text again', async () => {
     assert.equal((await parse(`gateway_key: "\${A}"`, { A: 'abcdefghijklmnop$B' })).gateway_key, 'abcdefghijklmnop$B')
   })
-  it('takes relative files from its own folder', async () => {
+  it('resolves relative files from its folder', async () => {
     const { plugins } = await parse(`${key}plugins: [./mine.ts, /opt/other.ts]`)
     assert.deepEqual(plugins, ['/etc/guard/mine.ts', '/opt/other.ts'])
   })
 })
 
-describe('a configuration is refused, with file, line and column', () => {
-  it('for an unknown key, naming the nearest', async () => {
+describe('a configuration error has file, line and column', () => {
+  it('for an unknown key, with the nearest known key', async () => {
     assert.deepEqual(await refusal(`${key}server:\n  prot: 1`), [
       'guard-config.yml:3:3: server.prot: unknown key. Did you mean "port"?',
     ])
@@ -106,13 +106,13 @@ describe('a configuration is refused, with file, line and column', () => {
     ])
     assert.deepEqual(await refusal('{gateway_key:sk-secret, gateway_key=sk-secret, gateway_key sk-secret}'), [
       'guard-config.yml:1:1: the key gateway_key is missing',
-      'guard-config.yml:1:2: ["gateway_key…"]: unknown key. A colon and a blank belong behind it.',
-      'guard-config.yml:1:25: ["gateway_key…"]: unknown key. A colon and a blank belong behind it.',
-      'guard-config.yml:1:48: ["gateway_key…"]: unknown key. A colon and a blank belong behind it.',
+      'guard-config.yml:1:2: ["gateway_key…"]: unknown key. A colon and a space must follow it.',
+      'guard-config.yml:1:25: ["gateway_key…"]: unknown key. A colon and a space must follow it.',
+      'guard-config.yml:1:48: ["gateway_key…"]: unknown key. A colon and a space must follow it.',
     ])
     assert.deepEqual(await refusal(`${key}spelt: {}`), ['guard-config.yml:2:1: spelt: unknown key.'])
   })
-  it('for a value of another type, naming the one expected', async () => {
+  it('for a value of a wrong type, with the expected type', async () => {
     assert.deepEqual(await refusal(`${key}server: { port: "8787", allow_mode_header: 1 }`), [
       'guard-config.yml:2:11: server.port: expected a whole number, found text',
       'guard-config.yml:2:25: server.allow_mode_header: expected true or false, found a number',
@@ -127,13 +127,13 @@ describe('a configuration is refused, with file, line and column', () => {
       'guard-config.yml:2:1: storage: expected a map of keys, found nothing',
     ])
   })
-  it('within a key that is a number in quotes as within any other', async () => {
+  it('for a key inside of a quoted number', async () => {
     assert.deepEqual(await refusal(`${key}mcp:\n  servers:\n    "8":\n      insecure: 1\n      targt: x`), [
       'guard-config.yml:6:7: mcp.servers.8.targt: unknown key. Did you mean "target"?',
       'guard-config.yml:5:7: mcp.servers.8.insecure: expected true or false, found a number',
     ])
   })
-  it('for a value out of bounds or out of a choice', async () => {
+  it('for a value out of range or outside of an enum', async () => {
     assert.deepEqual(await refusal(`${key}server: { port: 70000 }`), [
       'guard-config.yml:2:11: server.port: expected at most 65535',
     ])
@@ -144,7 +144,7 @@ describe('a configuration is refused, with file, line and column', () => {
       'guard-config.yml:2:36: server.block_status_override["opencode/*"]: expected one of 400, 402, 403, null.',
     ])
   })
-  it('for a variable that is not set or empty, naming variable and key', async () => {
+  it('for an unset or empty variable, with variable and key', async () => {
     const text = `${key}upstreams:\n  - name: a\n    base_url: http://127.0.0.1:1\n    styles: [messages]\n    api_key: \${NO_SUCH}`
     const expected = ['guard-config.yml:6:5: upstreams[0].api_key: the environment variable NO_SUCH is not set']
     assert.deepEqual(await refusal(text), expected)
@@ -154,7 +154,7 @@ describe('a configuration is refused, with file, line and column', () => {
       expected.map((line) => line.replace('NO_SUCH', 'toString')),
     )
   })
-  it('for a missing, empty, placeholder or unprintable key, never telling it', async () => {
+  it('for a missing, empty, placeholder or unprintable key, without its value', async () => {
     assert.deepEqual(await refusal('default_mode: shadow'), ['guard-config.yml:1:1: the key gateway_key is missing'])
     assert.match((await refusal('gateway_key: ""'))[0] ?? '', /^guard-config\.yml:1:1: gateway_key: the key is empty/)
     for (const bad of ['<your key here>', 'changeme', 'CHANGE_ME', `x-$\{not a name}`, 'xxxxxxxxxxxxxxxxxxxx']) {
@@ -173,7 +173,7 @@ describe('a configuration is refused, with file, line and column', () => {
       assert.ok(!line.includes(bad))
     }
   })
-  it('for an approver key that nobody could show, or every agent can, never telling it', async () => {
+  it('for an invalid or shared approver key, without its value', async () => {
     const approver = (value: string) => `${key}mcp:\n  approver_key: ${JSON.stringify(value)}\n`
     for (const [bad, message] of [
       [`sha256:${'0'.repeat(63)}`, /expected 64 hexadecimal digits behind sha256:$/],
@@ -189,7 +189,7 @@ describe('a configuration is refused, with file, line and column', () => {
     for (const good of [`SHA256:${'A'.repeat(64)}`, 'correct horse  battery', 'x'])
       assert.equal((await parse(approver(good))).mcp.approver_key, good)
   })
-  it('for upstreams that cannot work', async () => {
+  it('for invalid upstreams', async () => {
     const upstream = (more: string) =>
       `${key}upstreams:\n  - { name: a, base_url: "http://h/v1", styles: [messages], ${more} }\n`
     assert.match(
@@ -227,7 +227,7 @@ describe('a configuration is refused, with file, line and column', () => {
       /styles: must not be empty/,
     )
   })
-  it('for patterns that are none or match everything', async () => {
+  it('for patterns that are invalid or match everything', async () => {
     assert.match(
       (await refusal(`${key}redaction: { patterns: ["ok", "(a"] }`))[0] ?? '',
       /redaction\.patterns\[1\]: is no pattern of RE2 syntax/,
@@ -237,7 +237,7 @@ describe('a configuration is refused, with file, line and column', () => {
       /redaction\.patterns\[0\]: matches the empty text/,
     )
   })
-  it('for text that is no YAML, has a key twice, or is no map', async () => {
+  it('for invalid YAML, a duplicate key, or a document that is no map', async () => {
     const broken = await parse(`${key}server: { port: 1`).then(
       () => assert.fail(),
       (error: unknown) => error,

@@ -26,7 +26,7 @@ const examined = async (context: TestContext, text: string) => {
   return { cwd, look }
 }
 
-test('tells for each project its mode and rules, and warns where the default rules are enforced', async (context) => {
+test('lists mode and rules of each project, and warns of enforced default rules', async (context) => {
   const { cwd, look } = await examined(context, config('', upstreams))
   const gateway = await startGateway({ folder: cwd, backend: 'sqlite' })
   for (const [project, document] of Object.entries({
@@ -50,7 +50,7 @@ test('tells for each project its mode and rules, and warns where the default rul
   assert.doesNotMatch(out, /project playground-/)
 })
 
-test('warns where the configuration enforces the default rules, and not where it enforces the recommended ones', async (context) => {
+test('warns of a configuration that enforces the default rules, not the recommended ones', async (context) => {
   const look = async (more: string) => (await examined(context, config('', `${inMemory}\n${more}`))).look()
   const literal = await look('default_mode: enforce')
   assert.match(
@@ -62,7 +62,7 @@ test('warns where the configuration enforces the default rules, and not where it
   assert.match(recommended, /^✓ projects without a policy of their own: enforce, rules of enforce-recommended$/m)
 })
 
-test('tells which clients get another status when they are blocked', async (context) => {
+test('lists clients with another block status', async (context) => {
   const of = async (override: string) => {
     const text = config(`, block_status_override: ${override}`, inMemory)
     return (await examined(context, text)).look()

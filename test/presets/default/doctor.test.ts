@@ -41,7 +41,7 @@ const examined = async (context: TestContext, text: string | undefined, args: re
 
 const config = (port: number, more = inMemory) => `gateway_key: ${KEY}\nserver: { port: ${port} }\n${more}\n`
 
-test('a sound installation has a line for each thing that is well', async (context) => {
+test('a sound installation has one line per check', async (context) => {
   const { look } = await examined(context, config(await portOf(context, false), upstreams))
   const { code, out } = await look()
   assert.equal(code, 0, out)
@@ -58,7 +58,7 @@ test('a sound installation has a line for each thing that is well', async (conte
   assert.ok(!out.includes(KEY))
 })
 
-test('a configuration that cannot be used is told with its place, and nothing else is looked for', async (context) => {
+test('an invalid configuration is reported with its location, and nothing else is checked', async (context) => {
   const { look } = await examined(context, 'gateway_kee: x\n')
   const { code, out } = await look()
   assert.equal(code, 1)
@@ -68,7 +68,7 @@ test('a configuration that cannot be used is told with its place, and nothing el
   assert.match((await absent.look()).out, /✗ .*does not exist[\s\S]*→ .*--init/)
 })
 
-test('each fault says what to do about it', async (context) => {
+test('each error has a remedy', async (context) => {
   const port = await portOf(context, true)
   const more =
     'upstreams: [{ name: one, base_url: "https://models.example", styles: [messages] }, { name: own, base_url: "http://127.0.0.1:9", styles: [responses] }]\nstorage: { backend: memory }'
@@ -87,7 +87,7 @@ test('each fault says what to do about it', async (context) => {
   assert.match(out, /! .*profiles\/env leads to another address/)
 })
 
-test('--online asks the upstreams', async (context) => {
+test('--online checks the upstreams', async (context) => {
   const closed = await portOf(context, false)
   const more = inMemory.replace(':9"', `:${closed}"`)
   const { look } = await examined(context, config(await portOf(context, false), more), ['--online', '--json'])
@@ -98,7 +98,7 @@ test('--online asks the upstreams', async (context) => {
   assert.match(found.what, /upstream one at .* does not answer: .*ECONNREFUSED/)
 })
 
-test('a gateway that does not take the key is told of', async (context) => {
+test('a rejected key is reported', async (context) => {
   const gateway = await startGateway()
   context.after(() => gateway.close())
   const { look } = await examined(context, config(Number(new URL(gateway.url).port)))
@@ -107,7 +107,7 @@ test('a gateway that does not take the key is told of', async (context) => {
   assert.match(out, /✗ The gateway at \S+ does not accept the gateway_key of .*guard-config\.yml\..*\n {2}→ --config/)
 })
 
-test('what agents asked for is judged by itself, without the scenarios of the Playground', async (context) => {
+test('requests of agents are judged without those of the Playground', async (context) => {
   const { cwd, look } = await examined(context, config(await portOf(context, false), upstreams))
   const provider = await new FakeProvider().listen()
   context.after(() => provider.close())
@@ -121,7 +121,7 @@ test('what agents asked for is judged by itself, without the scenarios of the Pl
   assert.match(out, /! no price for m-1: their cost counts as 0\n/)
 })
 
-test('what one client needs: a gateway that takes the key, an upstream of its style, its probes, and itself', async (context) => {
+test('a client’s checks cover key, upstream, probes and the client', async (context) => {
   const gateway = await startGateway()
   context.after(() => gateway.close())
   const about = config(Number(new URL(gateway.url).port)).replace(KEY, gateway.key)
@@ -143,7 +143,7 @@ test('what one client needs: a gateway that takes the key, an upstream of its st
   assert.match(told.out, /✗ No gateway answers at [^\n]*\n {2}→ "guard run --start" /)
 })
 
-test('what is worth a warning in the policy of MCP is told, and its servers are asked with --online', async (context) => {
+test('MCP policy warnings are reported, and --online checks the servers', async (context) => {
   const closed = await portOf(context, false)
   const upstream = await mcpUpstream()
   context.after(() => upstream.close())
@@ -169,7 +169,7 @@ tests: [{ call: { tool: rm }, expect: deny }]
   assert.equal(upstream.asked.at(-1)?.method, 'DELETE', 'the session that was opened is ended')
 })
 
-test('a price file that cannot be used is named with its place', async (context) => {
+test('an invalid price file is reported with its path', async (context) => {
   const { cwd, look } = await examined(
     context,
     config(await portOf(context, false), `${inMemory}\nreplay: { pricing: prices.yml }`),
@@ -181,7 +181,7 @@ test('a price file that cannot be used is named with its place', async (context)
   assert.equal(line?.startsWith(`! prices: ${file}:4:3: a price is an integer`), true, out)
 })
 
-test('advice names the configuration file that was looked at', async (context) => {
+test('advice names the checked configuration file', async (context) => {
   const { cwd } = await examined(context, undefined)
   await writeFile(join(cwd, 'other.yml'), `gateway_key: short\nserver: { port: ${await portOf(context, false)} }\n`)
   const io = fakeIo({ cwd, env: { PATH: process.env.PATH } })
@@ -191,7 +191,7 @@ test('advice names the configuration file that was looked at', async (context) =
   assert.equal(said.match(/no upstream/gi)?.length, 1)
 })
 
-test('what keeps a gateway from opening is not blamed on the storage', async (context) => {
+test('an error that prevents the start is not attributed to storage', async (context) => {
   const port = await portOf(context, false)
   for (const [more, told] of [
     [
@@ -210,7 +210,7 @@ test('what keeps a gateway from opening is not blamed on the storage', async (co
   }
 })
 
-test('findings are in colour where they are seen, not where only errors are', async (context) => {
+test('findings have colour if stdout is a terminal', async (context) => {
   const { cwd } = await examined(context, config(await portOf(context, false)))
   const written = async (outIsTerminal: boolean) => {
     const io = fakeIo({ cwd, env: { PATH: process.env.PATH }, tty: true })
@@ -222,7 +222,7 @@ test('findings are in colour where they are seen, not where only errors are', as
   assert.match(await written(false), /^✓ Node/)
 })
 
-test('signs are written as the locale can', async (context) => {
+test('symbols suit the locale', async (context) => {
   const { cwd } = await examined(context, config(await portOf(context, false), 'storage: { backend: memory }'))
   const said = async (locale: string) => {
     const io = fakeIo({ cwd, env: { PATH: process.env.PATH, LC_ALL: locale } })

@@ -19,7 +19,7 @@ describe('a first run', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('writes a file that only its owner can read, with a new key each time', async () => {
+  it('writes a file with mode 0600 and a new key each time', async () => {
     const first = await writeFirstConfig(file)
     assert.equal((await stat(file)).mode & 0o777, 0o600)
     const { config, warnings } = await loadConfig(file, { OPENAI_API_KEY: 'x' })
@@ -30,7 +30,7 @@ describe('a first run', () => {
     await writeFirstConfig(other)
     assert.notEqual((await loadConfig(other, {})).config.gateway_key, config.gateway_key)
   })
-  it('leaves a file that is there as it is', async () => {
+  it('does not change an existing file', async () => {
     await writeFile(file, 'mine')
     await assert.rejects(writeFirstConfig(file), {
       code: 'CONFIG_EXISTS',
@@ -38,14 +38,14 @@ describe('a first run', () => {
     })
     assert.equal(await readFile(file, 'utf8'), 'mine')
   })
-  it('says that it cannot write where it cannot', async () => {
+  it('reports a write error', async () => {
     await writeFile(file, 'no folder')
     await assert.rejects(writeFirstConfig(join(file, 'guard-config.yml')), { code: 'INVALID_CONFIG' })
   })
-  it('outside a git work tree excludes nothing', async () => {
+  it('outside of git excludes nothing', async () => {
     assert.equal((await writeFirstConfig(file)).git, 'none')
   })
-  it('in a git work tree excludes what holds secrets, without touching a tracked file', async () => {
+  it('in a git work tree excludes secret files, without touching a tracked file', async () => {
     await git(folder, 'init', '-q')
     const exclude = join(folder, '.git', 'info', 'exclude')
     await writeFile(exclude, '# no line end')
@@ -53,7 +53,7 @@ describe('a first run', () => {
     assert.equal(await readFile(exclude, 'utf8'), '# no line end\nguard-config.yml\nguard.db*\nprofiles/\n')
     assert.equal((await git(folder, 'status', '--porcelain')).stdout, '')
   })
-  it('excludes only what is not ignored yet, and nothing twice', async () => {
+  it('excludes each file once, and only if it is not ignored', async () => {
     await git(folder, 'init', '-q')
     await writeFile(join(folder, '.gitignore'), '*.yml\nprofiles/\n')
     const exclude = join(folder, '.git', 'info', 'exclude')

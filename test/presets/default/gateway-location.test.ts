@@ -26,7 +26,7 @@ const sentElsewhere = async (context: TestContext) => {
   return { gateway, command }
 }
 
-test('commands find the gateway that has the database where it answers', async (context) => {
+test('commands find the gateway of the database at its actual address', async (context) => {
   const { gateway, command } = await sentElsewhere(context)
   const body = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
   const ask = () => gateway.request('POST', '/v1/chat/completions', body, { 'x-guard-session-id': 'one' })

@@ -8,8 +8,8 @@ const heap = join(import.meta.dirname, '../../../presets/default/heap.js')
 /** Makes objects that outlive collections, in turns, until they would have let the nursery grow to its utmost; prints its size in MiB. */
 const PROGRAM = `
 import { getHeapSpaceStatistics } from 'node:v8'
-import { fitHeap } from ${JSON.stringify(heap)}
-fitHeap()
+import { tuneHeap } from ${JSON.stringify(heap)}
+tuneHeap()
 const size = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size / 2 ** 20
 const begun = size()
 const kept = []
@@ -28,12 +28,12 @@ const sizes = (...flags: readonly string[]): readonly [number, number] =>
 const PAGES_MIB = 8
 
 describe('the heap', () => {
-  it('has a nursery of 64 MiB, both halves together, from the start, and no larger one later', () => {
+  it('has a young generation of 64 MiB from the start, and never a larger one', () => {
     if (!process.versions.v8.startsWith('13.6.')) return
     const [begun, later] = sizes()
     assert.ok(begun >= 64 && Math.max(begun, later) <= 64 + PAGES_MIB, `${begun} and ${later} MiB`)
   })
-  it('has a smaller one where a flag says so', () => {
+  it('has a smaller one if a flag says so', () => {
     const [begun, later] = sizes('--max-semi-space-size=2')
     assert.ok(Math.max(begun, later) <= 4 + PAGES_MIB, `${begun} and ${later} MiB`)
   })

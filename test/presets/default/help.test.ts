@@ -26,7 +26,7 @@ const guard = async (cwd: string, args: readonly string[], env: NodeJS.ProcessEn
   return stdout
 }
 
-test('the overview that is printed at once is the one of the commands there are', async (context) => {
+test('the help file matches the registered commands', async (context) => {
   const io = fakeIo({ cwd: await emptyFolder(context) })
   assert.equal(await main(['--help'], io), 0)
   assert.equal(
@@ -43,7 +43,7 @@ test('the overview that is printed at once is the one of the commands there are'
     )
 })
 
-test('it and the version are printed for all who ask for nothing else, before any code is loaded that would be kept compiled', async (context) => {
+test('help and version are printed before other modules load', async (context) => {
   const cwd = await emptyFolder(context)
   const text = await readFile(join(source, 'help.txt'), 'utf8')
   for (const args of [[], ['--help'], ['-h'], ['help']]) assert.equal(await guard(cwd, args), text)
@@ -55,7 +55,7 @@ test('it and the version are printed for all who ask for nothing else, before an
   assert.deepEqual(await readdir(cwd), [])
 })
 
-test('plugins of a configuration are asked for their commands', async (context) => {
+test('plugins of a configuration add their commands', async (context) => {
   const cwd = await emptyFolder(context)
   await writeFile(join(cwd, 'guard-config.yml'), 'gateway_key: key-of-this-test-0123\nplugins: [./own.ts]\n')
   await writeFile(
@@ -66,7 +66,7 @@ test('plugins of a configuration are asked for their commands', async (context) 
   assert.match(await guard(cwd, ['--help'], { NODE_COMPILE_CACHE }), /dance +dance a little/)
 })
 
-test('compiled code is kept where nobody else can write', async (context) => {
+test('the compile cache is private to the user', async (context) => {
   const cwd = await emptyFolder(context)
   // loads least of what is not printed at once
   const words = ['mcp', 'run', '--help']

@@ -19,7 +19,7 @@ const read = async (text: string): Promise<Config> =>
   (await parseConfig(`gateway_key: guard_0123456789abcdef\n${text}`, '/w/guard-config.yml', {})).config
 
 describe('the default preset', () => {
-  it('is a list of plugins in the order of their detectors', async () => {
+  it('lists its plugins in the order of their detectors', async () => {
     const names = defaultPreset(emptyConfig()).map(({ name }) => name)
     assert.deepEqual(
       names.filter((name) => name.startsWith('detector/')),
@@ -61,7 +61,7 @@ describe('the default preset', () => {
       'cli',
     ])
   })
-  it('has for projects without a policy the six rules of the shipped file, each with its detector', async () => {
+  it('has six shipped rules for projects without a policy, each with a detector', async () => {
     const { defaults } = await shippedRules()
     const gateway = await createGateway(emptyConfig())
     assert.deepEqual(
@@ -71,10 +71,10 @@ describe('the default preset', () => {
   })
 })
 
-describe('an array of plugins in a program of its own', () => {
+describe('an array of plugins in another program', () => {
   const mine = { name: 'mine', apply() {} }
 
-  it('does what the configuration says, of the gateway too', async () => {
+  it('follows the configuration, including the gateway’s', async () => {
     const config = await read(`server: { port: 0 }
 storage: { backend: memory, file: no.db, on_failure: forward }
 redaction: { names: [codeword], patterns: ["TICKET-[0-9]+"], emails: false }
@@ -105,14 +105,14 @@ mcp: { approver_key: approver-0123456789 }`)
   })
 })
 
-describe('a gateway made from a configuration', () => {
+describe('a configured gateway', () => {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-gateway-'))
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('knows its key and its credentials as secrets', async () => {
+  it('registers its key and credentials as secrets', async () => {
     const gateway = await createGateway(
       await read(
         'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages], api_key: sk-upstream-0123456789 }]',
@@ -123,7 +123,7 @@ describe('a gateway made from a configuration', () => {
     assert.equal(gateway.keys.identify(['guard_0123456789abcdef'])?.agent_id, null)
     assert.equal(gateway.keys.identify(['']), undefined)
   })
-  it('keeps rows in a storage of the user’s own, and refuses one that is not there', async () => {
+  it('uses a custom storage, and rejects an unknown one', async () => {
     const config = await read('storage: { backend: mine }')
     await assert.rejects(createGateway(config), {
       code: 'INVALID_CONFIG',
@@ -141,13 +141,13 @@ describe('a gateway made from a configuration', () => {
     await gateway.close()
     assert.deepEqual(opened, ['mine'])
   })
-  it('keeps rows where storage.backend says', async () => {
+  it('uses storage.backend', async () => {
     const gateway = await createGateway(await read('storage: { backend: memory }'))
     await gateway.open()
     assert.equal(await gateway.storage.get('sessions', 'ses_none'), undefined)
     await gateway.close()
   })
-  it('hides what redaction names and finds', async () => {
+  it('redacts configured names and patterns', async () => {
     const { redact } = await createGateway(
       await read('redaction: { names: [codeword], patterns: ["TICKET-[0-9]+"], emails: false }'),
     )
@@ -155,7 +155,7 @@ describe('a gateway made from a configuration', () => {
     assert.match(value.codeword, /^\[REDACTED/)
     assert.match(value.text, /^\[REDACTED:\w+\] from ann@example\.com$/)
   })
-  it('has the plugins of the files behind those of the preset, then further ones', async () => {
+  it('has the plugins of files after those of the preset, then further ones', async () => {
     const file = join(folder, 'mine.mjs')
     await writeFile(file, "export const mine = { name: 'mine', requires: ['policy'], apply() {} }")
     const gateway = await createGateway({ ...(await read('')), plugins: [file] }, [
@@ -163,7 +163,7 @@ describe('a gateway made from a configuration', () => {
     ])
     assert.deepEqual(gateway.plugins().slice(-2), ['mine', 'more'])
   })
-  it('is refused for a style that nothing speaks, unless a plugin does', async () => {
+  it('rejects an unknown API style unless a plugin registers it', async () => {
     const config = await read(
       'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages, chat_completion] }]',
     )
@@ -178,7 +178,7 @@ describe('a gateway made from a configuration', () => {
     }
     assert.ok((await createGateway(config, [own])).plugins().includes('own'))
   })
-  it('is refused for a client that nothing is, unless a plugin is', async () => {
+  it('rejects an unknown upstream client unless a plugin registers it', async () => {
     const config = await read(
       'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages], client: node_htp }]',
     )
@@ -192,7 +192,7 @@ describe('a gateway made from a configuration', () => {
     }
     assert.ok((await createGateway(config, [own])).plugins().includes('own'))
   })
-  it('may be the minimal one', async () => {
+  it('can use the minimal preset', async () => {
     const gateway = await createGateway(await read('preset: minimal'))
     assert.deepEqual(gateway.plugins(), [
       'redaction',

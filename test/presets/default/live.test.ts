@@ -37,14 +37,14 @@ const provider = async (name: string) => {
   return { url: `http://127.0.0.1:${port}`, close }
 }
 
-describe('a gateway whose configuration changes while it serves', () => {
+describe('a gateway with a changing configuration', () => {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-live-'))
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('sends the next request where the file says now, judges it in the mode the file says, and keeps both after a bad change', async () => {
+  it('uses the new upstream and mode for the next request, and keeps both after an invalid change', async () => {
     const file = join(folder, 'guard-config.yml')
     const [red, blue] = [await provider('red'), await provider('blue')]
     const configure = (url: string, more: string) =>
@@ -97,7 +97,7 @@ describe('a gateway whose configuration changes while it serves', () => {
     }
   })
 
-  it('serves a path that is listed to pass through within a second, though nothing else was asked', async () => {
+  it('serves a new passthrough path within a second, without other requests', async () => {
     const file = join(folder, 'passthrough.yml')
     const here = await provider('here')
     const configure = (more: string) =>

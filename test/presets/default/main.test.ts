@@ -23,12 +23,12 @@ describe('the command line', () => {
   }
   const configure = (text: string, name = 'guard-config.yml') => writeFile(join(cwd, name), text, { mode: 0o600 })
 
-  it('says its version and explains codes without a configuration, and writes none', async () => {
+  it('prints version and codes without a configuration, and writes none', async () => {
     assert.match((await guard('--version')).out, /^\d+\.\d+\.\d+\n$/)
     assert.equal((await guard('explain', 'PORT_TAKEN')).code, 0)
     assert.deepEqual(await readdir(cwd), [])
   })
-  it('shows the approver key of a flag or the environment where something is loosened', async () => {
+  it('sends the approver key of a flag or the environment', async () => {
     await configure(`${key}server: { port: 0 }\nmcp: { approver_key: only-a-person }\n`)
     const add = ['agents', 'add', 'reviewer']
     assert.match((await guard(...add)).err, /needs the approver key.*--approver-key.*APPROVER_KEY_REQUIRED/)
@@ -44,7 +44,7 @@ describe('the command line', () => {
     assert.match((await guard('agents', 'resume', 'reviewer')).err, /APPROVER_KEY_REQUIRED/)
     assert.equal((await guard('agents', 'resume', 'reviewer', '--approver-key', 'only-a-person')).code, 0)
   })
-  it('names the line of a plugin, style or storage that is not there', async () => {
+  it('names the line of an unknown plugin, API style or storage', async () => {
     const upstreams = `upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [smoke] }]`
     for (const [line, says] of [
       ['plugins: [./none.ts]', /^error: guard-config\.yml:2:11: plugins\[0\]: .*none\.ts cannot be loaded/],
@@ -67,7 +67,7 @@ describe('the command line', () => {
       /guard-config\.yml:2:11: plugins\[0\]: /,
     )
   })
-  it('makes an approver key that its configuration knows by its digest only', async () => {
+  it('creates an approver key, of which the configuration contains only the hash', async () => {
     await configure(key)
     const { out, err } = await guard('key', 'approver')
     assert.match(out, /^guard_[\w-]{43}\n$/)
@@ -78,19 +78,19 @@ describe('the command line', () => {
     assert.match((await guard(...add)).err, /APPROVER_KEY_REQUIRED/)
     assert.equal((await guard(...add, '--approver-key', out.trim())).code, 0)
   })
-  it('prints a status line, if an empty one, without a configuration', async () => {
+  it('prints an empty status line without a configuration', async () => {
     const { code, out, err } = await guard('statusline')
     assert.deepEqual([code, err], [0, ''])
     assert.match(out, /^[^\n]*\n$/)
     assert.deepEqual(await readdir(cwd), [])
   })
-  it('helps beside a broken configuration', async () => {
+  it('prints help despite an invalid configuration', async () => {
     await configure('plugins: [\n')
     const { code, out } = await guard('--help')
     assert.equal(code, 0)
     assert.match(out, /gateway run/)
   })
-  it('refuses a configuration that was named and is not there, and writes none', async () => {
+  it('rejects a missing named configuration, and writes none', async () => {
     const { code, err } = await guard('gateway', 'run', '--config', 'mine.yml')
     assert.equal(code, 78)
     assert.match(
@@ -99,7 +99,7 @@ describe('the command line', () => {
     )
     assert.deepEqual(await readdir(cwd), [])
   })
-  it('refuses a broken one with 78, in one line', async () => {
+  it('rejects an invalid configuration with exit code 78 and one line', async () => {
     await configure(`${key}server: { prot: 1 }\n`)
     assert.deepEqual(await guard('gateway', 'run'), {
       code: 78,
@@ -109,7 +109,7 @@ describe('the command line', () => {
     const json = await guard('gateway', 'run', '--json')
     assert.equal(JSON.parse(json.err).error.line, 2)
   })
-  it('refuses an address that others reach with 78, wherever it comes from, before anything is opened', async () => {
+  it('rejects a non-loopback address with exit code 78 before it opens anything', async () => {
     await configure(key)
     const flag = await guard('gateway', 'run', '--host', '0.0.0.0')
     assert.equal(flag.code, 78)
@@ -121,25 +121,25 @@ describe('the command line', () => {
     assert.equal((await guard('gateway', 'run')).code, 78)
     assert.deepEqual(await readdir(cwd), ['guard-config.yml'])
   })
-  it('lets server.allow_remote past that check, too', async () => {
+  it('accepts it with server.allow_remote', async () => {
     await configure(`${key}server: { host: 192.0.2.1, port: 1, allow_remote: true }\n`)
     const { code, err } = await guard('gateway', 'run')
     assert.equal(code, 78)
     assert.match(err, /cannot listen on 192\.0\.2\.1:1/)
   })
-  it('lets --allow-remote past that check', async () => {
+  it('accepts it with --allow-remote', async () => {
     await configure(key)
     const { code, err } = await guard('gateway', 'run', '--host', '192.0.2.1', '--port', '1', '--allow-remote')
     assert.equal(code, 78)
     assert.match(err, /cannot listen on 192\.0\.2\.1:1/)
   })
-  it('refuses a port that is none with 2', async () => {
+  it('rejects an invalid port with exit code 2', async () => {
     await configure(key)
     const { code, err } = await guard('gateway', 'run', '--port', '99999')
     assert.equal(code, 2)
     assert.match(err, /--port takes a number from 0 to 65535, not "99999"\. \(USAGE\)/)
   })
-  it('refuses an address that nobody can listen on with 78', async () => {
+  it('rejects an unusable address with exit code 78', async () => {
     await configure(`${key}storage: { backend: memory }`)
     for (const port of ['0', '18787']) {
       const { code, err } = await guard('gateway', 'run', '--host', '[::1]', '--port', port, '-q')
@@ -147,7 +147,7 @@ describe('the command line', () => {
       assert.match(err, /^error: The gateway cannot listen on [^\n]*: ENOTFOUND\. \(INVALID_CONFIG\)\n$/)
     }
   })
-  it('refuses the address of an MCP server in a flag as in the file', async () => {
+  it('checks the address of an MCP server in a flag', async () => {
     await configure(key)
     for (const [target, says] of [
       ['http://mcp.example/', /^error: --server docs: would be reached without encryption; [^\n]* \(USAGE\)\n$/],
@@ -158,7 +158,7 @@ describe('the command line', () => {
       assert.match(err, says)
     }
   })
-  it('writes no configuration for a start that its flags forbid', async () => {
+  it('writes no configuration if the flags are invalid', async () => {
     for (const [flag, value, expected, says] of [
       ['--port', 'x', 2, /^error: --port takes [^\n]*\n$/],
       ['--host', '0.0.0.0', 78, /^error: server\.host is 0\.0\.0\.0, [^\n]*\n$/],
@@ -169,7 +169,7 @@ describe('the command line', () => {
       assert.deepEqual(await readdir(cwd), [])
     }
   })
-  it('writes the file that --config names with --init, and leaves one that is there', async () => {
+  it('writes the file of --config with --init, unless it exists', async () => {
     const first = await guard('gateway', 'run', '--config', 'mine.yml', '--init', '--data', '/nowhere/x.db')
     assert.match(
       first.err,
@@ -181,7 +181,7 @@ describe('the command line', () => {
     assert.match(again.err, /mine\.yml exists already; it was left as it is\. \(CONFIG_EXISTS\)/)
     assert.equal(await readFile(join(cwd, 'mine.yml'), 'utf8'), text)
   })
-  it('prints warnings, unless it is told to be quiet', async () => {
+  it('prints warnings, except with --quiet', async () => {
     await configure('gateway_key: short-key\n')
     assert.match(
       (await guard('gateway', 'run', '--host', '0.0.0.0')).err,
@@ -189,7 +189,7 @@ describe('the command line', () => {
     )
     assert.doesNotMatch((await guard('gateway', 'run', '--host', '0.0.0.0', '-q')).err, /warning/)
   })
-  it('runs and lists commands of the plugins that the configuration names', async () => {
+  it('runs and lists commands of configured plugins', async () => {
     await configure(`${key}plugins: [./mine.mjs]\n`)
     await writeFile(
       join(cwd, 'mine.mjs'),
@@ -198,7 +198,7 @@ describe('the command line', () => {
     assert.deepEqual(await guard('mine'), { code: 3, out: 'mine', err: '' })
     assert.match((await guard('--help')).out, / {2}mine +of my own\n/)
   })
-  it('validates and explains policies with checks of the plugins that the configuration names', async () => {
+  it('validates and explains policies with checks of configured plugins', async () => {
     await writeFile(
       join(cwd, 'mine.mjs'),
       `const check = { id: 'short', schema: { type: 'object', required: ['args'], properties: { args: { $ref: '#/$defs/pointers' } }, additionalProperties: false },
@@ -222,7 +222,7 @@ tests: [{ call: { tool: say, arguments: { text: abcd } }, expect: deny, rule: ow
     assert.equal(code, 78)
     assert.match(err, /gateway_key/)
   })
-  it('keep their own files from tools, whatever these are called', async () => {
+  it('protects the gateway’s own files from tools', async () => {
     const files = ['my.yml', 'data/mine.sqlite', 'mine.mjs', 'other.yml']
     await configure(`${key}storage: { file: data/mine.sqlite }\nplugins: [./mine.mjs]\n`, 'my.yml')
     await configure("export const mine = { name: 'mine', apply() {} }", 'mine.mjs')

@@ -10,7 +10,7 @@ import { fakeIo } from '../../kit/io.ts'
 const first = { file: '/home/ann/work/guard-config.yml', key_line: 3, git: 'ignored' } as const
 const cwd = '/home/ann/work'
 
-test('a first start tells where to watch, what to do next, and how clients are pointed here', () => {
+test('a first start prints addresses, next steps and client settings', () => {
   const text = nextSteps(first, cwd, 'guard')('http://127.0.0.1:4711').join('\n')
   assert.match(text, /^Open http:\/\/127\.0\.0\.1:4711 to watch\./m)
   for (const command of ['guard playground run exact-loop --mode enforce', 'guard run -- claude', 'guard setup'])
@@ -20,14 +20,14 @@ test('a first start tells where to watch, what to do next, and how clients are p
   assert.match(text, /line 3 of guard-config\.yml$/m)
 })
 
-test('a first start says where the key is, and that git leaves it alone', () => {
+test('a first start prints the location of the key, and the state of git', () => {
   assert.equal(
     firstRunText(first, cwd),
     'Wrote guard-config.yml with a new gateway key, readable by you only; the key is in line 3, gateway_key. Git ignores it already.',
   )
 })
 
-test('a start tells which keys of the environment MCP servers do not get, and how one does', async () => {
+test('a start names the keys that MCP servers do not get, and the remedy', async () => {
   const server = (more: string) =>
     `gateway_key: guard_0123456789abcdef\nmcp: { servers: { pg: { transport: stdio, command: x, env: { GITHUB_TOKEN: ghp-of-the-server, DSN: "postgres://ann:pass-0123456789@db/shop" }, ${more} } } }\n`
   const gateway = new Gateway().use(...foundation())

@@ -11,7 +11,7 @@ const source = `import { detector } from '${core}'
 export const lines = detector({ id: 'max_lines', code: 'LIMIT_LINES', version: '1', kind: 'budget', defaults: { threshold: 1, window_size: 1 }, detect: () => undefined })
 export const greet = { name: 'greet', apply: ({ commands }) => commands.add({ id: 'greet', summary: 'greet', run: async () => 0 }) }`
 
-describe('commands that need no configuration, where it names plugins', () => {
+describe('commands without a configuration, if plugins are configured', () => {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-own-'))
@@ -26,7 +26,7 @@ describe('commands that need no configuration, where it names plugins', () => {
   }
   const usable = 'gateway_key: guard_0123456789abcdef\nplugins: [./mine.mjs]'
 
-  it('know the codes and the commands of these', async () => {
+  it('include the codes and commands of plugins', async () => {
     const explained = await guard(usable, 'explain', 'limit-lines')
     assert.deepEqual([explained.code, explained.err], [0, ''])
     assert.equal(
@@ -37,7 +37,7 @@ describe('commands that need no configuration, where it names plugins', () => {
     assert.match(out, /\bgreet\b/)
     assert.match(out, /\bLIMIT_LINES\b/)
   })
-  it('answer also where it cannot be used', async () => {
+  it('work if a plugin fails', async () => {
     const { code, out, err } = await guard('plugins: [./absent.mjs]', 'explain', 'INVALID_CONFIG')
     assert.deepEqual([code, err], [0, ''])
     assert.match(out, /^INVALID_CONFIG /)

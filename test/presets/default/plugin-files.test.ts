@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
-import { refusal } from '../../../presets/default/config/faults.ts'
+import { refusal } from '../../../presets/default/config/config-errors.ts'
 import { movedExportHint } from '../../../presets/default/moved-export.ts'
 import { usePlugins } from '../../../presets/default/plugin-files.ts'
 import { renamedExports } from '../../../presets/default/renamed-exports.ts'
@@ -20,7 +20,7 @@ describe('plugin files', () => {
     return join(folder, name)
   }
 
-  it('give every plugin they export, in order, and leave out what is none', async () => {
+  it('register all exported plugins in order, and skip other exports', async () => {
     const one = await write(
       'one.mjs',
       "export const b = { name: 'b', apply() {} }; export const a = { name: 'a', apply() {} }; export const other = 1; export const half = { name: 'half' }",
@@ -30,7 +30,7 @@ describe('plugin files', () => {
     await usePlugins(gateway, [two, one], refusal())
     assert.deepEqual(gateway.plugins(), ['c', 'a', 'b'])
   })
-  it('that are absent, broken or without a plugin are refused by key and name', async () => {
+  it('that are missing, invalid or without a plugin give an error with key and name', async () => {
     await assert.rejects(usePlugins(new Gateway(), [join(folder, 'none.ts')], refusal()), {
       code: 'INVALID_CONFIG',
       message: /^plugins\[0\]: .*none\.ts cannot be loaded as a plugin: there is no such file\.$/,
@@ -44,7 +44,7 @@ describe('plugin files', () => {
       message: /empty\.mjs exports no plugin/,
     })
   })
-  it('that cannot be read, throw or do not fit are refused with the line, where one is known', async () => {
+  it('that fail to load or apply give an error with the line', async () => {
     for (const [name, text, message] of [
       [
         'syntax.ts',
@@ -78,7 +78,7 @@ describe('plugin files', () => {
         message,
       })
   })
-  it('that import a name which has left core for a library are told where it is', async () => {
+  it('that import a moved export get a hint', async () => {
     const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))
     for (const [name, told] of [
       ['readJson', / It has moved: import \{ readJson \} from 'guard-gateway\/lib\/json'\.$/],
@@ -95,7 +95,7 @@ describe('plugin files', () => {
       await assert.rejects(usePlugins(new Gateway(), [file], refusal()), { code: 'INVALID_CONFIG', message: told })
     }
   })
-  it('that import a name which has another one now are told it', async () => {
+  it('that import a renamed export get a hint', async () => {
     const errors = JSON.stringify(import.meta.resolve('guard-gateway/lib/errors'))
     const file = await write('renamed.mjs', `import { errorIn } from ${errors}\nexport const x = errorIn`)
     await assert.rejects(usePlugins(new Gateway(), [file], refusal()), {
@@ -108,7 +108,7 @@ describe('plugin files', () => {
       assert.match(await movedExportHint(absent), new RegExp(`import \\{ ${name} \\} from 'guard-gateway/`))
     }
   })
-  it('with a detector that rules and headers cannot hold are refused by what is wrong with it', async () => {
+  it('with an invalid detector give an error with the reason', async () => {
     const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))
     const wrong = [
       ["id: 'same answer', code: 'LOOP_SAME'", /The id of a detector is like "same_answer".*"same answer"/],

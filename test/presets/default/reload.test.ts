@@ -65,7 +65,7 @@ describe('a changed configuration file', () => {
     }
   }
 
-  it('is in force for the request that finds it', async () => {
+  it('is in force for the request that detects it', async () => {
     const { live, notices, done, change, health } = await start(key)
     assert.deepEqual(health(), { status: 'ok', generation: 1, error: null, restart_needed: [] })
     await change(
@@ -86,7 +86,7 @@ describe('a changed configuration file', () => {
     await change(`${key}default_mode: enforce\n`)
     assert.equal(notices.length, 1)
   })
-  it('makes its new credentials known as secrets', async () => {
+  it('registers its new credentials as secrets', async () => {
     const { gateway, change } = await start(key)
     assert.equal(gateway.secrets.holds('sk-local-0123456789'), false)
     await change(
@@ -96,7 +96,7 @@ describe('a changed configuration file', () => {
     assert.equal(gateway.secrets.holds('team-0123456789'), true)
     assert.equal(gateway.secrets.holds('red-team-blue'), false)
   })
-  it('asks for an approver key at once where none was, and keeps the one that is in force until a restart', async () => {
+  it('enables an approver key at once if there was none, and replaces one only after a restart', async () => {
     const { gateway, change, health } = await start(key)
     const restart = () => (health() as { restart_needed: readonly string[] }).restart_needed
     const { approver } = gateway
@@ -113,7 +113,7 @@ describe('a changed configuration file', () => {
       approver.check('approver-0123456789')
     }
   })
-  it('is looked for by requests at most once a second', async () => {
+  it('is polled by requests at most once a second', async () => {
     const { live, clock, request } = await start(key)
     await writeFile(file, `${key}default_mode: enforce\n`)
     clock.advance(999)
@@ -124,7 +124,7 @@ describe('a changed configuration file', () => {
     await request()
     assert.equal(live.default_mode, 'enforce')
   })
-  it('is found by unguarded requests, and by those who look at health, without keeping them waiting', async () => {
+  it('is detected by unguarded requests and health, without delay for them', async () => {
     const { live, gateway, clock, health } = await start(key)
     await writeFile(file, `${key}default_mode: enforce\n`)
     clock.advance(1_000)
@@ -136,7 +136,7 @@ describe('a changed configuration file', () => {
     await gateway.hooks.request.promise({} as Call)
     assert.equal(live.default_mode, 'shadow')
   })
-  it('is in force within a second, whatever is asked, or nothing at all', async () => {
+  it('is in force within a second, even without requests', async () => {
     const { live, look, health } = await start(key)
     await writeFile(file, `${key}passthrough: [/v1/embeddings]\n`)
     await look()
@@ -149,7 +149,7 @@ describe('a changed configuration file', () => {
     await look()
     assert.deepEqual(live.passthrough, [])
   })
-  it('is looked for no more by a gateway that is closed', async () => {
+  it('is not polled after the gateway closes', async () => {
     const { live, gateway, done } = await start(key)
     await gateway.close()
     await writeFile(file, `${key}passthrough: [/v1/embeddings]\n`)
@@ -157,7 +157,7 @@ describe('a changed configuration file', () => {
     await loadConfig(file, env)
     assert.deepEqual([live.passthrough, done], [[], []])
   })
-  it('is found by an older time too', async () => {
+  it('is detected by an older time', async () => {
     const { live, clock, request } = await start(`${key}default_mode: shadow #\n`)
     await writeFile(file, `${key}default_mode: enforce\n`)
     await utimes(file, 1, 1)
@@ -165,7 +165,7 @@ describe('a changed configuration file', () => {
     await request()
     assert.equal(live.default_mode, 'enforce')
   })
-  it('is found where a copy has kept size, time and identity', async () => {
+  it('is detected if size, time and inode are equal', async () => {
     const { live, clock, request } = await start(`${key}default_mode: shadow \n`)
     await utimes(file, 1, 1)
     clock.advance(1_000)
@@ -176,7 +176,7 @@ describe('a changed configuration file', () => {
     await request()
     assert.equal(live.default_mode, 'enforce')
   })
-  it('is not told of where it says what it said', async () => {
+  it('is not reported if the content is the same', async () => {
     const { change, done, notices, health } = await start(key)
     await change(`${key}# a remark\n`)
     await change(key)
@@ -186,14 +186,14 @@ describe('a changed configuration file', () => {
     await change(key)
     assert.equal(done.length, 2)
   })
-  it('is read once by requests that come together', async () => {
+  it('is read once by concurrent requests', async () => {
     const { done, clock, request } = await start(key)
     await writeFile(file, `${key}default_mode: enforce\n`)
     clock.advance(1_000)
     await Promise.all([request(), request(), request()])
     assert.equal(done.length, 1)
   })
-  it('that cannot be used changes nothing, and health says why until it is good again', async () => {
+  it('that is invalid changes nothing, and health reports the error', async () => {
     const { live, notices, change, health } = await start(`${key}default_mode: enforce\n`)
     await change(`${key}default_mode: enforced\n`)
     assert.equal(live.default_mode, 'enforce')
@@ -212,7 +212,7 @@ describe('a changed configuration file', () => {
     assert.equal(live.default_mode, 'shadow')
     assert.deepEqual(health(), { status: 'ok', generation: 2, error: null, restart_needed: [] })
   })
-  it('cannot be used either if it names what no plugin is', async () => {
+  it('is invalid if it names something no plugin registers', async () => {
     const { live, change, health } = await start(key)
     await change(
       `${key}default_mode: enforce\nupstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [smoke] }]\n`,
@@ -223,7 +223,7 @@ describe('a changed configuration file', () => {
       /guard-config\.yml:3:\d+: upstreams\[0\]\.styles\[0\]: no plugin speaks the style/,
     )
   })
-  it('that is gone or far too large counts as one that cannot be used, told once', async () => {
+  it('that is missing or too large is invalid, and reported once', async () => {
     const { live, notices, change, clock, request, health } = await start(key)
     await rm(file)
     clock.advance(1_000)
@@ -236,7 +236,7 @@ describe('a changed configuration file', () => {
     assert.equal(live.default_mode, 'shadow')
     assert.match(JSON.stringify(health()), /larger than 65536 bytes/)
   })
-  it('names what takes effect with a restart only, until it is as it was', async () => {
+  it('lists keys that need a restart, until they are restored', async () => {
     const { live, notices, change, health } = await start(key)
     await change(`${key}server: { port: 1, max_in_flight: 5 }\nplugins: [./a.ts]\ndefault_mode: enforce\n`)
     assert.equal(live.server.port, 8787)

@@ -7,7 +7,7 @@ import { startChildGateway } from '../../kit/child-gateway.ts'
 
 const NOTICE = /Only requests to 127\.0\.0\.1, localhost and \[::1\] are answered; .* in server\.allowed_hosts\./
 
-it('a gateway on every address says by which names it is answered, until some are listed', async (context) => {
+it('a gateway on all addresses prints the host names that it accepts, until some are listed', async (context) => {
   for (const [more, told] of [
     ['', true],
     [', allowed_hosts: [guard.example]', false],

@@ -38,23 +38,23 @@ const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ le
 const quiet = (count: number): null[] => times(count, () => null)
 
 for (const dialect of dialects) {
-  describe(`conversations in ${dialect.style} that begin alike, under enforce-recommended`, () => {
-    it('are no loop: one question, ten times', async () => {
+  describe(`conversations in ${dialect.style} with equal starts, under enforce-recommended`, () => {
+    it('are no loop: one question ten times', async () => {
       await using service = await preset('enforce-recommended')
       for (let n = 0; n < 10; n++) assert.deepEqual(await run(service, dialect, [TASK]), [null])
       assert.equal(service.provider.requests.length, 10)
     })
-    it('are no loop: one task with equal calls and answers, five times', async () => {
+    it('are no loop: one task with equal calls and results, five times', async () => {
       await using service = await preset('enforce-recommended')
       for (let n = 0; n < 5; n++) assert.deepEqual(await run(service, dialect, WORK), quiet(4))
       for (let n = 0; n < 5; n++) assert.deepEqual(await run(service, dialect, WORK.slice(0, 2)), quiet(2))
     })
-    it('are no loop: a task that ends differently each time', async () => {
+    it('are no loop: a task with different ends', async () => {
       await using service = await preset('enforce-recommended')
       for (let n = 0; n < 5; n++)
         assert.deepEqual(await run(service, dialect, [...WORK.slice(0, 2), read(`${n}.md`)]), quiet(3))
     })
-    it('are no loop: a task whose first request took attempts that bear a mark', async () => {
+    it('are no loop: a task whose first request has attempt markers', async () => {
       await using service = await preset('enforce-recommended')
       for (let n = 0; n < 5; n++) {
         service.provider.script({ status: 503 }, { status: 503 })
@@ -64,14 +64,14 @@ for (const dialect of dialects) {
         for (let end = 2; end <= 3; end++) assert.equal(reasonOf(await service.send(dialect, WORK.slice(0, end))), null)
       }
     })
-    it('are no loop: subagents started at once, step by step', async () => {
+    it('are no loop: concurrent subagents', async () => {
       await using service = await preset('enforce-recommended')
       for (let end = 1; end <= WORK.length; end++) {
         const step = () => service.send(dialect, WORK.slice(0, end))
         assert.deepEqual(await atOnce(service, 3, step), quiet(3))
       }
     })
-    it('are no loop: subagents of one session that have ids', async () => {
+    it('are no loop: subagents of one session with ids', async () => {
       await using service = await preset('enforce-recommended')
       const headers = { 'x-guard-session-id': 'one' }
       for (let n = 0; n < 4; n++)
@@ -80,7 +80,7 @@ for (const dialect of dialects) {
           quiet(4),
         )
     })
-    it('are no loop: subagents of one session that have none, started at once', async () => {
+    it('are no loop: concurrent subagents of one session without ids', async () => {
       await using service = await preset('enforce-recommended')
       for (let end = 1; end <= WORK.length; end++) {
         const step = () => service.send(dialect, WORK.slice(0, end), { 'x-guard-session-id': 'one' })
@@ -88,7 +88,7 @@ for (const dialect of dialects) {
       }
     })
     for (const [session, headers] of Object.entries<Headers>({ none: {}, one: { 'x-guard-session-id': 'one' } })) {
-      it(`are no loop: the title asked for again whenever the user goes on, session: ${session}`, async () => {
+      it(`are no loop: a repeated title request, session: ${session}`, async () => {
         await using service = await preset('enforce-recommended')
         const title = { model: 'm-small', tools: undefined }
         const steps: Step[] = []
@@ -100,7 +100,7 @@ for (const dialect of dialects) {
         }
       })
     }
-    it('are flagged, and pass, where one question is asked over and over', async () => {
+    it('get a shadow flag for a question that repeats', async () => {
       await using service = await preset('enforce-recommended')
       const answers: Answer[] = []
       for (let n = 0; n < 25; n++) answers.push(await service.send(dialect, [TASK]))
@@ -114,7 +114,7 @@ for (const dialect of dialects) {
       const event = (await service.events(answers.at(-1)?.headers.get('x-guard-session-id') ?? '')).at(-1)
       assert.equal(event?.attributes.rule_id, 'exact_repeat-pace')
     })
-    it('do not hide a request that one of them sends over and over', async () => {
+    it('do not hide a repeated request of one of them', async () => {
       await using service = await preset('enforce-recommended')
       for (let n = 0; n < 3; n++) assert.deepEqual(await run(service, dialect, WORK), quiet(4))
       const stuck = () => service.send(dialect, WORK.slice(0, 3))
@@ -122,7 +122,7 @@ for (const dialect of dialects) {
       assert.deepEqual([await stuck(), await stuck()].map(reasonOf), [null, null])
       assert.deepEqual(decisionOf(await stuck()), { status: 429, decision: 'block', reason: 'LOOP_EXACT' })
     })
-    it('do not hide a history with calls that is sent over and over', async () => {
+    it('do not hide a repeated history with calls', async () => {
       await using service = await preset('enforce-recommended')
       const stuck = () => service.send(dialect, WORK)
       assert.deepEqual([await stuck(), await stuck()].map(reasonOf), [null, null])
@@ -133,7 +133,7 @@ for (const dialect of dialects) {
       const loop = [TASK, ...times(4, () => read('CHANGELOG.md'))]
       for (let n = 0; n < 2; n++) assert.equal((await run(service, dialect, loop)).indexOf('LOOP_TOOL_CALL'), 3)
     })
-    it('do not relax what a client says is one session', async () => {
+    it('do not relax a session that the client names', async () => {
       await using service = await preset('enforce-recommended')
       const send = () => service.send(dialect, [TASK], { 'x-client-session-id': 'one' })
       assert.deepEqual([await send(), await send()].map(reasonOf), [null, null])
@@ -146,7 +146,7 @@ for (const dialect of dialects) {
       await service.policy({ preset: 'observe' })
       for (let n = 0; n < 5; n++) assert.deepEqual(await run(service, dialect, WORK), quiet(4))
     })
-    it('are judged the same in a simulation', async () => {
+    it('get the same verdict in a simulation', async () => {
       await using service = await startService()
       for (let n = 0; n < 4; n++) await run(service, dialect, WORK.slice(0, 3))
       const said = async (preset: string) => {

@@ -112,7 +112,7 @@ describe('the preset enforce-recommended', () => {
     return undefined
   }
 
-  it('enforces its policy for projects without one', async () => {
+  it('enforces its policy for projects without a policy', async () => {
     const { json } = await gateway.request('GET', '/api/policies/default')
     const { rules, warnings, source } = json as { rules: { id: string }[]; warnings: unknown[]; source: string }
     assert.deepEqual([source, warnings, rules[0]?.id], ['default', [], 'exact_repeat'])
@@ -124,14 +124,14 @@ describe('the preset enforce-recommended', () => {
       })
     }
     for (const [name, steps] of Object.entries(fine)) {
-      it(`lets a session in ${dialect.style} go on that ${name}`, async () => {
+      it(`passes a session in ${dialect.style} that ${name}`, async () => {
         assert.equal(await live(dialect, steps, name), undefined)
       })
     }
   }
   // everything is enforced here; no price file is named, and the rule about cost only flags
   const meant: Readonly<Record<string, readonly string[]>> = { default: ['DEFAULT_ENFORCED'], observe: ['UNPRICED'] }
-  it('has policies that can be used by name, all without a warning but those that are meant', async () => {
+  it('has policies that are usable by name, with only the expected warnings', async () => {
     for (const preset of ['default', 'enforce-recommended', 'steer-recommended', 'pause-recommended', 'observe']) {
       const { status, json } = await gateway.request('PUT', `/api/policies/by-${preset}`, { preset })
       assert.equal(status, 200)

@@ -56,7 +56,7 @@ describe('a retry under enforce-recommended', () => {
   for (const [client, headers] of Object.entries(clients)) {
     for (const dialect of dialects) {
       for (const [name, script] of Object.entries(failures)) {
-        it(`in ${dialect.style} passes after four times ${name}, where the client ${client}`, async () => {
+        it(`in ${dialect.style} passes after ${name} four times, where the client ${client}`, async () => {
           await using service = await startService({ config: 'preset: enforce-recommended' })
           service.provider.script(...Array.from({ length: 4 }, () => script))
           for (let attempt = 1; attempt <= 4; attempt++) assert.equal(await reasonOf(service, dialect, headers), null)
@@ -73,7 +73,7 @@ describe('a retry under enforce-recommended', () => {
         assert.deepEqual(decisionOf(await service.send(dialect, TASK, headers)), blocked)
         assert.equal(service.provider.requests.length, 5)
       })
-      it(`in ${dialect.style} passes after the client has left five times, where it ${client}`, async () => {
+      it(`in ${dialect.style} passes after five client aborts, where it ${client}`, async () => {
         await using service = await startService({ config: 'preset: enforce-recommended' })
         for (let attempt = 1; attempt <= 5; attempt++) await abort(service, dialect, headers)
         assert.deepEqual(decisionOf(await service.send(dialect, TASK, headers, streamed)), WELL)
@@ -81,7 +81,7 @@ describe('a retry under enforce-recommended', () => {
       })
     }
   }
-  it('passes where two models fail in turn', async () => {
+  it('passes if two models fail alternately', async () => {
     await using service = await startService({ config: 'preset: enforce-recommended' })
     const busy = failures['a refusal with 429'] ?? {}
     const down = failures['a refusal with 503'] ?? {}
@@ -92,7 +92,7 @@ describe('a retry under enforce-recommended', () => {
     for (let n = 0; n < 8; n++) assert.equal(decisionOf(await send(n)).reason, null)
   })
   for (const dialect of dialects) {
-    it(`in ${dialect.style} is a repeat like any other once it was answered`, async () => {
+    it(`in ${dialect.style} counts as a repeat after a response`, async () => {
       await using service = await startService({ config: 'preset: enforce-recommended' })
       service.provider.script(...Array.from({ length: 2 }, () => failures['a refusal with 503'] ?? {}))
       const send = () => service.send(dialect, TASK, clients['names its session'])

@@ -23,21 +23,21 @@ const keysOf = (schema: Branch): string[] =>
     ...keysOf(child),
   ])
 
-describe('the first configuration file', () => {
-  it('means the same as a file with the key alone', async () => {
+describe('the written configuration file', () => {
+  it('means the same as a file with only the key', async () => {
     assert.deepEqual(await load(text), await load(`gateway_key: ${key}\n`))
   })
-  it('shows the defaults: with every comment activated it still means the same', async () => {
+  it('has the same meaning with every comment activated', async () => {
     assert.notEqual(activated, text)
     assert.deepEqual(await load(activated), await load(`gateway_key: ${key}\n`))
   })
-  it('names the values beside every key that takes some alone', () => {
+  it('names the values of every enum', () => {
     const namesAll = ({ enum: values = [], description = '', ...inside }: Branch): boolean =>
       values.every((value) => description.includes(String(value))) &&
       Object.values({ ...inside.properties, ...inside.items?.properties }).every(namesAll)
     assert.equal(namesAll(configSchema as Branch), true)
   })
-  it('shows every key, and beside every value what it means', () => {
+  it('contains every key with its description', () => {
     const lines = activated.split('\n')
     for (const name of keysOf(configSchema as Branch))
       assert.ok(
@@ -51,7 +51,7 @@ describe('the first configuration file', () => {
       'only the second upstream is short',
     )
   })
-  it('fits a terminal', () => {
+  it('fits the width of a terminal', () => {
     for (const line of text.split('\n')) assert.ok(line.length <= 130, line)
   })
 })

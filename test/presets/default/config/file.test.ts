@@ -10,15 +10,15 @@ const key = 'gateway_key: guard_0123456789abcdef\n'
 const warnings = async (text: string, env = {}) =>
   (await parseConfig(text, '/etc/guard/guard-config.yml', env)).warnings
 
-describe('a configuration warns', () => {
-  it('of a short key', async () => {
+describe('a configuration has a warning', () => {
+  it('for a short key', async () => {
     assert.match(
       (await warnings('gateway_key: short-key', { OPENAI_API_KEY: 'x' }))[0] ?? '',
       /fewer than 16 characters/,
     )
     assert.deepEqual(await warnings(key, { OPENAI_API_KEY: 'x' }), [])
   })
-  it('of a fallback that lives on logins, which no stand-in gets', async () => {
+  it('for a passthrough upstream as fallback', async () => {
     const upstream = (name: string, more: string) =>
       `{ name: ${name}, base_url: "https://a.example", styles: [messages], ${more} }`
     const text = `${key}upstreams: [${upstream('a', 'fallback: [b, c]')}, ${upstream('b', 'auth: passthrough')}, ${upstream('c', 'auth: none')}]\n`
@@ -27,7 +27,7 @@ describe('a configuration warns', () => {
       'Upstream a never falls back to b: auth: passthrough takes a login, and no login goes to a stand-in.',
     ])
   })
-  it('of no upstream, of one without encryption, of one without its key, of unchecked certificates', async () => {
+  it('for no upstreams, plain http, a missing key, and unchecked certificates', async () => {
     assert.match((await warnings(key)).join(), /^No upstream: set OPENAI_API_KEY/)
     const told = await warnings(
       `${key}upstreams:\n  - { name: a, base_url: "http://far.example/v1", styles: [messages] }\n  - { name: b, base_url: "http://127.0.0.1:1", styles: [messages], auth: bearer }`,
@@ -40,16 +40,16 @@ describe('a configuration warns', () => {
   })
 })
 
-describe('a configuration whose keys are not in the environment', () => {
+describe('a configuration without its keys in the environment', () => {
   const text = [
     key,
     `upstreams:\n  - { name: a, base_url: "http://127.0.0.1:1", styles: [messages], api_key: "\${MY_KEY}", headers: { x-team: "\${TEAM}" } }\n`,
     `mcp: { approver_key: "\${APPROVER}", servers: { s: { transport: stdio, command: x, env: { T: "\${TOKEN}" } } } }\n`,
   ].join('')
-  it('serves nobody', async () => {
+  it('cannot serve', async () => {
     await assert.rejects(parseConfig(text, 'guard-config.yml', {}), /MY_KEY is not set.*TEAM.*APPROVER.*TOKEN/s)
   })
-  it('is enough for what only asks a gateway, but for the key that it shows there and for addresses', async () => {
+  it('is enough for commands that call a gateway, except for its own key and addresses', async () => {
     const { config } = await parseConfig(text, 'guard-config.yml', {}, 'ask')
     assert.equal(config.upstreams[0]?.name, 'a')
     const addressed = text.replace('http://127.0.0.1:1', `\${BASE}`)
@@ -72,7 +72,7 @@ describe('a configuration file', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('that others can read gives a warning with the command to run', async () => {
+  it('gives a warning with the command to run if others can read it', async () => {
     const file = join(folder, 'open.yml')
     await writeFile(file, key, { mode: 0o644 })
     const env = { OPENAI_API_KEY: 'x' }
@@ -82,13 +82,13 @@ describe('a configuration file', () => {
     await chmod(file, 0o600)
     assert.deepEqual((await loadConfig(file, env)).warnings, [])
   })
-  it('that is not there is refused, saying how to get one', async () => {
+  it('that is missing gives an error with the remedy', async () => {
     await assert.rejects(loadConfig(join(folder, 'none.yml'), {}), {
       code: 'INVALID_CONFIG',
       message: /none\.yml does not exist; "guard gateway run --init" writes one\.$/,
     })
   })
-  it('is the one named, else that of GUARD_CONFIG, else the one of the working directory', () => {
+  it('is --config, else GUARD_CONFIG, else the file in the working directory', () => {
     assert.deepEqual(configFile('a.yml', { GUARD_CONFIG: 'b.yml' }, '/w'), { file: '/w/a.yml', named: true })
     assert.deepEqual(configFile(undefined, { GUARD_CONFIG: '/x/b.yml' }, '/w'), { file: '/x/b.yml', named: true })
     assert.deepEqual(configFile(undefined, { GUARD_CONFIG: '' }, '/w'), { file: '/w/guard-config.yml', named: false })

@@ -13,7 +13,7 @@ import { certificate, privateKey } from '../../../plugins/upstream/localhost-cer
 const PROXY = 'http://bob:p%40ss-of-bob@proxy.example:3128'
 const UPSTREAM = '{ name: a, base_url: "https://a.example", styles: [messages], api_key: k'
 
-describe('how a configuration reaches its addresses', () => {
+describe('proxies and certificates of a configuration', () => {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-network-'))
@@ -36,7 +36,7 @@ describe('how a configuration reaches its addresses', () => {
     return assert.fail('was accepted')
   }
 
-  it('is by the proxies of the environment, each its own way', async () => {
+  it('use the proxies of the environment by scheme', async () => {
     const text = `
 upstreams:
   - ${UPSTREAM} }
@@ -46,7 +46,7 @@ upstreams:
   - { name: e, base_url: "https://e.example", styles: [messages], api_key: k, proxy: none }
 mcp: { servers: { f: { target: "https://f.example/mcp" }, g: { transport: stdio, command: x } } }
 replay: { otlp_export: [{ url: "https://g.example" }] }`
-    const { config, routes, environmentFaults } = await parse(text, { HTTPS_PROXY: PROXY, NO_PROXY: '.inside.example' })
+    const { config, routes, environmentErrors } = await parse(text, { HTTPS_PROXY: PROXY, NO_PROXY: '.inside.example' })
     assert.deepEqual(
       config.upstreams.map(({ proxy }) => proxy),
       [PROXY, undefined, undefined, undefined, undefined],
@@ -54,7 +54,7 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
     assert.equal(config.mcp.servers.f?.proxy, PROXY)
     assert.equal(config.mcp.servers.g?.proxy, undefined)
     assert.equal(config.replay.otlp_export[0]?.proxy, PROXY)
-    assert.deepEqual(environmentFaults, [])
+    assert.deepEqual(environmentErrors, [])
     assert.deepEqual(
       routes.map(({ what, proxy, from }) => [what, proxy, from]),
       [
@@ -68,7 +68,7 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
       ],
     )
   })
-  it('keeps the password of a proxy among the secrets', async () => {
+  it('register a proxy’s password as a secret', async () => {
     for (const [text, env] of [
       [`upstreams: [${UPSTREAM} }]`, { HTTPS_PROXY: PROXY }],
       [`upstreams: [${UPSTREAM}, proxy: "${PROXY}" }]`, {}],
@@ -80,7 +80,7 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
       assert.ok(secrets.holds(`Basic ${Buffer.from('bob:p@ss-of-bob').toString('base64')}`), text)
     }
   })
-  it('is refused in words where a proxy cannot be used', async () => {
+  it('reject an invalid proxy with a clear error', async () => {
     for (const [text, words] of [
       [
         'network: { proxy: "socks5://bob:hidden@x" }',
@@ -102,12 +102,12 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
       assert.doesNotMatch(told, /hidden/)
     }
   })
-  it('keeps what the environment names and nobody can use from a gateway that would use it, and from nobody else', async () => {
+  it('reject an invalid proxy of the environment only where it is used', async () => {
     const env = { ALL_PROXY: 'socks5h://bob:hidden@x:1080' }
-    const { config, environmentFaults } = await parse(`upstreams: [${UPSTREAM} }]`, env)
+    const { config, environmentErrors } = await parse(`upstreams: [${UPSTREAM} }]`, env)
     assert.equal(config.upstreams[0]?.proxy, undefined)
     assert.deepEqual(
-      environmentFaults.map(({ path, message }) => [path.join('.'), message]),
+      environmentErrors.map(({ path, message }) => [path.join('.'), message]),
       [
         [
           'upstreams.0.base_url',
@@ -116,9 +116,9 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
       ],
     )
     const without = await parse(`upstreams: [${UPSTREAM} }]\nnetwork: { proxy: none }`, env)
-    assert.deepEqual(without.environmentFaults, [])
+    assert.deepEqual(without.environmentErrors, [])
   })
-  it('trusts the certificates in files, for one address or for all, each certificate by itself', async () => {
+  it('trust certificate files, for one address or all', async () => {
     const { config } = await parse(
       `network: { ca: [one.pem] }\nupstreams: [${UPSTREAM}, ca: [two.pem] }, { name: b, base_url: "https://b", styles: [messages], api_key: k }]\nmcp: { servers: { f: { target: "https://f.example" } } }`,
     )
@@ -137,18 +137,18 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
     ['cut.pem', /cut\.pem: a certificate in it begins and does not end/],
     ['broken.pem', /broken\.pem: certificate 2 of 2 is damaged$/],
   ] as const)
-    it(`refuses ${file} in the place of certificates, with its place`, async () => {
+    it(`reject ${file} as certificates, with its path`, async () => {
       for (const text of [`network: { ca: [${file}] }`, `upstreams: [${UPSTREAM}, ca: [${file}] }]`])
         assert.match(await refusal(text), words)
     })
-  it('holds for servers of the command line, too', async () => {
+  it('apply to servers of the command line', async () => {
     const { config } = await parse('network: { ca: [one.pem], no_proxy: [direct.example] }')
     const server = ['far=https://far.example/mcp', 'near=https://direct.example/mcp']
     const { servers } = withOverrides(config, { server }, folder, 'mcp serve', { https_proxy: PROXY }).mcp
     assert.deepEqual([servers.far?.proxy, servers.near?.proxy], [PROXY, undefined])
     assert.equal(servers.near?.ca?.length, 1)
   })
-  it('refuses origins of pages that are no origins', async () => {
+  it('reject invalid web origins', async () => {
     for (const [origin, words] of [
       ['"*"', /server\.allowed_origins\[0\]: would let pages of others act here/],
       ['"https://*.example"', /would let pages of others/],

@@ -15,7 +15,7 @@ const refusal = async (receiver: string, env = {}): Promise<string> => {
   return error.message.replace(/^guard-config\.yml:2:\d+: replay\.otlp_export\[0\]/, '')
 }
 
-describe('receivers of spans in a configuration', () => {
+describe('configured span receivers', () => {
   it('have defaults, and headers from the environment', async () => {
     const receiver = `{ url: "https://c.example", headers: { api-key: "\${TOKEN}" } }`
     const { config } = await parse(receiver, { TOKEN: 'tok_0123456789' })
@@ -37,13 +37,13 @@ describe('receivers of spans in a configuration', () => {
     ['{ url: "https://c.example", timeout_ms: 0 }', '.timeout_ms: expected at least 1'],
     ['{ url: "https://c.example", max_queue: 0 }', '.max_queue: expected at least 1'],
   ] as const)
-    it(`are refused with their place and without their secrets: ${receiver}`, async () => {
+    it(`are rejected with their path and without their secrets: ${receiver}`, async () => {
       const told = await refusal(receiver)
       assert.equal(told, message)
       assert.ok(!told.includes('pass-1'))
     })
 
-  it('on other machines get a warning without encryption', async () => {
+  it('on other machines give a warning without encryption', async () => {
     const { warnings } = await parse('{ url: "http://c.example:4318/x?key=1" }, { url: "http://127.0.0.1:4318" }')
     assert.deepEqual(
       warnings.filter((text) => text.includes('encryption')),
@@ -51,7 +51,7 @@ describe('receivers of spans in a configuration', () => {
     )
   })
 
-  it('have headers that are secrets, whatever they are called, but for those that name a place', async () => {
+  it('have secret headers, except for routing headers', async () => {
     const headers = { authorization: 'Bearer tok_0123456789', 'x-honeycomb-team': '7c1fd0aa9be24411' }
     const places = {
       'x-honeycomb-dataset': 'guard-gateway',
@@ -69,7 +69,7 @@ describe('receivers of spans in a configuration', () => {
     assert.ok(!redact.looksSecret('guard-gateway'))
   })
 
-  it('make the plugin a part of every preset with Replay, which it is not without one', async () => {
+  it('add the export plugin to every preset with Replay', async () => {
     for (const preset of ['default', 'enforce-recommended', 'mcp-serve', 'mcp-stdio'] as const) {
       const { config } = await parse('{ url: "https://c.example" }')
       const plugins = async (otlp_export: typeof config.replay.otlp_export) =>

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { emptyConfig } from '../../../../presets/default/config/defaults.ts'
 import { withOverrides } from '../../../../presets/default/config/overrides.ts'
 
-describe('flags of the command line', () => {
+describe('command-line flags', () => {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-flags-'))
@@ -14,40 +14,40 @@ describe('flags of the command line', () => {
   after(() => rm(folder, { recursive: true, force: true }))
   const fileOf = (data: string) => withOverrides(emptyConfig(), { data }, folder).storage.file
 
-  it('stand for server.host and server.port', () => {
+  it('override server.host and server.port', () => {
     const { server } = withOverrides(emptyConfig(), { host: '::1', port: '0' }, folder)
     assert.equal(server.host, '::1')
     assert.equal(server.port, 0)
     assert.equal(server.max_in_flight, 2000)
   })
-  it('change nothing where they are absent, and never the configuration they were given', () => {
+  it('change nothing if absent, and never modify the given configuration', () => {
     const config = emptyConfig()
     assert.deepEqual(withOverrides(config, {}, folder), config)
     withOverrides(config, { host: '::1' }, folder)
     assert.equal(config.server.host, '127.0.0.1')
   })
-  it('refuse a folder for the database that cannot be made', { skip: process.platform !== 'linux' }, () => {
+  it('reject a database folder that cannot be created', { skip: process.platform !== 'linux' }, () => {
     assert.throws(() => fileOf('/proc/none/x/'), {
       code: 'USAGE',
       message: /\/proc\/none\/x cannot be written: .*--data/,
     })
   })
-  it('refuse a port that is none', () => {
+  it('reject an invalid port', () => {
     for (const port of ['65536', '-1', '80a', '', '1e3'])
       assert.throws(() => withOverrides(emptyConfig(), { port }, folder), { code: 'USAGE' })
   })
-  it('need a value, an empty one names nothing', () => {
+  it('need a value', () => {
     for (const name of ['host', 'data', 'policy'])
       assert.throws(() => withOverrides(emptyConfig(), { [name]: '' }, folder, 'mcp serve'), {
         code: 'USAGE',
         message: `--${name} needs a value.`,
       })
   })
-  it('refuse two servers of one name', () => {
+  it('reject two servers of one name', () => {
     const server = ['a=http://127.0.0.1:1/', 'b=http://127.0.0.1:2/', 'a=http://127.0.0.1:3/']
     assert.throws(() => withOverrides(emptyConfig(), { server }, folder, 'mcp serve'), /--server names "a" twice/)
   })
-  it('put the database into a folder, or take a file', async () => {
+  it('accept a folder or a file for the database', async () => {
     await mkdir(join(folder, 'there'))
     assert.equal(fileOf('there'), join(folder, 'there', 'guard.db'))
     assert.equal(fileOf('traces.db'), join(folder, 'traces.db'))

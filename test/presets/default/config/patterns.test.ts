@@ -4,19 +4,19 @@ import { Gateway } from 'guard-gateway/core'
 import { redaction } from 'guard-gateway/plugins/redaction'
 import { patternFinders } from '../../../../presets/default/config/patterns.ts'
 
-describe('patterns of the user', () => {
-  it('hide what they match and nothing else', () => {
+describe('configured patterns', () => {
+  it('redact only their matches', () => {
     const { redact } = new Gateway().use(redaction({ finders: patternFinders(['TICKET-\\d+', 'room \\w+']) }))
     const text = redact.text('see TICKET-12, TICKET-13 in room blue, not TICKET-x')
     assert.doesNotMatch(text, /TICKET-1|blue/)
     assert.match(text, /^see \[REDACTED:\w+\], \[REDACTED:\w+\] in \[REDACTED:\w+\], not TICKET-x$/)
   })
-  it('find from a place on, and pass over matches of no length', () => {
+  it('search from an offset, and skip empty matches', () => {
     const [find] = patternFinders(['\\b(ab)?'])
     assert.deepEqual(find?.('xx ab ab', 4), [6, 8])
     assert.equal(find?.('xx yy', 0), undefined)
   })
-  it('take time that grows with the text only', () => {
+  it('take linear time', () => {
     const [find] = patternFinders(['(a+)+$'])
     assert.equal(find?.(`${'a'.repeat(5_000)}b`, 0), undefined)
   })

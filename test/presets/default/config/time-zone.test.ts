@@ -11,7 +11,7 @@ const parse = (zone: string) =>
   )
 
 describe('budgets.time_zone', () => {
-  it('is refused where there is no such zone, naming it and one that exists', async () => {
+  it('rejects an unknown zone, with a valid example', async () => {
     for (const bad of ['Europe/Atlantis', 'Berlin', '+25:00', ' '])
       await assert.rejects(
         () => parse(bad),
@@ -26,7 +26,7 @@ describe('budgets.time_zone', () => {
         },
       )
   })
-  it('is a zone, an offset, or empty for that of the system', async () => {
+  it('accepts a zone, an offset, or empty for the system’s', async () => {
     for (const good of ['', 'UTC', 'Europe/Berlin', 'Asia/Kathmandu', '+05:30'])
       assert.equal((await parse(good)).config.budgets.time_zone, good)
   })

@@ -4,53 +4,52 @@ import { pointerKeys } from 'guard-gateway/lib/json'
 import type { Yaml } from 'guard-gateway/lib/yaml'
 import { suggestion } from 'guard-gateway/plugins/cli'
 
-/** A place in a configuration, as keys and positions. */
+/** Path in a configuration, as keys and indexes. */
 export type Path = readonly (string | number)[]
 
-/** One thing wrong with a configuration: where it stands, and what is wrong with it. */
-export interface ConfigFault {
+export interface ConfigError {
   readonly path: Path
   readonly message: string
   readonly cause?: unknown
 }
 
-/** Throws GuardError INVALID_CONFIG with one line a fault, if there is one. */
-export type Refuse = (faults: readonly ConfigFault[]) => void
+/** Throws INVALID_CONFIG with one line per error, if there are any. */
+export type Refuse = (errors: readonly ConfigError[]) => void
 
-/** Refuses faults at their place in a file: file, line, column, key; without a file only by their key. */
+/** Reports errors with file, line, column and key; without a file, only with the key. */
 export const refusal =
   (file?: { readonly name: string; readonly locate: Yaml['locate'] }): Refuse =>
-  (faults) => {
-    const [first] = faults
+  (errors) => {
+    const [first] = errors
     if (first === undefined) return
-    const lines = faults.map(({ path, message }) => {
-      const told = path.length === 0 ? message : `${dotted(path)}: ${message}`
-      if (file === undefined) return told
+    const lines = errors.map(({ path, message }) => {
+      const text = path.length === 0 ? message : `${dotted(path)}: ${message}`
+      if (file === undefined) return text
       const { line, column } = file.locate(path)
-      return `${file.name}:${line}:${column}: ${told}`
+      return `${file.name}:${line}:${column}: ${text}`
     })
     const { path, cause } = first
     throw new GuardError('INVALID_CONFIG', lines.join('\n'), { path: dotted(path), ...file?.locate(path), cause })
   }
 
-/** The fault with its place, or nothing. */
-export const at = (path: Path, message: string | undefined): ConfigFault[] =>
+/** The error with its path; empty for no message. */
+export const at = (path: Path, message: string | undefined): ConfigError[] =>
   message === undefined ? [] : [{ path, message }]
 
-/** What a schema says about a configuration, in words and without the values, which may be secret. */
-export const schemaFaults = (errors: readonly ErrorObject[], value: unknown): readonly ConfigFault[] =>
-  errors.map((error) => configFaultOf(error, segments(error.instancePath, value)))
+/** Schema errors in plain words, without the values, which may be secret. */
+export const schemaErrors = (errors: readonly ErrorObject[], value: unknown): readonly ConfigError[] =>
+  errors.map((error) => configErrorOf(error, segments(error.instancePath, value)))
 
-const configFaultOf = (error: ErrorObject, path: Path): ConfigFault => {
+const configErrorOf = (error: ErrorObject, path: Path): ConfigError => {
   const { keyword, params, parentSchema } = error
   if (keyword === 'additionalProperties') {
     const key = String(params.additionalProperty)
     const [pattern] = Object.keys(parentSchema?.patternProperties ?? {})
-    if (pattern !== undefined) return { path: [...path, key], message: patternWords(pattern) }
+    if (pattern !== undefined) return { path: [...path, key], message: patternText(pattern) }
     const known = Object.keys(parentSchema?.properties ?? {})
     const name = key.replace(tail, '')
-    const glued = name !== key && known.includes(name)
-    const advice = glued ? ' A colon and a blank belong behind it.' : suggestion(key, known)
+    const isJoined = name !== key && known.includes(name)
+    const advice = isJoined ? ' A colon and a space must follow it.' : suggestion(key, known)
     return { path: [...path, key], message: `unknown key.${advice}` }
   }
   if (keyword === 'required') return { path, message: `the key ${String(params.missingProperty)} is missing` }
@@ -71,10 +70,10 @@ const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
   maximum: ({ params }) => `expected at most ${String(params.limit)}`,
   minLength: () => 'must not be empty',
   minItems: () => 'must not be empty',
-  pattern: ({ schema }) => patternWords(String(schema)),
+  pattern: ({ schema }) => patternText(String(schema)),
 }
 
-const patternWords = (pattern: string): string => patternNames[pattern] ?? `must match ${pattern}`
+const patternText = (pattern: string): string => patternNames[pattern] ?? `must match ${pattern}`
 
 const typeNames: Readonly<Record<string, string>> = {
   integer: 'a whole number',
@@ -98,7 +97,7 @@ const foundType = (data: unknown): string => {
   return typeof data === 'string' ? 'text' : typeof data === 'boolean' ? 'true or false' : 'a number'
 }
 
-/** The keys of a JSON pointer into `value`, and the positions where it passes a list. */
+/** Keys and indexes of a JSON pointer into `value`. */
 const segments = (pointer: string, value: unknown): Path => {
   let around = value as Readonly<Record<string, unknown>>
   return pointerKeys(pointer).map((key) => {
@@ -108,10 +107,10 @@ const segments = (pointer: string, value: unknown): Path => {
   })
 }
 
-/** A colon, an equals sign or a blank in a key, and what follows: a value, perhaps, that YAML has read as part of the key. */
+/** A key from a colon, equals sign or blank on: YAML may have read a value as part of the key. */
 const tail = /[:=\s].*$/s
 
-/** `server.port`, `upstreams[0].name`; a key that is no plain word stands in quotes, without what may be a secret value. */
+/** `server.port`, `upstreams[0].name`. Other keys are quoted, without a possible secret value. */
 export const dotted = (path: Path): string =>
   path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`

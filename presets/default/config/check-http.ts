@@ -1,16 +1,16 @@
-import { at, type ConfigFault, type Path } from './faults.ts'
+import { at, type ConfigError, type Path } from './config-errors.ts'
 
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http')
 
-/** What is wrong with an address to send requests to; `instead` names the keys under which a password may stand. */
-export const addressFault = (url: URL | null, instead: string): string | undefined => {
+/** Error of a request address. `instead` names the keys for a password. */
+export const addressError = (url: URL | null, instead: string): string | undefined => {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     return 'expected an address that begins with http:// or https://'
   if (url.username !== '' || url.password !== '') return `holds a user name or password; use ${instead}`
 }
 
-/** What is wrong with a header to send. */
-export const headerFault = (name: string, value: string): string | undefined => {
+/** Error of a request header. */
+export const headerError = (name: string, value: string): string | undefined => {
   try {
     validateHeaderName(name)
     validateHeaderValue(name, value)
@@ -19,11 +19,11 @@ export const headerFault = (name: string, value: string): string | undefined => 
   }
 }
 
-/** What is wrong with a list of web origins at this place. */
-export const originFaults = (origins: readonly string[], path: Path): readonly ConfigFault[] =>
-  origins.flatMap((origin, index) => at([...path, index], originFault(origin)))
+/** Errors of a list of web origins. */
+export const originErrors = (origins: readonly string[], path: Path): readonly ConfigError[] =>
+  origins.flatMap((origin, index) => at([...path, index], originError(origin)))
 
-const originFault = (origin: string): string | undefined => {
+const originError = (origin: string): string | undefined => {
   if (origin.includes('*'))
     return 'would let pages of others act here; name each origin by itself, as https://guard.example'
   const url = URL.parse(origin)

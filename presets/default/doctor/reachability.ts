@@ -2,10 +2,15 @@ import { connectionFault, type UpstreamRoute, upstreamAddress } from 'guard-gate
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { error, type Finding, ok } from './check.ts'
 
-const REACH_MS = 3_000
+const TIMEOUT_MS = 3_000
 
-/** Whether something answers at an address, whatever it says, on the way that requests to it take. */
-export const reach = async (what: string, address: string, route: UpstreamRoute, fix: string): Promise<Finding> => {
+/** Checks that an address answers with any status, over the route of its requests. */
+export const reachability = async (
+  what: string,
+  address: string,
+  route: UpstreamRoute,
+  fix: string,
+): Promise<Finding> => {
   try {
     return ok(`${what} answers (${await statusAt(new URL(address), route)})`)
   } catch (thrown) {
@@ -14,9 +19,9 @@ export const reach = async (what: string, address: string, route: UpstreamRoute,
   }
 }
 
-/** The status of an answer to HEAD. Rejects with why there is none. */
+/** Status of a HEAD request. Rejects with the reason of a failure. */
 const statusAt = async (url: URL, route: UpstreamRoute): Promise<number> => {
-  const connections = net.connect(upstreamAddress(url, { connect_ms: REACH_MS, idle_ms: REACH_MS }, route))
+  const connections = net.connect(upstreamAddress(url, { connect_ms: TIMEOUT_MS, idle_ms: TIMEOUT_MS }, route))
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = { method: 'HEAD', path: url.pathname + url.search, headers: ['host', url.host], body: undefined }
   const exchange = connections.send(request, {
@@ -24,11 +29,11 @@ const statusAt = async (url: URL, route: UpstreamRoute): Promise<number> => {
     failed: reject,
     over: () => {},
   })
-  const late = setTimeout(() => exchange.stop(new Error(`no answer within ${REACH_MS} ms`)), REACH_MS)
+  const timeout = setTimeout(() => exchange.stop(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
   try {
     return await promise
   } finally {
-    clearTimeout(late)
+    clearTimeout(timeout)
     connections.close()
   }
 }

@@ -4,13 +4,13 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Prints the version, or the overview of commands from its file, if that is all that was asked for; else readies Node to load the rest faster.
+ * Prints the version or the help file if nothing else is requested; otherwise enables the compile cache.
  * @param {readonly string[]} argv
  */
-export const answersQuickly = (argv) => {
+export const runsFastCommand = (argv) => {
   const answer = answerTo(argv)
   if (answer !== undefined) process.stdout.write(answer)
-  else keepCompiled()
+  else enableCache()
   return answer !== undefined
 }
 
@@ -26,7 +26,7 @@ const OVERVIEW = new Set(['--help', '-h', 'help'])
 /** @param {string} file */
 const textOf = (file) => readFileSync(new URL(import.meta.resolve(file)), 'utf8')
 
-/** Plugins of the user's own may bring commands, which the file does not know. */
+/** The user's plugins may add commands that the help file lacks. */
 const hasOwnPlugins = () => {
   try {
     return /^plugins:/m.test(readFileSync(process.env.GUARD_CONFIG ?? 'guard-config.yml', 'utf8'))
@@ -35,14 +35,14 @@ const hasOwnPlugins = () => {
   }
 }
 
-/** Compiled code is kept in a folder of the user's own, since what lies there is run. */
-const keepCompiled = () => {
+/** The compile cache is in a folder that only the user can write, because Node runs its content. */
+const enableCache = () => {
   if (process.env.NODE_COMPILE_CACHE !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE !== undefined) return
   const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'guard-gateway')
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     enableCompileCache(folder)
   } catch {
-    // it only takes longer
+    // without the cache, loading takes longer
   }
 }
