@@ -9,7 +9,7 @@ const info = (version: string) => ({
     'Times in nanoseconds are integers beyond 2^53: read them with a parser that keeps such numbers exact.',
 })
 
-/** The groups of operations, in the order in which they are shown, and the paths that belong to each. */
+/** Operation groups in display order, with the pattern of their paths. */
 const groups: readonly (readonly [name: string, description: string, paths: RegExp])[] = [
   [
     'model proxy',
@@ -27,9 +27,9 @@ const groups: readonly (readonly [name: string, description: string, paths: RegE
 
 const groupOf = (path: string): string => groups.find(([, , paths]) => paths.test(path))?.[0] ?? 'other'
 
-/** What every operation answers when it refuses. */
-const refusal = {
-  description: 'Refused: the status tells the kind, `error.code` the reason; see `guard explain <code>`.',
+/** Error response of every operation. */
+const errorResponse = {
+  description: 'Error: the status tells the kind, `error.code` the reason; see `guard explain <code>`.',
   content: {
     'application/json': {
       schema: Type.Object({
@@ -42,26 +42,28 @@ const refusal = {
   },
 }
 
-/** A schema as a route gives it, with what the description takes beside validation. */
-interface Described {
+/** A route schema with the additional fields of the description. */
+interface RouteSchema {
   readonly summary?: string
   readonly tags?: readonly string[]
   readonly hide?: boolean
   readonly response?: Readonly<Record<string, TSchema | object>>
 }
 
-/** Leaves out what is hidden, and says of the rest what holds for all: its group, and how it refuses. */
-export const described: SwaggerTransform = ({ schema, url }) => {
-  const given = (schema ?? {}) as Described
-  if (given.hide === true) return { schema: { hide: true }, url }
-  const { tags = [groupOf(url)], response = {} } = given
-  const refusals = Object.keys(response).some((status) => /^(?:4xx|default)$/i.test(status)) ? {} : { default: refusal }
-  const done = Object.keys(response).length === 0 ? { 200: { description: 'Done.' } } : {}
-  return { schema: { ...given, tags, response: { ...done, ...response, ...refusals } } as object, url }
+/** Hides internal routes, and adds the group and the error response to all others. */
+export const describeRoute: SwaggerTransform = ({ schema, url }) => {
+  const route = (schema ?? {}) as RouteSchema
+  if (route.hide === true) return { schema: { hide: true }, url }
+  const { tags = [groupOf(url)], response = {} } = route
+  const errorResponses = Object.keys(response).some((status) => /^(?:4xx|default)$/i.test(status))
+    ? {}
+    : { default: errorResponse }
+  const success = Object.keys(response).length === 0 ? { 200: { description: 'Success.' } } : {}
+  return { schema: { ...route, tags, response: { ...success, ...response, ...errorResponses } } as object, url }
 }
 
-/** The frame that the routes are put into: OpenAPI 3.1. */
-export const frame = (version: string) => ({
+/** OpenAPI 3.1 document without paths. */
+export const documentFrame = (version: string) => ({
   openapi: '3.1.0' as const,
   info: info(version),
   servers: [{ url: '/', description: 'This gateway' }],
@@ -89,22 +91,22 @@ type Operation = {
   requestBody?: { required?: boolean; content?: Readonly<Record<string, { readonly schema?: TSchema }>> }
 }
 
-/** A body that may also be null may be absent. */
-const mayBeAbsent = (body: Operation['requestBody']): boolean =>
+/** A nullable body is optional. */
+const isNullable = (body: Operation['requestBody']): boolean =>
   Object.values(body?.content ?? {}).some(({ schema }) => {
     const { anyOf } = (schema ?? {}) as { readonly anyOf?: readonly { readonly type?: unknown }[] }
     return anyOf?.some(({ type }) => type === 'null') === true
   })
 
-/** Says what a client may leave out: bodies where routes take none for null, and parameters that have a default. */
-export const withOptionalParts: SwaggerTransformObject = (found) => {
-  const document = 'openapiObject' in found ? found.openapiObject : {}
+/** Marks as optional: nullable bodies, and parameters with a default. */
+export const withOptionalFields: SwaggerTransformObject = (generated) => {
+  const document = 'openapiObject' in generated ? generated.openapiObject : {}
   const paths: readonly (object | undefined)[] = Object.values(document.paths ?? {})
-  for (const operation of paths.flatMap((path = {}) => Object.values<Operation>({ ...path }))) leaveOut(operation)
+  for (const operation of paths.flatMap((path = {}) => Object.values<Operation>({ ...path }))) markOptional(operation)
   return document
 }
 
-const leaveOut = ({ parameters = [], requestBody }: Operation): void => {
-  if (requestBody !== undefined && mayBeAbsent(requestBody)) requestBody.required = false
+const markOptional = ({ parameters = [], requestBody }: Operation): void => {
+  if (requestBody !== undefined && isNullable(requestBody)) requestBody.required = false
   for (const parameter of parameters) if (parameter.schema?.default !== undefined) parameter.required = false
 }

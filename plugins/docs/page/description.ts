@@ -1,4 +1,4 @@
-/** As much of a JSON schema as is shown. */
+/** Fields of JSON schema that the pages show. */
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
@@ -23,7 +23,7 @@ export interface Schema {
   readonly maxItems?: number
 }
 
-/** A body in its media types. */
+/** A body by media type. */
 export interface Body {
   readonly description?: string
   readonly required?: boolean
@@ -38,7 +38,6 @@ export interface Parameter {
   readonly schema?: Schema
 }
 
-/** What a route says of itself. */
 export interface Operation {
   readonly summary?: string
   readonly description?: string
@@ -49,25 +48,25 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Body>>
 }
 
-/** The description of all routes, as `/openapi.json` gives it. */
+/** The document of `/openapi.json`. */
 export interface Description {
   readonly info: { readonly version: string; readonly description: string }
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-/** An operation with where it stands. */
-export interface Placed {
-  /** Names it in an address. */
+/** An operation with its path and method. */
+export interface LocatedOperation {
+  /** Id in page addresses. */
   readonly id: string
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string
   readonly path: string
   readonly operation: Operation
 }
 
-/** All operations in the order of the description. */
-export const operationsOf = ({ paths }: Description): readonly Placed[] =>
+/** All operations, in document order. */
+export const operationsOf = ({ paths }: Description): readonly LocatedOperation[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       id: `${method}${path.replace(/[^\w.]+/g, '-').replace(/-$/, '')}`,

@@ -1,15 +1,18 @@
-import type { Body, Placed } from './description.ts'
+import type { Body, LocatedOperation } from './description.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** Where a command is sent, and what a line in a terminal begins with that calls the gateway's program. */
-export interface Callers {
+/** Origin of the gateway, and the command line of its program. */
+export interface CommandContext {
   readonly origin: string
   readonly guard: string
 }
 
-/** A command that asks for this; what stands in braces is to be filled in. */
-export const exampleCommand = ({ method, path, operation }: Placed, { origin, guard }: Callers): string => {
+/** A curl command for an operation. Braces mark the values to fill in. */
+export const exampleCommand = (
+  { method, path, operation }: LocatedOperation,
+  { origin, guard }: CommandContext,
+): string => {
   const lines = [`curl ${methodOption(method)}"${origin}${path}"`]
   if (operation.security !== undefined) lines.push(`-H "authorization: Bearer $(${guard} key print)"`)
   return [...lines, ...bodyOptions(operation.requestBody?.content ?? {})].join(' \\\n  ')
@@ -17,7 +20,7 @@ export const exampleCommand = ({ method, path, operation }: Placed, { origin, gu
 
 const methodOption = (method: string): string => (method === 'GET' ? '' : method === 'HEAD' ? '-I ' : `-X ${method} `)
 
-/** What comes with a body: its type, and the example that its route gives, or a file. */
+/** Options for the body: its content type, and the route's example or a file. */
 const bodyOptions = (content: NonNullable<Body['content']>): readonly string[] => {
   const [type = JSON_TYPE] = JSON_TYPE in content ? [JSON_TYPE] : Object.keys(content)
   const { schema, example = {} } = content[type] ?? {}
@@ -26,5 +29,5 @@ const bodyOptions = (content: NonNullable<Body['content']>): readonly string[] =
   return [`-H 'content-type: ${type}'`, body]
 }
 
-/** As one word of a shell. */
+/** Quotes a word for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,8 +1,8 @@
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
-import { type Description, operationsOf, type Placed } from './description.ts'
+import { type Description, type LocatedOperation, operationsOf } from './description.ts'
 
-/** All operations by their groups, as far as they hold the words that are looked for. */
+/** Operations by group, filtered by the search words. */
 export const listPage = (describe: () => Description): Page => ({
   id: 'docs',
   path: '/docs',
@@ -16,32 +16,32 @@ const mainOf = (description: Description, { query }: Ask): Html => {
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
-  const found = operationsOf(description).filter((placed) => words.every((word) => textOf(placed).includes(word)))
-  const groups = Map.groupBy(found, ({ operation }) => operation.tags?.[0] ?? 'other')
-  // a plugin may name a group that the description does not know
+  const matching = operationsOf(description).filter((located) => words.every((word) => textOf(located).includes(word)))
+  const groups = Map.groupBy(matching, ({ operation }) => operation.tags?.[0] ?? 'other')
+  // plugins may add groups that the description does not list
   const names = new Set([...description.tags.map(({ name }) => name), ...groups.keys()])
   const order = [...names].filter((name) => groups.has(name))
   return html`<div class="head"><h1>API</h1><p class="quiet">version ${description.info.version}</p><p class="acts"><a href="/openapi.json">openapi.json</a></p></div>
 <p>${description.info.description}</p>
 <form class="filters" action="/docs" role="search"><label>Search<input type="search" name="q" value="${q}" size="24" placeholder="words of path or purpose"></label><button>Search</button>${q !== '' && html` <a class="clear" href="/docs">Clear</a>`}</form>
 ${order.length > 1 && html`<nav class="chips" aria-label="Groups">${order.map((name) => html`<a href="#${anchorOf(name)}">${name}</a>`)}</nav>`}
-${found.length === 0 && html`<p class="empty">Nothing is like this. <a href="/docs">Show all</a></p>`}
+${matching.length === 0 && html`<p class="empty">No operation matches. <a href="/docs">Show all</a></p>`}
 ${
-  found.length > 0 &&
+  matching.length > 0 &&
   html`<table class="list stacks"><thead><tr><th scope="col">Method</th><th scope="col">Path</th><th scope="col" class="free">Purpose</th><th scope="col">Key</th></tr></thead>
 ${order.map((name) => group(name, description.tags.find((tag) => tag.name === name)?.description, groups.get(name) ?? []))}</table>`
 }`
 }
 
-const textOf = ({ method, path, operation }: Placed): string =>
+const textOf = ({ method, path, operation }: LocatedOperation): string =>
   `${method} ${path} ${operation.summary} ${operation.tags?.join(' ')}`.toLowerCase()
 
 const anchorOf = (name: string): string => name.replaceAll(/\W+/g, '-')
 
-const group = (name: string, description: string | undefined, operations: readonly Placed[]): Html =>
+const group = (name: string, description: string | undefined, operations: readonly LocatedOperation[]): Html =>
   html`<tbody><tr><th scope="rowgroup" colspan="4"><h2 id="${anchorOf(name)}">${name}</h2>${description !== undefined && html`<p class="quiet">${description}</p>`}</th></tr>
 ${operations.map(
   ({ id, method, path, operation }) =>
-    html`<tr id="${id}" data-row><td><code>${method}</code></td><th scope="row"><a href="/docs/${encodeURIComponent(id)}"><code>${path}</code></a></th><td>${operation.summary}</td><td>${operation.security !== undefined && html`<span class="unit">key </span>asked for`}</td></tr>
+    html`<tr id="${id}" data-row><td><code>${method}</code></td><th scope="row"><a href="/docs/${encodeURIComponent(id)}"><code>${path}</code></a></th><td>${operation.summary}</td><td>${operation.security !== undefined && html`<span class="unit">key </span>required`}</td></tr>
 `,
 )}</tbody>`

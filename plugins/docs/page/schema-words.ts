@@ -1,41 +1,41 @@
 import type { Schema } from './description.ts'
 
-/** The forms that a value may have, where it may have several; else itself. */
-export const formsOf = (schema: Schema): readonly Schema[] => {
-  const forms = schema.anyOf ?? schema.oneOf
-  return forms === undefined ? [schema] : forms.flatMap(formsOf)
+/** Alternatives of a schema; the schema itself if there is one. */
+export const alternativesOf = (schema: Schema): readonly Schema[] => {
+  const alternatives = schema.anyOf ?? schema.oneOf
+  return alternatives === undefined ? [schema] : alternatives.flatMap(alternativesOf)
 }
 
-/** What a value is, in a few words: `string | null`, `"json" | "jsonl"`, `object[]`. */
+/** Type of a value: `string | null`, `"json" | "jsonl"`, `object[]`. */
 export const typeText = (schema: Schema): string => {
-  const forms = formsOf(schema)
-  if (forms.length > 1) return [...new Set(forms.map(typeText))].join(' | ')
-  const [form = schema] = forms
-  if (form.const !== undefined) return JSON.stringify(form.const)
-  if (form.enum !== undefined) return form.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (form.items !== undefined) return listText(typeText(form.items))
-  if (form.format === 'binary') return 'bytes'
-  return [form.type ?? (form.properties === undefined ? 'any' : 'object')].flat().join(' | ')
+  const alternatives = alternativesOf(schema)
+  if (alternatives.length > 1) return [...new Set(alternatives.map(typeText))].join(' | ')
+  const [alternative = schema] = alternatives
+  if (alternative.const !== undefined) return JSON.stringify(alternative.const)
+  if (alternative.enum !== undefined) return alternative.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (alternative.items !== undefined) return listText(typeText(alternative.items))
+  if (alternative.format === 'binary') return 'bytes'
+  return [alternative.type ?? (alternative.properties === undefined ? 'any' : 'object')].flat().join(' | ')
 }
 
 const listText = (item: string): string => (item.includes(' | ') ? `(${item})[]` : `${item}[]`)
 
-/** What else must be true of a value: bounds, form, and what stands for one that is absent. */
-export const limitText = (schema: Schema): string => {
-  const known = formsOf(schema).flatMap((form) => [
-    rangeText(form.minimum, form.maximum, ''),
-    rangeText(form.minLength, form.maxLength, ' characters'),
-    rangeText(form.minItems, form.maxItems, ' items'),
-    form.format === undefined || form.format === 'binary' ? '' : form.format,
-    form.pattern ?? '',
+/** Constraints of a value: range, format and default. */
+export const constraintText = (schema: Schema): string => {
+  const constraints = alternativesOf(schema).flatMap((alternative) => [
+    rangeText(alternative.minimum, alternative.maximum, ''),
+    rangeText(alternative.minLength, alternative.maxLength, ' characters'),
+    rangeText(alternative.minItems, alternative.maxItems, ' items'),
+    alternative.format === undefined || alternative.format === 'binary' ? '' : alternative.format,
+    alternative.pattern ?? '',
   ])
-  const otherwise = schema.default === undefined ? '' : `${JSON.stringify(schema.default)} if absent`
-  return [...new Set([...known, otherwise])].filter((text) => text !== '').join(', ')
+  const fallback = schema.default === undefined ? '' : `${JSON.stringify(schema.default)} if absent`
+  return [...new Set([...constraints, fallback])].filter((text) => text !== '').join(', ')
 }
 
-const rangeText = (least: number | undefined, most: number | undefined, unit: string): string => {
-  if (least === undefined && most === undefined) return ''
-  if (most === undefined) return `at least ${least}${unit}`
-  if (least === undefined) return `at most ${most}${unit}`
-  return least === most ? `${least}${unit}` : `${least} to ${most}${unit}`
+const rangeText = (min: number | undefined, max: number | undefined, unit: string): string => {
+  if (min === undefined && max === undefined) return ''
+  if (max === undefined) return `at least ${min}${unit}`
+  if (min === undefined) return `at most ${max}${unit}`
+  return min === max ? `${min}${unit}` : `${min} to ${max}${unit}`
 }

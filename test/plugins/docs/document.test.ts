@@ -137,8 +137,8 @@ describe('4.2 to 4.6: every path is described from its schemas', () => {
   }
 })
 
-describe('the description', () => {
-  it('is a valid document of OpenAPI 3.1', async () => {
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
     assert.match(document.openapi, /^3\.1\./)
     const file = join(import.meta.dirname, '../../data/openapi-3.1.schema.json')
     const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
@@ -146,7 +146,7 @@ describe('the description', () => {
     assert.ok(valid(document), JSON.stringify(valid.errors?.slice(0, 3)))
   })
 
-  it('holds valid JSON schemas alone', () => {
+  it('contains valid JSON schemas', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     const schemas = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.values(operations).flatMap(({ parameters = [], requestBody, responses }) =>
@@ -163,7 +163,7 @@ describe('the description', () => {
     }
   })
 
-  it('names each parameter of a path', () => {
+  it('lists each path parameter', () => {
     for (const [path, operations] of Object.entries(document.paths))
       for (const { parameters = [] } of Object.values(operations)) {
         const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
@@ -175,13 +175,13 @@ describe('the description', () => {
       }
   })
 
-  it('tells the routes of a plugin, and none that is hidden', () => {
+  it('includes routes of plugins, except hidden ones', () => {
     assert.equal(operation('GET /api/greetings').summary, 'Greet')
     assert.ok(operation('GET /api/plain').responses['200'])
     assert.equal(document.paths['/api/secret'], undefined)
   })
 
-  it('has one spelling of each model path, no page, no form and no asset', () => {
+  it('has one spelling of each model path, and no pages, forms or assets', () => {
     const stray = Object.keys(document.paths).filter((path) => !/^\/(?:$|api\/|v1\/|mcp\/\{|metrics$)/.test(path))
     assert.deepEqual(stray, [])
     assert.deepEqual(
@@ -190,14 +190,14 @@ describe('the description', () => {
     )
   })
 
-  it('says where a key is needed', () => {
+  it('states where a key is required', () => {
     for (const line of ['POST /v1/messages', 'GET /v1/models', 'POST /mcp/{server_id}', 'POST /v1/traces'])
       assert.deepEqual(operation(line).security, [{ gateway_key: [] }, { x_api_key: [] }], line)
     for (const line of ['GET /api/health', 'POST /api/v1/traces', 'HEAD /'])
       assert.equal(operation(line).security, undefined, line)
   })
 
-  it('shows model requests that a provider of their style takes', () => {
+  it('has examples of model requests that their API style accepts', () => {
     const shown = (path: string) => operation(`POST ${path}`).requestBody?.content?.['application/json']?.example
     const messages = [{ role: 'user', content: 'Hello' }]
     assert.deepEqual(shown('/v1/chat/completions'), { model: 'small-model', messages })
@@ -205,7 +205,7 @@ describe('the description', () => {
     assert.deepEqual(shown('/v1/messages'), { model: 'small-model', messages, max_tokens: 64 })
   })
 
-  it('says where the approver key is asked for', () => {
+  it('states where the approver key is required', () => {
     const takers = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.entries(operations).flatMap(([method, { parameters = [] }]) =>
         parameters.some(({ name }) => name === 'x-guard-approver-key') ? [`${method} ${path}`] : [],
@@ -222,7 +222,7 @@ describe('the description', () => {
     ])
   })
 
-  it('names no code that there is not, and no group that is not told', () => {
+  it('mentions only existing codes, and describes every group', () => {
     // reasons of the MCP policy, which begin with its name, are no errors
     const named: readonly string[] = JSON.stringify(document).match(/\b(?!MCP_)[A-Z]+_[A-Z_]+\b/g) ?? []
     const { errorCodes, detectors } = started.gateway
@@ -242,7 +242,7 @@ describe('the description', () => {
     )
   })
 
-  it('lets a client leave out what may be absent', () => {
+  it('marks optional bodies and parameters', () => {
     assert.equal(operation('POST /api/sessions/{id}/pause').requestBody?.required, false)
     assert.equal(operation('POST /api/v1/traces').requestBody?.required, true)
   })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Description } from '../../../plugins/docs/page/description.ts'
-import { operationsOf, type Placed } from '../../../plugins/docs/page/description.ts'
+import { type LocatedOperation, operationsOf } from '../../../plugins/docs/page/description.ts'
 import { exampleCommand } from '../../../plugins/docs/page/example.ts'
 import { type Started, startGateway } from '../../kit.ts'
 
 let started: Started
-let operations: readonly Placed[]
+let operations: readonly LocatedOperation[]
 before(async () => {
   started = await startGateway({
     config: 'mcp: { servers: { files: { transport: http, target: "http://127.0.0.1:9/mcp" } } }',
@@ -15,9 +15,9 @@ before(async () => {
 })
 after(() => started.close())
 
-const commandOf = (placed: Placed): string => exampleCommand(placed, { origin: started.url, guard: 'guard' })
+const commandOf = (placed: LocatedOperation): string => exampleCommand(placed, { origin: started.url, guard: 'guard' })
 
-const pageOf = async ({ id }: Placed): Promise<string> => {
+const pageOf = async ({ id }: LocatedOperation): Promise<string> => {
   const answer = await fetch(`${started.url}/docs/${encodeURIComponent(id)}`, { headers: { accept: 'text/html' } })
   return (await answer.text()).replaceAll('&quot;', '"').replaceAll('&#39;', "'")
 }
@@ -25,8 +25,8 @@ const pageOf = async ({ id }: Placed): Promise<string> => {
 /** What a command sends. */
 const bodyOf = (command: string): string | undefined => / -d '(.*)'$/.exec(command)?.[1]
 
-describe('the command on the page of an operation', () => {
-  it('goes to the address by which the page was reached, and is called as the program was', async () => {
+describe('the example command of an operation', () => {
+  it('uses the origin of the page and the command line of the program', async () => {
     started.gateway.calledAs = { here: 'npm run -s guard --', anywhere: 'guard' }
     const messages = operations.find(({ path }) => path === '/v1/messages') ?? assert.fail()
     const text = await pageOf(messages)
@@ -34,10 +34,10 @@ describe('the command on the page of an operation', () => {
     assert.ok(text.includes('Bearer $(npm run -s guard -- key print)'))
     assert.doesNotMatch(text, /in braces/)
     const one = operations.find(({ path }) => path === '/api/v1/runs/{trace_id}') ?? assert.fail()
-    assert.match(await pageOf(one), /What stands in braces is to be filled in/)
+    assert.match(await pageOf(one), /Fill in the values in braces/)
   })
 
-  it('sends what its route takes', async () => {
+  it('sends a body that the route accepts', async () => {
     const { json } = await started.request('POST', '/api/demo/run', { scenario: 'exact-loop' })
     const { session_id, trace_ids } = json as { readonly session_id: string; readonly trace_ids: readonly string[] }
     await started.request('POST', '/api/agents', { id: 'coder' })
@@ -65,7 +65,7 @@ describe('the command on the page of an operation', () => {
     assert.ok(taken.length >= 14, taken.join('\n'))
   })
 
-  it('sends a file where the body is one, and quotes what a shell would read', () => {
+  it('sends a file for a binary body, and quotes for the shell', () => {
     const file = operations.find(({ path }) => path === '/api/v1/runs/import') ?? assert.fail()
     assert.match(commandOf(file), /content-type: application\/json' \\\n {2}--data-binary '@\{file\}'$/)
     const example = { name: "the agent's" }

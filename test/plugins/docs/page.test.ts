@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Plugin } from 'guard-gateway/core'
 import type { Description, Schema } from '../../../plugins/docs/page/description.ts'
 import { rowsOf } from '../../../plugins/docs/page/schema-rows.ts'
-import { limitText, typeText } from '../../../plugins/docs/page/schema-words.ts'
+import { constraintText, typeText } from '../../../plugins/docs/page/schema-words.ts'
 import { type Started, startGateway } from '../../kit.ts'
 
 /** Adds a route in a group of its own. */
@@ -39,7 +39,7 @@ const page = async (path: string, status = 200): Promise<string> => {
 const textOf = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
 describe('/docs', () => {
-  it('lists every operation of /openapi.json by its group, and every link leads somewhere', async () => {
+  it('lists every operation of /openapi.json by group, with valid links', async () => {
     const text = await page('/docs')
     const wanted = Object.entries(description.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
@@ -57,34 +57,34 @@ describe('/docs', () => {
     }
   })
 
-  it('finds operations by words of path and purpose', async () => {
+  it('searches path and purpose', async () => {
     const rows = (text: string) => [...text.matchAll(/<tr id="([^"]+)" data-row/g)].map(([, id]) => id)
     assert.deepEqual(rows(await page('/docs?q=resume+agent')), ['post-api-agents-id-resume'])
-    assert.match(await page('/docs?q=%3Cnothing%3E'), /value="&lt;nothing&gt;"[\s\S]*Nothing is like this/)
+    assert.match(await page('/docs?q=%3Cnothing%3E'), /value="&lt;nothing&gt;"[\s\S]*No operation matches/)
   })
 
-  it('tells of an operation what it takes and answers, and the command that asks for it', async () => {
+  it('shows request, responses and example command of an operation', async () => {
     const text = await page('/docs/post-v1-messages')
     const told = textOf(text)
-    assert.match(told, /It asks for a key/)
+    assert.match(told, /Requires a key/)
     assert.match(told, /x-guard-mode header &quot;shadow&quot; \| &quot;enforce&quot; Heard only with/)
-    assert.match(told, /messages string \| object\[\] needed The conversation/)
+    assert.match(told, /messages string \| object\[\] required The conversation/)
     assert.match(told, /curl -X POST &quot;http:\/\/127\.0\.0\.1:\d+\/v1\/messages&quot; .*small-model/)
-    assert.match(told, /429 .*Otherwise Refused/)
+    assert.match(told, /429 .*Default Error/)
     const runs = textOf(await page('/docs/get-api-v1-runs-trace_id'))
-    assert.match(runs, /trace_id string needed/)
+    assert.match(runs, /trace_id string required/)
     assert.match(runs, /spans\[\]\.events\[\]\.name string/)
     assert.match(
       textOf(await page('/docs/post-api-v1-compare')),
-      /left string needed .* or .*trace_ids string\[\] needed 2 items/,
+      /left string required .* or .*trace_ids string\[\] required 2 items/,
     )
   })
 
-  it('has no page of what is not described', async () => {
+  it('has no page for an unknown operation', async () => {
     assert.match(await page('/docs/get-nowhere', 404), /No operation is called &quot;get-nowhere&quot;/)
   })
 
-  it('is a page in the navigation, and not for pages of other sites', async () => {
+  it('is in the navigation, and rejects other hosts', async () => {
     assert.match(await page('/docs'), /<a href="\/docs" data-key="d" aria-current="page">Docs<\/a>/)
     for (const path of ['/docs', '/docs/get-metrics', '/openapi.json']) {
       const { status } = await started.request('GET', path, undefined, { origin: 'https://evil.example' })
@@ -115,10 +115,10 @@ describe('a schema', () => {
   for (const [schema, type, limits] of words)
     it(`${JSON.stringify(schema)} reads ${type}`, () => {
       assert.equal(typeText(schema), type)
-      assert.equal(limitText(schema), limits)
+      assert.equal(constraintText(schema), limits)
     })
 
-  it('names its members however deep they lie, each once', () => {
+  it('lists nested members once', () => {
     const inner: Schema = { type: 'object', required: ['b'], properties: { b: { type: 'string' } } }
     const schema: Schema = {
       allOf: [{ properties: { z: {} } }],

@@ -30,7 +30,7 @@ const contentOf = (line: string): Content => operation(line).requestBody?.conten
 const takes = (line: string, body: unknown): boolean =>
   new Ajv2020({ strict: false }).validate(contentOf(line)['application/json']?.schema ?? false, body)
 
-describe('what is described of bodies', () => {
+describe('described bodies', () => {
   const odd = { constructor: 1 }
   for (const [line, body] of [
     ['PATCH /api/sessions/{id}', { name: 'n' }],
@@ -42,14 +42,14 @@ describe('what is described of bodies', () => {
     ['POST /api/demo/run', { scenario: 's' }],
     ['POST /api/v1/runs/{trace_id}/pin', { pinned: true }],
   ] as const)
-    it(`${line}: no member that its route refuses`, () => {
+    it(`${line}: have only members that the route accepts`, () => {
       assert.ok(takes(line, body))
       assert.ok(!takes(line, { ...body, ...odd }))
     })
-  it('rules without members that mean nothing', () => {
+  it('rules without unused members', () => {
     assert.ok(!takes('PUT /api/policies/{project_id}', [{ rule_type: 'exact_repeat', ...odd }]))
   })
-  it('the form of a status', () => {
+  it('the response of a status', () => {
     assert.ok(takes('POST /api/v1/traces', { status: 'gone_wrong' }))
     assert.ok(!takes('POST /api/v1/traces', { status: 'Gone wrong' }))
   })
@@ -58,9 +58,9 @@ describe('what is described of bodies', () => {
   })
 })
 
-describe('what is described of queries', () => {
+describe('described queries', () => {
   for (const line of ['GET /api/sessions', 'GET /api/sessions/{id}/events', 'GET /api/v1/mcp/events'])
-    it(`${line}: parameters that may be left out`, () => {
+    it(`${line}: have optional parameters`, () => {
       const { parameters = [] } = operation(line)
       for (const { name, required } of parameters) assert.equal(required, name === 'id', name)
     })
