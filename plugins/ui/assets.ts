@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 
-/** A file that pages load, under an address that changes with its content. */
+/** A static file whose address contains a hash of its content. */
 export interface Asset {
   readonly name: string
   readonly url: string
@@ -11,7 +11,7 @@ export interface Asset {
   readonly bytes: Buffer
 }
 
-/** Name to where it is found; a sheet goes before those in front of it. */
+/** Name to source file. A style sheet precedes those it overrides. */
 const sources: Readonly<Record<string, string>> = {
   'app.css': 'guard-gateway/assets/app.css',
   'tables.css': 'guard-gateway/assets/tables.css',
@@ -42,7 +42,7 @@ const types: Readonly<Record<string, string>> = {
 const HASH_CHARS = 12
 const A_YEAR = 31_536_000
 
-/** Reads every asset; all lie in one folder named by the hash of all, so that scripts find one another by relative names. */
+/** Reads all assets. They share a folder named by their common hash, so that scripts import one another by relative names. */
 export const loadAssets = async (): Promise<ReadonlyMap<string, Asset>> => {
   const files = await Promise.all(
     Object.entries(sources).map(
@@ -60,7 +60,7 @@ export const loadAssets = async (): Promise<ReadonlyMap<string, Asset>> => {
   )
 }
 
-/** Serves assets to be kept for a year. */
+/** Serves assets with a cache lifetime of one year. */
 export const assetRoutes = (app: FastifyInstance, assets: ReadonlyMap<string, Asset>): void => {
   for (const { url, type, bytes } of assets.values()) {
     app.get(url, { schema: { hide: true } as object }, (_request, reply) =>

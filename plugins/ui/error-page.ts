@@ -3,9 +3,9 @@ import { html } from 'guard-gateway/lib/html'
 import { pathOf } from './page-request.ts'
 import type { Shell } from './shell.ts'
 
-/** A request that led to an error. */
+/** A request that failed. */
 export interface Failed {
-  /** Path and query as they were asked for. */
+  /** Path and query of the request. */
   readonly url: string
   readonly request_id: string
 }
@@ -20,7 +20,7 @@ const headings: Readonly<Record<number, string>> = {
   503: 'Not available now',
 }
 
-/** The page of an error: what was asked, what is wrong, where to go on. */
+/** Error page with the request, the error and links. */
 export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: Failed): string => {
   const status = statusOf(error)
   const { code, message } = errorBody(error)

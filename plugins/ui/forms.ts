@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { type FieldFault, type Form, formKind, pageKind } from 'guard-gateway/lib/page'
 import { withNotice } from './notices.ts'
-import { askOf, pathOf } from './page-request.ts'
+import { pageRequest, pathOf } from './page-request.ts'
 import { sendPage } from './pages.ts'
 import type { Shell } from './shell.ts'
 
@@ -11,7 +11,7 @@ const MAX_FIELDS = 2_000
 
 type Params = Readonly<Record<string, string>>
 
-/** Takes every registered form: done, it leads elsewhere by 303; refused, its page comes back with what was typed, under an address that leads to the page itself when it is opened anew. */
+/** Handles posts of all registered forms. Success redirects with 303. A rejected form renders its page again with the typed values, under an address that also works for GET. */
 export const formRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
@@ -48,29 +48,29 @@ const take = async (
   if ('faults' in sent) return rerenderForm(gateway, shell, form, request, reply, back, fields, sent.faults)
   if ('view' in sent) {
     const page = { id: form.id, path: form.page, render: async () => sent.view }
-    return sendPage(shell, page, reply, { ...askOf(gateway, request), url: back })
+    return sendPage(shell, page, reply, { ...pageRequest(gateway, request), url: back })
   }
   const target = returnTo(sent.location ?? null) ?? withRowAnchor(back, sent.at, form, params)
   return reply.redirect(withNotice(target, sent.notice, sent.about), 303)
 }
 
-/** Where a form leads when it is done: a path of this server as a header can carry it, or nothing. */
+/** Redirect target after success: a path of this server that is valid in a header, or undefined. */
 const returnTo = (given: string | null): string | undefined => {
   if (given === null || !/^\/(?![/\\])/.test(given) || /[^!-~]|\\/.test(given)) return undefined
   return given
 }
 
-/** A list with the row to be shown at; the page of the thing itself stays as it is. */
+/** Adds a row anchor to a list; the page of the item itself needs none. */
 const withRowAnchor = (back: string, at: string | undefined, { page }: Form, params: Params): string => {
-  const isItsOwn = page.includes(':') && pathOf(back) === fillPattern(page, params)
-  return at === undefined || isItsOwn || back.includes('#') ? back : `${back}#${encodeURI(at)}`
+  const isSamePage = page.includes(':') && pathOf(back) === fillPattern(page, params)
+  return at === undefined || isSamePage || back.includes('#') ? back : `${back}#${encodeURI(at)}`
 }
 
-/** A pattern with its parameters filled in. */
+/** Fills the parameters of a path pattern. */
 const fillPattern = (pattern: string, params: Params): string =>
   pattern.replaceAll(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''))
 
-/** What the form says; an error that names a field becomes that field's fault. */
+/** Submits the form. An error that names a field becomes a field error. */
 const submit = async (form: Form, posted: Parameters<Form['submit']>[0]) => {
   try {
     return await form.submit(posted)
@@ -80,7 +80,7 @@ const submit = async (form: Form, posted: Parameters<Form['submit']>[0]) => {
   }
 }
 
-/** The form's page once more, as it was reached, with what was typed and what is wrong. */
+/** Renders the page of a form again, with the typed values and the errors. */
 const rerenderForm = (
   gateway: Gateway,
   shell: Shell,
@@ -94,6 +94,6 @@ const rerenderForm = (
   const page = [...gateway.registry(pageKind)].find(({ path }) => path === form.page)
   if (page === undefined) throw new GuardError('NOT_FOUND')
   const query = new URLSearchParams(back.split('?', 2)[1] ?? '')
-  const ask = { ...askOf(gateway, request), query, url: back, refused: { form: form.id, fields, faults } }
+  const ask = { ...pageRequest(gateway, request), query, url: back, refused: { form: form.id, fields, faults } }
   return sendPage(shell, page, reply, ask)
 }

@@ -8,12 +8,12 @@ import { documentOf, pageRoutes } from './pages.ts'
 import { Shell } from './shell.ts'
 
 export interface UiOptions {
-  /** What the bar shows as the mode of requests that name none; read anew for each page. */
+  /** Default mode, for the bar; read for each page. */
   readonly default_mode: string
   readonly version: string
 }
 
-/** The shell of all pages: navigation, assets, forms, errors, and the page of what is going on now. All other pages are those of the features. */
+/** The shell of all pages: navigation, assets, forms, errors and the start page. All other pages belong to features. */
 export const ui = (options: UiOptions): Plugin => ({
   name: 'ui',
   requires: ['http'],

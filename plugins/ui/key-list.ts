@@ -1,7 +1,7 @@
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { Page } from 'guard-gateway/lib/page'
 
-/** Keys and what they do, in display order; the keys of pages precede the last one. */
+/** Keyboard shortcuts in display order; those of pages precede the last one. */
 const keys = [
   ['/', 'search'],
   ['j k', 'next, previous row'],
@@ -17,7 +17,7 @@ const keys = [
 ] as const
 const LAST = ['Esc', 'close, clear, leave a field'] as const
 
-/** The list of keys, which script opens. */
+/** Dialog with the keyboard shortcuts. A script opens it. */
 export const keyList = (entries: readonly Page[]): Html => {
   const leading = entries.flatMap(({ nav }) => (nav === undefined ? [] : [[`g ${nav.key}`, nav.label] as const]))
   return html`<dialog id="keys" aria-label="Keys"><dl class="facts">${[...keys, ...leading, LAST].map(

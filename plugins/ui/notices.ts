@@ -3,7 +3,7 @@ import type { Html } from 'guard-gateway/lib/html'
 import { formKind } from 'guard-gateway/lib/page'
 import { queryOf } from './page-request.ts'
 
-/** The sentence that a page shows because a form led to it: from the forms' tables, or from what is on record of what it is about, never from the address itself. */
+/** Notice of a page after a form. The text comes from the form or from stored data, never from the address. */
 export const noticeOf = async (gateway: Gateway, url: string): Promise<Html | string | undefined> => {
   const query = queryOf(url)
   const code = query.get('notice')
@@ -14,7 +14,7 @@ export const noticeOf = async (gateway: Gateway, url: string): Promise<Html | st
   return told ?? form?.notices[code]
 }
 
-/** `target` with a notice's code and what it is about; of several there is the newest. */
+/** Adds a notice code and its subject to `target`; a newer notice replaces an older one. */
 export const withNotice = (target: string, code: string | undefined, about?: string): string => {
   const [rest = '', fragment] = target.split('#', 2)
   const [path = '', search = ''] = rest.split('?', 2)

@@ -11,7 +11,7 @@ const meanings: Readonly<Record<string, string>> = {
   enforce: 'what matches a blocking rule is refused',
 }
 
-/** What is going on now: how the gateway judges, and a part of each feature that has something to tell. */
+/** Start page: the mode of the gateway, and the panels of features. */
 export const nowPage = (gateway: Gateway, options: UiOptions): Page => ({
   id: 'now',
   path: '/',

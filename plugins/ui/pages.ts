@@ -3,16 +3,16 @@ import type { Gateway } from 'guard-gateway/core'
 import type { Html } from 'guard-gateway/lib/html'
 import { type Ask, type Page, pageKind } from 'guard-gateway/lib/page'
 import { noticeOf } from './notices.ts'
-import { askOf, pathOf } from './page-request.ts'
+import { pageRequest, pathOf } from './page-request.ts'
 import type { Shell } from './shell.ts'
 
-/** `HEAD /` is not a page: agents ask by it whether anybody is there. */
+/** `HEAD /` is no page, because agents probe the gateway with it. */
 const routeOptions = ({ id, path }: Page) => ({
   schema: { summary: `Page: ${id}`, hide: true } as object,
   ...(path === '/' ? { exposeHeadRoute: false } : {}),
 })
 
-/** Serves every registered page; a trailing slash redirects to it. */
+/** Serves every registered page. A trailing slash redirects. */
 export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
   for (const page of gateway.registry(pageKind)) {
     if (page.path !== '/')
@@ -20,12 +20,12 @@ export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
         reply.redirect(request.url.replace(/\/(?=\?|$)/, ''), 308),
       )
     app.get(page.path, routeOptions(page), async (request, reply) =>
-      sendPage(shell, page, reply, askOf(gateway, request), await noticeOf(gateway, request.url)),
+      sendPage(shell, page, reply, pageRequest(gateway, request), await noticeOf(gateway, request.url)),
     )
   }
 }
 
-/** A page as a whole document; 422 where it shows a form that was refused. */
+/** Renders a page as a document; 422 if it contains a rejected form. */
 export const documentOf = async (
   shell: Shell,
   page: Page,
@@ -37,7 +37,6 @@ export const documentOf = async (
   return { status, text: shell.document(view, pathOf(ask.url), notice) }
 }
 
-/** Answers with a page. */
 export const sendPage = async (
   shell: Shell,
   page: Page,

@@ -5,12 +5,12 @@ import type { Asset } from './assets.ts'
 import type { UiOptions } from './index.ts'
 import { keyList } from './key-list.ts'
 
-/** What surrounds every page: head, navigation, what is wrong with the gateway, the line that tells of changes. */
+/** The frame of every page: head, navigation, health warnings and the live status line. */
 export class Shell {
   readonly #gateway: Gateway
   readonly #options: UiOptions
   readonly #assets: ReadonlyMap<string, Asset>
-  /** Numbers beside navigation entries, as they were last known. */
+  /** Last known counts of navigation entries. */
   readonly #counts = new Map<string, number>()
 
   constructor(gateway: Gateway, options: UiOptions, assets: ReadonlyMap<string, Asset>) {
@@ -19,12 +19,12 @@ export class Shell {
     this.#assets = assets
   }
 
-  /** A whole document. `path`: the one asked for; the entry that it lies under is marked in the navigation. */
+  /** Renders a document. `path` is the requested one; its navigation entry is marked. */
   document(view: View, path: string, notice?: Html | string): string {
     return `<!doctype html>\n${this.#document(view, path, notice).text}\n`
   }
 
-  /** Asks each navigation entry for its number; one that fails keeps what it had. */
+  /** Updates the counts of navigation entries. An entry that fails retains its count. */
   async count(): Promise<void> {
     await Promise.all(
       this.#entries().map(async ({ id, nav }) => {
@@ -38,7 +38,7 @@ export class Shell {
     )
   }
 
-  /** The page with an entry in the navigation that a path lies under. */
+  /** The page of the navigation entry that contains a path. */
   above(path: string): Page | undefined {
     return this.#entries().find((page) => liesUnder(path, page))
   }
@@ -91,7 +91,7 @@ ${keyList(this.#entries())}
     }</a>`
   }
 
-  /** A bar for each part that says of itself that it is not well. */
+  /** A warning bar for each section whose health is not ok. */
   #unwell(): Html {
     const state = this.#gateway.storage.state
     const parts = [...this.#gateway.health].flatMap(([name, tell]) => {
@@ -114,7 +114,7 @@ ${keyList(this.#entries())}
 const orderOf = ({ nav }: Page): number => nav?.order ?? 0
 const liesUnder = (at: string, { path }: Page): boolean => at === path || at.startsWith(`${path}/`)
 
-/** One sentence where a section of the health answer has a status other than ok. */
+/** Warning for a health section with a status other than ok. */
 const troubleOf = (name: string, section: unknown): readonly string[] => {
   if (typeof section !== 'object' || section === null) return []
   const { status, error } = section as { readonly status?: unknown; readonly error?: unknown }

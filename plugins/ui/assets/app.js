@@ -2,7 +2,7 @@ import { keys } from './keys.js'
 import { live } from './live.js'
 import { timeline } from './timeline.js'
 
-/** Shows the times of a part of the page in the reader's own zone; the exact text stays in the attribute. */
+/** Shows times in the reader's time zone; the exact text remains in the attribute. */
 const localTimes = (part) => {
   const today = new Date().toDateString()
   for (const time of part.querySelectorAll('time[datetime]')) {
@@ -14,7 +14,7 @@ const localTimes = (part) => {
   }
 }
 
-/** Counts down to the moment each `data-until` names; what is over is marked, and its buttons go. */
+/** Counts down to each `data-until`. Expired elements are marked and lose their buttons. */
 const countDown = () => {
   for (const element of document.querySelectorAll('[data-until]')) {
     const left = Math.ceil((Date.parse(element.dataset.until) - Date.now()) / 1000)
@@ -26,7 +26,7 @@ const countDown = () => {
   }
 }
 
-/** Copies the text that a button carries. */
+/** Copies the text of a button. */
 const copy = async ({ dataset }) => {
   await navigator.clipboard.writeText(dataset.copy === 'url' ? location.href : dataset.copy)
   document.getElementById('told').textContent = 'Copied.'
@@ -37,7 +37,7 @@ document.addEventListener('click', (event) => {
   if (button) copy(button).catch(() => {})
 })
 
-/** Fields that take effect when they are changed. */
+/** Fields that take effect on change. */
 document.addEventListener('change', (event) => {
   if (event.target.matches?.('[data-submits]')) event.target.form.requestSubmit()
 })

@@ -1,4 +1,4 @@
-// What scripts of the pages find there are HTML elements, and what they hear of begins at one.
+// Page scripts query only HTML elements, and events start at one.
 
 interface ParentNode {
   querySelector(selectors: 'dialog'): HTMLDialogElement | null

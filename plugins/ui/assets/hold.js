@@ -1,6 +1,6 @@
 const KEPT = 'pointer'
 
-/** Where the pointer was when the page before this one in the same tab went: it says nothing of itself until it moves. */
+/** Last pointer position of the previous page in this tab, because a new page gets no event until the pointer moves. */
 const kept = () => {
   try {
     return JSON.parse(sessionStorage.getItem(KEPT)) ?? undefined
@@ -9,7 +9,7 @@ const kept = () => {
   }
 }
 
-/** Where the pointer rests; none once it has left the window, or where there is none. */
+/** Pointer position; undefined if the pointer left the window or does not exist. */
 let pointer = kept()
 
 /** @param {PointerEvent} event */
@@ -24,14 +24,14 @@ addEventListener('pagehide', () => {
     if (pointer) sessionStorage.setItem(KEPT, JSON.stringify(pointer))
     else sessionStorage.removeItem(KEPT)
   } catch {
-    // where nothing may be kept, the next page waits for the pointer to move
+    // without session storage the next page waits for a pointer event
   }
 })
 document.documentElement.addEventListener('pointerleave', () => {
   pointer = undefined
 })
 
-/** What the pointer is on: between rows the one below it. */
+/** Element below the pointer; between rows, the next row. */
 const under = () => {
   let found = pointer && document.elementFromPoint(pointer.x, pointer.y)
   while (found?.querySelector('[data-row]')) {
@@ -42,18 +42,18 @@ const under = () => {
   return found
 }
 
-/** What must not move: what the pointer or the focus is on, of two the later one, since what stands before that stands before both. */
+/** The element that must not move: the one with the pointer or the focus. Of two, the later one, since content before it also precedes the other. */
 export const anchorIn = (main) => {
   const [first, ...more] = [under(), document.activeElement].filter((one) => one !== main && main.contains(one))
   const isLater = more.length > 0 && first.compareDocumentPosition(more[0]) & Node.DOCUMENT_POSITION_FOLLOWING
   return isLater ? more[0] : first
 }
 
-/** What tells an element without id from others beside it: a section has its heading, whatever is counted there. */
+/** Distinguishes an element without id from its siblings: a section by its heading. */
 const kindOf = ({ tagName, className, firstElementChild: first }) =>
   [tagName, className, first?.matches('h2') && first.textContent.split(' (')[0]].join()
 
-/** The child of `parent` that is what `element` is beside its own siblings: by id, without one by its place among its like. */
+/** The child of `parent` that corresponds to `element`: by id, or by its position among siblings of its kind. */
 const twinOf = (element, parent) => {
   const { id } = element
   if (id) return [...parent.children].find((child) => child.id === id)
@@ -62,7 +62,7 @@ const twinOf = (element, parent) => {
   return [...parent.children].filter(alike)[place]
 }
 
-/** Columns stay as wide as they are, whatever comes into their cells. */
+/** Fixes the widths of columns. */
 const freeze = (table) => {
   const heads = [...(table.rows[0]?.cells ?? [])].map((cell) => [cell, cell.getBoundingClientRect().width])
   if (!heads.every(([, width]) => width)) return
@@ -72,7 +72,7 @@ const freeze = (table) => {
 
 const partsOf = (node, selector) => (node.matches?.(selector) ? [node] : [...(node.querySelectorAll?.(selector) ?? [])])
 
-/** A part as it is shown; what of it is over by now stays in its place, says so, and can be pressed no more. */
+/** The old version of a part; ended elements stay in place, are marked as ended, and are disabled. */
 const keptAs = (node, there, endOf) => {
   const kept = node.cloneNode(true)
   for (const part of partsOf(kept, '[data-gone]')) {
@@ -84,7 +84,7 @@ const keptAs = (node, there, endOf) => {
   return kept
 }
 
-/** Takes what stands before `cut` out of `parent`, and `cut` too unless it is to stay. */
+/** Removes the content of `parent` before `cut`, and `cut` itself unless it stays. */
 const takenBefore = (parent, cut, isStaying) => {
   const taken = [...parent.childNodes]
   taken.length = cut ? taken.indexOf(cut) + (isStaying ? 0 : 1) : 0
@@ -92,7 +92,7 @@ const takenBefore = (parent, cut, isStaying) => {
   return taken
 }
 
-/** The twin of an element, or of the nearest before it that has one. */
+/** The counterpart of an element, or of the nearest preceding sibling that has one. */
 const lastTwin = (element, parent) => {
   let one = element
   let twin
@@ -104,8 +104,8 @@ const lastTwin = (element, parent) => {
 }
 
 /**
- * Makes what is to be shown (`to`) begin as what is shown (`from`) does, down to `anchor`: nothing above that comes, goes or changes places.
- * Gives the rows that wait therefore, and what goes back to what is shown where the newer state of kept rows would move the anchor.
+ * Makes the new version (`to`) equal to the old one (`from`) down to `anchor`, so that nothing above is added, removed or reordered.
+ * Returns the rows that wait, and a function that restores old rows whose newer state would move the anchor.
  */
 export const hold = (from, to, anchor) => {
   const there = new Map([...to.querySelectorAll('[id]')].map((element) => [element.id, element]))
@@ -117,14 +117,14 @@ export const hold = (from, to, anchor) => {
     const kept = keptAs(node, there, endOf)
     const isRow = kept.matches?.('[data-row]')
     const holdsRows = !isRow && kept.querySelector?.('[data-row]')
-    // no row is shown twice: what has its place further down by now stays above until that may change
+    // a row appears once: if it has moved down, it stays above for now
     const fresh = kept.id && (isRow ? there.get(kept.id) : taken.find(({ id }) => id === kept.id))
     if (holdsRows) for (const { id } of partsOf(kept, '[data-row][id]')) there.get(id)?.remove()
     if (!fresh || holdsRows) return kept
     renewed.push([fresh, kept])
     return fresh
   }
-  // rows that are taken out and shown nowhere wait; one that has come up from below stays there
+  // removed rows that appear nowhere else wait; a row that moved up stays below
   const place = (row, at) => {
     const old = document.getElementById(row.id)
     if (!old) waiting.push(row)

@@ -1,9 +1,9 @@
 const isTyping = (element) => element?.matches?.('input, select, textarea')
 
-/** The row that is stood on; at first that of the address. */
+/** The current row; at first that of the address. */
 const current = () => document.querySelector('[data-row].at, body:not([data-stood]) [data-row]:target')
 
-/** Makes a row the one that is stood on. */
+/** Makes a row current. */
 export const goTo = (row) => {
   if (!row) return
   current()?.classList.remove('at')
@@ -20,7 +20,7 @@ const step = (by) => {
   goTo(seen || all[at + by])
 }
 
-/** Clicks what is marked as done by a key, in the chosen row or outside of rows: never in one that nobody chose. */
+/** Clicks the element of a shortcut, in the current row or outside of rows. */
 const press = (key) => {
   const name = CSS.escape(key)
   const target =
@@ -38,7 +38,7 @@ const actions = {
   x: () => current()?.querySelector('[type="checkbox"]')?.click(),
 }
 
-/** What a key does; true: it did something. */
+/** Runs a shortcut; true if there is one. */
 const act = (key) => {
   const action = actions[key]
   if (!action) return press(key)
@@ -46,11 +46,11 @@ const act = (key) => {
   return true
 }
 
-/** Whether an event may be a command. */
+/** Whether an event may be a shortcut. */
 export const isFree = ({ ctrlKey, altKey, metaKey, target }) =>
   !ctrlKey && !altKey && !metaKey && !isTyping(target) && !document.querySelector('dialog[open]')
 
-/** Keys act on real links and buttons, and on nothing while a field has the focus or a dialog is open. */
+/** Shortcuts activate existing links and buttons. They are off while a field has the focus or a dialog is open. */
 export const keys = () => {
   let leading = false
   document.addEventListener('keydown', (event) => {

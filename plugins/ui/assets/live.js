@@ -12,20 +12,20 @@ const mark = (text) => {
   element.textContent = `● ${text}`
 }
 
-/** Whether it can be seen here: a page says by `data-live` which run it shows, `*` for all, by `data-begins` that it shows requests under way. */
+/** Whether the page shows the subject of an event. `data-live` has the run id, `*` for all; `data-begins` marks pages with requests in flight. */
 const concerns = ({ type, data }) => {
   if (type === 'call.begun') return document.querySelector('[data-begins]')
   const scope = document.querySelector('[data-live]')?.dataset.live
   return scope === '*' || data.includes(scope) || document.getElementById('news')
 }
 
-/** A page as the server has it now; undefined where it has none. */
+/** The current version of a page; undefined if the request fails. */
 const pageAt = async (url) => {
   const answer = await fetch(url, { headers: { accept: 'text/html' } }).catch(() => undefined)
   return answer?.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : undefined
 }
 
-/** Says how many rows a list has before the one that was its first. */
+/** Shows the number of rows before the former first row. */
 const countNews = async (note) => {
   const { seen, what } = note.dataset
   const link = note.querySelector('a')
@@ -40,7 +40,7 @@ const countNews = async (note) => {
 const morph = (from, to, isHeld) =>
   Idiomorph.morph(from, to, {
     morphStyle: 'outerHTML',
-    // where the part as a whole has the focus, as behind the link that skips to it, that would keep all of it
+    // focus on the whole part, as after the skip link, would preserve all of it
     ignoreActiveValue: !from.matches(':focus'),
     callbacks: {
       beforeAttributeUpdated: (name, element) => !(isHeld && name === 'style') && beforeAttributeUpdated(name, element),
@@ -48,11 +48,11 @@ const morph = (from, to, isHeld) =>
     },
   })
 
-/** Brings the main part up to date, nothing above `anchor` moving; gives the rows that wait for that to go. */
+/** Updates the main part without moving anything above `anchor`. Returns the rows that wait. */
 const morphBelow = (from, to, anchor) => {
   const place = () => anchor.getBoundingClientRect()
   const { waiting, back } = hold(from, to, anchor)
-  // a page that became shorter than it is scrolled would move, too
+  // a shorter page would scroll
   from.style.minHeight = `${from.offsetHeight}px`
   const { top, left } = place()
   morph(from, to, true)
@@ -66,7 +66,7 @@ const morphBelow = (from, to, anchor) => {
 
 const things = { audit: 'decision', call: 'request', waiting: 'paused session' }
 
-/** Says what waits until the pointer and the focus have gone on, or until it is asked for. */
+/** Shows the number of waiting updates. They apply when pointer and focus leave, or on request. */
 const tellWaiting = (rows) => {
   const [kind, ...more] = new Set(rows.map(({ id }) => id.split('-')[0]))
   const what = more.length > 0 ? 'row' : (things[kind] ?? kind)
@@ -74,7 +74,7 @@ const tellWaiting = (rows) => {
   document.getElementById('waits').textContent = text
 }
 
-/** Brings the page up to date; focus, selection, open parts and what is typed stay, and what stands above the pointer or the focus unless `all` is asked for. */
+/** Updates the page. Focus, selection, open parts, typed values and everything above the pointer or focus stay, unless `all` is set. */
 const refresh = async (renewed, all) => {
   const next = await pageAt(location.href)
   if (!next) return
@@ -88,10 +88,10 @@ const refresh = async (renewed, all) => {
   if (chosen) document.getElementById(chosen)?.classList.add('at')
 }
 
-/** What stands in a field before anybody types. */
+/** Attributes with the initial value of a field. */
 const initial = { checked: 'defaultChecked', selected: 'defaultSelected', value: 'defaultValue' }
 
-/** What the reader has done to an element outlives the server's idea of it, and so does that it cannot be pressed yet. */
+/** The user's changes to an element override the server's version, and so does its settle time. */
 const beforeAttributeUpdated = (name, element) =>
   !(
     name === 'open' ||
@@ -100,7 +100,7 @@ const beforeAttributeUpdated = (name, element) =>
     (name === 'class' && element.matches('.at'))
   )
 
-/** Listens while the page is seen and brings it up to date when what it shows has changed. */
+/** Listens while the page is visible, and updates it after relevant events. */
 export const live = (renewed) => {
   let source
   let waiting = false
@@ -114,7 +114,7 @@ export const live = (renewed) => {
     const note = document.getElementById('news')
     if (note) await countNews(note)
   }
-  // one at a time: an older one could end last
+  // runs one at a time, because an older update could finish last
   const update = (all) => {
     waiting = true
     const next = () => renew(all === true)
@@ -129,7 +129,7 @@ export const live = (renewed) => {
     if (source || document.hidden || !document.querySelector('[data-live], #news')) return
     source = new EventSource('/api/v1/stream')
     source.onopen = () => {
-      // what happened while nobody listened is not told afterwards
+      // events are not replayed, so an update makes up for missed ones
       if (lost) update()
       clearTimeout(lost)
       lost = undefined
@@ -137,7 +137,7 @@ export const live = (renewed) => {
     }
     source.onerror = () => {
       lost ??= setTimeout(() => mark('reload'), GIVE_UP_MS)
-      // a refusal, as by a gateway that is about to end, the browser takes for final
+      // the browser does not reconnect after an error response, as from a gateway that stops
       if (source.readyState === EventSource.CLOSED) setTimeout(again, AGAIN_MS)
     }
     for (const name of ['run.updated', 'call.begun']) source.addEventListener(name, changed)
@@ -162,7 +162,7 @@ export const live = (renewed) => {
     document.getElementById('main').focus({ preventScroll: true })
     update(true)
   })
-  // not every step of what is under way is an event of the stream, nor is that the pointer has gone
+  // some steps of requests in flight, and the pointer's leave, have no stream event
   setInterval(() => {
     if (document.hidden || waiting) return
     const isFree =

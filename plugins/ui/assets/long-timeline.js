@@ -1,16 +1,16 @@
 import { made, rowMaker } from './timeline-row.js'
 
 const PAGE_ROWS = 2000
-/** Rows beyond both edges of the screen that are there already. */
+/** Rendered rows beyond both edges of the screen. */
 const MARGIN_ROWS = 20
 
 let loaded = { path: '', rows: [] }
 
-/** Integers that a double cannot hold stay exact. */
+/** Keeps integers beyond double precision exact. */
 const exact = (_key, value, { source }) =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? BigInt(source) : value
 
-/** All rows of the run at a path, a list of values each. */
+/** Loads all rows of a run as lists of values. */
 const load = async (path, count) => {
   if (loaded.path === path && loaded.rows.length === count) return loaded.rows
   const api = path.replace('/replay/', '/api/v1/runs/')
@@ -22,7 +22,7 @@ const load = async (path, count) => {
   return loaded.rows
 }
 
-/** Which rows are closed, as an address says, and the parameter that turns one of them. */
+/** Closed rows of an address, and the parameter that toggles one. */
 const foldsIn = ({ searchParams }) => {
   const folded = searchParams.has('open')
   const name = folded ? 'open' : 'closed'
@@ -37,7 +37,7 @@ const foldsIn = ({ searchParams }) => {
   }
 }
 
-/** Places of the rows above the row of this id, which are open whatever the address says. */
+/** Indexes of the ancestors of a row. They are open in any case. */
 const pathTo = (rows, rowId) => {
   const path = new Set()
   let at = rows.findIndex(([id]) => `span-${id}` === rowId)
@@ -49,7 +49,7 @@ const pathTo = (rows, rowId) => {
   return path
 }
 
-/** Places of the rows that are not hidden below closed ones. */
+/** Indexes of rows without a closed ancestor. */
 const seenIn = (rows, { isClosed }, path) => {
   const seen = []
   let hidden = Number.POSITIVE_INFINITY
@@ -63,7 +63,7 @@ const seenIn = (rows, { isClosed }, path) => {
 
 const spacer = () => made('td', { class: 'spacer' })
 
-/** Fills the table with all rows of a long run, of which only those near the screen are there; `reveal` brings one there and gives it. */
+/** Virtual list of the rows of a long run. `reveal` renders a row and returns it. */
 export const longTimeline = async (table, url) => {
   const rows = await load(url.pathname, Number(table.dataset.rows))
   const folds = foldsIn(url)

@@ -1,13 +1,13 @@
-// Not a module: it is there before anything of the page is shown, so nothing can be pressed that it has not seen.
+// This is no module, because it must run before the page is visible and can be clicked.
 
 const SETTLES_MS = 500
 const LOOK_MS = 100
-/** Nothing else comes below a pointer by so little. */
+/** Smaller moves do not put another control below the pointer. */
 const NEAR_PX = 3
 
 const pressable = 'main :is(button, [type="checkbox"])'
 
-/** By control: where it was seen last and what it did, and since when each is so. */
+/** For each control: its last position and action, and the times of their last changes. */
 const known = new WeakMap()
 
 const isNear = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]) < NEAR_PX
@@ -20,14 +20,14 @@ const look = (control, now, since = now) => {
   const what = [form?.action, attributes.formaction?.value, name, value, textContent].join()
   const was = known.get(control)
   const isSame = was?.what === what
-  // by scrolling one changes, of what sticks to its place the other
+  // scrolling changes one of both; for sticky elements, the other
   const isStill = isSame && (isNear(was.seen, seen) || isNear(was.placed, placed))
   const is = { seen, placed, what, moved: isStill ? was.moved : now, changed: isSame ? was.changed : since }
   known.set(control, is)
   return is
 }
 
-/** Looks where all that can be pressed is by now; what has moved, appeared or become something else says that it cannot be pressed yet. `since`: from when on keys know what has become something else. */
+/** Records the positions of all controls. A control that moved, appeared or changed its action is unsettled. `since`: time of an action change for keyboard use. */
 const lookAround = (since) => {
   const now = performance.now()
   for (const control of document.querySelectorAll(pressable)) {
@@ -58,7 +58,7 @@ const down = (event) => {
   isTooSoon = control && isNew(control, false)
 }
 
-/** What has just moved or appeared ignores the pointer for half a second, and the keyboard if it has become something else since it got the focus. */
+/** A control that moved or appeared ignores clicks for half a second. It ignores keys if its action changed since it got the focus. */
 const click = (event) => {
   const control = controlOf(event)
   const isKey = event.detail === 0
@@ -75,9 +75,9 @@ document.addEventListener('focusin', () => {
 document.addEventListener('pointerdown', down, true)
 document.addEventListener('click', click, true)
 document.addEventListener('DOMContentLoaded', () => {
-  // what scripts change is looked at before anybody can press it, what moves otherwise soon
+  // changes by scripts are recorded before the next click, other moves soon after
   new MutationObserver(() => lookAround()).observe(document.body, { childList: true, subtree: true })
   setInterval(() => document.hidden || lookAround(), LOOK_MS)
-  // a key has nothing before it that it could have been meant for
+  // controls of the first page are settled for the keyboard
   lookAround(-SETTLES_MS)
 })

@@ -1,4 +1,4 @@
-/** Text in which nothing is hidden, as the server shows it. */
+/** Makes invisible characters visible, as the server does. */
 const visible = (text) =>
   text.replace(
     /[[\p{DI}\p{Cc}\p{Cs}\p{Zl}\p{Zp}]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/gv,
@@ -7,7 +7,7 @@ const visible = (text) =>
 
 const short = (value) => (value < 9.95 ? value.toFixed(1) : Math.min(999, Math.round(value)))
 
-/** A length of time as the server writes it. */
+/** Duration, as the server formats it. */
 const took = (ns) => {
   if (ns === null) return '…'
   const value = Number(ns)
@@ -20,14 +20,14 @@ const took = (ns) => {
   return `${Math.floor(count / 60)} ${whole} ${String(count % 60).padStart(2, '0')} ${part}`
 }
 
-/** A text cut in its middle, as the server does it. */
+/** Shortens a text in the middle, as the server does. */
 const middled = (text, max = 40) => {
   if (text.length <= max) return visible(text)
   const tail = Math.floor(max / 3)
   return visible(`${text.slice(0, max - tail - 1).toWellFormed()}…${text.slice(-tail).toWellFormed()}`)
 }
 
-/** An element with its attributes and what stands in it. */
+/** Creates an element with attributes and content. */
 export const made = (name, attributes, ...content) => {
   const space = /^(svg|rect|text)$/.test(name) ? '2000/svg' : '1999/xhtml'
   const element = document.createElementNS(`http://www.w3.org/${space}`, name)
@@ -36,7 +36,7 @@ export const made = (name, attributes, ...content) => {
   return element
 }
 
-/** Class and sign of a status. */
+/** Class and symbol of each status. */
 const signs = new Map([
   ['error', 'error ✕'],
   ['timeout', 'error ✕'],
@@ -53,7 +53,7 @@ const statusMark = (status) => {
 
 const percent = (share) => `${share.toFixed(2)}%`
 
-/** The word of a decision, behind its bar or before it. */
+/** Label of a decision, after its bar or before it. */
 const decisionMark = (word, from, to) => {
   const kind = /^(block|deny)$/.test(word) ? 'error' : 'warning'
   const before = from < 12 ? 'start' : 'end'
@@ -61,10 +61,10 @@ const decisionMark = (word, from, to) => {
   return made('text', { class: kind, x: percent(x), dx, y: 11, 'text-anchor': anchor }, `◆ ${visible(word)}`)
 }
 
-/** Places named in an attribute; undefined where there is none. */
+/** Positions in an attribute; undefined if absent. */
 const placesIn = (text) => (text === undefined ? undefined : new Set(JSON.parse(`[${text}]`)))
 
-/** Makes rows as the server does, from lists of values; `folds` says which are closed. */
+/** Renders rows from lists of values, as the server does. `folds` has the closed rows. */
 export const rowMaker = (table, url, rows, folds) => {
   const { origin, from, to, critical, matches } = table.dataset
   const [zero, first, width] = [BigInt(origin), Number(from), Number(to) - Number(from)]

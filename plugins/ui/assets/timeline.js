@@ -4,7 +4,7 @@ import { made } from './timeline-row.js'
 
 const isPlain = (event) => !event.shiftKey && isFree(event)
 
-/** Parameters without what chooses a span: where they are alike, the rows are. */
+/** The address without the selected span. Equal results mean equal rows. */
 const rowsOf = (url) => {
   const query = new URLSearchParams(url.search)
   for (const name of ['span', 'notice', 'after']) query.delete(name)
@@ -18,7 +18,7 @@ let shown = new URL(location.href)
 let long
 let going
 
-/** The page at an address without the parts that are here already. */
+/** Fetches a page without the parts that are already loaded. */
 const fetched = async (url, part, signal) => {
   const asked = new URL(url)
   if (part) asked.searchParams.set('part', part)
@@ -42,13 +42,13 @@ const choose = (row) => {
   row.scrollIntoView({ block: 'nearest' })
 }
 
-/** The row of a span, brought to where it can be seen; undefined while it has none. */
+/** The row of a span, scrolled into view; undefined if it has none. */
 const revealed = (id) => id && (document.getElementById(id) ?? long?.reveal(id))
 
-/** The row that the table says is chosen. */
+/** The selected row. */
 const chosen = () => document.getElementById('timeline')?.dataset.selected
 
-/** Chooses the row of an address; the one that is stood on stays, unless another is chosen. */
+/** Selects the row of an address. The current row stays unless another is selected. */
 const place = (url, at, was) => {
   const finds = url.searchParams.has('find')
   const row = revealed(rowOf(url) || (finds && chosen()))
@@ -56,7 +56,7 @@ const place = (url, at, was) => {
   goTo(row && (finds || row.id !== was) ? row : document.getElementById(at))
 }
 
-/** Shows what an address says; only what differs is fetched. */
+/** Shows an address; fetches only the difference. */
 const show = async (url) => {
   going?.abort()
   going = new AbortController()
@@ -78,7 +78,7 @@ const go = (href) => {
   })
 }
 
-/** What follows from the table that stands there now. */
+/** Initialises the scripts of the current table. */
 const begin = async () => {
   long = undefined
   const link = document.getElementById('load-all')
@@ -90,7 +90,7 @@ const begin = async () => {
   }
 }
 
-/** Dragging over the overview zooms to what was passed over. */
+/** Dragging over the overview zooms to the range. */
 const drag = (event) => {
   const map = event.target.closest?.('#overview')
   if (!map || event.button !== 0) return
@@ -126,7 +126,7 @@ const click = (event) => {
   go(link.href)
 }
 
-/** Arrows close and open the row that is stood on. */
+/** Arrow keys close and open the current row. */
 const arrow = (event) => {
   const wanted = { ArrowLeft: 'true', ArrowRight: 'false' }[event.key]
   if (!wanted || !isPlain(event)) return
@@ -137,7 +137,7 @@ const arrow = (event) => {
   fold.click()
 }
 
-/** Makes a timeline quick: what is chosen, closed, found or zoomed to is shown without loading the page. */
+/** Makes selection, folding, search and zoom work without a page load. */
 export const timeline = () => {
   document.addEventListener('click', click)
   document.addEventListener('pointerdown', drag)

@@ -35,7 +35,7 @@ const textOf = async (path: string): Promise<string> => {
   return (await answer.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
-test('costs name the currency of the price file on every page', async () => {
+test('every page with costs names the currency of the price file', async () => {
   for (const path of pages) {
     const text = await textOf(path)
     assert.match(text, /Cost(?: today)?, EUR|\d EUR/, path)

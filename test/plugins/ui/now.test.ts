@@ -40,11 +40,11 @@ const panels: Plugin = {
   },
 }
 
-describe('the page of what is going on now', () => {
+describe('the start page', () => {
   let started: Started
   afterEach(() => started.close())
 
-  it('tells what to do as long as nothing has come by, and what each feature has to tell', async () => {
+  it('shows next steps before the first request, and the panels of features', async () => {
     const faults: string[] = []
     started = await startGateway({
       plugins: [
@@ -67,14 +67,14 @@ describe('the page of what is going on now', () => {
     assert.doesNotMatch(text, /Last flagged|Sessions of|Pending/)
   })
 
-  it('leaves HEAD / to agents that ask whether anybody is there', async () => {
+  it('answers HEAD / for agents that probe', async () => {
     started = await startGateway()
     const answer = await fetch(started.url, { method: 'HEAD' })
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
   })
 })
 
-describe('requests', () => {
+describe('the start page’s requests', () => {
   let service: Awaited<ReturnType<typeof startService>>
   before(async () => {
     service = await startService({
@@ -85,7 +85,7 @@ describe('requests', () => {
   after(() => service[Symbol.asyncDispose]())
   const dialect = dialectOf('messages')
 
-  it('under way are shown with their session, and gone when they end', async () => {
+  it('are listed with their session while in flight', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     service.provider.script({ until: promise })
     const arrived = service.provider.next()
@@ -102,7 +102,7 @@ describe('requests', () => {
     assert.match(await pageAt(service.gateway.url), /None at this moment/)
   })
 
-  it('that were flagged or blocked stand before the others, each with its evidence', async () => {
+  it('that were flagged or blocked precede others, with evidence', async () => {
     for (let turn = 0; turn < 4; turn++)
       await service.send(dialect, looping(1), { 'x-guard-session-id': 'looping', 'x-guard-project-id': 'loops' })
     const text = await pageAt(service.gateway.url)
@@ -114,14 +114,14 @@ describe('requests', () => {
     assert.match(textOf(text), /Last hour: 5 requests, 2 flagged/)
   })
 
-  it('are summed up by upstream, each counted once, with how it answers', async () => {
+  it('are counted once per upstream, with its state', async () => {
     const rowOf = async (name: string): Promise<string> => {
       const [, row = ''] = (await pageAt(service.gateway.url)).split(`<tr id="upstream-${name}">`)
       return textOf(row.slice(0, row.indexOf('</tr>')))
     }
     const before = await rowOf('near')
     assert.match(before, /near ✓ answers .* 5 in the last hour /)
-    assert.match(await rowOf('idle'), /idle not asked today 0 in the last hour/)
+    assert.match(await rowOf('idle'), /idle no requests today 0 in the last hour/)
     service.provider.script({ status: 500, body: '{}' })
     await service.send(dialect, looping(2))
     assert.match(await rowOf('near'), /near ✕ errors .* 6 in the last hour /)
@@ -132,8 +132,8 @@ describe('requests', () => {
   })
 })
 
-describe('sessions of late', () => {
-  it('are told after a restart as before it, whichever of them somebody looks at', async () => {
+describe('the start page’s recent sessions', () => {
+  it('are the same after a restart, for any reader', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-now-'))
     const start = () => startGateway({ folder, backend: 'sqlite' })
     const told = async ({ url }: Started) => {
@@ -155,8 +155,8 @@ describe('sessions of late', () => {
   })
 })
 
-describe('tool calls', () => {
-  it('that wait for a person come first, to be answered there, then those that were refused', async () => {
+describe('the start page’s tool calls', () => {
+  it('list pending approvals first, with their buttons, then denied calls', async () => {
     await using service = await startMcp({
       policy: `version: 1
 default: allow

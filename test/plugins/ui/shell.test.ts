@@ -56,7 +56,7 @@ const send = (path: string, fields: Readonly<Record<string, string>>, headers: R
     redirect: 'manual',
   })
 
-test('a plugin adds a page and an entry in the navigation with its number', async () => {
+test('a plugin adds a page and a navigation entry with a count', async () => {
   const answer = await page('/notes/a%3Cb?q=%22x%22')
   const text = await answer.text()
   assert.equal(answer.status, 200)
@@ -65,7 +65,7 @@ test('a plugin adds a page and an entry in the navigation with its number', asyn
   assert.match(text, /data-key="n">Notes <span class="count">3<\/span>/)
 })
 
-test('a slash behind the path of a page leads to the page, with the query it came with', async () => {
+test('a trailing slash redirects, with the query', async () => {
   for (const [path, location] of [
     ['/sessions/', '/sessions'],
     ['/mcp/?a=b/', '/mcp?a=b/'],
@@ -77,7 +77,7 @@ test('a slash behind the path of a page leads to the page, with the query it cam
   assert.equal((await page('//example.org/')).status, 404)
 })
 
-test('a document may load our own files alone, and nothing in it is inline', async () => {
+test('a document loads only local files, and has no inline script', async () => {
   const answer = await page('/notes/a')
   const policy = answer.headers.get('content-security-policy') ?? ''
   for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"])
@@ -87,7 +87,7 @@ test('a document may load our own files alone, and nothing in it is inline', asy
   assert.doesNotMatch(await answer.text(), /<style|style=|<script>|\son\w+=/)
 })
 
-test('assets are kept for a year under an address that changes with them', async () => {
+test('assets have hashed addresses and a cache lifetime of a year', async () => {
   const text = await (await page('/notes/a')).text()
   const [, url = ''] = /href="(\/ui\/assets\/[0-9a-f]{12}\/app\.css)"/.exec(text) ?? []
   const answer = await fetch(started.url + url)
@@ -97,7 +97,7 @@ test('assets are kept for a year under an address that changes with them', async
   assert.match(await script.text(), /Idiomorph/)
 })
 
-test('a form that is done leads back with a notice', async () => {
+test('a successful form redirects with a notice', async () => {
   const answer = await send('/ui/notes/a/rename', { name: 'b', return_to: '/notes/a?q=1&notice=old' })
   assert.equal(answer.status, 303)
   assert.equal(answer.headers.get('location'), '/notes/a?q=1&notice=renamed')
@@ -106,20 +106,20 @@ test('a form that is done leads back with a notice', async () => {
   assert.doesNotMatch(await (await page('/notes/a?notice=free+text')).text(), /free text|class="notice"/)
 })
 
-test('a form that was sent from a list leads back to the row that it was about', async () => {
+test('a form in a list redirects to its row', async () => {
   const { headers } = await send('/ui/notes/a/rename', { name: 'b', return_to: '/notes?q=1' })
   assert.equal(headers.get('location'), '/notes?q=1&notice=renamed#note-1')
   const own = await send('/ui/notes/a/rename', { name: 'b', return_to: '/notes/a' })
   assert.equal(own.headers.get('location'), '/notes/a?notice=renamed')
 })
 
-test('the address of a form that was refused leads to its page when it is opened anew', async () => {
+test('the address of a rejected form shows its page on GET', async () => {
   const answer = await page('/ui/notes/a%3Fb/rename')
   assert.equal(answer.status, 303)
   assert.equal(answer.headers.get('location'), '/notes/a%3Fb')
 })
 
-test('a form never leads to another host', async () => {
+test('a form never redirects to another host', async () => {
   for (const return_to of [
     '//evil.example/',
     '/\\evil.example',
@@ -133,7 +133,7 @@ test('a form never leads to another host', async () => {
   }
 })
 
-test('a form that is refused comes back with what was typed and what is wrong', async () => {
+test('a rejected form shows the typed values and the errors', async () => {
   const empty = await send('/ui/notes/a/rename', { name: '' })
   assert.equal(empty.status, 422)
   assert.match(await empty.text(), /A name is needed\./)
@@ -142,7 +142,7 @@ test('a form that is refused comes back with what was typed and what is wrong', 
   assert.match(await thrown.text(), /<p>throwsThat name is taken\.<\/p>/)
 })
 
-test('a form of another site is refused, and so is one that is no form', async () => {
+test('a form of another site or of another type is rejected', async () => {
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'same-site' }])
     assert.equal((await send('/ui/notes/a/rename', { name: 'b' }, headers)).status, 403)
   const json = await fetch(`${started.url}/ui/notes/a/rename`, {
@@ -153,7 +153,7 @@ test('a form of another site is refused, and so is one that is no form', async (
   assert.equal(json.status, 415)
 })
 
-test('what is not there has a page that tells where to go on, and JSON for programs', async () => {
+test('a missing page has an error page with links, and JSON for programs', async () => {
   for (const path of ['/nowhere', '/notes/absent']) {
     const answer = await page(`${path}?q=<script>`)
     const text = await answer.text()
@@ -167,7 +167,7 @@ test('what is not there has a page that tells where to go on, and JSON for progr
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
 })
 
-test('styles and scripts of ours stay small', async () => {
+test('styles and scripts stay small', async () => {
   const folder = join(import.meta.dirname, '../../../plugins/ui/assets')
   const bytes = { css: 0, js: 0 }
   for (const name of await readdir(folder)) {
