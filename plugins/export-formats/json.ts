@@ -25,7 +25,7 @@ import {
   spanRecord,
 } from 'guard-gateway/lib/trace-file'
 
-/** Attributes nest 32 deep, five levels into the bundle; what goes further is no bundle. */
+/** Attributes nest 32 levels, from level five of the bundle. */
 const MAX_DEPTH = 64
 
 /** The native bundle, trace.v1: the run, its spans depth first with their events, the run's own events, artifacts. */
@@ -93,7 +93,7 @@ class BundleWriter implements TraceWriter {
     return before + writeJson(record)
   }
 
-  /** What stands between here and a later section. */
+  /** Text between the current position and a later section. */
   #to(section: Section): string {
     let between = this.#endSpan()
     for (const [from, next] of following) {
@@ -125,13 +125,13 @@ const isTop = (path: ImportPlace['path']): boolean => path.length === 0
 
 const whereIn = (element: JsonElement) => (place: ImportPlace) => placeInElement(element, place)
 
-/** What stands around the records, which may come behind them. */
+/** Reads the fields of the bundle, which may follow the records. */
 const readRun = (file: ImportSource, outline: RunOutline): void => {
   for (const element of jsonElements(file, lists, MAX_DEPTH, isTop)) {
     try {
       const bundle = recordAt(element.value, top)
       needSchema(bundle, top)
-      // their elements were read apart; what is left is checked to be lists
+      // their elements were read separately; this checks that the rest are lists
       for (const member of Object.keys(lists)) elementsOf(bundle, member, top).next()
       const at = inside(top, 'run')
       outline.describe(runDraft(recordAt(bundle.run, at), at), at)

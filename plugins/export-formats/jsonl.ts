@@ -28,10 +28,10 @@ import {
   traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
 
-/** Attributes nest 32 deep, one level into a line. */
+/** Attributes nest 32 levels, from level one of a line. */
 const MAX_DEPTH = 64
 
-/** One record a line: the run, then its spans in tree order, each followed by its events, then artifacts. */
+/** One record per line: the run, then its spans in tree order, each with its events, then artifacts. */
 export const jsonl = exportFormat({
   id: 'jsonl',
   mediaType: 'application/x-ndjson',
@@ -40,9 +40,9 @@ export const jsonl = exportFormat({
   writer: (run) => new LineWriter(run),
   accepts: ({ members }) => members.has('type'),
   read(file) {
-    const runs = new Map<string, Found>()
-    for (const placed of linesOf(file)) orRefused(() => look(placed, runs))
-    const outlines = orRefused(() => outlinesOf(runs))
+    const runs = new Map<string, FoundRun>()
+    for (const located of linesOf(file)) withFileLocation(() => collectRun(located, runs))
+    const outlines = withFileLocation(() => outlinesOf(runs))
     outlined(recordsOf(file, runs))
     return readingOf(outlines, () => recordsOf(file, runs))
   },
@@ -85,8 +85,8 @@ interface Line {
   readonly place: ImportPlace
 }
 
-/** A run of the file; `place` is that of its first record as long as its own line has not come, `at` where that stands among such lines. */
-interface Found {
+/** A run of the file. Until its own line is read, `place` is that of its first record; `at` is its index among such lines. */
+interface FoundRun {
   readonly outline: RunOutline
   readonly place: ImportPlace
   at: number
@@ -94,7 +94,7 @@ interface Found {
 
 const where = (place: ImportPlace) => lineAndPointer('', { ...place, line: place.line ?? 1 })
 
-const orRefused = <T>(read: () => T): T => {
+const withFileLocation = <T>(read: () => T): T => {
   try {
     return read()
   } catch (error) {
@@ -102,17 +102,17 @@ const orRefused = <T>(read: () => T): T => {
   }
 }
 
-/** The records of the lines that hold something, whatever ends them. */
+/** Records of the non-empty lines. */
 function* linesOf(file: ImportSource): Generator<Line> {
   for (const { text, line } of textLines(file)) {
     const content = text.trim()
     if (content === '') continue
     const place = { path: [], line }
-    yield { record: orRefused(() => recordAt(parseImport(content, MAX_DEPTH, line), place)), place }
+    yield { record: withFileLocation(() => recordAt(parseImport(content, MAX_DEPTH, line), place)), place }
   }
 }
 
-const look = ({ record, place }: Line, runs: Map<string, Found>): void => {
+const collectRun = ({ record, place }: Line, runs: Map<string, FoundRun>): void => {
   if (record.type !== 'run') {
     const trace_id = idField(needField(record.trace_id, 'trace_id', place), place, 'trace_id')
     if (!runs.has(trace_id)) runs.set(trace_id, { outline: new RunOutline(), place, at: -1 })
@@ -132,8 +132,8 @@ const look = ({ record, place }: Line, runs: Map<string, Found>): void => {
   runs.set(run.trace_id, found)
 }
 
-/** The runs in the order of their own lines. */
-const outlinesOf = (runs: ReadonlyMap<string, Found>): readonly RunOutline[] => {
+/** Runs in the order of their own lines. */
+const outlinesOf = (runs: ReadonlyMap<string, FoundRun>): readonly RunOutline[] => {
   for (const [trace_id, { at, place }] of runs)
     if (at === -1)
       throw new ImportFault(
@@ -146,13 +146,13 @@ const outlinesOf = (runs: ReadonlyMap<string, Found>): readonly RunOutline[] => 
   return [...runs.values()].sort((a, b) => a.at - b.at).map(({ outline }) => outline)
 }
 
-function* recordsOf(file: ImportSource, runs: ReadonlyMap<string, Found>): Generator<FoundRecord> {
-  for (const placed of linesOf(file)) {
-    if (placed.record.type === 'run') continue
-    const found = runs.get(String(placed.record.trace_id))
+function* recordsOf(file: ImportSource, runs: ReadonlyMap<string, FoundRun>): Generator<FoundRecord> {
+  for (const located of linesOf(file)) {
+    if (located.record.type === 'run') continue
+    const found = runs.get(String(located.record.trace_id))
     if (found === undefined) continue
-    const { place } = placed
-    yield { ...orRefused(() => readRecord(placed)), place, outline: found.outline, where }
+    const { place } = located
+    yield { ...withFileLocation(() => readRecord(located)), place, outline: found.outline, where }
   }
 }
 

@@ -3,7 +3,7 @@ import { type ExportOptions, exportFormat, type TraceWriter } from 'guard-gatewa
 import { writeJson } from 'guard-gateway/lib/json'
 import { otlpArtifact, otlpEvent, otlpResource, otlpSpan, readOtlpFile } from 'guard-gateway/lib/otlp'
 
-/** OTLP/JSON: one resource, one scope, every record a span or an event of one; comes back as it went out. */
+/** OTLP/JSON: one resource, one scope, each record a span or a span event. An import restores the same run. */
 export const otel = exportFormat({
   id: 'otel',
   mediaType: 'application/json',
@@ -46,7 +46,7 @@ class OtlpWriter implements TraceWriter {
     return this.#event(otlpEvent(event, span === null ? 'run' : 'span'))
   }
 
-  /** What belongs to no span stands on the root. */
+  /** artifacts without a span belong to the root span */
   artifact(artifact: Artifact, span: TreeNode | null): string {
     const on = span ?? this.#root
     return on === null ? '' : this.#event(otlpArtifact(artifact, on, span === null ? 'run' : 'span'))

@@ -47,7 +47,7 @@ describe('json export', () => {
     )
   })
 
-  it('says what made it and when, if told', () => {
+  it('names generator and time, if given', () => {
     const generator = { name: 'guard-gateway', version: '1.2.3' }
     const exported_at = '2026-11-21T10:00:00Z'
     const bundle = JSON.parse(exported(json, aTrace(), { exported_at, generator }))
@@ -56,7 +56,7 @@ describe('json export', () => {
     assert.ok(!('exported_at' in JSON.parse(exported(json, aTrace()))))
   })
 
-  it('writes spans depth first with their events, and events of the run apart', () => {
+  it('writes spans depth first with their events, and the run’s events separately', () => {
     const trace = aTrace({
       spans: [aSpan({ id: 'b', start_ns: START + 2n }), aSpan({ id: 'c', parent_id: 'b' }), aSpan({ id: 'a' })],
       events: [anEvent({ id: 'e1', span_id: 'c' }), anEvent({ id: 'e2' })],
@@ -92,7 +92,7 @@ describe('json export', () => {
 })
 
 describe('json import', () => {
-  it('needs a run id, and of each record its name alone', () => {
+  it('needs a run id, and only a name for each record', () => {
     const text = '\uFEFF{"schema":"trace.v1","run":{"id":"t"},"spans":[{"id":"s","name":"n"}],"events":[{"name":"e"}]}'
     const { runs } = readBy(json, text)
     assert.deepEqual(runs, [
@@ -105,14 +105,14 @@ describe('json import', () => {
     ])
   })
 
-  it('takes nanoseconds as digits or as an integer', () => {
+  it('accepts nanoseconds as text or integer', () => {
     const span = { id: 's', name: 'n', start_ns: '1782000000123456789' }
     assert.equal(readBy(json, file({ spans: [span] })).runs[0]?.spans[0]?.start_ns, START)
     const text = file({ spans: [span] }).replace('"1782000000123456789"', '1782000000123456789')
     assert.equal(readBy(json, text).runs[0]?.spans[0]?.start_ns, START)
   })
 
-  it('does not take over what only the server sets', () => {
+  it('ignores fields that only the server sets', () => {
     const run = { trace_id: 't', pinned: true, recorded_ns: 1, origin: 'mcp', span_count: 9, cost_micro: 5 }
     const span = { id: 's', name: 'n', owner: 'gateway', kind: 'nonsense' }
     const [read] = readBy(json, file({ run, spans: [span] })).runs
@@ -120,13 +120,13 @@ describe('json import', () => {
     assert.deepEqual(read?.spans, [{ id: 's', name: 'n' }])
   })
 
-  it('keeps an explicit failure tag and leaves a derived one to be derived', () => {
+  it('retains an explicit failure tag, and derives others', () => {
     const tagOf = (failure_tag_source?: string) =>
       readBy(json, file({ run: { trace_id: 't', failure_tag: 'loop', failure_tag_source } })).runs[0]?.run.failure_tag
     assert.deepEqual([tagOf('explicit'), tagOf(), tagOf('derived')], ['loop', 'loop', undefined])
   })
 
-  it('puts a span with an unknown parent below the root and says so', () => {
+  it('puts a span with an unknown parent below the root, with a note', () => {
     const { runs, warnings } = readBy(
       json,
       file({ spans: [{ id: 's', name: 'n', parent_id: 'gone', attributes: { a: 1 } }] }),
@@ -209,20 +209,20 @@ describe('json import', () => {
     ['text behind the bundle', `${file({})}\n}`, 'INVALID_JSON', 7, undefined],
   ]
   for (const [what, text, code, line, path] of refused) {
-    it(`refuses ${what}: ${code}`, () => {
+    it(`rejects ${what}: ${code}`, () => {
       const error = refusal(text)
       assert.deepEqual([error.code, error.place.line, error.place.path], [code, line, path])
     })
   }
 
   for (const member of ['content', 'contents', 'data', 'body', 'base64']) {
-    it(`refuses an artifact with ${member}`, () => {
+    it(`rejects an artifact with ${member}`, () => {
       const error = refusal(file({ artifacts: [{ path: 'p', [member]: '' }] }))
       assert.deepEqual([error.code, error.place.path], ['ARTIFACT_CONTENT', `/artifacts/0/${member}`])
     })
   }
 
-  it('is not asked about lines or OTLP, but about damaged bundles', () => {
+  it('does not accept other formats, but accepts damaged bundles', () => {
     const { accepts } = json
     assert.ok(accepts(importFile('{"run": {"trace_id": "t"}, "schema": "trace.v2", "spans": [{"a": "}]')))
     for (const text of [
@@ -238,7 +238,7 @@ describe('json import', () => {
     }
   })
 
-  it('keeps own names that objects have anyway', () => {
+  it('retains names that objects inherit', () => {
     const text = '{"schema":"trace.v1","run":{"trace_id":"t","attributes":{"__proto__":{"x":18446744073709551617}}}}'
     const attributes = readBy(json, text).runs[0]?.run.attributes
     assert.deepEqual(Object.keys(attributes ?? {}), ['__proto__'])

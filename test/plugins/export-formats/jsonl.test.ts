@@ -36,7 +36,7 @@ const runLine = '{"type":"run","schema":"trace.v1","trace_id":"t"}'
 const spanLine = '{"type":"span","trace_id":"t","id":"s","name":"n"}'
 
 describe('jsonl export', () => {
-  it('is a line a record, each as jsonl.v1 wants it', () => {
+  it('has one record per line, valid by jsonl.v1', () => {
     fc.assert(
       fc.property(traces, (trace) => {
         const text = exported(jsonl, trace)
@@ -47,7 +47,7 @@ describe('jsonl export', () => {
     )
   })
 
-  it('begins with the run; each span is followed by its events, those of the run and artifacts come last', () => {
+  it('begins with the run; events follow their span, then the run’s events and artifacts', () => {
     const lines = exported(jsonl, small)
       .trim()
       .split('\n')
@@ -69,7 +69,7 @@ describe('jsonl export', () => {
 })
 
 describe('jsonl import', () => {
-  it('takes lines in any order, line feeds with returns, blank lines and a byte order mark', () => {
+  it('accepts lines in any order, CRLF, blank lines and a byte order mark', () => {
     const lines = exported(jsonl, small).trim().split('\n').reverse()
     const shuffled = readBy(jsonl, `\uFEFF\r\n${lines.join('\r\n\r\n')}`)
     const straight = readBy(jsonl, exported(jsonl, small))
@@ -78,7 +78,7 @@ describe('jsonl import', () => {
     assert.deepEqual(shuffled.runs[0]?.events.toReversed(), straight.runs[0]?.events)
   })
 
-  it('takes several runs in a file, their lines mixed', () => {
+  it('accepts several runs with mixed lines', () => {
     const other = runLine.replace('"t"', '"u"')
     const { runs } = readBy(jsonl, [spanLine, spanLine.replace('"t"', '"u"'), other, runLine].join('\n'))
     assert.deepEqual(
@@ -90,7 +90,7 @@ describe('jsonl import', () => {
     )
   })
 
-  it('names the line of a span whose parent is unknown', () => {
+  it('names the line of a span with an unknown parent', () => {
     const { warnings } = readBy(jsonl, [runLine, '', spanLine.replace('"n"', '"n","parent_id":"gone"')].join('\n'))
     assert.deepEqual(
       warnings.map(({ code, line, path }) => [code, line, path]),
@@ -116,7 +116,7 @@ describe('jsonl import', () => {
     ['a file without records', ['', ' '], 'INVALID_IMPORT', 1],
   ]
   for (const [what, lines, code, line] of refused) {
-    it(`refuses ${what}: ${code} in line ${line}`, () => {
+    it(`rejects ${what}: ${code} in line ${line}`, () => {
       const error = refusal(...lines)
       assert.deepEqual([error.code, error.place.line], [code, line])
     })

@@ -5,7 +5,7 @@ import { attributesOf, secondOf, written } from '../../kit/otlp.ts'
 import { anArtifact, anEvent, aSpan, aTrace, START, traces } from '../../kit/traces.ts'
 
 describe('otel export: attributes', () => {
-  it('describes the resource by agent, project and the resource attributes of the run', () => {
+  it('describes the resource by agent, project and resource attributes of the run', () => {
     const attributes = { 'resource.host.name': 'h', 'resource.service.name': 'other', own: 1 }
     const { resource } = written(aTrace({}, { agent_name: 'coder', project_id: 'p', attributes }))
     assert.deepEqual(resource.attributes, [
@@ -16,13 +16,13 @@ describe('otel export: attributes', () => {
     assert.deepEqual(attributesOf(written(aTrace()).resource)['service.name'], { stringValue: 'guard-gateway' })
   })
 
-  it('names the scope after what generated the file', () => {
+  it('names the scope after the generator of the file', () => {
     assert.deepEqual(written(aTrace()).scope, { name: 'guard-gateway' })
     const generator = { name: 'g', version: '2' }
     assert.deepEqual(written(aTrace(), { generator }).scope, generator)
   })
 
-  it('gives every span its id, kind, status and operation beside its own attributes', () => {
+  it('gives every span its id, kind, status and operation beside its attributes', () => {
     const attributes = attributesOf(secondOf({ kind: 'tool', attributes: { own: 'x' } }))
     assert.deepEqual(attributes['guard.span.id'], { stringValue: 'a' })
     assert.deepEqual(attributes['guard.span.kind'], { stringValue: 'tool' })
@@ -32,14 +32,14 @@ describe('otel export: attributes', () => {
     assert.ok(!('guard.trace.id' in attributes))
   })
 
-  it('prefers the operation that the span names itself', () => {
+  it('prefers the operation of the span', () => {
     const own = { 'gen_ai.operation.name': 'text_completion' }
     assert.deepEqual(attributesOf(secondOf({ kind: 'model', attributes: own }))['gen_ai.operation.name'], {
       stringValue: 'text_completion',
     })
   })
 
-  it('tells the run on the root', () => {
+  it('describes the run on the root span', () => {
     const root = written(
       aTrace(
         {},
@@ -77,7 +77,7 @@ describe('otel export: attributes', () => {
     for (const [key, value] of Object.entries(expected)) assert.deepEqual(attributes[key], value, key)
   })
 
-  it('writes every value in its own form', () => {
+  it('writes every type of value', () => {
     const attributes = {
       s: 'x',
       b: false,
@@ -104,7 +104,7 @@ describe('otel export: attributes', () => {
     })
   })
 
-  it('has no key twice, no kind 0 and no number that is not finite, whatever the names', () => {
+  it('has no duplicate keys, no kind 0 and no non-finite numbers', () => {
     fc.assert(
       fc.property(traces, (trace) => {
         const { resource, spans } = written(trace)
@@ -140,12 +140,12 @@ describe('otel export: events and artifacts', () => {
     })
   })
 
-  it('writes events of the run on the root and marks them', () => {
+  it('writes events of the run on the root span, with a marker', () => {
     const [root] = written(aTrace({ events: [anEvent()] })).spans
     assert.deepEqual(attributesOf(root.events[0])['guard.event.level'], { stringValue: 'run' })
   })
 
-  it('writes artifacts as events of their span, those of the run on the root', () => {
+  it('writes artifacts as events of their span or the root span', () => {
     const artifacts = [
       anArtifact({ span_id: 'a' }),
       anArtifact({ id: 'art_2', attributes: { own: 1 } }),

@@ -11,21 +11,21 @@ import { aSpan, aTrace, START } from '../../kit/traces.ts'
 exportFormatConforms(otel)
 
 describe('otel export: ids', () => {
-  it('keeps ids that are valid already', () => {
+  it('retains valid ids', () => {
     const trace_id = '0af7651916cd43dd8448eb211c80319c'
     const trace = aTrace({ spans: [aSpan({ id: '00f067aa0ba902b7', parent_id: 'root' })] }, { trace_id })
     const [, span] = written(trace).spans
     assert.deepEqual([span?.traceId, span?.spanId], [trace_id, '00f067aa0ba902b7'])
   })
 
-  it('hashes others, the same every time', () => {
+  it('hashes other ids deterministically', () => {
     const [root, span] = written(withSpan({})).spans
     assert.equal(root.traceId, sha256('guard.trace:trace-1').slice(0, 32))
     assert.equal(root.spanId, sha256('guard.span:trace-1\0root').slice(0, 16))
     assert.equal(span?.spanId, sha256('guard.span:trace-1\0a').slice(0, 16))
   })
 
-  it('hashes what only looks valid: upper case and all zeros', () => {
+  it('hashes upper-case and all-zero ids', () => {
     for (const trace_id of ['0'.repeat(32), '0AF7651916CD43DD8448EB211C80319C']) {
       assert.equal(written(aTrace({}, { trace_id })).spans[0].traceId, sha256(`guard.trace:${trace_id}`).slice(0, 32))
     }
@@ -39,7 +39,7 @@ describe('otel export: ids', () => {
 })
 
 describe('otel export: names, kinds, status, times', () => {
-  it('uses our own names unless asked for those of the conventions', () => {
+  it('uses native names unless semantic conventions are requested', () => {
     const model = { name: 'gen_ai.request', kind: 'model', attributes: { 'gen_ai.request.model': 'm-1' } } as const
     const tool = { name: 'tool.call', kind: 'tool', label: 'read_file' } as const
     assert.equal(secondOf(model)?.name, 'gen_ai.request')
@@ -50,13 +50,13 @@ describe('otel export: names, kinds, status, times', () => {
     assert.equal(written(aTrace(), { names: 'semconv' }).spans[0].name, 'invoke_agent')
   })
 
-  it('reads a trace with the names of the conventions as the same trace', () => {
+  it('reads names of the semantic conventions as the same trace', () => {
     const trace = withSpan({ name: 'gen_ai.request', kind: 'model', model: 'm-1' })
     const native = readBy(otel, exported(otel, trace))
     assert.deepEqual(readBy(otel, exported(otel, trace, { names: 'semconv' })), native)
   })
 
-  it('marks calls to models and MCP tools as client spans, all others as internal', () => {
+  it('marks model and MCP calls as client spans, all others as internal', () => {
     assert.equal(secondOf({ kind: 'model' })?.kind, 3)
     assert.equal(secondOf({ kind: 'tool', owner: 'mcp' })?.kind, 3)
     assert.equal(secondOf({ kind: 'tool', attributes: { 'mcp.method.name': 'tools/call' } })?.kind, 3)
@@ -73,14 +73,14 @@ describe('otel export: names, kinds, status, times', () => {
     assert.deepEqual(secondOf({ status: 'odd_one' })?.status, {})
   })
 
-  it('ends a running span where it began, and says that it runs', () => {
+  it('ends a running span at its start, with a marker', () => {
     const span = secondOf({ status: 'running', end_ns: null })
     assert.deepEqual([span?.startTimeUnixNano, span?.endTimeUnixNano], [String(START), String(START)])
     assert.deepEqual(attributesOf(span)['guard.status'], { stringValue: 'running' })
     assert.equal(attributesOf(span)['guard.span.unended'], undefined)
   })
 
-  it('says of a span without an end that is not running that it has none', () => {
+  it('marks an ended span without an end time', () => {
     const span = secondOf({ status: 'ok', end_ns: null })
     assert.deepEqual(attributesOf(span)['guard.span.unended'], { boolValue: true })
   })
@@ -100,20 +100,20 @@ describe('otel import', () => {
     assert.fail('was not refused')
   }
 
-  it('refuses a file with a span that cannot be used, saying where', () => {
+  it('rejects a file with an invalid span, with its location', () => {
     const error = refusal(file({ traceId, spanId, name: 'n' }, { traceId: 'xyz', spanId, name: 'n' }))
     assert.equal(error.code, 'INVALID_ID')
     assert.equal(error.place.path, '/resourceSpans/0/scopeSpans/0/spans/1/traceId')
     assert.equal(error.place.line, 13)
   })
 
-  it('refuses two spans with one id, and a file without spans', () => {
+  it('rejects duplicate span ids, and a file without spans', () => {
     assert.equal(refusal(file({ traceId, spanId, name: 'n' }, { traceId, spanId, name: 'n' })).code, 'DUPLICATE_ID')
     assert.equal(refusal('{"resourceSpans":[]}').code, 'INVALID_IMPORT')
     assert.equal(refusal('{"resourceSpans":{}}').code, 'INVALID_IMPORT')
   })
 
-  it('refuses two traces that claim to have been the same one', () => {
+  it('rejects two traces with one native id', () => {
     const claim = [
       { key: 'guard.span.id', value: { stringValue: 's' } },
       { key: 'guard.trace.id', value: { stringValue: 't' } },
@@ -122,7 +122,7 @@ describe('otel import', () => {
     assert.equal(refusal(file({ traceId, spanId, name: 'n', attributes: claim }, other)).code, 'DUPLICATE_ID')
   })
 
-  it('leaves out what other programs logged of prompts and replies, and says so', () => {
+  it('drops prompts and replies of other programs, with a note', () => {
     const attributes = [{ key: 'gen_ai.input.messages', value: { stringValue: 'secret plan' } }]
     const { runs, warnings } = readBy(otel, file({ traceId, spanId, name: 'n', attributes }))
     assert.deepEqual(

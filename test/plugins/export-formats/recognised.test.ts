@@ -12,7 +12,7 @@ import { aTrace } from '../../kit/traces.ts'
 const formats = [...new Gateway().use(json, jsonl, otel).registry(exportFormatKind)]
 
 describe('the format of an import file', () => {
-  it('is found by its content: exactly one format accepts what each of them wrote, whole or cut', () => {
+  it('is detected by content: exactly one format accepts each file, complete or truncated', () => {
     for (const format of formats) {
       const text = exported(format, aTrace())
       for (const file of [text, `\uFEFF${text}`, text.slice(0, text.length / 2)]) {
@@ -24,7 +24,7 @@ describe('the format of an import file', () => {
     }
   })
 
-  it('is none for text of another kind', () => {
+  it('is undefined for other text', () => {
     for (const text of ['', 'schema: trace.v1', '[{"schema":"trace.v1"}]', '{}', '"run"']) {
       assert.ok(!formats.some((format) => format.accepts?.(importFile(text))), text)
     }
