@@ -4,29 +4,29 @@ import { Pace } from 'guard-gateway/lib/time-slice'
 import { traceMessages } from './trace-messages.ts'
 import { truncateStrings } from './truncate-strings.ts'
 
-/** What was not taken of a request that was: a count and the reason. */
+/** Count and reason of rejected records. */
 export interface PartialSuccess {
   readonly rejectedSpans: number
   readonly errorMessage: string
 }
 
-/** An error in the form of google.rpc.Status. */
+/** Error as google.rpc.Status. */
 export interface ErrorStatus {
   readonly code: number
   readonly message: string
 }
 
-/** One of the two forms in which OTLP is spoken over HTTP. */
+/** An encoding of OTLP over HTTP. */
 export interface Codec {
   readonly mediaType: string
-  /** Trace data in the shape of OTLP/JSON; a large body is read in turns with other work. Throws INVALID_JSON or INVALID_BODY. */
+  /** Decodes trace data into the shape of OTLP/JSON. A large body yields to other work. Throws INVALID_JSON or INVALID_BODY. */
   read(bytes: Buffer): Promise<unknown>
-  /** The answer to a request that was taken, whole where `partial` is undefined. */
+  /** Response of an accepted request; complete success if `partial` is undefined. */
   success(partial: PartialSuccess | undefined): string | Buffer
   failure(status: ErrorStatus): string | Buffer
 }
 
-/** One level of an attribute is up to four in OTLP; attributes nest 32 deep. */
+/** A level of attributes is up to four levels of OTLP, and attributes nest 32 levels. */
 const MAX_DEPTH = 160
 
 const json: Codec = {
@@ -53,7 +53,7 @@ const loadProtobuf = async (): Promise<Codec> => {
     mediaType: 'application/x-protobuf',
     async read(bytes) {
       try {
-        // integers as digits, numbers that are not finite as their names: the shape of OTLP/JSON
+        // int64 as text and non-finite numbers by name, as in OTLP/JSON
         return traces.toObject(traces.decode(bytes), { longs: String, json: true })
       } catch (cause) {
         throw new GuardError('INVALID_BODY', 'The body is not OTLP trace data in protobuf.', { cause })
@@ -67,7 +67,7 @@ const loadProtobuf = async (): Promise<Codec> => {
 
 let protobuf: Promise<Codec> | undefined
 
-/** What speaks the form of a content type; undefined if it is none of OTLP's. The protobuf reader is loaded when first asked for. */
+/** Codec of a content type; undefined for an unsupported one. The protobuf library loads on first use. */
 export const codecFor = async (contentType: string | undefined): Promise<Codec | undefined> => {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
   if (type === 'application/json') return json
@@ -76,5 +76,5 @@ export const codecFor = async (contentType: string | undefined): Promise<Codec |
   return protobuf
 }
 
-/** The form of answers to those who spoke none. */
-export const plainCodec: Codec = json
+/** Codec of responses to requests without a supported content type. */
+export const defaultCodec: Codec = json

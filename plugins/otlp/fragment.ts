@@ -2,17 +2,17 @@ import type { Fragment, FragmentRun, Redactor } from 'guard-gateway/core'
 import type { OtlpRun } from 'guard-gateway/lib/otlp'
 import { newSpanId } from 'guard-gateway/lib/trace'
 
-/** OTLP data of a run as a fragment, and what was left out. */
+/** A fragment built from OTLP data, and notes about omitted data. */
 export interface BuiltFragment {
   readonly fragment: Fragment
   readonly lost_spans: number
   readonly notes: readonly string[]
 }
 
-/** Builds a fragment of the records whose ids may be shown; of two with the same id the later counts. */
+/** Builds a fragment from records with safe ids. Of records with one id, the last wins. */
 export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redactor, 'looksSecret'>): BuiltFragment => {
   const notes: string[] = []
-  const fits = (ids: Readonly<Record<string, string | null | undefined>>): boolean => {
+  const isSafe = (ids: Readonly<Record<string, string | null | undefined>>): boolean => {
     const key = Object.keys(ids).find((name) => {
       const id = ids[name]
       return typeof id === 'string' && redact.looksSecret(id)
@@ -24,32 +24,32 @@ export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redact
   const { trace_id, session_id, agent_id } = run
   const project_id = run.project_id ?? run.default_project_id
   const ids = { trace_id, project_id, session_id, agent_id }
-  if (!(fits(ids) && fits(writtenNames(found, run))))
+  if (!(isSafe(ids) && isSafe(originalNames(found, run))))
     return { fragment: { ...base, spans: [], events: [], artifacts: [] }, lost_spans: found.spans.length, notes }
-  const spans = found.spans.map(({ record }) => record).filter(({ id, parent_id }) => fits({ id, parent_id }))
-  const kept = new Set(spans.map(({ id }) => id))
-  const belongs = ({ span_id }: { readonly span_id?: string | null }): boolean =>
-    typeof span_id !== 'string' || kept.has(span_id)
+  const spans = found.spans.map(({ record }) => record).filter(({ id, parent_id }) => isSafe({ id, parent_id }))
+  const spanIds = new Set(spans.map(({ id }) => id))
+  const hasSpan = ({ span_id }: { readonly span_id?: string | null }): boolean =>
+    typeof span_id !== 'string' || spanIds.has(span_id)
   const events = found.events
     .map(({ record }) => ({ ...record, id: record.id ?? `evt_${newSpanId()}` }))
-    .filter((event) => belongs(event) && fits({ id: event.id, request_id: event.request_id }))
+    .filter((event) => hasSpan(event) && isSafe({ id: event.id, request_id: event.request_id }))
   const artifacts = found.artifacts
     .map(({ record }) => ({ ...record, id: record.id ?? `art_${newSpanId()}` }))
-    .filter((artifact) => belongs(artifact) && fits({ id: artifact.id }))
+    .filter((artifact) => hasSpan(artifact) && isSafe({ id: artifact.id }))
   const fragment = { ...base, spans: lastOf(spans), events: lastOf(events), artifacts: lastOf(artifacts) }
   return { fragment, lost_spans: found.spans.length - spans.length, notes }
 }
 
-/** The names that ids of the run were made of: blanks may have hidden a secret. */
-const writtenNames = (
+/** Original names of the run's ids: redaction may have missed secrets in them. */
+const originalNames = (
   { run, names: { agent_name: _shown, project_id, ...names } }: OtlpRun,
-  { project_id: used, default_project_id: guessed }: FragmentRun,
+  { project_id: declared, default_project_id: inferred }: FragmentRun,
 ) => ({
   ...names,
-  project_id: run.project_id === (used ?? guessed) ? project_id : undefined,
+  project_id: run.project_id === (declared ?? inferred) ? project_id : undefined,
 })
 
-/** The last record of each id, where the first stood. */
+/** Last record of each id, at the position of the first. */
 const lastOf = <R extends { readonly id: string }>(records: readonly R[]): readonly R[] => {
   const byId = new Map(records.map((record) => [record.id, record]))
   return byId.size === records.length ? records : [...byId.values()]

@@ -4,7 +4,7 @@ import type { Ignored } from './signals.ts'
 
 export type { OtlpReceiverOptions } from './routes.ts'
 
-/** Takes traces from OpenTelemetry exporters at `/v1/traces` and keeps them as runs. */
+/** Receives traces from OpenTelemetry exporters at `/v1/traces` and stores them as runs. */
 export const otlp = (options: OtlpReceiverOptions = {}): Plugin => ({
   name: 'otlp',
   requires: ['http', 'replay'],

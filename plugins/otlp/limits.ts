@@ -2,7 +2,7 @@ import type { Attributes } from 'guard-gateway/core'
 import { fitted, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
 import { mapPaced, type Pace } from 'guard-gateway/lib/time-slice'
 
-/** The run with every record within its limits, and in words what was cut; others have their turn in between. `names` tells what goes last. */
+/** Truncates records to their limits, with notes, and yields to other work. `names` has the metadata keys, which are dropped last. */
 export const withinLimits = async (
   run: OtlpRun,
   names: MetadataOnly,
@@ -16,7 +16,7 @@ export const withinLimits = async (
     )
     return attributes === record.attributes ? record : { ...record, attributes }
   }
-  const cut: OtlpRun = {
+  const limited: OtlpRun = {
     ...run,
     run: fit(run.run, 'the resource'),
     spans: await mapPaced(run.spans, pace, ({ record, place }) => ({
@@ -29,5 +29,5 @@ export const withinLimits = async (
       place,
     })),
   }
-  return { run: cut, notes }
+  return { run: limited, notes }
 }

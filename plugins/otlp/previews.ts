@@ -7,8 +7,7 @@ import { mapPaced, type Pace } from 'guard-gateway/lib/time-slice'
 const PREVIEW_CHARS = 500
 
 /**
- * The run with what is not known to be metadata redacted, then cut to 500 characters: the other way round half a secret
- * would stay. `names` tells what is metadata.
+ * Redacts all values except metadata, then truncates them to 500 characters. Truncation first could leave half a secret. `names` has the metadata keys.
  */
 export const withPreviews = async (
   run: OtlpRun,

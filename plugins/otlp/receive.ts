@@ -11,46 +11,46 @@ import { withPreviews } from './previews.ts'
 import { validate } from './validate.ts'
 import { writeFragments } from './write.ts'
 
-export interface Receiving {
+export interface ReceiveContext {
   readonly gateway: Gateway
-  /** Of the request's header; goes before what the data say. */
+  /** From the request header. It overrides the project in the data. */
   readonly project_id: string | undefined
-  /** Keep previews of what people and models said. */
-  readonly keepsContent: boolean
+  /** Whether previews of prompts and replies are stored. */
+  readonly storesContent: boolean
 }
 
-/** Stores OTLP trace data as far as it is valid, and reports the rest. Throws for invalid data as a whole, and storage errors. */
-export const receive = async (receiving: Receiving, body: unknown): Promise<PartialSuccess | undefined> => {
-  const { gateway, keepsContent } = receiving
-  // yields between the steps, each of which goes through up to 32 MiB
+/** Stores the valid part of OTLP trace data and reports the rest. Throws for data that is invalid as a whole, and for storage errors. */
+export const receive = async (context: ReceiveContext, body: unknown): Promise<PartialSuccess | undefined> => {
+  const { gateway, storesContent } = context
+  // yields between the steps, each of which processes up to 32 MiB
   const pace = new Pace()
   await pace.rest()
-  const { data, sent, notes: skipped } = validate(body)
+  const { data, received: sent, notes: skipped } = validate(body)
   await pace.rest()
-  const { runs, rejected } = await readData(data, keepsContent, pace)
+  const { runs, rejected } = await readData(data, storesContent, pace)
   const notes = [...skipped, ...rejected.map(({ message, place }) => `${pointerOf(place.path)}: ${message}`)]
   const names = new MetadataOnly()
   const fragments: Fragment[] = []
-  let lost = sent - runs.reduce((sum, { spans }) => sum + spans.length, 0)
+  let rejected_spans = sent - runs.reduce((sum, { spans }) => sum + spans.length, 0)
   await pace.rest()
   for (const found of runs) {
     if (pace.due) await pace.rest()
-    const previewed = keepsContent ? await withPreviews(found, gateway.redact, names, pace) : found
-    const cut = await withinLimits(previewed, names, pace)
-    const made = fragmentOf(cut.run, await runOf(receiving, cut.run), gateway.redact)
-    notes.push(...cut.notes, ...made.notes)
-    lost += made.lost_spans
-    const { spans, events, artifacts } = made.fragment
-    // without a valid record there is no run to begin
-    if (spans.length + events.length + artifacts.length > 0) fragments.push(made.fragment)
+    const previewed = storesContent ? await withPreviews(found, gateway.redact, names, pace) : found
+    const limited = await withinLimits(previewed, names, pace)
+    const built = fragmentOf(limited.run, await runOf(context, limited.run), gateway.redact)
+    notes.push(...limited.notes, ...built.notes)
+    rejected_spans += built.lost_spans
+    const { spans, events, artifacts } = built.fragment
+    // without a valid record there is no run
+    if (spans.length + events.length + artifacts.length > 0) fragments.push(built.fragment)
   }
   for (const { spans, others, notes: more } of await writeFragments(gateway, fragments)) {
-    lost += spans.size
+    rejected_spans += spans.size
     notes.push(...more)
     for (const [id, { message }] of spans) notes.push(`span ${id}: ${message}`)
     for (const { message } of others) notes.push(message)
   }
-  return partial(lost, sent, notes)
+  return partial(rejected_spans, sent, notes)
 }
 
 const partial = (
@@ -59,15 +59,15 @@ const partial = (
   [first, ...more]: readonly string[],
 ): PartialSuccess | undefined => {
   if (first === undefined && rejectedSpans === 0) return undefined
-  const count = `${rejectedSpans} of ${sent} spans were refused`
+  const count = `${rejectedSpans} of ${sent} spans were rejected`
   const reason = first === undefined ? '' : `; ${first}`
-  const rest = more.length === 0 ? '' : ` (and ${more.length} more)`
-  return { rejectedSpans, errorMessage: count + reason + rest }
+  const suffix = more.length === 0 ? '' : ` (and ${more.length} more)`
+  return { rejectedSpans, errorMessage: count + reason + suffix }
 }
 
-const readData = async (data: Shape, keepsContent: boolean, pace: Pace): Promise<OtlpReading> => {
+const readData = async (data: Shape, storesContent: boolean, pace: Pace): Promise<OtlpReading> => {
   try {
-    return await fromOtlp(data, { keepsContent: () => keepsContent }, pace)
+    return await fromOtlp(data, { keepsContent: () => storesContent }, pace)
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error
     const path = pointerOf(error.place.path)
@@ -78,25 +78,25 @@ const readData = async (data: Shape, keepsContent: boolean, pace: Pace): Promise
 const RESOURCE_PROJECT = `resource.${guardNames.project}`
 const RESOURCE_SERVICE = `resource.${semconv.service}`
 
-/** The project follows from the name of the service alone, which a run that is there need not bear. */
-const guessesProject = ({ project_id }: Receiving, { attributes = {} }: RunDraft): boolean =>
+/** Whether the project comes only from the service name. An existing run may have another project. */
+const infersProject = ({ project_id }: ReceiveContext, { attributes = {} }: RunDraft): boolean =>
   project_id === undefined &&
   attributes[RESOURCE_PROJECT] === undefined &&
   typeof attributes[RESOURCE_SERVICE] === 'string'
 
-/** The service gives the agent its name where no span does: what spans of another request said is better. */
-const withGuessedAgent = (draft: RunDraft): FragmentRun => {
+/** Uses the service name as agent name if no span has one. Spans of another request may name a better one. */
+const withInferredAgent = (draft: RunDraft): FragmentRun => {
   const { agent_name, ...run } = draft
   const isService = typeof agent_name === 'string' && agent_name === run.attributes?.[RESOURCE_SERVICE]
   return isService ? { ...run, default_agent_name: agent_name } : draft
 }
 
-const runOf = async (receiving: Receiving, { run: draft, names }: OtlpRun): Promise<FragmentRun> => {
-  const { gateway } = receiving
-  const { project_id: declared, ...about } = withGuessedAgent(draft)
-  const project = receiving.project_id ?? declared
-  const member = guessesProject(receiving, draft) ? 'default_project_id' : 'project_id'
-  const run = project === undefined ? about : { ...about, [member]: project }
+const runOf = async (context: ReceiveContext, { run: draft, names }: OtlpRun): Promise<FragmentRun> => {
+  const { gateway } = context
+  const { project_id: declared, ...base } = withInferredAgent(draft)
+  const project = context.project_id ?? declared
+  const member = infersProject(context, draft) ? 'default_project_id' : 'project_id'
+  const run = project === undefined ? base : { ...base, [member]: project }
   const { session_id: named = run.session_id } = names
   if (typeof named !== 'string' || !isSessionName(named)) return run
   return { ...run, session_id: await namedSession(gateway.storage, project ?? 'default', named) }

@@ -3,20 +3,20 @@ import { type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
 import { replayDefaults } from 'guard-gateway/lib/config-defaults'
 import { inflated, projectHeader, refusals } from 'guard-gateway/lib/http'
 import { type TSchema, Type } from 'typebox'
-import { type Codec, codecFor, plainCodec } from './codec.ts'
+import { type Codec, codecFor, defaultCodec } from './codec.ts'
 import { receive } from './receive.ts'
 import { type Ignored, signals } from './signals.ts'
 
-/** Bytes of a request, also inflated. */
+/** Limit of a request in bytes, before and after decompression. */
 
 export interface OtlpReceiverOptions {
-  /** Keep previews of prompts and replies, redacted and cut; false if absent. */
+  /** Store redacted, truncated previews of prompts and replies; false if absent. */
   readonly full_content_logging?: boolean
-  /** Bytes of a request, also inflated; 32 MiB if absent. */
+  /** Limit of a request in bytes, before and after decompression; 32 MiB if absent. */
   readonly max_body_bytes?: number
 }
 
-/** The paths that OTLP exporters send to; answers in the form in which it is spoken to. */
+/** The paths of OTLP exporters. Responses use the encoding of the request. */
 export const routes =
   (
     gateway: Gateway,
@@ -30,10 +30,10 @@ export const routes =
       { parseAs: 'buffer', bodyLimit: max_body_bytes },
       (_request, body, done) => done(null, body),
     )
-    // bodies come as bytes, which no schema can judge, and answers go as bytes
+    // bodies and responses are bytes, which a schema cannot validate
     app.setValidatorCompiler(() => () => true)
     app.setErrorHandler(async (error, request, reply) => {
-      const codec = (await codecFor(request.headers['content-type'])) ?? plainCodec
+      const codec = (await codecFor(request.headers['content-type'])) ?? defaultCodec
       return sendError(gateway, errorOf(error, max_body_bytes), error, codec, request, reply)
     })
 
@@ -44,7 +44,7 @@ export const routes =
       const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const data = await codec.read(await inflated(sent, headers['content-encoding'], max_body_bytes))
       const project_id = projectHeader(headers, gateway.redact)
-      const partial = await receive({ gateway, project_id, keepsContent: full_content_logging }, data)
+      const partial = await receive({ gateway, project_id, storesContent: full_content_logging }, data)
       return reply.type(codec.mediaType).send(codec.success(partial))
     }
     app.post('/v1/traces', { schema: shown }, take)
@@ -52,8 +52,8 @@ export const routes =
     await app.register(signals(ignored, max_body_bytes))
   }
 
-/** A schema in both forms that OTLP is spoken in. */
-const spoken = (json: TSchema) => ({
+/** A schema for both encodings of OTLP. */
+const inBothEncodings = (json: TSchema) => ({
   content: {
     'application/json': { schema: json },
     'application/x-protobuf': { schema: Type.Unsafe<string>({ type: 'string', format: 'binary' }) },
@@ -77,13 +77,13 @@ const rpcStatus = Type.Object({ code: Type.Integer(), message: Type.String() })
 const shown: FastifySchema & { readonly summary: string; readonly tags: readonly string[] } = {
   summary: 'Receive traces by OTLP/HTTP, as JSON or protobuf',
   tags: ['replay'],
-  body: spoken(tracesData),
+  body: inBothEncodings(tracesData),
   response: {
-    200: { description: 'What was refused, if anything was.', ...spoken(answer) },
-    '4xx': { description: 'google.rpc.Status', ...spoken(rpcStatus) },
+    200: { description: 'What was refused, if anything was.', ...inBothEncodings(answer) },
+    '4xx': { description: 'google.rpc.Status', ...inBothEncodings(rpcStatus) },
   },
 }
-/** The other spelling of the path is left out of the API description. */
+/** The API description omits the alternative spelling of the path. */
 const hidden: FastifySchema & { readonly hide: boolean } = { hide: true }
 
 const unsupported = (): GuardError =>
@@ -95,7 +95,7 @@ const unsupported = (): GuardError =>
 const tooLarge = (limit: number): GuardError =>
   new GuardError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes, as sent or inflated. Send smaller batches.`)
 
-/** What went wrong, as one of our own errors that fits what exporters can do about it. */
+/** Maps an error to a code that exporters handle correctly. */
 const errorOf = (error: unknown, limit: number): GuardError => {
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(limit)
@@ -109,10 +109,10 @@ const errorOf = (error: unknown, limit: number): GuardError => {
   })
 }
 
-/** Codes of google.rpc.Status by HTTP status. */
+/** google.rpc.Status codes by HTTP status. */
 const rpcCodes: Readonly<Record<number, number>> = { 401: 16, 403: 7, 413: 8, 500: 13, 503: 14 }
 const INVALID_ARGUMENT = 3
-/** Seconds after which an exporter may try again. */
+/** Value of Retry-After, in seconds. */
 const RETRY_AFTER = '1'
 
 const sendError = (

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } fro
 import { GuardError } from 'guard-gateway/core'
 import { codecFor } from './codec.ts'
 
-/** Signals of OTLP that are not kept. */
+/** OTLP signals that are not stored. */
 export const SIGNALS = ['logs', 'metrics'] as const
 
-/** Requests of each signal that were answered and not kept. */
+/** Number of requests per signal. */
 export type Ignored = Record<(typeof SIGNALS)[number], number>
 
 const described = (signal: string): FastifySchema & { readonly summary: string; readonly tags: readonly string[] } => ({
@@ -14,7 +14,7 @@ const described = (signal: string): FastifySchema & { readonly summary: string; 
   response: { 200: { description: 'Taken as a whole, so that exporters are content.' } },
 })
 
-/** The paths to which exporters of logs and metrics send what is set up for traces: answered, counted, and not read. */
+/** Paths of logs and metrics: requests are counted and accepted, but bodies are not read. */
 export const signals =
   (ignored: Ignored, max_body_bytes: number) =>
   async (app: FastifyInstance): Promise<void> => {

@@ -22,8 +22,8 @@ const anyValue = message({
 })
 
 /**
- * The messages of OTLP's trace service by their field numbers, named as in OTLP/JSON. Fields that nothing here reads are
- * left out, so they are skipped as unknown; enumerations are plain integers, so that a new value is no error.
+ * Protobuf messages of the OTLP trace service, with the names of OTLP/JSON. Unused fields are
+ * absent, so the decoder skips them. Enumerations are integers, so that a new value is no error.
  */
 export const traceMessages: INamespace = {
   nested: {

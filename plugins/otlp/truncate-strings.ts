@@ -4,26 +4,26 @@ import { type Pace, paced } from 'guard-gateway/lib/time-slice'
 const BACKSLASH = 0x5c
 const LOWER_U = 0x75
 
-/** Bytes of one JSON string that are kept: metadata and previews are shorter. */
-const MAX_TEXT = 4_096
+/** Bytes of a JSON string that are retained; metadata and previews are shorter. */
+const MAX_STRING_BYTES = 4_096
 /** A body up to this size is not truncated. */
-const SMALL = 1_048_576
+const MIN_BODY_BYTES = 1_048_576
 
 /** Bytes per step. */
-const BLOCK = 65_536
+const CHUNK_BYTES = 65_536
 
 /**
- * Truncates long strings in JSON bytes, so that a large body costs little more than what is kept of it. Yields to other work. Invalid JSON
+ * Truncates long strings in JSON bytes, so that a large body costs little more than its retained part. Yields to other work. Invalid JSON
  * stays invalid.
  */
 export const truncateStrings = async (bytes: Buffer, pace: Pace): Promise<Buffer> => {
-  if (bytes.length <= SMALL) return bytes
-  const texts = new StringTruncator(bytes)
-  await paced(texts.steps(), pace)
-  return texts.rest()
+  if (bytes.length <= MIN_BODY_BYTES) return bytes
+  const truncator = new StringTruncator(bytes)
+  await paced(truncator.steps(), pace)
+  return truncator.result()
 }
 
-/** Finds the long strings of a JSON text and cuts their ends. */
+/** Finds long JSON strings and truncates them. */
 class StringTruncator {
   readonly #bytes: Buffer
   readonly #pieces: Buffer[] = []
@@ -44,22 +44,22 @@ class StringTruncator {
   }
 
   /** The truncated text. */
-  rest(): Buffer {
+  result(): Buffer {
     return this.#from === 0 ? this.#bytes : Buffer.concat([...this.#pieces, this.#bytes.subarray(this.#from)])
   }
 
   #mark(byte: number, at: number): void {
     if (byte === mark.string) this.#open = at
-    else if (byte === mark.stringEnd && at - this.#open - 1 > MAX_TEXT) {
-      this.#pieces.push(this.#bytes.subarray(this.#from, cutAt(this.#bytes, this.#open + 1)))
+    else if (byte === mark.stringEnd && at - this.#open - 1 > MAX_STRING_BYTES) {
+      this.#pieces.push(this.#bytes.subarray(this.#from, truncationOffset(this.#bytes, this.#open + 1)))
       this.#from = at
     }
   }
 }
 
-/** The last offset within the limit that splits neither an escape nor a character. */
-const cutAt = (bytes: Buffer, from: number): number => {
-  const limit = from + MAX_TEXT
+/** Last offset within the limit that splits no escape and no character. */
+const truncationOffset = (bytes: Buffer, from: number): number => {
+  const limit = from + MAX_STRING_BYTES
   let at = from
   while (at < limit) {
     const length = bytes[at] !== BACKSLASH ? 1 : bytes[at + 1] === LOWER_U ? 6 : 2

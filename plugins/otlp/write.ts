@@ -1,60 +1,60 @@
 import { type Fragment, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { guardNames } from 'guard-gateway/lib/otlp'
 
-/** The rejected records of one fragment, with the reasons. */
-export interface Refusals {
+/** Rejected records of a fragment, with reasons. */
+export interface Rejections {
   /** By span id. */
   readonly spans: ReadonlyMap<string, GuardError>
   /** Of events and artifacts. */
   readonly others: readonly GuardError[]
-  /** What was stored otherwise than it was sent. */
+  /** Notes about changed data. */
   readonly notes: readonly string[]
 }
 
-/** Runs per batch: fewer than stay open, or those loaded first would be evicted before they are written. */
+/** Runs per batch. More would evict open runs before they are written. */
 const BATCH_RUNS = 100
 
-/** Writes fragments in batches; a batch with a rejected record is written fragment by fragment. Throws storage errors. */
+/** Writes fragments in batches. A batch with a rejected record is written fragment by fragment. Throws storage errors. */
 export const writeFragments = async (
   gateway: Gateway,
   fragments: readonly Fragment[],
-): Promise<readonly Refusals[]> => {
-  const refusals: Refusals[] = []
+): Promise<readonly Rejections[]> => {
+  const rejections: Rejections[] = []
   for (let from = 0; from < fragments.length; from += BATCH_RUNS)
-    refusals.push(...(await writeBatch(gateway, fragments.slice(from, from + BATCH_RUNS))))
-  return refusals
+    rejections.push(...(await writeBatch(gateway, fragments.slice(from, from + BATCH_RUNS))))
+  return rejections
 }
 
-const writeBatch = async (gateway: Gateway, fragments: readonly Fragment[]): Promise<readonly Refusals[]> => {
+const writeBatch = async (gateway: Gateway, fragments: readonly Fragment[]): Promise<readonly Rejections[]> => {
   const ids = new Set(fragments.map(({ run }) => run.trace_id))
   if (fragments.length > 1 && ids.size === fragments.length) {
     try {
       await gateway.keep(fragments)
       return []
     } catch (error) {
-      refusalOf(error)
+      dataError(error)
     }
   }
-  const refusals: Refusals[] = []
-  for (const one of fragments) refusals.push(await writePartly(gateway, one))
-  return refusals
+  const rejections: Rejections[] = []
+  for (const one of fragments) rejections.push(await writeValidPart(gateway, one))
+  return rejections
 }
 
-const writePartly = async (gateway: Gateway, fragment: Fragment): Promise<Refusals> => {
+const writeValidPart = async (gateway: Gateway, fragment: Fragment): Promise<Rejections> => {
   const partial = new PartialWrite(gateway)
   await partial.keep(fragment)
   if (![...partial.spans.values(), ...partial.others].some(({ code }) => code === 'TRACE_CONFLICT')) return partial
   const retry = new PartialWrite(gateway)
-  await retry.keep(inTheRunsProject(fragment))
+  await retry.keep(withoutProject(fragment))
   const { trace_id, project_id } = fragment.run
   retry.notes.push(
-    `run ${trace_id} belongs to another project than "${project_id}"; its spans were kept there, with "${guardNames.declaredProject}"`,
+    `run ${trace_id} belongs to another project than "${project_id}"; its spans were stored there, with "${guardNames.declaredProject}"`,
   )
   return retry
 }
 
-/** The fragment for a run of another project: two services of one trace may name two, and no span is lost for it. */
-const inTheRunsProject = (fragment: Fragment): Fragment => {
+/** Moves the project into attributes, because services of one trace may name two projects. */
+const withoutProject = (fragment: Fragment): Fragment => {
   const { project_id, ...run } = fragment.run
   const declared = { [guardNames.declaredProject]: project_id }
   return {
@@ -64,19 +64,19 @@ const inTheRunsProject = (fragment: Fragment): Fragment => {
   }
 }
 
-/** The error if it is about the data; errors of the gateway are rethrown. */
-const refusalOf = (error: unknown): GuardError => {
+/** Returns an error of the data, and rethrows errors of the gateway. */
+const dataError = (error: unknown): GuardError => {
   if (error instanceof GuardError && statusOf(error) < 500) return error
   throw error
 }
 
 const RECORD = /^\/(?:spans|events|artifacts)\//
-/** The error is about the run, so leaving a record out does not help. */
+/** Whether the error concerns the run, so that dropping a record does not help. */
 const concernsRun = ({ code, place }: GuardError): boolean =>
   code === 'TRACE_CONFLICT' || code === 'RUN_FULL' || (place.path !== undefined && !RECORD.test(place.path))
 
-/** Writes one fragment without its rejected records. */
-class PartialWrite implements Refusals {
+/** Writes a fragment without its rejected records. */
+class PartialWrite implements Rejections {
   readonly spans = new Map<string, GuardError>()
   readonly others: GuardError[] = []
   readonly notes: string[] = []
@@ -86,19 +86,19 @@ class PartialWrite implements Refusals {
     this.#gateway = gateway
   }
 
-  /** Bisects a rejected fragment until the invalid record is alone: a valid one is redacted a few times at most. */
-  async keep(whole: Fragment): Promise<void> {
-    const fragment = this.#withoutOrphans(whole)
+  /** Bisects a rejected fragment until the invalid record is alone, so that a valid record is redacted few times. */
+  async keep(original: Fragment): Promise<void> {
+    const fragment = this.#withoutOrphans(original)
     const size = fragment.spans.length + fragment.events.length + fragment.artifacts.length
     if (size === 0) return
     try {
       await this.#gateway.keep([fragment])
     } catch (thrown) {
-      const error = refusalOf(thrown)
+      const error = dataError(thrown)
       if (size === 1 || concernsRun(error)) return this.#refuse(fragment, error)
       const middle = Math.ceil(size / 2)
-      await this.keep(part(fragment, 0, middle))
-      await this.keep(part(fragment, middle, size))
+      await this.keep(sliceOf(fragment, 0, middle))
+      await this.keep(sliceOf(fragment, middle, size))
     }
   }
 
@@ -107,16 +107,16 @@ class PartialWrite implements Refusals {
     for (const _record of [...events, ...artifacts]) this.others.push(error)
   }
 
-  /** Events and artifacts go with a span that was refused. */
+  /** Drops events and artifacts of rejected spans. */
   #withoutOrphans(fragment: Fragment): Fragment {
     if (this.spans.size === 0) return fragment
-    const stays = ({ span_id }: { readonly span_id?: string | null }): boolean => !this.spans.has(span_id ?? '')
-    return { ...fragment, events: fragment.events.filter(stays), artifacts: fragment.artifacts.filter(stays) }
+    const isKept = ({ span_id }: { readonly span_id?: string | null }): boolean => !this.spans.has(span_id ?? '')
+    return { ...fragment, events: fragment.events.filter(isKept), artifacts: fragment.artifacts.filter(isKept) }
   }
 }
 
-/** The records from one position to another, spans counted before events, events before artifacts. */
-const part = (fragment: Fragment, from: number, to: number): Fragment => {
+/** Records between two positions: spans first, then events, then artifacts. */
+const sliceOf = (fragment: Fragment, from: number, to: number): Fragment => {
   const { spans, events, artifacts } = fragment
   const slice = <T>(records: readonly T[], before: number): readonly T[] =>
     records.slice(Math.max(0, from - before), Math.max(0, to - before))

@@ -25,7 +25,7 @@ const decoded = async (name: string, answer: Response): Promise<unknown> => {
 
 const one = (over: object = {}) => resourceSpans([span(over)], { 'service.name': 'svc' })
 
-describe('answers to exporters', () => {
+describe('responses to exporters', () => {
   let receiver: Receiver
   before(async () => {
     receiver = await startReceiver()
@@ -42,7 +42,7 @@ describe('answers to exporters', () => {
     return body.message
   }
 
-  it('an empty object in JSON, no byte in protobuf', async () => {
+  it('are an empty object in JSON, no bytes in protobuf', async () => {
     const json = await receiver.post(one())
     assert.deepEqual([json.status, await json.text()], [200, '{}'])
     assert.match(json.headers.get('content-type') ?? '', /^application\/json/)
@@ -51,7 +51,7 @@ describe('answers to exporters', () => {
     assert.equal(binary.headers.get('content-type'), 'application/x-protobuf')
   })
 
-  it('take no spans at all', async () => {
+  it('accept an empty request', async () => {
     const before = await receiver.runIds()
     assert.deepEqual(await receiver.taken({}), {})
     assert.deepEqual(await receiver.taken({ resourceSpans: [] }), {})
@@ -59,7 +59,7 @@ describe('answers to exporters', () => {
     assert.deepEqual(await receiver.runIds(), before)
   })
 
-  it('take a slash at the end, a charset and every content encoding we read', async () => {
+  it('accept a trailing slash, a charset and every supported encoding', async () => {
     const data = Buffer.from(JSON.stringify(one()))
     const slash = await fetch(`${receiver.url}/`, {
       method: 'POST',
@@ -77,7 +77,7 @@ describe('answers to exporters', () => {
     assert.equal((await receiver.post(packed, { ...PROTOBUF, 'content-encoding': 'gzip' })).status, 200)
   })
 
-  it('say what is wrong with a body', async () => {
+  it('report errors of a body', async () => {
     assert.match(await refused(400, 3, await receiver.post('{"resourceSpans":[')), /Line 1, column 19/)
     assert.match(await refused(400, 3, await receiver.post('')), /Line 1, column 1/)
     assert.match(await refused(400, 3, await receiver.post([])), /resourceSpans/)
@@ -96,14 +96,14 @@ describe('answers to exporters', () => {
     })
   })
 
-  it('say that a project in the header is no id', async () => {
+  it('report an invalid project header', async () => {
     assert.match(
       await refused(400, 3, await receiver.post(one(), { 'x-guard-project-id': 'a b' })),
       /x-guard-project-id/,
     )
   })
 
-  it('want the gateway key, in the form of the request', async () => {
+  it('require the gateway key, in the encoding of the request', async () => {
     for (const headers of [{ authorization: 'Bearer wrong' }, { authorization: '' }]) {
       const json = await receiver.post(one(), headers)
       assert.equal(json.headers.get('www-authenticate'), 'Bearer realm="guard"')
@@ -115,7 +115,7 @@ describe('answers to exporters', () => {
     assert.equal(((await decoded('Status', binary)) as { code: number }).code, 16)
   })
 
-  it('refuse other types, encodings, methods and signals', async () => {
+  it('reject other types, encodings, methods and signals', async () => {
     for (const type of ['text/plain', 'application/xml', 'application/protobuf', 'nonsense'])
       assert.match(await refused(415, 3, await receiver.post('x', { 'content-type': type })), /x-protobuf/, type)
     const headers = { authorization: `Bearer ${receiver.started.key}` }
@@ -125,14 +125,14 @@ describe('answers to exporters', () => {
     assert.deepEqual([got.status, got.headers.get('allow')], [405, 'POST'])
   })
 
-  it('refuse what is too large, as sent or inflated', async () => {
+  it('reject large requests, before or after decompression', async () => {
     const padding = JSON.stringify({ resourceSpans: [], padding: 'x'.repeat(32 * 1024 * 1024) })
     const said = /larger than 33554432 bytes, as sent or inflated/
     assert.match(await refused(413, 8, await receiver.post(padding)), said)
     assert.match(await refused(413, 8, await receiver.post(gzipSync(padding), { 'content-encoding': 'gzip' })), said)
   })
 
-  it('say in part what was not taken, in the form of the request', async () => {
+  it('report partial success in the encoding of the request', async () => {
     const odd = [span(), span({ spanId: '0'.repeat(16) }), span({ spanId: 'b'.repeat(16), name: '' })]
     const { partialSuccess } = (await receiver.taken(resourceSpans(odd))) as {
       partialSuccess: { rejectedSpans: string; errorMessage: string }
@@ -146,17 +146,17 @@ describe('answers to exporters', () => {
     assert.match(answer.partial.message, /traceId/)
   })
 
-  it('refuse a run whose native id is the address of another page', async () => {
+  it('reject a run whose native id is the address of another page', async () => {
     const attributes = pairs({ 'guard.trace.id': '..', 'guard.span.id': 'root' })
     const { partialSuccess } = (await receiver.taken(one({ traceId: 'e'.repeat(32), attributes }))) as {
       readonly partialSuccess: unknown
     }
     const errorMessage =
-      '1 of 1 spans were refused; span root: No run can be called "..", since that is the address of another page. Use another trace id.'
+      '1 of 1 spans were rejected; span root: No run can be called "..", since that is the address of another page. Use another trace id.'
     assert.deepEqual(partialSuccess, { rejectedSpans: '1', errorMessage })
   })
 
-  it('ask to come back when storage cannot take more', async () => {
+  it('ask for a retry while storage is unavailable', async () => {
     let failure: Error | undefined
     receiver.started.gateway.hooks.keep.tap('test', () => {
       if (failure !== undefined) throw failure

@@ -9,7 +9,7 @@ import { startReceiver } from './kit.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
-it('the example reports a run, whose id it prints', async (test) => {
+it('the example sends a run and prints its id', async (test) => {
   await using receiver = await startReceiver()
   const text = readFileSync(join(root, 'examples/otlp-exporter.ts'), 'utf8')
   assert.ok(text.includes('http://127.0.0.1:8787'))

@@ -32,7 +32,7 @@ const told = async (receiver: Receiver, traceId: string) => {
 
 describe('real exporters', () => {
   for (const [protocol, Exporter] of Object.entries(exporters)) {
-    it(`${protocol}: spans arrive whole, without prompts and replies`, async () => {
+    it(`${protocol}: spans arrive complete, without prompts and replies`, async () => {
       await using receiver = await startReceiver()
       const headers = { authorization: `Bearer ${receiver.started.key}`, 'x-guard-project-id': 'shop' }
       const traceId = await reportAgent(new Exporter({ url: receiver.url, headers }))
@@ -58,7 +58,7 @@ describe('real exporters', () => {
       )
     })
 
-    it(`${protocol}: set up by the environment, compressed`, async (test) => {
+    it(`${protocol}: environment variables and compression work`, async (test) => {
       await using receiver = await startReceiver()
       const environment: Readonly<Record<string, string>> = {
         OTEL_EXPORTER_OTLP_ENDPOINT: receiver.started.url,
@@ -82,7 +82,7 @@ describe('a trace in several requests', () => {
     ['first', [agent, span()]],
     ['last', [span(), agent]],
   ] as const)
-    it(`bears the name of the agent rather than that of the service, said ${what}`, async () => {
+    it(`has the agent’s name rather than the service’s, sent ${what}`, async () => {
       await using receiver = await startReceiver()
       for (const one of order) await receiver.taken(resourceSpans([one], { 'service.name': 'svc' }))
       assert.equal((await receiver.run(traceId)).run.agent_name, 'planner')

@@ -16,14 +16,14 @@ const counts = { 'gen_ai.usage.input_tokens': { intValue: '1200' }, 'gen_ai.usag
 const spanIds = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => (index + 1).toString(16).padStart(16, '0'))
 
-describe('a batch larger than what is kept of it', () => {
+describe('a batch with large content', () => {
   const prompt = JSON.stringify([{ role: 'user', content: `said "so" \\ and ö ${'word '.repeat(170_000)}` }])
   const spans = spanIds(20).map((spanId) =>
     span({ spanId, attributes: pairs({ 'gen_ai.input.messages': prompt, ...usage, ...counts }) }),
   )
   const body = JSON.stringify(resourceSpans(spans))
 
-  it('is kept without its content', async () => {
+  it('is stored without its content', async () => {
     assert.ok(body.length > 16 * MB)
     await using receiver = await startReceiver()
     for (const [bytes, encoding] of [
@@ -37,7 +37,7 @@ describe('a batch larger than what is kept of it', () => {
     assert.deepEqual([kept.length, run.input_tokens, run.output_tokens], [21, 24_000, 680])
   })
 
-  it('is cut between characters and escapes, and only where texts are long', async () => {
+  it('is truncated between characters and escapes, and only in long strings', async () => {
     const parts = ['\\n', '\\\\', '\\"', 'ö', '😀', '\\u00e9', 'x']
     for (let shift = 0; shift < 16; shift++) {
       const text = 'a'.repeat(4_096 - 8 - shift) + parts.join('').repeat(200_000)
@@ -49,7 +49,7 @@ describe('a batch larger than what is kept of it', () => {
     }
   })
 
-  it('is no JSON afterwards where it was none', async () => {
+  it('stays invalid JSON', async () => {
     for (const bad of [
       `{"a":"${'x'.repeat(2 * MB)}`,
       `{"a":"${'x'.repeat(2 * MB)}"`,
@@ -61,8 +61,8 @@ describe('a batch larger than what is kept of it', () => {
   })
 })
 
-describe('more than a request may have', () => {
-  it('loses the spans beyond, and says so', async () => {
+describe('a request beyond its limits', () => {
+  it('loses the excess spans, with a note', async () => {
     await using receiver = await startReceiver()
     const spans = spanIds(10_003).map((spanId) => span({ spanId }))
     const { partialSuccess } = (await receiver.taken(resourceSpans(spans))) as Answer
@@ -71,7 +71,7 @@ describe('more than a request may have', () => {
     assert.equal((await receiver.run(traceId)).run.span_count, 10_001)
   })
 
-  it('loses the events beyond, not their span, and none for those that are not kept', async () => {
+  it('loses excess events but not their span; content events do not count', async () => {
     await using receiver = await startReceiver()
     const said = Array.from({ length: 10_001 }, () => ({ name: 'gen_ai.user.message' }))
     assert.deepEqual(await receiver.taken(resourceSpans([span({ events: said.slice(2) })])), {})
@@ -83,7 +83,7 @@ describe('more than a request may have', () => {
   })
 })
 
-describe('a record with more than it may have', () => {
+describe('a record beyond its limits', () => {
   const many = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`acme.k${at}`, value]))
   const cases = {
@@ -96,7 +96,7 @@ describe('a record with more than it may have', () => {
     'an empty name': { '': 'x' },
   }
   for (const [what, attributes] of Object.entries(cases))
-    it(`keeps usage: ${what}`, async () => {
+    it(`retains usage: ${what}`, async () => {
       await using receiver = await startReceiver()
       const sent = pairs({ ...attributes, ...usage, ...counts })
       const { partialSuccess } = (await receiver.taken(
@@ -110,7 +110,7 @@ describe('a record with more than it may have', () => {
       assert.ok(Number(spans[1]?.attributes['guard.dropped_attributes']) > 0)
     })
 
-  it('cuts content first: a long conversation with full content logging', async () => {
+  it('truncates content first: a long conversation with full content logging', async () => {
     await using receiver = await startReceiver({ storage: 'full_content_logging: true' })
     const messages = Object.fromEntries(
       Array.from({ length: 400 }, (_, at) => [`llm.input_messages.${at}.message.content`, 'word '.repeat(200)]),

@@ -50,7 +50,7 @@ const replaced = (tree: unknown, pick: number, value: unknown): unknown => {
   return walk(tree)
 }
 
-describe('damaged requests get ordinary answers', () => {
+describe('damaged requests get ordinary responses', () => {
   let receiver: Receiver
   const faults: unknown[] = []
   before(async () => {
@@ -78,7 +78,7 @@ describe('damaged requests get ordinary answers', () => {
     const bytes = await protobufBytes()
     await all(edits, (changes) => answered(edited(bytes, changes), 'application/x-protobuf'))
   })
-  it('protobuf that nests without end', async () => {
+  it('protobuf with endless nesting', async () => {
     let value: Buffer = Buffer.from([0x0a, 0x00])
     const framed = (tag: number, inner: Buffer): Buffer => {
       const length: number[] = []
@@ -103,7 +103,7 @@ describe('damaged requests get ordinary answers', () => {
     const cases = fc.tuple(fc.nat(70), odd)
     await all(cases, ([pick, value]) => answered(JSON.stringify(replaced(tree, pick, value)), 'application/json'))
   })
-  it('JSON with names that mean something to JavaScript', async () => {
+  it('JSON with names that are special in JavaScript', async () => {
     const attributes = pairs({ constructor: 'a', toString: 'b' })
     const text = JSON.stringify(resourceSpans([span({ attributes })])).replaceAll('"constructor"', '"__proto__"')
     assert.equal(await answered(text, 'application/json'), 200)

@@ -28,8 +28,8 @@ const talk = resourceSpans(
   { 'service.name': 'svc', user_prompt: LONG },
 )
 
-describe('what people and models said', () => {
-  it('is left out', async () => {
+describe('prompts and replies', () => {
+  it('are dropped by default', async () => {
     await using receiver = await startReceiver()
     assert.deepEqual(await receiver.taken(talk), {})
     const { run, spans } = await receiver.run(traceId)
@@ -44,7 +44,7 @@ describe('what people and models said', () => {
     assert.equal(JSON.stringify(spans).includes(SECRET.slice(0, 20)), false)
   })
 
-  it('is kept of what an integration of ours says, redacted', async () => {
+  it('of the project’s own integrations are stored redacted', async () => {
     await using receiver = await startReceiver()
     const attributes = { prompt: 'do it', note: LONG, 'tool.input': { path: 'a.txt' }, token_for_me: SECRET }
     const body = { trace_id: 'ours', attributes, spans: [{ name: 'x', status_message: LONG, attributes }] }
@@ -65,7 +65,7 @@ describe('what people and models said', () => {
     assert.equal((await receiver.runIds()).length, 2)
   })
 
-  it('is kept in previews where the configuration says so: redacted, then cut to 500 characters', async () => {
+  it('are stored as redacted previews of 500 characters with full content logging', async () => {
     await using receiver = await startReceiver({ storage: 'full_content_logging: true' })
     assert.deepEqual(await receiver.taken(talk), {})
     const { run, spans } = await receiver.run(traceId)

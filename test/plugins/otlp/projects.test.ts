@@ -9,7 +9,7 @@ let traces = 0
 const newTrace = (): string => (++traces).toString(16).padStart(32, 'b')
 const SHOP = { 'x-guard-project-id': 'shop' }
 
-describe('the project of a run that several write to', () => {
+describe('the project of a run with several writers', () => {
   let provider: FakeProvider
   let receiver: Receiver
   before(async () => {
@@ -39,7 +39,7 @@ describe('the project of a run that several write to', () => {
     return (json as { readonly runs: readonly RunSummary[] }).runs.map(({ trace_id }) => trace_id)
   }
 
-  it('is the one that the exporter names, where the call before named none', async () => {
+  it('is the exporter’s if the call named none', async () => {
     const trace = newTrace()
     await call(trace, { 'x-guard-session-id': 'talk' })
     assert.equal((await told(trace))[0], 'default')
@@ -53,14 +53,14 @@ describe('the project of a run that several write to', () => {
     )
   })
 
-  it('stays the one that was named, where a call after names none', async () => {
+  it('stays if a later call names none', async () => {
     const trace = newTrace()
     await report(trace, SHOP)
     assert.equal(await call(trace), trace)
     assert.deepEqual(await told(trace), ['shop', ['op', 'gen_ai.request']])
   })
 
-  it('is the one that a call names, where only the name of a service spoke for another', async () => {
+  it('is the call’s if only a service name suggested another', async () => {
     const trace = newTrace()
     await report(trace)
     assert.equal((await told(trace))[0], 'agent')
@@ -68,7 +68,7 @@ describe('the project of a run that several write to', () => {
     assert.deepEqual(await told(trace), ['shop', ['op', 'gen_ai.request']])
   })
 
-  it('is the one that an integration names', async () => {
+  it('is the integration’s', async () => {
     const trace = newTrace()
     await call(trace)
     const post = (project_id: string) =>
@@ -78,14 +78,14 @@ describe('the project of a run that several write to', () => {
     assert.equal((await post('other')).status, 409)
   })
 
-  it('stays default where somebody named it so', async () => {
+  it('stays default if a writer named it so', async () => {
     const trace = newTrace()
     await call(trace, { 'x-guard-project-id': 'default' })
     await report(trace, SHOP)
     assert.equal((await told(trace))[0], 'default')
   })
 
-  it('stays the first of two that were named; no span is refused, and the other one is noted', async () => {
+  it('stays the first of two, and the other becomes a note', async () => {
     const trace = newTrace()
     await report(trace, SHOP)
     const events = [{ name: 'tick', attributes: pairs({ a: 'b' }) }]
@@ -95,14 +95,14 @@ describe('the project of a run that several write to', () => {
       { spanId: 'b'.repeat(16), name: 'theirs', events },
     )) as { readonly partialSuccess: { readonly rejectedSpans: string; readonly errorMessage: string } }
     assert.equal(partialSuccess.rejectedSpans, '0')
-    assert.match(partialSuccess.errorMessage, /another project than "other".*kept there/)
+    assert.match(partialSuccess.errorMessage, /another project than "other".*stored there/)
     const { run, spans } = await receiver.run(trace)
     assert.equal(run.project_id, 'shop')
     const theirs = spans.find(({ name }) => name === 'theirs')
     assert.deepEqual([theirs?.attributes['guard.declared_project_id'], theirs?.events.length], ['other', 1])
   })
 
-  it('is still the one that gives way after a restart', async () => {
+  it('can still be replaced after a restart if it was inferred', async () => {
     const first = await startReceiver({ backend: 'sqlite' })
     const trace = newTrace()
     await first.taken(resourceSpans([span({ traceId: trace })], { 'service.name': 'agent' }))

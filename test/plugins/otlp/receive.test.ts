@@ -16,7 +16,7 @@ interface Partial {
 }
 const partialOf = (answer: unknown): Partial => (answer as { readonly partialSuccess: Partial }).partialSuccess
 
-describe('traces received', () => {
+describe('received traces', () => {
   let provider: FakeProvider
   let receiver: Receiver
   before(async () => {
@@ -37,7 +37,7 @@ describe('traces received', () => {
     assert.equal(status, 200, text)
   }
 
-  it('say their project: header, then resource, then service', async () => {
+  it('take their project from header, resource or service, in this order', async () => {
     const projectOf = async (resource: Record<string, unknown>, headers = {}) => {
       const trace = newTrace()
       await receiver.taken(resourceSpans([span({ traceId: trace })], resource), headers)
@@ -50,7 +50,7 @@ describe('traces received', () => {
     assert.equal(await projectOf({}), 'default')
   })
 
-  it('keep ids, times to the nanosecond, resource and scope', async () => {
+  it('retain ids, nanoseconds, resource and scope', async () => {
     const trace = newTrace()
     const sent = span({ traceId: trace.toUpperCase(), kind: 3 })
     await receiver.taken(resourceSpans([sent], { 'service.name': 'svc', 'host.name': 'box' }, { name: 'lib' }))
@@ -62,13 +62,13 @@ describe('traces received', () => {
     assert.deepEqual(spans[1]?.attributes, { 'otel.scope.name': 'lib' })
   })
 
-  it('of several traces become several runs', async () => {
+  it('with several trace ids become several runs', async () => {
     const ids = [newTrace(), newTrace(), newTrace()]
     assert.deepEqual(await receiver.taken(resourceSpans(ids.map((id) => span({ traceId: id })))), {})
     for (const id of ids) assert.equal((await receiver.run(id)).spans.length, 2)
   })
 
-  it('change nothing when they come again, and go on when they come in parts', async () => {
+  it('change nothing when repeated, and continue in parts', async () => {
     const trace = newTrace()
     const attributes = pairs({ a: 'b' })
     const parent = span({ traceId: trace, name: 'outer', events: [{ name: 'tick', attributes }] })
@@ -84,7 +84,7 @@ describe('traces received', () => {
     assert.deepEqual(await receiver.run(trace), first)
   })
 
-  it('take the later of two spans with one id', async () => {
+  it('use the last of two spans with one id', async () => {
     const trace = newTrace()
     const running = span({ traceId: trace, name: 'early', endTimeUnixNano: '0', events: [{ name: 'tick' }] })
     const ended = span({ traceId: trace, name: 'late', events: [{ name: 'tick' }] })
@@ -94,7 +94,7 @@ describe('traces received', () => {
   })
 
   for (const name of ['talk', 'night talk'])
-    it(`name the session that the gateway knows by that name: ${name}`, async () => {
+    it(`use the gateway’s session of that name: ${name}`, async () => {
       const [known, unknown] = [newTrace(), newTrace()]
       const named = (traceId: string, id: string) => span({ traceId, attributes: pairs({ 'session.id': id }) })
       await modelRequest(newTrace(), { 'x-guard-session-id': name })
@@ -105,7 +105,7 @@ describe('traces received', () => {
       assert.equal((await receiver.started.request('GET', '/api/sessions/else')).status, 404)
     })
 
-  it('join a run of the gateway without changing whose it is', async () => {
+  it('join a run of the gateway without changing its owner', async () => {
     const trace = newTrace()
     await modelRequest(trace)
     const agent = span({ traceId: trace, spanId: 'e'.repeat(16), name: 'turn' })
@@ -116,7 +116,7 @@ describe('traces received', () => {
     assert.deepEqual([request?.parent_id, request?.owner], ['e'.repeat(16), 'gateway'])
   })
 
-  it('never change a span of the gateway; the others are kept', async () => {
+  it('never change a span of the gateway; the others are stored', async () => {
     const trace = newTrace()
     await modelRequest(trace)
     const before = (await receiver.run(trace)).spans.find(({ name }) => name === 'gen_ai.request')
@@ -144,7 +144,7 @@ describe('traces received', () => {
     assert.equal(run.event_count, 1)
   })
 
-  it('lose what cannot be used, whatever the share, and nothing else', async () => {
+  it('lose only invalid spans', async () => {
     const trace = newTrace()
     const ids = spanIds(40)
     const odd = [
@@ -165,7 +165,7 @@ describe('traces received', () => {
     assert.equal((await receiver.run(other)).spans.length, 2)
   })
 
-  it('lose an odd event without its span', async () => {
+  it('lose an invalid event without its span', async () => {
     const trace = newTrace()
     await modelRequest(trace)
     const request = (await receiver.run(trace)).spans.find(({ name }) => name === 'gen_ai.request')
@@ -187,7 +187,7 @@ describe('traces received', () => {
     )
   })
 
-  it('begin no run of nothing', async () => {
+  it('create no empty run', async () => {
     const trace = newTrace()
     const ids = await receiver.runIds()
     assert.equal(
@@ -197,7 +197,7 @@ describe('traces received', () => {
     assert.deepEqual(await receiver.runIds(), ids)
   })
 
-  it('hold no secret in an id', async () => {
+  it('contain no secret in an id', async () => {
     const secret = `sk-ant-api03-${'Ab1'.repeat(20)}`
     const own = { 'guard.span.id': secret, 'guard.status': 'ok', 'guard.span.kind': 'other' }
     const trace = newTrace()
@@ -212,7 +212,7 @@ describe('traces received', () => {
     }
   })
 
-  it('of one native id in two traces are kept one after the other', async () => {
+  it('with one native id in two traces are stored one after the other', async () => {
     const own = (id: string) => pairs({ 'guard.trace.id': 'native', 'guard.span.id': id, 'guard.run.status': 'ok' })
     const sent = [newTrace(), newTrace()].map((id, at) => span({ traceId: id, attributes: own(`s${at}`), spanId }))
     assert.deepEqual(await receiver.taken(resourceSpans(sent)), {})
@@ -223,12 +223,12 @@ describe('traces received', () => {
     )
   })
 
-  it('of more traces than are held open are taken again', async () => {
+  it('of more traces than stay open are accepted again', async () => {
     const sent = resourceSpans(Array.from({ length: 600 }, () => span({ traceId: newTrace() })))
     for (let turn = 0; turn < 2; turn++) assert.deepEqual(await receiver.taken(sent), {})
   })
 
-  it('decide nothing: no session, no event in a history, no decision', async () => {
+  it('create no session, event or decision', async () => {
     const trace = newTrace()
     const events = [{ name: 'policy.decision', attributes: pairs({ decision: 'block', reason_code: 'LOOP_EXACT' }) }]
     await receiver.taken(resourceSpans([span({ traceId: trace, events, attributes: pairs({ 'session.id': 'talk' }) })]))

@@ -74,7 +74,7 @@ const senders: Readonly<Record<string, Expected>> = {
   },
 }
 
-describe('what real senders say is kept without what was said', () => {
+describe('data of real senders is stored without prompts and replies', () => {
   for (const [name, { kept, model, tool }] of Object.entries(senders))
     it(name, async () => {
       await using receiver = await startReceiver({ backend: 'sqlite' })
@@ -94,7 +94,7 @@ describe('what real senders say is kept without what was said', () => {
       assert.equal(/CANARY\w{0,20}/i.exec(bytes)?.[0], undefined)
     })
 
-  it('and with full content logging in previews', async () => {
+  it('and with previews under full content logging', async () => {
     await using receiver = await startReceiver({ storage: 'full_content_logging: true' })
     await receiver.taken(await recording('mastra'))
     const [id = ''] = await receiver.runIds()
@@ -104,7 +104,7 @@ describe('what real senders say is kept without what was said', () => {
       for (const value of Object.values(attributes)) assert.ok(String(value).length <= 500)
   })
 
-  it('refuses in words what is no OTLP', async () => {
+  it('rejects data that is not OTLP, with a reason', async () => {
     await using receiver = await startReceiver()
     const answer = await receiver.post(await recording('openai-agents'))
     assert.equal(answer.status, 400)

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { resourceSpans, span } from '../../kit/otlp-data.ts'
 import { type Receiver, startReceiver } from './kit.ts'
 
-describe('signals that are not kept', () => {
+describe('unsupported signals', () => {
   let receiver: Receiver
   before(async () => {
     receiver = await startReceiver()
@@ -17,7 +17,7 @@ describe('signals that are not kept', () => {
       body: typeof body === 'string' ? body : Buffer.from(body),
     })
 
-  it('are answered in the form of the request, and counted', async () => {
+  it('are accepted in the encoding of the request, and counted', async () => {
     for (const path of ['/v1/logs', '/v1/logs/', '/v1/metrics']) {
       const json = await send(path, { 'content-type': 'application/json' }, '{"resourceLogs":[{}]}')
       assert.deepEqual([json.status, await json.text()], [200, '{}'])
@@ -33,7 +33,7 @@ describe('signals that are not kept', () => {
     assert.deepEqual(await receiver.runIds(), [])
   })
 
-  it('want the key, and a type of OTLP', async () => {
+  it('require the key and an OTLP content type', async () => {
     const type = { 'content-type': 'application/json' }
     assert.equal((await send('/v1/logs', { ...type, authorization: 'Bearer wrong' })).status, 401)
     assert.equal((await send('/v1/metrics', { 'content-type': 'text/plain' })).status, 415)
@@ -41,7 +41,7 @@ describe('signals that are not kept', () => {
   })
 })
 
-describe('what is no OTLP', () => {
+describe('data that is not OTLP', () => {
   const cases: readonly (readonly [body: object, said: RegExp])[] = [
     [{ data: [{ object: 'trace' }] }, /"data" where OTLP has "resourceSpans"/],
     [{ resource_spans: [] }, /"resource_spans".*lowerCamelCase/],
@@ -55,7 +55,7 @@ describe('what is no OTLP', () => {
     [{ resourceSpans: [{ scopeSpans: [{ scope: {}, items: [] }] }] }, /"items" where OTLP has "spans"/],
     [{ resourceSpans: 'x' }, /resourceSpans.*array/],
   ]
-  it('is refused in words', async () => {
+  it('is rejected with a reason', async () => {
     await using receiver = await startReceiver()
     for (const [body, said] of cases) {
       const answer = await receiver.post(body)
@@ -68,7 +68,7 @@ describe('what is no OTLP', () => {
       assert.deepEqual(await receiver.taken(body), {})
   })
 
-  it('is told where other spans of the request are kept', async () => {
+  it('gives a note if other spans of the request are stored', async () => {
     await using receiver = await startReceiver()
     const { resourceSpans: good } = resourceSpans([span()]) as { readonly resourceSpans: readonly object[] }
     const { partialSuccess } = (await receiver.taken({ resourceSpans: [...good, { spans: [] }] })) as {
@@ -78,7 +78,7 @@ describe('what is no OTLP', () => {
     assert.equal((await receiver.runIds()).length, 1)
   })
 
-  it('a span whose status or kind is a name is refused in words', async () => {
+  it('with status or kind as a name is rejected with a reason', async () => {
     await using receiver = await startReceiver()
     for (const odd of [{ status: { code: 'STATUS_CODE_ERROR' } }, { kind: 'SPAN_KIND_CLIENT' }]) {
       const { partialSuccess } = (await receiver.taken(resourceSpans([span(odd)]))) as {

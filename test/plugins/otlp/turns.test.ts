@@ -20,12 +20,12 @@ class Turns extends Pace {
   }
 }
 
-describe('a request of many spans', () => {
+describe('a request with many spans', () => {
   const spans = Array.from({ length: 300 }, (_, n) =>
     span({ spanId: (n + 1).toString(16).padStart(16, '0'), attributes: pairs({ host: 'h' }) }),
   )
 
-  it('is read span by span, others having their turn in between', async () => {
+  it('yields to other work between spans', async () => {
     const pace = new Turns()
     const { runs } = await fromOtlp(resourceSpans(spans), keepAll, pace)
     assert.equal(runs[0]?.spans.length, 300)
