@@ -5,19 +5,19 @@ import type { ReceiverOptions } from './receiver-options.ts'
 const DEFAULT_TIMEOUT_MS = 10_000
 const DEFAULT_PATH = '/v1/traces'
 
-/** Where a receiver is reached, and how it is named where people read of it. */
+/** Address of a receiver, and its display form. */
 export interface Address {
   readonly upstream: UpstreamAddress
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string
-  /** Name, value, name, value …, without the length of a body. */
+  /** Name, value, name, value …, without content-length. */
   readonly headers: readonly string[]
   readonly timeout_ms: number
-  /** Without its query, which may hold a key. */
-  readonly shown: string
+  /** Without the query, which may contain a key. */
+  readonly display: string
 }
 
-/** Reads the address of a receiver. Throws TypeError for one that is none, and for a proxy that is none. */
+/** Parses the address of a receiver. Throws TypeError for an invalid address or proxy. */
 export const addressOf = (options: ReceiverOptions): Address => {
   const { url, headers = {}, timeout_ms = DEFAULT_TIMEOUT_MS } = options
   const address = new URL(url)
@@ -28,7 +28,7 @@ export const addressOf = (options: ReceiverOptions): Address => {
     path: path + search,
     headers: ['host', host, ...FORM, ...Object.entries(headers).flat()],
     timeout_ms,
-    shown: origin + path,
+    display: origin + path,
   }
 }
 

@@ -8,18 +8,17 @@ import { post } from './post.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
 import type { RequestBody } from './request-bodies.ts'
 
-/** An older batch is dropped. */
+/** Older batches are dropped. */
 const MAX_AGE_MS = 300_000
 const MIN_WAIT_MS = 1_000
 const MAX_BACKOFF_MS = 60_000
 const ERROR_CHARS = 300
 
-/** Counters of spans. */
+/** Numbers of spans. */
 export interface Counts {
   readonly sent: number
-  /** Not delivered, for want of room or time. */
+  /** Not delivered, because the queue was full or the spans too old. */
   readonly dropped: number
-  /** Rejected by the receiver. */
   readonly failed: number
 }
 
@@ -46,14 +45,12 @@ export class Delivery {
     return this.#counts
   }
 
-  /** The last reason why spans were not accepted. */
   get last_error(): { readonly at: string; readonly message: string } | null {
     return this.#last_error
   }
 
-  /** The address without secrets. */
-  get shown(): string {
-    return this.#address.shown
+  get display(): string {
+    return this.#address.display
   }
 
   get isStopped(): boolean {
@@ -64,7 +61,7 @@ export class Delivery {
     this.#counts.dropped += spans
   }
 
-  /** From now on failed requests are not retried; one that waits for its retry has it now. */
+  /** Disables retries; a waiting retry runs at once. */
   flush(): void {
     this.#isClosing = true
     this.#wake()
@@ -82,7 +79,7 @@ export class Delivery {
     const until = this.#gateway.clock.tick() + MAX_AGE_MS
     while (!this.isStopped) {
       const result = await this.#attempt(body)
-      if (result.kind === 'accepted') return this.#chunks(result, body)
+      if (result.kind === 'accepted') return this.#accepted(result, body)
       this.#failed(result.error)
       if (result.kind === 'rejected') return this.#refused(body.spans)
       if (this.#isClosing) break
@@ -100,13 +97,13 @@ export class Delivery {
       const answer = await post(this.#connections, request, timeout_ms, this.#stop.signal)
       return exportResult(answer, spans, this.#gateway.clock)
     } catch (error) {
-      // a request that cannot be encoded never can
+      // an encoding error cannot be retried
       const kind = error instanceof TypeError ? 'rejected' : 'retryable'
-      return { kind, wait_ms: null, error: `It could not be asked: ${reasonOf(error)}` }
+      return { kind, wait_ms: null, error: `The request failed: ${reasonOf(error)}` }
     }
   }
 
-  #chunks({ rejected, error }: Extract<ExportResult, { kind: 'accepted' }>, { spans }: RequestBody): void {
+  #accepted({ rejected, error }: Extract<ExportResult, { kind: 'accepted' }>, { spans }: RequestBody): void {
     this.#counts.sent += spans - rejected
     this.#refused(rejected)
     if (error === undefined) this.#failures = 0
@@ -117,19 +114,19 @@ export class Delivery {
     this.#counts.failed += spans
   }
 
-  /** Keeps the reason why spans were not accepted; of consecutive failures the first is reported. */
+  /** Records why spans were not accepted; of consecutive failures only the first is reported. */
   #failed(error: string): void {
-    const text = cutBeforeRedaction(terminalLine(sanitise(`${this.shown}: ${error}`)))
+    const text = cutBeforeRedaction(terminalLine(sanitise(`${this.display}: ${error}`)))
     const message = cutText(this.#gateway.redact.text(text), ERROR_CHARS)
     this.#last_error = { at: new Date(this.#gateway.clock.now()).toISOString(), message }
     this.#failures++
-    if (this.#failures === 1) this.#gateway.fault(new Error(`Spans were not taken. ${message}`), 'otlp-push')
+    if (this.#failures === 1) this.#gateway.fault(new Error(`Spans were not accepted. ${message}`), 'otlp-push')
   }
 
-  /** Waits as long as the receiver asks, else with exponential backoff. */
-  #backOff(asked_ms: number | null): Promise<void> {
+  /** Waits as long as the receiver demands, otherwise with exponential backoff. */
+  #backOff(retry_after_ms: number | null): Promise<void> {
     const backoff = Math.min(MIN_WAIT_MS * 2 ** Math.min(this.#failures - 1, 6), MAX_BACKOFF_MS)
-    const wait = Math.min(Math.max(asked_ms ?? backoff, MIN_WAIT_MS), MAX_AGE_MS)
+    const wait = Math.min(Math.max(retry_after_ms ?? backoff, MIN_WAIT_MS), MAX_AGE_MS)
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, wait).unref()
       this.#wake = () => {

@@ -1,23 +1,22 @@
 import type { Gateway, Session, Tables } from 'guard-gateway/core'
 
-/** A run without an explicit root counts as ended after so much time without activity. */
+/** Idle time after which a run without an explicit root counts as ended. */
 const QUIET_MS = 60_000
 const TURN_MS = 2_000
 const MAX_RUNS = 10_000
 
-/** The last activity of a run. */
 interface RunActivity {
-  /** Monotonic time, milliseconds. */
+  /** Monotonic, milliseconds. */
   readonly at: number
-  /** The session of the last request, which may have others in flight. */
+  /** Session of the last request. It may have other requests in flight. */
   readonly session: Session | null
-  /** A client has written to the run: it may have ended. */
+  /** A client wrote to the run, so it may have ended. */
   readonly mayHaveEnded: boolean
 }
 
 type RunRow = Tables['runs']
 
-/** Reports root spans: an explicit one when its run has ended, any other when its run is idle. */
+/** Reports root spans: an explicit root when its run ends, any other when its run is idle. */
 export class EndedRoots {
   readonly #gateway: Gateway
   readonly #ended: (run: RunRow) => void
@@ -25,23 +24,21 @@ export class EndedRoots {
   readonly #runs = new Map<string, RunActivity>()
   #timer: NodeJS.Timeout | undefined
 
-  /** `ended` may be called for a root again after new activity of its run. */
+  /** `ended` may be called again for a root after new activity. */
   constructor(gateway: Gateway, ended: (run: RunRow) => void) {
     this.#gateway = gateway
     this.#ended = ended
   }
 
-  /** A request or a tool call has ended. */
   called(trace_id: string, session: Session | null): void {
     this.#touch(trace_id, session, this.#runs.get(trace_id)?.mayHaveEnded ?? false)
   }
 
-  /** A client has changed the run or its records. */
   changed(trace_id: string): void {
     this.#touch(trace_id, this.#runs.get(trace_id)?.session ?? null, true)
   }
 
-  /** Checks all runs a last time, as if all were idle. */
+  /** Checks all runs a last time, as if they were idle. */
   async end(): Promise<void> {
     clearTimeout(this.#timer)
     const runs = [...this.#runs.keys()]

@@ -3,7 +3,7 @@ import { callRecords, defaultRootSpan, enclosingRootSpan, toolRecords, traceOf }
 import { eventsOf } from './span-events.ts'
 import type { QueuedSpans } from './span-queue.ts'
 
-/** A span as it is sent: with its parent, and with its events in OTLP/JSON. */
+/** A span with its parent, and with its events in OTLP/JSON. */
 export interface EndedSpan {
   readonly run: Run
   readonly span: TraceSpan
@@ -12,11 +12,11 @@ export interface EndedSpan {
 
 export interface EndedSpans {
   readonly spans: readonly EndedSpan[]
-  /** Spans that are not recorded, or not yet. */
+  /** Spans whose rows are not stored (yet). */
   readonly missing: readonly QueuedSpans[]
 }
 
-/** Reads spans from recorded rows, which are redacted and complete. A running span is left out: it is queued again when it ends. */
+/** Reads spans from stored rows, which are redacted and complete. A running span is skipped, and queued again when it ends. */
 export const readEnded = async (storage: Reader, queued: readonly QueuedSpans[]): Promise<EndedSpans> => {
   const of = (from: QueuedSpans['from']): readonly string[] =>
     queued.filter((one) => one.from === from).map(({ id }) => id)
@@ -31,7 +31,7 @@ export const readEnded = async (storage: Reader, queued: readonly QueuedSpans[])
 
 type ById<N extends TableName> = ReadonlyMap<string, Tables[N]>
 
-/** Rows by their ids; `within`: of this run. */
+/** Rows by id; `within` restricts them to a run. */
 const byId = async <N extends 'calls' | 'mcp_audit' | 'spans'>(
   storage: Reader,
   table: N,
@@ -43,7 +43,7 @@ const byId = async <N extends 'calls' | 'mcp_audit' | 'spans'>(
     name: N,
     query: { readonly where: object; readonly order: readonly ['id', 'asc']; readonly limit: number },
   ) => Promise<{ readonly rows: readonly Tables[N][] }>
-  // the order of the key avoids a scan
+  // ordering by the key avoids a scan
   const { rows } = await find(table, { where: { ...within, id: { in: ids } }, order: ['id', 'asc'], limit: ids.length })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -85,7 +85,7 @@ interface RowSpans {
 }
 const noSpans: RowSpans = { spans: [] }
 
-/** The spans of one row; undefined if the row is missing. */
+/** Spans of a row; undefined if the row is missing. */
 const spansOfRow = (
   { from, id }: QueuedSpans,
   run: RunRow,
@@ -93,7 +93,7 @@ const spansOfRow = (
 ): RowSpans | undefined => {
   if (from === 'calls') return spansOfCall(calls.get(id))
   if (from === 'mcp_audit') return spansOfTool(tools.get(id))
-  // another span has become the root meanwhile, and is queued when the run ends
+  // another span has become the root, and is queued when the run ends
   if (from === 'runs' && id !== run.root_span_id) return noSpans
   if (from === 'runs' && run.root_auto) return { spans: [defaultRootSpan(run)] }
   const row = rows.get(id)

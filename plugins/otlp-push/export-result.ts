@@ -2,17 +2,16 @@ import { type Clock, headerOf } from 'guard-gateway/core'
 import { isShape, readJson, shapeOf } from 'guard-gateway/lib/json'
 import type { ReceiverResponse } from './post.ts'
 
-/** The result of one export request. */
 export type ExportResult =
-  /** Accepted but for `rejected` spans; `error`: why those were rejected, or a warning. */
+  /** Accepted except for `rejected` spans. `error` is the reason, or a warning. */
   | { readonly kind: 'accepted'; readonly rejected: number; readonly error?: string }
-  /** It may be accepted later; `wait_ms`: the delay that the receiver asks for, null if it gives none. */
+  /** May be accepted later. `wait_ms` is the receiver's delay, null for none. */
   | { readonly kind: 'retryable'; readonly wait_ms: number | null; readonly error: string }
   | { readonly kind: 'rejected'; readonly error: string }
 
 const RETRYABLE = new Set([429, 502, 503, 504])
 
-/** Reads the response to a request of so many spans. A redirect is a rejection: nothing is sent to an address that is not configured. */
+/** Interprets the response to a request of `spans` spans. A redirect is a rejection, because nothing is sent to an unconfigured address. */
 export const exportResult = (
   { status, headers, body }: ReceiverResponse,
   spans: number,
@@ -22,7 +21,7 @@ export const exportResult = (
   if (status >= 200 && status < 300) return accepted(answer, spans)
   const error = `It answered ${status}${reasonText(shapeOf(answer).message)}.`
   if (RETRYABLE.has(status))
-    return { kind: 'retryable', wait_ms: waitOf(headerOf(headers, 'retry-after'), clock), error }
+    return { kind: 'retryable', wait_ms: retryAfterMs(headerOf(headers, 'retry-after'), clock), error }
   if (status < 400) return { kind: 'rejected', error: `It answered ${status}; redirects are not followed.` }
   return { kind: 'rejected', error }
 }
@@ -31,7 +30,7 @@ const accepted = (answer: unknown, spans: number): ExportResult => {
   const { partialSuccess } = shapeOf(answer)
   if (!isShape(partialSuccess)) return { kind: 'accepted', rejected: 0 }
   const { rejectedSpans, errorMessage } = partialSuccess
-  // 64-bit integers are digits in OTLP/JSON
+  // int64 is text in OTLP/JSON
   const count = Math.trunc(Number(rejectedSpans))
   const rejected = count > 0 ? Math.min(count, spans) : 0
   const message = reasonText(errorMessage)
@@ -50,8 +49,8 @@ const parsed = (body: Buffer): unknown => {
   }
 }
 
-/** `Retry-After`, as seconds or as a date, in milliseconds from now. */
-const waitOf = (header: string | undefined, clock: Clock): number | null => {
+/** `Retry-After` (seconds or date) in milliseconds from now. */
+const retryAfterMs = (header: string | undefined, clock: Clock): number | null => {
   if (header === undefined) return null
   const wait = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - clock.now()
   return Number.isNaN(wait) ? null : wait

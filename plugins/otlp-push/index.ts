@@ -4,13 +4,13 @@ import type { ReceiverOptions } from './receiver-options.ts'
 export type { ReceiverOptions } from './receiver-options.ts'
 
 export interface OtlpPushOptions {
-  /** Without one nothing is tapped, loaded or remembered. */
+  /** Without receivers the plugin does nothing. */
   readonly receivers: readonly ReceiverOptions[]
-  /** Of this gateway, told as the version of the scope. */
+  /** Gateway version, sent as the scope's version. */
   readonly version: string
 }
 
-/** Sends every span once, when it has ended, to receivers of OTLP over HTTP. */
+/** Exports every ended span once, to OTLP/HTTP receivers. */
 export const otlpPush = ({ receivers, version }: OtlpPushOptions): Plugin => ({
   name: 'otlp-push',
   requires: ['replay'],
@@ -18,7 +18,7 @@ export const otlpPush = ({ receivers, version }: OtlpPushOptions): Plugin => ({
     if (receivers.length === 0) return
     gateway.hooks.open.tapPromise('otlp-push', async () => {
       const { Push } = await import('./push.ts')
-      new Push(gateway, receivers, version).begin()
+      new Push(gateway, receivers, version).start()
     })
   },
 })

@@ -6,19 +6,18 @@ import type {
   UpstreamResponse,
 } from 'guard-gateway/lib/upstream-client'
 
-/** More than any receiver's response needs. */
 const MAX_RESPONSE_BYTES = 65_536
 
-/** A response; its status counts even if its body breaks off. */
+/** A response. Its status is valid even if the body is incomplete. */
 export interface ReceiverResponse {
   readonly status: number
-  /** Name, value, name, value … as they came. */
+  /** Name, value, name, value … */
   readonly headers: readonly string[]
-  /** The first bytes; fewer if it broke off. */
+  /** Start of the body; shorter if it is incomplete. */
   readonly body: Buffer
 }
 
-/** Sends a request; resolves when its response has ended, reached the limit or took `timeout_ms`. Rejects if there is none; `signal` aborts it. */
+/** Sends a request. Resolves when the response ends, reaches the limit, or times out. Rejects without a response; `signal` aborts. */
 export const post = (
   connections: Connections,
   request: UpstreamRequest,
@@ -40,7 +39,7 @@ export const post = (
     pending.enough = () => stop('the answer is too long')
   })
 
-/** One request that waits for its response. */
+/** A request and its pending response. */
 class PendingRequest implements UpstreamListener, BodyReader {
   ended = (): void => {}
   enough = (): void => {}

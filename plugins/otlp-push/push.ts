@@ -6,16 +6,16 @@ import { Receiver } from './receiver.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
 import type { QueuedSpans } from './span-queue.ts'
 
-/** How long queued spans may delay a shutdown. */
-const END_MS = 2_000
+/** Limit for the delay of a shutdown. */
+const SHUTDOWN_MS = 2_000
 
-/** Queues ended spans for each receiver; reading and sending them is not part of any request. */
+/** Queues ended spans for each receiver. Reading and sending are not part of any request. */
 export class Push {
   readonly #gateway: Gateway
   readonly #receivers: readonly Receiver[]
   readonly #roots: EndedRoots
 
-  /** Throws MISSING_PLUGIN where nothing speaks HTTP, and TypeError for an address that is none. */
+  /** Throws MISSING_PLUGIN without an HTTP client, and TypeError for an invalid address. */
   constructor(gateway: Gateway, receivers: readonly ReceiverOptions[], version: string) {
     this.#gateway = gateway
     const client = clientOf(gateway)
@@ -25,8 +25,7 @@ export class Push {
     )
   }
 
-  /** Listens from now on. */
-  begin(): void {
+  start(): void {
     const { hooks, health } = this.#gateway
     hooks.record.tap('otlp-push', (recording) => this.#called(recording))
     hooks.tool.tap('otlp-push', (isRead, { record }) => {
@@ -36,7 +35,7 @@ export class Push {
     hooks.keep.tap('otlp-push', (fragments) => {
       for (const fragment of fragments) this.#kept(fragment)
     })
-    // after all plugins that may still write records
+    // runs after all plugins that may still write records
     hooks.close.tapPromise({ name: 'otlp-push', stage: stages.close.push }, () => this.#end())
     health.set('otlp_push', () => this.#health())
   }
@@ -58,7 +57,7 @@ export class Push {
     this.#add({ from: 'mcp_audit', trace_id, id, spans: 1 }, project_id ?? undefined)
   }
 
-  /** Imported runs did not happen here. */
+  /** Imported runs are not exported. */
   #kept({ origin, run: { trace_id, project_id }, spans }: Fragment): void {
     if (origin === 'import') return
     this.#roots.changed(trace_id)
@@ -73,7 +72,7 @@ export class Push {
 
   async #end(): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, END_MS)
+    const timer = setTimeout(resolve, SHUTDOWN_MS)
     await Promise.race([late, this.#sendAll()])
     clearTimeout(timer)
     for (const receiver of this.#receivers) receiver.stop()

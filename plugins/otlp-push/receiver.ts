@@ -8,24 +8,23 @@ import { BATCH_SPANS, requestBodies } from './request-bodies.ts'
 import { type QueuedSpans, SpanQueue } from './span-queue.ts'
 
 const DEFAULT_MAX_QUEUE = 2_048
-/** How long the first span of a batch waits for others. */
+/** Delay of the first span of a batch. */
 const BATCH_DELAY_MS = 2_000
-/** How long a queued span may take to be recorded. */
+/** Time limit for the record of a queued span. */
 const RECORD_MS = 10_000
-/** Keys of sent spans, so that a repeated record is not sent again. */
+/** Keys of sent spans, so that a repeated record is not exported again. */
 const MAX_SENT_KEYS = 16_384
 
-/** How a receiver is doing, as `/api/health` shows it. */
+/** State of a receiver, as in `/api/health`. */
 export interface ReceiverHealth extends Counts {
   readonly url: string
-  /** Queued spans. */
   readonly queued: number
-  /** Spans of the batch in flight, or waiting for a retry. */
+  /** Spans of the batch that is in flight or waits for a retry. */
   readonly sending: number
   readonly last_error: { readonly at: string; readonly message: string } | null
 }
 
-/** One receiver with its queue; spans are read from recorded rows when their batch is sent. */
+/** A receiver and its queue. Spans are read from stored rows when their batch is sent. */
 export class Receiver {
   readonly #gateway: Gateway
   readonly #version: string
@@ -47,11 +46,11 @@ export class Receiver {
   }
 
   health(): ReceiverHealth {
-    const { shown: url, counts, last_error } = this.#delivery
+    const { display: url, counts, last_error } = this.#delivery
     return { url, queued: this.#queue.spans, sending: this.#sending, ...counts, last_error }
   }
 
-  /** Queues ended spans; `project_id` is undefined while it is unknown. */
+  /** Queues ended spans. `project_id` is undefined if unknown. */
   add(one: QueuedSpans, project_id: string | undefined): void {
     if (project_id !== undefined && !this.#wants(project_id)) return
     this.#delivery.dropped(this.#queue.add(one))
@@ -59,7 +58,7 @@ export class Receiver {
     else this.#scheduleBatch()
   }
 
-  /** Sends the queue without waiting for more and without retries. Resolves when that is done, or stopped. */
+  /** Sends the queue without delay and retries. Resolves when it is sent or stopped. */
   async end(): Promise<void> {
     this.#isClosing = true
     clearTimeout(this.#timer)
@@ -68,7 +67,7 @@ export class Receiver {
     while (this.#queue.spans > 0 && !this.#delivery.isStopped) await this.#sendBatch()
   }
 
-  /** Drops what is not sent. */
+  /** Drops unsent spans. */
   stop(): void {
     this.#isClosing = true
     this.#delivery.stop()
@@ -99,9 +98,9 @@ export class Receiver {
     while (isGoing) isGoing = (await this.#sendBatch()) && this.#queue.spans >= BATCH_SPANS && !this.#isClosing
   }
 
-  /** Sends one batch; false if nothing of it is recorded. Never rejects. */
+  /** Sends one batch; false if none of its rows is stored. Never rejects. */
   async #sendBatch(): Promise<boolean> {
-    // the hook that queued a span may still be writing its record
+    // the hook that queued the span may still be writing its record
     await new Promise(setImmediate)
     const queued = this.#queue.take(BATCH_SPANS)
     this.#sending = sum(queued)
@@ -128,7 +127,7 @@ export class Receiver {
 
   #isNew({ run, span }: EndedSpan): boolean {
     if (!this.#wants(run.project_id)) return false
-    // a request is queued once
+    // a request is queued once only
     const isRequest = span.owner === 'gateway' && span.parent_id !== null
     return isRequest || this.#sent.add(`${run.trace_id} ${span.id}`)
   }

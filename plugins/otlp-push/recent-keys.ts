@@ -1,14 +1,14 @@
-/** A bounded set: the keys added last, at least `most` and at most twice as many. */
+/** A bounded set of the last keys: at least `most`, at most twice as many. */
 export class RecentKeys {
   readonly #most: number
   #young = new Set<string>()
   #old: ReadonlySet<string> = new Set()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(min_size: number) {
+    this.#most = min_size
   }
 
-  /** False: it is there already. */
+  /** False for a known key. */
   add(text: string): boolean {
     if (this.#young.has(text) || this.#old.has(text)) return false
     this.#young.add(text)

@@ -6,21 +6,20 @@ import { otlpResource, otlpSpan } from 'guard-gateway/lib/otlp'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import type { EndedSpan } from './ended-spans.ts'
 
-/** Spans of one request. */
+/** Spans per request. */
 export const BATCH_SPANS = 512
-/** Characters of one request, unless a single span has more. */
+/** Characters per request, unless a single span has more. */
 const BODY_CHARS = 2 * 1024 * 1024
 
-/** The body of one request. */
 export interface RequestBody {
-  /** OTLP/JSON, compressed. */
+  /** Compressed OTLP/JSON. */
   readonly gzip: Buffer
   readonly spans: number
 }
 
 const compressed = promisify(gzip)
 
-/** Spans as bodies of requests, written in turns with other work. */
+/** Encodes spans as request bodies, and yields to other work. */
 export async function* requestBodies(ended: readonly EndedSpan[], version: string): AsyncGenerator<RequestBody> {
   const pace = new Pace()
   let draft = new Draft(version)
@@ -41,7 +40,7 @@ const bodyOf = async (draft: Draft): Promise<RequestBody> => ({
   spans: draft.spans,
 })
 
-/** A request that is being written: the spans of each run below its resource. */
+/** A body under construction: spans by the resource of their run. */
 class Draft {
   readonly #scope: string
   readonly #runs = new Map<Run, string[]>()

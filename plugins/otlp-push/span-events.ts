@@ -4,10 +4,10 @@ import { pages } from 'guard-gateway/lib/paging'
 
 type RunRow = Tables['runs']
 
-/** Events and artifacts that are read at most for the spans of one run in a batch, each. */
+/** Limit of events, and of artifacts, per run in a batch. */
 const MAX_RECORDS = 10_000
 
-/** Events and artifacts of each span, in OTLP/JSON; those without a span belong to the root. */
+/** Events and artifacts by span, in OTLP/JSON. Those without a span belong to the root. */
 export const eventsOf = async (
   storage: Reader,
   run: RunRow,

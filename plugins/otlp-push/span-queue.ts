@@ -1,17 +1,17 @@
-/** Spans that have ended, by the row that they are read from when they are sent. */
+/** Ended spans, as a reference to their row. */
 export interface QueuedSpans {
   /** `runs`: the root of a run. */
   readonly from: 'calls' | 'mcp_audit' | 'spans' | 'runs'
   readonly trace_id: string
-  /** Of the row; of a root that of its span. */
+  /** Id of the row; for a root, of its span. */
   readonly id: string
-  /** How many spans that are: a call also stands for the tool calls of its reply. */
+  /** Number of spans: a call includes the tool calls of its reply. */
   readonly spans: number
-  /** Monotonic time, milliseconds. */
+  /** Monotonic, milliseconds. */
   readonly since: number
 }
 
-/** Spans to be sent, oldest first, at most `max`. */
+/** FIFO queue of at most `max` spans. */
 export class SpanQueue {
   readonly #max: number
   #queued: QueuedSpans[] = []
@@ -25,26 +25,26 @@ export class SpanQueue {
     return this.#spans
   }
 
-  /** Returns how many spans were dropped for it, oldest first. */
+  /** Returns the number of dropped spans; the oldest are dropped first. */
   add(one: QueuedSpans): number {
     this.#queued.push(one)
     this.#spans += one.spans
     return this.#trim()
   }
 
-  /** Puts back spans that cannot be sent yet. Returns how many were dropped. */
-  requeue(taken: readonly QueuedSpans[]): number {
-    this.#queued.unshift(...taken)
-    for (const { spans } of taken) this.#spans += spans
+  /** Puts back spans that cannot be sent yet. Returns the number of dropped spans. */
+  requeue(entries: readonly QueuedSpans[]): number {
+    this.#queued.unshift(...entries)
+    for (const { spans } of entries) this.#spans += spans
     return this.#trim()
   }
 
-  /** Takes the oldest entries, at most so many spans; more only if one entry alone has more. */
-  take(most: number): readonly QueuedSpans[] {
+  /** Removes the oldest entries, at most `most` spans, but at least one entry. */
+  take(max_spans: number): readonly QueuedSpans[] {
     let count = 0
     let spans = 0
     for (const one of this.#queued) {
-      if (count > 0 && spans + one.spans > most) break
+      if (count > 0 && spans + one.spans > max_spans) break
       count++
       spans += one.spans
     }

@@ -13,9 +13,9 @@ const fails = async (pushing: Pushing, ms: number): Promise<void> => {
   await until(() => pushing.health.last_error !== last_error)
 }
 
-describe('a receiver that cannot take spans now', () => {
+describe('a receiver that is temporarily unavailable', () => {
   for (const status of [429, 502, 503, 504])
-    it(`is asked again after ${status}`, async (test) => {
+    it(`gets a retry after ${status}`, async (test) => {
       const pushing = await startPush(test, { scripts: [{ status, body: '{"message":"busy."}' }] })
       await ingest(pushing, 3)
       await fails(pushing, 2_000)
@@ -32,7 +32,7 @@ describe('a receiver that cannot take spans now', () => {
       assert.deepEqual(pushing.receiver.requests[0]?.body, pushing.receiver.requests[1]?.body)
     })
 
-  it('is asked again when the connection breaks, and when nobody is there', async (test) => {
+  it('gets a retry after a connection error', async (test) => {
     const pushing = await startPush(test, { scripts: [{ reset: true }, { raw: 'HTTP/1.1 200 OK\r\ncontent-le' }] })
     await ingest(pushing, 1)
     await fails(pushing, 2_000)
@@ -41,7 +41,7 @@ describe('a receiver that cannot take spans now', () => {
     assert.deepEqual(pushing.counts, [1, 0, 0])
   })
 
-  it('is asked after 1, 2, 4 and at most 60 seconds, and from the start when it took something', async (test) => {
+  it('gets retries after 1, 2, 4 and at most 60 seconds, and after success from the start', async (test) => {
     const busy = Array.from({ length: 9 }, () => ({ status: 503 }))
     const pushing = await startPush(test, { scripts: [...busy, {}, { status: 503 }] })
     await ingest(pushing, 1)
@@ -59,7 +59,7 @@ describe('a receiver that cannot take spans now', () => {
     assert.deepEqual(pushing.counts, [2, 0, 0])
   })
 
-  it('says how long to wait, in seconds or as a date; in vain if it says less than one', async (test) => {
+  it('controls the delay with Retry-After in seconds or as a date, at least one second', async (test) => {
     const start = Date.UTC(2026, 0, 1)
     const after = (value: string) => ({ status: 429, headers: { 'retry-after': value } })
     const pushing = await startPush(test, {
@@ -97,7 +97,7 @@ describe('a receiver that cannot take spans now', () => {
     assert.equal(pushing.health.dropped, 2)
   })
 
-  it('is one fault, however often it is asked in vain', async (test) => {
+  it('reports one fault for consecutive failures', async (test) => {
     const pushing = await startPush(test, { scripts: [{ status: 503 }, { status: 503 }, {}, { status: 400 }] })
     await ingest(pushing, 1)
     await fails(pushing, 2_000)
@@ -108,13 +108,13 @@ describe('a receiver that cannot take spans now', () => {
     await pushing.pass(2_000)
     assert.deepEqual(
       pushing.bench.faults.map((fault) => (fault as Error).message.replace(/http:\S+/, 'URL')),
-      ['Spans were not taken. URL It answered 503.', 'Spans were not taken. URL It answered 400.'],
+      ['Spans were not accepted. URL It answered 503.', 'Spans were not accepted. URL It answered 400.'],
     )
   })
 })
 
-describe('a receiver that refuses', () => {
-  it('is not asked again', async (test) => {
+describe('a receiver that rejects', () => {
+  it('gets no retry', async (test) => {
     const pushing = await startPush(test, { scripts: [{ status: 400, body: '{"code":3,"message":"no such tenant"}' }] })
     await ingest(pushing, 2)
     await pushing.pass(2_000)
@@ -131,7 +131,7 @@ describe('a receiver that refuses', () => {
     ['many', [3, 0, 0]],
     [null, [3, 0, 0]],
   ] as const)
-    it(`some spans is told of: ${rejectedSpans}`, async (test) => {
+    it(`some spans is reported: ${rejectedSpans}`, async (test) => {
       const body = JSON.stringify({ partialSuccess: { rejectedSpans, errorMessage: 'too old' } })
       const pushing = await startPush(test, { scripts: [{ body }] })
       await ingest(pushing, 3)
@@ -141,8 +141,8 @@ describe('a receiver that refuses', () => {
     })
 })
 
-describe('what waits', () => {
-  it('goes in batches of 512, at once when there are so many', async (test) => {
+describe('the queue', () => {
+  it('sends batches of 512, at once if full', async (test) => {
     const pushing = await startPush(test)
     await ingest(pushing, 1_100)
     await until(() => pushing.health.sent === 1_024)
@@ -157,7 +157,7 @@ describe('what waits', () => {
     )
   })
 
-  it('goes in bodies of some megabytes, however large its attributes', async (test) => {
+  it('limits bodies to some megabytes', async (test) => {
     const pushing = await startPush(test)
     const attributes = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`a${n}`, 'lorem ipsum '.repeat(680)]))
     const spans = Array.from({ length: 50 }, (_, n) => ({ name: `s${n}`, attributes }))
@@ -167,7 +167,7 @@ describe('what waits', () => {
     assert.ok(pushing.receiver.requests.length > 1)
   })
 
-  it('is never more than was said: the oldest spans are dropped', async (test) => {
+  it('drops the oldest spans beyond its limit', async (test) => {
     const pushing = await startPush(test, { receiver: { max_queue: 10 }, scripts: [{ silent: true }] })
     await ingest(pushing, 4, 'first')
     await pushing.tick(2_000)
@@ -190,7 +190,7 @@ describe('what waits', () => {
     assert.equal(pushing.health.dropped, 3)
   })
 
-  it('waits for its record, and is dropped if that never comes', async (test) => {
+  it('waits for a record, and drops a span without one', async (test) => {
     const pushing = await startPush(test)
     const trace_id = await ingest(pushing, 1)
     await pushing.bench.gateway.storage.remove('spans', { trace_id }, 10)
@@ -201,8 +201,8 @@ describe('what waits', () => {
   })
 })
 
-describe('the end of the gateway', () => {
-  it('sends what waits, and roots of runs that were not quiet yet', async (test) => {
+describe('the shutdown', () => {
+  it('sends the queue and the roots of active runs', async (test) => {
     const pushing = await startPush(test)
     await ingest(pushing, 600)
     await until(() => pushing.health.sent === 512)
@@ -210,7 +210,7 @@ describe('the end of the gateway', () => {
     assert.deepEqual([pushing.counts, pushing.names.length], [[601, 0, 0], 601])
   })
 
-  it('waits two seconds at most', async (test) => {
+  it('takes at most two seconds', async (test) => {
     const pushing = await startPush(test, { scripts: [{ silent: true }] })
     await ingest(pushing, 600)
     await until(() => pushing.receiver.requests.length === 1)
@@ -227,7 +227,7 @@ describe('the end of the gateway', () => {
     assert.deepEqual([pushing.counts, pushing.health.queued], [[0, 601, 0], 0])
   })
 
-  it('tries what waits for another try once more, and only once', async (test) => {
+  it('retries a waiting batch once', async (test) => {
     const pushing = await startPush(test, { scripts: [{ status: 503 }, { status: 503 }] })
     await ingest(pushing, 1)
     await fails(pushing, 2_000)

@@ -42,8 +42,8 @@ const told = ({ run, spans }: Shown) => ({
   })),
 })
 
-describe('a gateway that sends spans to another', () => {
-  it('shows there what it shows here, and nothing that was said', async () => {
+describe('a gateway that exports spans to another', () => {
+  it('shows the same runs in both, without content', async () => {
     const other = await startGateway()
     const headers = `, headers: { authorization: "Bearer ${other.key}" }`
     const service = await startService({ backend: 'sqlite', config: to(`${other.url}/v1/traces`, headers) })
@@ -64,7 +64,7 @@ describe('a gateway that sends spans to another', () => {
     await other.close()
   })
 
-  it('sends all that model requests and calls of tools leave behind, each span once', async () => {
+  it('exports each span of model requests and tool calls once', async () => {
     await using receiver = await fakeProvider()
     const service = await startService({ config: to(receiver.url) })
     const kept: unknown[] = []
@@ -86,7 +86,7 @@ describe('a gateway that sends spans to another', () => {
     assert.deepEqual(byId(sent), byId(kept))
   })
 
-  it('tells in health and metrics what became of spans', async () => {
+  it('reports counts in health and metrics', async () => {
     await using receiver = await fakeProvider()
     await using service = await startService({ config: to(`${receiver.url}/v1/traces?key=hidden`) })
     receiver.script({ body: '{"partialSuccess":{"rejectedSpans":"12","errorMessage":"too old"}}' })
@@ -122,7 +122,7 @@ describe('a gateway that sends spans to another', () => {
     assert.ok(text.includes('guard_fill{part="otlp_push",what="queued"} 0'))
   })
 
-  it('answers requests while a receiver never does', async () => {
+  it('answers requests while a receiver hangs', async () => {
     await using receiver = await fakeProvider()
     receiver.script(...Array.from({ length: 9 }, () => ({ silent: true })))
     await using service = await startService({ config: to(receiver.url, ', timeout_ms: 600000') })
@@ -131,7 +131,7 @@ describe('a gateway that sends spans to another', () => {
     for (let n = 0; n < 20; n++) assert.equal((await service.send(chat, [{ user: `${n}` }])).status, 200)
   })
 
-  it('hides keys of receivers wherever they turn up', async () => {
+  it('redacts keys of receivers everywhere', async () => {
     await using receiver = await fakeProvider()
     receiver.script({ status: 400, body: '{"message":"no: 7c1fd0aa9be24411"}' })
     const folder = await mkdtemp(join(tmpdir(), 'guard-push-'))
@@ -158,7 +158,7 @@ describe('a gateway that sends spans to another', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('loses what was not sent when it is killed, and nothing else', async (test) => {
+  it('loses only unsent spans when it is killed', async (test) => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-push-'))
     const [provider, receiver] = [await fakeProvider(), await fakeProvider()]
     receiver.script({ silent: true })
@@ -193,8 +193,8 @@ describe('a gateway that sends spans to another', () => {
   })
 })
 
-describe('a gateway that names no receiver', () => {
-  it('taps, loads and tells nothing of it', async () => {
+describe('a gateway without receivers', () => {
+  it('has no taps, modules or health section', async () => {
     await using service = await startService()
     const { gateway } = service.gateway
     assert.ok(!gateway.plugins().includes('otlp-push'))

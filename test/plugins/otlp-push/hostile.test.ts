@@ -35,17 +35,17 @@ const flood: RawAnswerer = (socket) => {
 }
 
 describe('a hostile receiver', () => {
-  it('that never answers is left when its time is over, and asked again', async (test) => {
+  it('that never answers times out and gets a retry', async (test) => {
     const { server, pushing } = await startHostile(test, () => {})
     await pushing.tick(500)
     await until(() => pushing.health.last_error !== null)
-    assert.match(pushing.health.last_error?.message ?? '', /It could not be asked: no answer within 500 ms\.$/)
+    assert.match(pushing.health.last_error?.message ?? '', /The request failed: no answer within 500 ms\.$/)
     await until(() => server.sockets[0]?.destroyed === true)
     await pushing.pass(1_000)
     assert.deepEqual(pushing.counts, [1, 0, 0])
   })
 
-  it('that closes or breaks the connection is asked again', async (test) => {
+  it('that closes or resets the connection gets a retry', async (test) => {
     const endings: RawAnswerer[] = [(socket) => socket.end(), (socket) => socket.resetAndDestroy()]
     const { pushing } = await startHostile(test, ...endings)
     await until(() => pushing.health.last_error !== null)
@@ -56,7 +56,7 @@ describe('a hostile receiver', () => {
     assert.deepEqual(pushing.counts, [1, 0, 0])
   })
 
-  it('that is not there is asked again', async (test) => {
+  it('that is not running gets a retry', async (test) => {
     await using port = await refusingPort()
     const pushing = await startPush(test, { receiver: { url: `http://127.0.0.1:${port.port}/v1/traces` } })
     await pushing.ingest({ spans: [{ name: 'a' }] })
@@ -66,7 +66,7 @@ describe('a hostile receiver', () => {
     assert.equal(pushing.health.sending, 1)
   })
 
-  it('that answers without end is heard for 64 KiB', async (test) => {
+  it('that answers endlessly is read up to 64 KiB', async (test) => {
     const { server, pushing } = await startHostile(test, (socket, request) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
       flood(socket, request)
@@ -75,7 +75,7 @@ describe('a hostile receiver', () => {
     assert.deepEqual(pushing.counts, [1, 0, 0])
   })
 
-  it('that sends headers without end is left', async (test) => {
+  it('that sends headers endlessly is closed', async (test) => {
     const { server, pushing } = await startHostile(test, (socket, request) => {
       socket.write('HTTP/1.1 200 OK\r\nx-long: ')
       flood(socket, request)
@@ -85,7 +85,7 @@ describe('a hostile receiver', () => {
     assert.equal(pushing.health.sent, 0)
   })
 
-  it('that stops in the middle of its answer has given its status', async (test) => {
+  it('that stops within its body still gives its status', async (test) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { server, pushing } = await startHostile(test, (socket) =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"partialSuccess":', () => resolve()),
@@ -106,14 +106,14 @@ describe('a hostile receiver', () => {
     '{"partialSuccess":{"rejectedSpans":{}}}',
     '['.repeat(50_000),
   ])
-    it(`that takes spans may say what it likes: ${body.slice(0, 40)}`, async (test) => {
+    it(`that accepts spans may send any body: ${body.slice(0, 40)}`, async (test) => {
       const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
       const { pushing } = await startHostile(test, answer)
       await until(() => pushing.health.sending === 0)
       assert.deepEqual(pushing.counts, [1, 0, 0])
     })
 
-  it('that sends spans elsewhere is not followed', async (test) => {
+  it('that redirects is not followed', async (test) => {
     await using other = await rawServer()
     const { pushing } = await startHostile(
       test,
@@ -124,7 +124,7 @@ describe('a hostile receiver', () => {
     assert.equal(other.sockets.length, 0)
   })
 
-  it('that tells what it was told gives no key away, and steers no terminal', async (test) => {
+  it('that echoes reveals no key and sends no control characters', async (test) => {
     const echo = (socket: Socket, request: Buffer): void => {
       const authorization = /authorization: (.*)\r/.exec(request.toString('latin1'))?.[1]
       const body = JSON.stringify({ message: `\u001b[31m${authorization} ${'x'.repeat(9_000)}` })

@@ -6,8 +6,8 @@ import { type QueuedSpans, SpanQueue } from '../../../plugins/otlp-push/span-que
 const one = (id: string, spans = 1): QueuedSpans => ({ from: 'calls', trace_id: 't', id, spans, since: 0 })
 const ids = (waiting: readonly QueuedSpans[]): string => waiting.map(({ id }) => id).join('')
 
-describe('a queue of spans', () => {
-  it('gives the oldest first, whole calls, and one alone however many spans it stands for', () => {
+describe('the span queue', () => {
+  it('returns the oldest entries first, at least one', () => {
     const queue = new SpanQueue(100)
     for (const [id, spans] of [
       ['a', 2],
@@ -23,7 +23,7 @@ describe('a queue of spans', () => {
     assert.deepEqual([queue.take(5), queue.spans], [[], 0])
   })
 
-  it('drops the oldest where there is no room, also of what is put back', () => {
+  it('drops the oldest entries beyond its limit, also after requeue', () => {
     const queue = new SpanQueue(3)
     assert.deepEqual([queue.add(one('a')), queue.add(one('b')), queue.add(one('c', 2))], [0, 0, 1])
     const taken = queue.take(1)
@@ -34,8 +34,8 @@ describe('a queue of spans', () => {
   })
 })
 
-describe('what is remembered', () => {
-  it('is at least as much as was asked for, and at most twice that', () => {
+describe('the set of recent keys', () => {
+  it('retains at least its size, and at most twice as many', () => {
     const remembered = new RecentKeys(3)
     for (const text of ['a', 'b', 'c', 'd', 'e']) assert.ok(remembered.add(text))
     for (const text of ['a', 'b', 'c', 'd', 'e']) assert.ok(!remembered.add(text), text)

@@ -38,8 +38,8 @@ const report = {
   artifacts: [{ id: 'f1', span_id: 'a', path: 'out.md', size: '12' }],
 }
 
-describe('what is pushed', () => {
-  it('is what an export of the run as OTLP holds: spans, events, artifacts and resource', async (test) => {
+describe('exported spans', () => {
+  it('equal an OTLP export of the run: spans, events, artifacts and resource', async (test) => {
     const pushing = await startPush(test)
     await pushing.ingest(report)
     await pushing.gathered()
@@ -54,7 +54,7 @@ describe('what is pushed', () => {
     assert.deepEqual(pushing.counts, [3, 0, 0])
   })
 
-  it('goes as compressed JSON with the headers that were set, all spans of two seconds together', async (test) => {
+  it('are compressed JSON with the configured headers, in batches of two seconds', async (test) => {
     const pushing = await startPush(test, { receiver: { headers: { 'X-Team': 'blue' } } })
     await pushing.ingest({ spans: [{ name: 'a' }] })
     await pushing.ingest({ spans: [{ name: 'b' }] })
@@ -69,7 +69,7 @@ describe('what is pushed', () => {
     assert.equal(given.get('x-team'), 'blue')
   })
 
-  it('is each span once, when it has ended, however often it is told of', async (test) => {
+  it('are sent once each, after their end', async (test) => {
     const pushing = await startPush(test)
     const trace_id = await pushing.ingest({
       spans: [{ id: 'a', name: 'slow', status: 'running', attributes: { x: 1 } }],
@@ -89,7 +89,7 @@ describe('what is pushed', () => {
     )
   })
 
-  it('is the root that somebody gave when its run has ended', async (test) => {
+  it('include an explicit root when its run ends', async (test) => {
     const pushing = await startPush(test)
     const root = { id: 'r', name: 'agent.run' }
     const trace_id = await pushing.ingest({
@@ -110,7 +110,7 @@ describe('what is pushed', () => {
     assert.deepEqual([sent?.parentSpanId, child?.parentSpanId], [undefined, sent?.spanId])
   })
 
-  it('is a model request with the tool calls of its reply and its decision, below a root that comes after a minute of quiet', async (test) => {
+  it('include a request with tool calls and decision, and its root after an idle minute', async (test) => {
     const pushing = await startPush(test)
     const session = aSession()
     const reading = aReading({ calls: [{ id: 'toolu_1', tool: 'read_file', args: { path: '/secret/name' } }] })
@@ -133,7 +133,7 @@ describe('what is pushed', () => {
     assert.deepEqual(pushing.names.slice(4), ['gen_ai.request'])
   })
 
-  it('is one root, also where somebody gives one just when it is due', async (test) => {
+  it('include one root, even if an explicit one arrives at that time', async (test) => {
     const pushing = await startPush(test)
     const trace_id = await pushing.ingest({ spans: [{ name: 'a' }] })
     await pushing.gathered()
@@ -149,7 +149,7 @@ describe('what is pushed', () => {
     )
   })
 
-  it('is no root while a request of the session is under way', async (test) => {
+  it('include no root while a request of the session is in flight', async (test) => {
     const pushing = await startPush(test)
     const session = aSession()
     await pushing.call(session)
@@ -162,7 +162,7 @@ describe('what is pushed', () => {
     assert.deepEqual(pushing.names, ['gen_ai.request', 'agent.run'])
   })
 
-  it('is of the projects that were named alone', async (test) => {
+  it('are filtered by project', async (test) => {
     const pushing = await startPush(test, { receiver: { projects: ['shop', 'bank'] } })
     const trace_id = await pushing.ingest({ project_id: 'home', spans: [{ name: 'private' }] })
     await pushing.ingest({ project_id: 'bank', spans: [{ name: 'agent.run', status: 'ok' }, { name: 'count' }] })
@@ -176,7 +176,7 @@ describe('what is pushed', () => {
     assert.deepEqual(pushing.counts, [4, 0, 0])
   })
 
-  it('is nothing that was imported', async (test) => {
+  it('exclude imported runs', async (test) => {
     const pushing = await startPush(test)
     const trace_id = await pushing.ingest({ spans: [{ name: 'agent.run', status: 'ok' }, { name: 'a' }] })
     await pushing.gathered()
