@@ -3,7 +3,7 @@ import { pages } from 'guard-gateway/lib/paging'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { type Cell, csvLine } from './csv.ts'
 
-/** Which calls count; times are milliseconds since 1970, `until` is not included. */
+/** Range of calls, in milliseconds since 1970; `until` is exclusive. */
 export interface AggregateRange {
   readonly since?: number
   readonly until?: number
@@ -21,12 +21,12 @@ const TOKENS = [
 const GROUP = ['project_id', 'agent_id', 'style', 'model_requested', 'upstream'] as const
 const COUNTS = ['requests', 'allowed', 'flagged', 'blocked', 'blocked_retries', 'errors'] as const
 const SUMS = ['bytes_in', 'bytes_out', 'duration_ms'] as const
-/** Last, so that a reader by position finds the others where they were. */
+/** The last column, so that the positions of others do not change. */
 const COST = 'cost_micro'
 const MEASURES = [...COUNTS, ...TOKENS, ...SUMS, COST] as const
 type Sums = Record<(typeof MEASURES)[number], number>
 
-/** Sums per UTC day, project, agent, style, model and upstream as lines of CSV, oldest day first; cost in millionths of the billing currency. */
+/** Totals per UTC day, project, agent, API style, model and upstream as CSV lines, oldest day first; cost in millionths of the billing currency. */
 export async function* aggregatesCsv(storage: Reader, range: AggregateRange): AsyncGenerator<string> {
   yield csvLine(['day', ...GROUP, ...MEASURES])
   let day = ''
@@ -45,7 +45,7 @@ export async function* aggregatesCsv(storage: Reader, range: AggregateRange): As
   yield* lines(groups)
 }
 
-/** What a line is about, and its sums. */
+/** Key and totals of a line. */
 interface Group {
   readonly cells: readonly Cell[]
   readonly sums: Sums
@@ -74,7 +74,7 @@ const add = (groups: Map<string, Group>, day: string, call: CallRecord): void =>
 
 const zeros = (): Sums => Object.fromEntries(MEASURES.map((name) => [name, 0])) as Sums
 
-/** Outcomes of calls in which an upstream failed. */
+/** Outcomes of failed upstream requests. */
 export const failures: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
 const BY_DECISION = { allow: 'allowed', shadow_flag: 'flagged', block: 'blocked' } as const
 

@@ -1,9 +1,9 @@
-/** A cell: text is quoted and guarded, numbers stand plain, null is empty. */
+/** A cell: text is quoted and escaped, a number is literal, null is empty. */
 export type Cell = string | number | null
 
 const GUARDED = new Set(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 
-/** One line of RFC 4180 text with its line end. */
+/** One RFC 4180 line with its line end. */
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(written).join(',')}\r\n`
 
 const written = (cell: Cell): string => {
@@ -11,6 +11,6 @@ const written = (cell: Cell): string => {
   return typeof cell === 'number' ? String(cell) : `"${guarded(cell).replaceAll('"', '""')}"`
 }
 
-/** Text that a spreadsheet would take for a formula gets an apostrophe before it; blanks before the sign do not hide it. */
+/** Escapes text that a spreadsheet would evaluate as a formula, also after leading blanks. */
 const guarded = (text: string): string =>
   GUARDED.has(text.charAt(0)) || GUARDED.has(text.trimStart().charAt(0)) ? `'${text}` : text

@@ -1,9 +1,9 @@
 import { type CallRecord, decisionAttributes, decisionEventId, type SessionEvent } from 'guard-gateway/lib/trace'
 
-/** Name of what a request's record tells in its session's history. */
+/** Event name of a request's decision in its session's history. */
 export const DECISION = 'policy.decision'
 
-/** An event as every reader of the history gets it. */
+/** An event of the history. */
 export interface EventV1 {
   readonly schema: 'event.v1'
   readonly id: string
@@ -24,7 +24,7 @@ export interface EventV1 {
 
 const timed = (at: number) => ({ time_ns: BigInt(at) * 1_000_000n, time: new Date(at).toISOString() })
 
-/** The decision about a recorded call; the same call gives the same id. */
+/** The decision of a stored call. A call always has the same event id. */
 export const decisionV1 = (call: CallRecord, session_id: string): EventV1 => ({
   schema: 'event.v1',
   id: decisionEventId(call.id),
@@ -41,7 +41,7 @@ export const decisionV1 = (call: CallRecord, session_id: string): EventV1 => ({
   attributes: decisionAttributes(call),
 })
 
-/** Something that happened to a session beside its requests. */
+/** An event of a session other than a request. */
 export const eventV1 = (event: SessionEvent): EventV1 => ({
   schema: 'event.v1',
   id: event.id,

@@ -1,11 +1,11 @@
 import { GuardError } from 'guard-gateway/core'
 
-/** The position in one table: a cursor of the storage, or null for its beginning. */
+/** Position in one table: a storage cursor, or null for the start. */
 export type TableCursor = string | null
-/** The table was read to its end. */
+/** End of the table. */
 export const END = ''
 
-/** The positions in both tables of a history. */
+/** Positions in both tables of a history. */
 export interface HistoryCursor {
   readonly decisions: TableCursor
   readonly others: TableCursor

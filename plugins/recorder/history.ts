@@ -5,7 +5,7 @@ import { decodeCursor, END, encodeCursor, type TableCursor } from './history-cur
 
 const PAGE_EVENTS = 500
 
-/** A query of a session's history; `asc`: the order in which its entries were recorded. */
+/** A query of a session's history. `asc` is the order of recording. */
 export interface HistoryQuery {
   readonly session_id: string
   readonly decision?: CallRecord['decision']
@@ -18,18 +18,17 @@ export interface HistoryQuery {
 export interface HistoryPage {
   readonly events: readonly EventV1[]
   readonly next_cursor: string | null
-  /** The page ended early; the cursor continues. */
+  /** The page is incomplete; its cursor continues. */
   readonly truncated: boolean
 }
 
-/** An event and its sort key: when it was recorded, in milliseconds, then the time-ordered part of its id. */
+/** An event and its sort key: record time in milliseconds, then the time-ordered part of its id. */
 interface Entry {
   readonly at: number
   readonly tiebreak: string
   readonly event: EventV1
 }
 
-/** The rows of one table for a page. */
 interface TablePage {
   readonly entries: readonly Entry[]
   readonly from: TableCursor
@@ -38,12 +37,12 @@ interface TablePage {
   readonly truncated: boolean
 }
 
-/** One page of a session's history: decisions, derived from the records of its calls, merged with its other events. Throws INVALID_CURSOR. */
+/** A page of a session's history: decisions from its calls, merged with its other events. Throws INVALID_CURSOR. */
 export const historyPage = async (storage: Reader, query: HistoryQuery): Promise<HistoryPage> => {
   const tables = decodeCursor(query.cursor)
   const [decisions, others] = await Promise.all([
     decisionsOf(storage, query, tables.decisions),
-    othersOf(storage, query, tables.others),
+    sessionEventsOf(storage, query, tables.others),
   ])
   const { events, used } = merged(decisions, others, query)
   const more = hasMore(decisions, used.decisions) || hasMore(others, used.others)
@@ -58,7 +57,7 @@ export const historyPage = async (storage: Reader, query: HistoryQuery): Promise
   }
 }
 
-/** A session's whole history, oldest first. */
+/** A session's complete history, oldest first. */
 export async function* history(storage: Reader, session_id: string): AsyncGenerator<readonly EventV1[]> {
   let cursor: string | null = null
   do {
@@ -92,10 +91,10 @@ const decisionsOf = async (storage: Reader, query: HistoryQuery, from: TableCurs
   }))
 }
 
-const othersOf = async (storage: Reader, query: HistoryQuery, from: TableCursor): Promise<TablePage> => {
+const sessionEventsOf = async (storage: Reader, query: HistoryQuery, from: TableCursor): Promise<TablePage> => {
   const { session_id, decision, name } = query
   if (from === END || decision !== undefined || name === DECISION) return EMPTY_PAGE
-  // an earlier version wrote rows of decisions too; the calls have the same
+  // earlier versions also stored decisions here; the calls contain the same
   const where = { session_id, decision: null, ...(name === undefined ? {} : { name }) }
   const found = await storage.find('session_events', { where, ...paging(query, from) })
   return tablePage(found, from, (event: SessionEvent) => ({
@@ -121,14 +120,14 @@ const tablePage = <R>(
 
 const tiebreakOf = (id: string): string => id.slice(id.indexOf('_') + 1)
 
-/** Merges both tables until the page is full or a table has more rows that are not read yet. */
+/** Merges both tables until the page is full or a table has unread rows. */
 const merged = (decisions: TablePage, others: TablePage, { order, limit }: HistoryQuery) => {
   const events: EventV1[] = []
   const used = { decisions: 0, others: 0 }
   while (events.length < limit && !needsMore(decisions, used.decisions) && !needsMore(others, used.others)) {
     const call = decisions.entries[used.decisions]
     const other = others.entries[used.others]
-    const first = comesFirst(call, other, order)
+    const first = precedes(call, other, order)
     const entry = first ? call : other
     if (entry === undefined) break
     events.push(entry.event)
@@ -139,14 +138,14 @@ const merged = (decisions: TablePage, others: TablePage, { order, limit }: Histo
 
 const needsMore = ({ entries, next }: TablePage, used: number): boolean => used === entries.length && next !== null
 
-const comesFirst = (a: Entry | undefined, b: Entry | undefined, order: 'asc' | 'desc'): boolean => {
+const precedes = (a: Entry | undefined, b: Entry | undefined, order: 'asc' | 'desc'): boolean => {
   if (a === undefined || b === undefined) return b === undefined
   return (a.at === b.at ? a.tiebreak < b.tiebreak : a.at < b.at) === (order === 'asc')
 }
 
 const hasMore = ({ entries, next }: TablePage, used: number): boolean => used < entries.length || next !== null
 
-/** The cursor after the used rows of a table. New rows come after the end in ascending order, and before the start in descending. */
+/** The cursor after the used rows of a table. New rows appear at the end of an ascending order, and before the start of a descending one. */
 const cursorAfter = ({ entries, from, cursors, next }: TablePage, used: number, order: 'asc' | 'desc'): TableCursor => {
   if (used < entries.length) return used === 0 ? from : (cursors[used - 1] ?? from)
   if (next !== null) return next

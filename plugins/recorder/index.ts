@@ -6,10 +6,10 @@ import { WriteBehindTotals } from './write-behind-totals.ts'
 
 export type { RecorderOptions } from './record-calls.ts'
 
-/** Bytes of a reply that a preview is taken from: of a stream, and of any other reply. */
+/** Bytes of a reply for a preview: of a stream, and of any other reply. */
 const PREVIEW_BYTES = { stream: 1_000, whole: 262_144 }
 
-/** Records every guarded request before its reply ends, and serves history and exports. */
+/** Records every guarded request before its reply ends. Serves history and exports. */
 export const recorder = (options: RecorderOptions = {}): Plugin => ({
   name: 'recorder',
   requires: ['sessions'],
@@ -23,7 +23,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       totals.start()
     })
     gateway.hooks.settle.tapPromise('recorder', record)
-    // before Replay, which is told of these writes
+    // runs before Replay closes, because Replay gets these writes
     gateway.hooks.close.tapPromise({ name: 'recorder', stage: stages.close.recorder }, async () => {
       await end()
       await totals.end()

@@ -7,19 +7,19 @@ import { replyText } from './reply-text.ts'
 
 /** Characters of a stored preview. */
 export const PREVIEW_CHARS = 500
-/** Characters that are redacted for a preview; later ones cannot get into it. */
+/** Characters of redacted input; later ones cannot appear in a preview. */
 const INPUT_CHARS = 8_192
-const MAX_BODY_BYTES = 64 * 1024 * 1024
+const MAX_INFLATED_BYTES = 64 * 1024 * 1024
 
-/** The new part of a conversation: the user's text and tool results since the last assistant turn; null if unknown. */
+/** New part of a conversation: user text and tool results since the last assistant turn; null if unknown. */
 export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
   const encoding = call.headers['content-encoding']
   const read = (plain: Buffer): string => newest(call, style, listOf(shapeOf(JSON.parse(plain.toString()))[style.list]))
-  const text = isPlain(encoding) ? read(call.body) : await withInflated(call.body, encoding, MAX_BODY_BYTES, read)
+  const text = isPlain(encoding) ? read(call.body) : await withInflated(call.body, encoding, MAX_INFLATED_BYTES, read)
   return preview(text, false, redact)
 }
 
-/** The beginning of the reply's text, or the provider's error message; never reasoning. Null if there is neither. */
+/** Start of the reply's text, or the provider's error message; never reasoning. Null if there is neither. */
 export const responsePreview = (settled: Settled, redact: Redactor): string | null => {
   const { head, error, bytes_out } = settled
   return error === null
@@ -27,24 +27,26 @@ export const responsePreview = (settled: Settled, redact: Redactor): string | nu
     : preview(error.message, false, redact)
 }
 
-/** Redacts before it cuts: the other way round, half a secret would stay. `broken`: the text was cut before it came here. */
-const preview = (text: string, broken: boolean, redact: Redactor): string | null => {
-  const whole = broken && text.length <= INPUT_CHARS ? dropUnfinishedWord(text) : cutBeforeRedaction(text, INPUT_CHARS)
-  if (whole === '') return null
-  return cutText(redact.text(whole), PREVIEW_CHARS)
+/** Redacts before truncation, because half a secret would remain otherwise. `truncated`: the input was already cut. */
+const preview = (text: string, truncated: boolean, redact: Redactor): string | null => {
+  const input =
+    truncated && text.length <= INPUT_CHARS ? dropUnfinishedWord(text) : cutBeforeRedaction(text, INPUT_CHARS)
+  if (input === '') return null
+  return cutText(redact.text(input), PREVIEW_CHARS)
 }
 
 const newest = (call: Call, style: ApiStyle, list: readonly unknown[]): string => {
   const { before, after } = call.envelope
   const backwards: string[] = []
-  let over = isOver(after, backwards)
-  for (let index = list.length - 1; index >= 0 && !over; index--) over = isOver(style.parts(list[index]), backwards)
-  if (!over) isOver(before, backwards)
+  let isDone = collectTexts(after, backwards)
+  for (let index = list.length - 1; index >= 0 && !isDone; index--)
+    isDone = collectTexts(style.parts(list[index]), backwards)
+  if (!isDone) collectTexts(before, backwards)
   return backwards.reverse().join('\n')
 }
 
-/** Adds the texts of these parts, the last one first; true where an assistant turn ends the search. */
-const isOver = (parts: readonly Part[], backwards: string[]): boolean => {
+/** Collects the texts of the parts, last first. True at an assistant turn, which ends the search. */
+const collectTexts = (parts: readonly Part[], backwards: string[]): boolean => {
   const found: string[] = []
   let turn = false
   for (const part of parts) {

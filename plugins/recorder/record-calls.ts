@@ -5,17 +5,17 @@ import { sessionRowLock } from './session-row-lock.ts'
 import type { WriteBehindTotals } from './write-behind-totals.ts'
 
 export interface RecorderOptions {
-  /** Stores redacted previews of requests and replies. */
+  /** Store redacted previews of requests and replies. */
   readonly full_content_logging?: boolean
 }
 
-/** Records settled calls: one write each, which resolves when it is durable and waits while the disk is full. Rejects if it cannot be written. */
+/** Records settled calls with one write each. The promise resolves when the write is durable, and waits while the disk is full. Rejects if the write fails. */
 export const callRecorder = (
   gateway: Gateway,
   totals: WriteBehindTotals,
   { full_content_logging = false }: RecorderOptions,
 ) => {
-  /** Blocked requests whose record is being written; repetitions wait for it, since they are counted on it. */
+  /** Pending records of blocked requests. Repeats wait for them, because they increment them. */
   const blocks = new Map<string, Promise<void>>()
   const pendingRetries = new Set<Promise<void>>()
   const withSessionRow = sessionRowLock()
@@ -34,7 +34,7 @@ export const callRecorder = (
     else if (session !== null && change !== undefined) totals.stored(session, change)
   }
 
-  /** Retries a refused write after the client has its reply. */
+  /** Retries a failed write after the client has its reply. */
   const retryAnswered = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const writing = retry(settled, record, attempt)
       .catch((error: unknown) => gateway.fault(error, 'recorder:late'))
@@ -43,7 +43,7 @@ export const callRecorder = (
     return writing
   }
 
-  /** Repeats a write whose session or trace has changed meanwhile. */
+  /** Repeats a write if the session or trace changed in the meantime. */
   const retry = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { id, session } = settled.call
     if (attempt === ATTEMPTS)
@@ -93,16 +93,16 @@ export const callRecorder = (
   }
 }
 
-/** Other writers may change the session or the trace meanwhile. */
+/** Attempts, because other writers may change the session or the trace. */
 const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }
 
-/** Looks up whether a session's row is stored: other processes may have inserted or removed it. */
+/** Checks whether a session's row is stored, because other processes may insert or delete it. */
 const refreshStored = async (gateway: Gateway, session: Session | null): Promise<void> => {
   if (session !== null) session.stored = (await gateway.storage.get('sessions', session.row.id)) !== undefined
 }
 
-/** Counts an identical blocked request on the record of the first one; false if that is not stored. */
+/** Counts an identical blocked request on the first record; false if that is not stored. */
 const countRepeat = (gateway: Gateway, totals: WriteBehindTotals, { call }: Settled, first: string): Promise<boolean> =>
   gateway.storage.exclusive('calls', first, async (read) => {
     const record = await read.get('calls', first)
@@ -119,7 +119,7 @@ const countRepeat = (gateway: Gateway, totals: WriteBehindTotals, { call }: Sett
     return [true, batch]
   })
 
-/** A failing preview is a fault and loses no record. */
+/** Reports a failing preview as a fault. The record is written without it. */
 const previewsOf = async (gateway: Gateway, settled: Settled): Promise<Previews> => {
   const style = gateway.apiStyles.get(settled.call.style)
   try {

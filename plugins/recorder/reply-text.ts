@@ -2,13 +2,13 @@ import { listOf, shapeOf } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
 
 /**
- * The text in the first bytes of a reply, JSON or event stream, of any known API style.
- * Only members that are known to hold answer text are read, so reasoning and encrypted content are left out. Empty if there is none.
+ * Extracts text from the first bytes of a reply, JSON or event stream, in any known API style.
+ * It reads only answer text, so it omits reasoning and encrypted content. Empty if there is none.
  */
 export const replyText = (head: Uint8Array): string => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
   const text = utf8.decode(bytes)
-  if (text.startsWith('{')) return wholeText(parsed(text))
+  if (text.startsWith('{')) return jsonText(parsed(text))
   const deltas: string[] = []
   const events = new EventSplitter(
     (data, start, end) => void deltas.push(deltaText(parsed(data.toString('utf8', start, end)))),
@@ -17,10 +17,10 @@ export const replyText = (head: Uint8Array): string => {
   return deltas.join('')
 }
 
-/** Skips a byte order mark, as clients do. */
+/** Skips a byte order mark. */
 const utf8 = new TextDecoder()
 
-/** Undefined if the bytes end within the value, or hold none. */
+/** Undefined for incomplete or empty JSON. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -29,7 +29,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const wholeText = (body: unknown): string => {
+const jsonText = (body: unknown): string => {
   const { content, choices, output } = shapeOf(body)
   const messages = listOf(choices).map((choice) => shapeOf(choice).message)
   const items = listOf(output).filter((item) => shapeOf(item).type === 'message')
@@ -37,7 +37,7 @@ const wholeText = (body: unknown): string => {
   return contents.flatMap(textsOf).join('\n')
 }
 
-/** Content is plain text, or blocks some of which are text. */
+/** Content is text, or a list of blocks. */
 const textsOf = (content: unknown): readonly string[] =>
   typeof content === 'string'
     ? [content]

@@ -8,7 +8,7 @@ import { historyPage } from './history.ts'
 import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'
 import { sessionJson } from './session-export.ts'
 
-/** The history of a session and the two exports, below `/api`. */
+/** Routes of a session's history and of the exports, below `/api`. */
 export const routes =
   (gateway: Gateway): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -55,7 +55,7 @@ export const routes =
     })
   }
 
-/** Header that makes a browser keep a file; its name can hold nothing that means anything to a shell or a path. */
+/** Header of a download. The name has no characters that are special in a shell or a path. */
 const attachment = (name: string) => ({
   'content-disposition': `attachment; filename="${name.replaceAll(/[^A-Za-z0-9._-]/g, '_')}"`,
 })

@@ -4,7 +4,7 @@ const id = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._:@
 const idOrNull = Type.Union([id, Type.Null()])
 const attributes = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true })
 
-/** `event.v1` as the session history gives it. */
+/** `event.v1` in the session history. */
 const eventSchema = Type.Object({
   schema: Type.Literal('event.v1'),
   id,
@@ -22,7 +22,7 @@ const eventSchema = Type.Object({
   attributes,
 })
 
-/** One page of a session's history. */
+/** A page of a session's history. */
 export const eventsPage = Type.Object({
   events: Type.Array(eventSchema),
   next_cursor: Type.Union([Type.String(), Type.Null()]),
@@ -52,7 +52,7 @@ export const aggregatesQuery = Type.Object({
   project_id: Type.Optional(Type.String()),
 })
 
-/** The file of one session. */
+/** Export of one session. */
 export const sessionFile: object = {
   description:
     'The session, its calls and its history, as a file. Session and calls are told as they are stored: times in milliseconds since 1970, cost_micro in millionths of the billing currency.',
@@ -69,7 +69,7 @@ export const sessionFile: object = {
   },
 }
 
-/** The table of aggregates. */
+/** Export of aggregates. */
 export const aggregatesFile: object = {
   description:
     'A line for each UTC day, project, agent, style, model and upstream; the first names the columns. cost_micro is in millionths of the billing currency.',

@@ -4,7 +4,7 @@ import { pages } from 'guard-gateway/lib/paging'
 import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
 import { history } from './history.ts'
 
-/** A session with its calls and its history, oldest first, as the text of one JSON object. */
+/** A session with its calls and its history, oldest first, as one JSON object. */
 export async function* sessionJson(storage: Reader, session: SessionRow, now: number): AsyncGenerator<string> {
   yield `{"schema":"session.v1","exported_at":"${new Date(now).toISOString()}","session":${writeJson(session)},"calls":[`
   yield* elements(pages(storage, 'calls', { where: { session_id: session.id }, order: ['recorded', 'asc'] }), withTurns)
@@ -13,7 +13,7 @@ export async function* sessionJson(storage: Reader, session: SessionRow, now: nu
   yield ']}\n'
 }
 
-/** Turns as readers of the file know them. */
+/** Turns in their exported form. */
 const withTurns = (record: CallRecord) => {
   const { turns: _, ...call } = record
   const { new_turns, user_first } = rowOf(record)

@@ -2,7 +2,7 @@ import type { Session } from 'guard-gateway/core'
 
 type Write = () => Promise<void>
 
-/** Runs writes that record a request. The first write of a session also inserts its row, so later ones wait for it. */
+/** Serialises writes until the session's row is stored: the first write of a session inserts its row. */
 export const sessionRowLock = (): ((session: Session | null, write: Write) => Promise<void>) => {
   const storing = new WeakMap<Session, Promise<void>>()
   const locked = async (session: Session, write: Write): Promise<void> => {
@@ -15,6 +15,6 @@ export const sessionRowLock = (): ((session: Session | null, write: Write) => Pr
     )
     return writing
   }
-  // most sessions are stored, and each further promise costs
+  // most sessions are stored, and each promise costs time
   return (session, write) => (session === null || session.stored === true ? write() : locked(session, write))
 }

@@ -1,7 +1,7 @@
 import { type Table, table } from 'guard-gateway/core'
 import { callColumns } from 'guard-gateway/lib/trace'
 
-/** One row a guarded request, its decision in the session's history included. */
+/** One row per guarded request, with its decision. */
 const calls = table({
   id: 'calls',
   ...callColumns,
@@ -9,7 +9,7 @@ const calls = table({
   sparse: [['response_id']],
 })
 
-/** What happened to a session beside its requests: pauses, resumes and changes. Other features put their own rows here. */
+/** Events of a session other than requests: pauses, resumes, changes. Other features add rows. */
 const sessionEvents = table({
   id: 'session_events',
   columns: {

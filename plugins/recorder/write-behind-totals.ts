@@ -5,24 +5,20 @@ import { WriteBehind } from 'guard-gateway/lib/keyed-queue'
 /** A request whose record waited longer may not be in flight any more. */
 const MAX_RECORD_DELAY_MS = 1_000
 
-/** The last write of a session's totals. */
 interface LastWrite {
   readonly change: Change
-  /** The totals cover exactly the requests that ended by then; undefined if others were in flight. */
+  /** The totals cover exactly the requests that ended until then; undefined if others were in flight. */
   readonly until: number | undefined
   isStored: boolean
 }
 
-/** Totals that wait for their write. */
 interface PendingTotals {
   readonly session: Session
   readonly totals: Partial<SessionRow>
 }
 
 /**
- * Write-behind of session totals. Totals that can be computed from the stored row and newer records are deferred: written every two
- * seconds and before any read of sessions. After a crash the next start computes them (`recovery.ts`). Other totals are written with
- * the record.
+ * Write-behind of session totals. Totals that can be recomputed from the stored row and newer records are deferred: they are written every two seconds and before any read of sessions. After a crash the next start recomputes them (`recovery.ts`). Other totals are written with the record.
  */
 export class WriteBehindTotals {
   readonly #gateway: Gateway
@@ -33,12 +29,12 @@ export class WriteBehindTotals {
     this.#gateway = gateway
   }
 
-  /** From now on no reader sees outdated totals. */
+  /** Registers the flush before reads of sessions. */
   start(): void {
     this.#gateway.storage.beforeReads('sessions', (key) => this.#rows.flush(key))
   }
 
-  /** The change of a session that is written with the record of a request that has just ended; undefined if its totals are deferred. */
+  /** Change of a session for the record of a request that has just ended; undefined if its totals are deferred. */
   changeFor(session: Session, { call, ended_at }: Pick<Settled, 'call' | 'ended_at'>): Change | undefined {
     const delay_ms = this.#gateway.clock.tick() - call.tick - (ended_at - call.at)
     const isOnlyCall = session.open === 1 && delay_ms < MAX_RECORD_DELAY_MS
@@ -49,12 +45,12 @@ export class WriteBehindTotals {
     return this.#change(session, isOnlyCall ? session.row.last_seen_at : undefined)
   }
 
-  /** The change of a session whose totals cannot be deferred. */
+  /** Change of a session whose totals cannot be deferred. */
   changeNow(session: Session): Change {
     return this.#change(session, undefined)
   }
 
-  /** Notes that a change of `changeFor` or `changeNow` is stored. */
+  /** Marks a change of `changeFor` or `changeNow` as stored. */
   stored(session: Session, change: Change): void {
     session.stored = true
     const last = this.#lastWrite.get(session)
@@ -71,7 +67,7 @@ export class WriteBehindTotals {
     return session.stored === true && last?.isStored === true ? (last.until ?? Infinity) : Infinity
   }
 
-  /** A stored session is patched with its totals; a new one is inserted. */
+  /** Patches a stored session with its totals, or inserts a new one. */
   #change(session: Session, until: number | undefined): Change {
     const { row, stored } = session
     const change: Change =
@@ -91,7 +87,7 @@ export class WriteBehindTotals {
     this.#lastWrite.set(session, { change, until: totals.last_seen_at, isStored: true })
     const last = await this.#gateway.storage.write([change]).catch(() => undefined)
     if (last === true || this.#lastWrite.get(session)?.change !== change) return
-    // false: the row was removed; undefined: the write failed
+    // false: the row is missing; undefined: the write failed
     if (last === false) session.stored = false
     else if (this.#rows.get(id) === undefined) this.#rows.add(id, pending)
   }

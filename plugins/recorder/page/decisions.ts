@@ -4,23 +4,23 @@ import type { Ask, Panel } from 'guard-gateway/lib/page'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Traffic } from './traffic.ts'
 
-const MOST_LATEST = 5
+const MAX_LATEST = 5
 
-/** What was flagged or blocked in the last day, and below it the latest requests. */
+/** Last flagged and blocked requests of the last day, then the latest requests. */
 export const decisionsPanel = (gateway: Gateway, traffic: Traffic): Panel => ({
   id: 'recorder/decisions',
   order: 40,
   render: async (ask) => {
     const { storage } = gateway
-    await traffic.look(storage, ask.now)
+    await traffic.update(storage, ask.now)
     const [latest, ...flagged] = await Promise.all([
-      storage.find('calls', { limit: MOST_LATEST }),
+      storage.find('calls', { limit: MAX_LATEST }),
       ...traffic.flagged().map((id) => storage.get('calls', id)),
     ])
     if (latest.rows.length === 0) return undefined
-    const kept = flagged.filter((call) => call !== undefined)
+    const stored = flagged.filter((call) => call !== undefined)
     return html`<h2>Last flagged and blocked</h2>
-${kept.length === 0 ? html`<p class="quiet">Nothing in the last 24 hours. No rule has spoken.</p>` : flaggedTable(ask, kept)}
+${stored.length === 0 ? html`<p class="quiet">Nothing in the last 24 hours. No rule matched.</p>` : flaggedTable(ask, stored)}
 <h2>Latest requests</h2>
 ${latestTable(ask, latest.rows)}`
   },
@@ -30,9 +30,9 @@ const flaggedTable = (ask: Ask, calls: readonly CallRecord[]): Html =>
   html`<table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Reason</th><th scope="col" class="free">Evidence</th><th scope="col">Session</th><th scope="col">Model</th><th scope="col">Replay</th></tr></thead><tbody>
 ${calls.map((call) => {
   const { id, received_at, decision, reason, rule_id, matches, model_requested, retries, project_id } = call
-  const told = matches?.find((match) => match.rule_id === rule_id)
+  const match = matches?.find((match) => match.rule_id === rule_id)
   const policy = `/policies/${encodeURIComponent(project_id)}`
-  return html`<tr id="flag-${id}" data-row><td>${instantMark(received_at, ask.now)}</td><td>${decisionMark(decision)}</td><td>${reason !== null && html`<a class="status" href="${rule_id === null ? policy : `${policy}#rule-${rule_id}`}">${reason}</a>`}</td><td>${told?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td><td>${sessionLink(call)}</td><td>${model_requested}</td><td>${replayLink(call)}</td></tr>
+  return html`<tr id="flag-${id}" data-row><td>${instantMark(received_at, ask.now)}</td><td>${decisionMark(decision)}</td><td>${reason !== null && html`<a class="status" href="${rule_id === null ? policy : `${policy}#rule-${rule_id}`}">${reason}</a>`}</td><td>${match?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td><td>${sessionLink(call)}</td><td>${model_requested}</td><td>${replayLink(call)}</td></tr>
 `
 })}</tbody></table>`
 

@@ -4,7 +4,7 @@ import { decisionsPanel } from './decisions.ts'
 import { spendPanel } from './spend.ts'
 import { Traffic } from './traffic.ts'
 
-/** Adds what this feature tells on the page of what is going on now. */
+/** Adds the panels of the start page. */
 export const addPanels = (gateway: Gateway): void => {
   const traffic = new Traffic()
   for (const panel of [decisionsPanel(gateway, traffic), spendPanel(gateway, traffic)])

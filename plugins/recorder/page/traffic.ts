@@ -5,15 +5,15 @@ import { failures } from '../aggregates.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** What comes by between two looks is mostly little; where nothing was read yet, it may be much. */
-const FIRST_ROWS = 20
+/** An update reads few rows; the first read takes full pages. */
+const UPDATE_ROWS = 20
 const PAGE_ROWS = 500
-/** Calls that are read in one look; what lies before them is not counted. */
-const MOST_ROWS = 20_000
-const MOST_FLAGGED = 8
+/** Limit of calls per update. Earlier calls are not counted. */
+const MAX_ROWS = 20_000
+const MAX_FLAGGED = 8
 
-/** What requests of a stretch of time came to; cost in millionths of the billing currency. */
-export interface Sums {
+/** Usage of a period; cost in millionths of the billing currency. */
+export interface Usage {
   requests: number
   flagged: number
   blocked: number
@@ -22,32 +22,32 @@ export interface Sums {
   cost_micro: number
 }
 
-export const noSums = (): Sums => ({ requests: 0, flagged: 0, blocked: 0, failed: 0, tokens: 0, cost_micro: 0 })
+export const emptyUsage = (): Usage => ({ requests: 0, flagged: 0, blocked: 0, failed: 0, tokens: 0, cost_micro: 0 })
 
-export const addSums = (to: Sums, more: Sums): void => {
-  for (const name of Object.keys(to) as (keyof Sums)[]) to[name] += more[name]
+export const addUsage = (to: Usage, more: Usage): void => {
+  for (const name of Object.keys(to) as (keyof Usage)[]) to[name] += more[name]
 }
 
-/** As much of a call as is counted. */
-type Noted = Pick<
+/** Counted columns of a call. */
+type CountedCall = Pick<
   CallRecord,
   'id' | 'received_at' | 'ended_at' | 'upstream' | 'attempts' | 'decision' | 'outcome' | 'total_tokens' | 'cost_micro'
 >
 
-/** How the newest request that an upstream was asked ended, and when, milliseconds since 1970. */
-export interface LastAnswer {
+/** Outcome and time of an upstream's newest response, in milliseconds since 1970. */
+export interface LastResponse {
   readonly outcome: Outcome
   readonly at: number
 }
 
-/** Sums of an upstream by the minute, and its newest answer. */
-class Counted {
-  readonly minutes = new Map<number, Sums>()
-  last: LastAnswer | undefined
+/** Usage of an upstream by minute, and its newest response. */
+class UpstreamUsage {
+  readonly minutes = new Map<number, Usage>()
+  last: LastResponse | undefined
 
-  add(call: Noted): void {
+  add(call: CountedCall): void {
     const minute = Math.floor(call.received_at / MINUTE_MS)
-    const sums = this.minutes.get(minute) ?? noSums()
+    const sums = this.minutes.get(minute) ?? emptyUsage()
     this.minutes.set(minute, sums)
     sums.requests++
     if (call.decision === 'shadow_flag') sums.flagged++
@@ -55,14 +55,14 @@ class Counted {
     if (failures.has(call.outcome)) sums.failed++
     sums.tokens += call.total_tokens
     sums.cost_micro += call.cost_micro ?? 0
-    // a client that left, or was refused, says nothing of the upstream
-    const isTold = call.attempts > 0 && (call.outcome === 'ok' || failures.has(call.outcome))
-    if (isTold && call.ended_at >= (this.last?.at ?? 0)) this.last = { outcome: call.outcome, at: call.ended_at }
+    // client aborts and rejected requests do not count
+    const hasAnswer = call.attempts > 0 && (call.outcome === 'ok' || failures.has(call.outcome))
+    if (hasAnswer && call.ended_at >= (this.last?.at ?? 0)) this.last = { outcome: call.outcome, at: call.ended_at }
   }
 
-  since(from: number): Sums {
-    const sums = noSums()
-    for (const [minute, counted] of this.minutes) if (minute * MINUTE_MS >= from) addSums(sums, counted)
+  since(from: number): Usage {
+    const sums = emptyUsage()
+    for (const [minute, usage] of this.minutes) if (minute * MINUTE_MS >= from) addUsage(sums, usage)
     return sums
   }
 
@@ -71,90 +71,90 @@ class Counted {
   }
 }
 
-/** Requests of the last day: sums of today, from midnight UTC, and of the last hour, by upstream, and which were flagged or blocked last. Each recorded call is read once, in the order in which calls were recorded. */
+/** Usage of the last day by upstream (today from midnight UTC, and the last hour), and the last flagged or blocked calls. Each call is read once, in order of recording. */
 export class Traffic {
-  readonly #upstreams = new Map<string, Counted>()
-  /** Not all of the last day was counted: there was too much to read at once. */
+  readonly #upstreams = new Map<string, UpstreamUsage>()
+  /** The last day is incomplete, because the limit was reached. */
   partial = false
   #newest: string | undefined
-  #flagged: readonly Noted[] = []
-  #looking: Promise<void> = Promise.resolve()
+  #flagged: readonly CountedCall[] = []
+  #updating: Promise<void> = Promise.resolve()
 
-  /** Reads what was recorded since the last look. `now`: milliseconds since 1970. */
-  look(storage: Reader, now: number): Promise<void> {
+  /** Reads calls that were recorded since the last update. `now`: milliseconds since 1970. */
+  update(storage: Reader, now: number): Promise<void> {
     const from = now - DAY_MS
-    const looked = this.#looking.then(() => this.#read(storage, from))
-    // one that fails reads the same again next time
-    this.#looking = looked.catch(() => {})
-    return looked
+    const updated = this.#updating.then(() => this.#read(storage, from))
+    // a failed update is read again next time
+    this.#updating = updated.catch(() => {})
+    return updated
   }
 
-  /** Names of upstreams that were asked lately. */
+  /** Names of upstreams in recent calls. */
   names(): readonly string[] {
     return [...this.#upstreams.keys()]
   }
 
-  today(upstream: string, now: number): Sums {
-    return this.#upstreams.get(upstream)?.since(todayOf(now)) ?? noSums()
+  today(upstream: string, now: number): Usage {
+    return this.#upstreams.get(upstream)?.since(todayOf(now)) ?? emptyUsage()
   }
 
-  /** To the minute. */
-  lastHour(upstream: string, now: number): Sums {
-    return this.#upstreams.get(upstream)?.since(now - HOUR_MS) ?? noSums()
+  /** With a precision of minutes. */
+  lastHour(upstream: string, now: number): Usage {
+    return this.#upstreams.get(upstream)?.since(now - HOUR_MS) ?? emptyUsage()
   }
 
-  last(upstream: string): LastAnswer | undefined {
+  last(upstream: string): LastResponse | undefined {
     return this.#upstreams.get(upstream)?.last
   }
 
-  /** Ids of the calls that were flagged or blocked last, newest first. */
+  /** Ids of the last flagged or blocked calls, newest first. */
   flagged(): readonly string[] {
     return this.#flagged.map(({ id }) => id)
   }
 
   async #read(storage: Reader, from: number): Promise<void> {
-    const { unread, joins } = await this.#unread(storage, from)
-    if (!joins) {
+    const { unread, joins: isContiguous } = await this.#unread(storage, from)
+    if (!isContiguous) {
       this.#upstreams.clear()
       this.#flagged = []
-      this.partial = unread.length >= MOST_ROWS
+      this.partial = unread.length >= MAX_ROWS
     }
-    for (const counted of this.#upstreams.values()) counted.forget(from)
+    for (const usage of this.#upstreams.values()) usage.forget(from)
     for (const call of unread) {
       const name = call.upstream ?? ''
-      const counted = this.#upstreams.get(name) ?? new Counted()
-      this.#upstreams.set(name, counted)
-      counted.add(call)
+      const usage = this.#upstreams.get(name) ?? new UpstreamUsage()
+      this.#upstreams.set(name, usage)
+      usage.add(call)
     }
     this.#newest = unread[0]?.id ?? this.#newest
     this.#flagged = [...unread.filter(({ decision }) => decision !== 'allow'), ...this.#flagged]
       .filter(({ received_at }) => received_at >= from)
-      .slice(0, MOST_FLAGGED)
+      .slice(0, MAX_FLAGGED)
   }
 
-  /** Newest first, until one that was read before or a page that is too old; `joins`: what was read before goes on behind them. */
-  async #unread(storage: Reader, from: number): Promise<{ unread: readonly Noted[]; joins: boolean }> {
-    const unread: Noted[] = []
+  /** Calls newest first, back to a known call or the start of the period. `isContiguous`: the known calls precede them directly. */
+  async #unread(storage: Reader, from: number): Promise<{ unread: readonly CountedCall[]; joins: boolean }> {
+    const unread: CountedCall[] = []
     let cursor: string | null = null
     do {
       const page: Found<CallRecord> = await this.#page(storage, cursor)
-      const known = page.rows.findIndex(({ id }) => id === this.#newest)
-      const rows = known === -1 ? page.rows : page.rows.slice(0, known)
-      unread.push(...rows.filter(({ received_at }) => received_at >= from).map(notedOf))
+      const knownIndex = page.rows.findIndex(({ id }) => id === this.#newest)
+      const rows = knownIndex === -1 ? page.rows : page.rows.slice(0, knownIndex)
+      unread.push(...rows.filter(({ received_at }) => received_at >= from).map(countedCall))
       cursor = page.next_cursor
-      if (known !== -1) return { unread, joins: true }
+      if (knownIndex !== -1) return { unread, joins: true }
       if (page.rows.every(({ received_at }) => received_at < from)) break
-    } while (cursor !== null && unread.length < MOST_ROWS)
+    } while (cursor !== null && unread.length < MAX_ROWS)
     return { unread, joins: false }
   }
 
   #page(storage: Reader, cursor: string | null): Promise<Found<CallRecord>> {
     if (cursor !== null) return storage.find('calls', { limit: PAGE_ROWS, cursor })
-    return storage.find('calls', { limit: this.#newest === undefined ? PAGE_ROWS : FIRST_ROWS })
+    return storage.find('calls', { limit: this.#newest === undefined ? PAGE_ROWS : UPDATE_ROWS })
   }
 }
 
-const notedOf = (call: CallRecord): Noted => {
+const countedCall = (call: CallRecord): CountedCall => {
   const { id, received_at, ended_at, upstream, attempts, decision, outcome, total_tokens, cost_micro } = call
   return { id, received_at, ended_at, upstream, attempts, decision, outcome, total_tokens, cost_micro }
 }

@@ -44,11 +44,11 @@ describe('GET /api/export/aggregates.csv', () => {
   const lab = `"2026-03-01","lab",,"messages","'=cmd()",,1,1,0,0,0,1,20,0,0,10,0,30,${bytes},512,900,0`
   const tomorrow = `"2026-03-02","shop","builder","messages","m-1","main",1,1,0,0,0,0,20,0,0,10,0,30,${bytes},512,7,0`
 
-  it('sums by day, project, agent, style, model and upstream, oldest day first, with what it cost', async () => {
+  it('sums by day, project, agent, style, model and upstream, oldest day first, with cost', async () => {
     assert.deepEqual(await lines(), [HEADER, today, lab, tomorrow, ''])
   })
-  it('keeps to one project', async () => assert.deepEqual(await lines('?project_id=lab'), [HEADER, lab, '']))
-  it('takes days and times, the end not included', async () => {
+  it('filters by project', async () => assert.deepEqual(await lines('?project_id=lab'), [HEADER, lab, '']))
+  it('accepts days and times; the end is exclusive', async () => {
     assert.deepEqual(await lines('?since=2026-03-02'), [HEADER, tomorrow, ''])
     assert.deepEqual(await lines('?until=2026-03-02T12:00:00Z'), [HEADER, today, lab, ''])
     assert.deepEqual(await lines('?since=2026-03-02T13:00:00%2B01:00&until=2026-03-02T12:00:00.001Z'), [
@@ -57,12 +57,12 @@ describe('GET /api/export/aggregates.csv', () => {
       '',
     ])
   })
-  it('is a file to keep', async () => {
+  it('is a download', async () => {
     const { headers } = await bench.app.inject({ url: '/api/export/aggregates.csv' })
     assert.equal(headers['content-type'], 'text/csv; charset=utf-8; header=present')
     assert.equal(headers['content-disposition'], 'attachment; filename="aggregates.csv"')
   })
-  it('refuses filters it does not know and times that are none', async () => {
+  it('rejects unknown filters and invalid times', async () => {
     const error = async (query: string) =>
       (await bench.app.inject({ url: `/api/export/aggregates.csv${query}` })).json().error
     assert.equal((await error('?model=x')).code, 'UNKNOWN_FILTER')

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import { csvLine } from '../../../plugins/recorder/csv.ts'
 
 describe('csvLine', () => {
-  it('quotes text, leaves numbers plain and null empty', () =>
+  it('quotes text, and leaves numbers literal and null empty', () =>
     assert.equal(csvLine(['a', 1, -2.5, null, '']), '"a",1,-2.5,,""\r\n'))
-  it('doubles quotes and keeps commas and line ends inside', () =>
+  it('doubles quotes and retains commas and line ends', () =>
     assert.equal(csvLine(['say "hi",\nnow']), '"say ""hi"",\nnow"\r\n'))
 
   for (const sign of ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']) {
@@ -13,6 +13,6 @@ describe('csvLine', () => {
       assert.equal(csvLine([`${sign}HYPERLINK`]), `"'${sign}HYPERLINK"\r\n`)
     })
   }
-  it('looks behind leading blanks', () => assert.equal(csvLine(['  \u00a0=1+1']), '"\'  \u00a0=1+1"\r\n'))
-  it('leaves signs inside text alone', () => assert.equal(csvLine(['gpt-5+x', "it's"]), '"gpt-5+x","it\'s"\r\n'))
+  it('ignores leading blanks', () => assert.equal(csvLine(['  \u00a0=1+1']), '"\'  \u00a0=1+1"\r\n'))
+  it('does not change signs inside text', () => assert.equal(csvLine(['gpt-5+x', "it's"]), '"gpt-5+x","it\'s"\r\n'))
 })

@@ -53,7 +53,7 @@ describe('GET /api/sessions/{id}/events', () => {
     return [reply.statusCode, reply.json().error.code]
   }
 
-  it('shows decisions and pauses, newest first, each as event.v1', async () => {
+  it('returns decisions and pauses, newest first, as event.v1', async () => {
     const { events, next_cursor, truncated } = await page()
     assert.deepEqual(
       events.map((event) => event.name),
@@ -67,7 +67,7 @@ describe('GET /api/sessions/{id}/events', () => {
     assert.ok((await raw('?decision=allow')).body.includes(`"time_ns":${NOON}000000,"time":"2026-03-01T12:00:00.000Z"`))
   })
 
-  it('says what was forwarded where a request was allowed', async () => {
+  it('describes an allowed request and its forwarding', async () => {
     assert.deepEqual(await attributes('guardreq_1'), {
       decision: 'allow',
       mode: 'shadow',
@@ -92,7 +92,7 @@ describe('GET /api/sessions/{id}/events', () => {
     })
   })
 
-  it('says which rule spoke, all that matched, what failed, and what else is known', async () => {
+  it('describes the deciding rule, all matches, errors and evidence', async () => {
     const { matches, rule_type, action, argument_hash, faults, forwarded, agent_header_ignored } =
       await attributes('guardreq_2')
     assert.deepEqual(
@@ -102,7 +102,7 @@ describe('GET /api/sessions/{id}/events', () => {
     assert.deepEqual(matches, [aMatch(), aMatch({ rule_id: 'other', rule_type: 'exact_repeat', key: 'k2' })])
   })
 
-  it('counts repeats of a block on the event of the first', async () => {
+  it('counts repeats of a block on the first event', async () => {
     const { decision, mode, forwarded, retries, last_at, last_request_id } = await attributes('guardreq_3')
     assert.deepEqual(
       [decision, mode, forwarded, retries, last_at, last_request_id],
@@ -110,7 +110,7 @@ describe('GET /api/sessions/{id}/events', () => {
     )
   })
 
-  it('keeps the attributes of other events', async () => {
+  it('retains the attributes of other events', async () => {
     const { events } = await page('?name=session.paused')
     assert.deepEqual(
       events.map((event) => event.attributes),
@@ -138,9 +138,9 @@ describe('GET /api/sessions/{id}/events', () => {
     }
   })
 
-  it('takes the external id', async () => assert.equal((await page('', 'window-1')).events.length, 4))
+  it('accepts the external id', async () => assert.equal((await page('', 'window-1')).events.length, 4))
 
-  it('refuses an unknown session, filter, cursor and limit', async () => {
+  it('rejects an unknown session, filter, cursor and limit', async () => {
     assert.deepEqual(await error('', 'ses_none'), [404, 'SESSION_NOT_FOUND'])
     assert.deepEqual(await error('?reason=LOOP_EXACT'), [400, 'UNKNOWN_FILTER'])
     assert.deepEqual(await error('?cursor=xx'), [400, 'INVALID_CURSOR'])

@@ -45,28 +45,28 @@ describe('a session history of calls and other events', () => {
     return seen
   }
 
-  it('is told in the order in which it was recorded, in pages of any size and either direction', async () => {
+  it('has the order of recording, in pages of any size and direction', async () => {
     for (let limit = 1; limit <= STORY.length; limit++) {
       assert.deepEqual(await inPages(`order=asc&limit=${limit}`), STORY, `asc by ${limit}`)
       assert.deepEqual(await inPages(`order=desc&limit=${limit}`), STORY.toReversed(), `desc by ${limit}`)
     }
   })
 
-  it('ends with no cursor where a page was filled by the last of it', async () => {
+  it('ends without a cursor if its last entry fills the page', async () => {
     for (const order of ['asc', 'desc']) {
       const { next_cursor, truncated } = await page(`order=${order}&limit=${STORY.length}`)
       assert.deepEqual([next_cursor, truncated], [null, false])
     }
   })
 
-  it('is filtered by name and decision, in pages too', async () => {
+  it('filters by name and decision, also across pages', async () => {
     assert.deepEqual(await inPages('order=asc&limit=2&name=policy.decision'), ['a', 'b', 'c', 'd', 'e', 'f'])
     assert.deepEqual(await inPages('order=asc&limit=1&name=session.paused'), ['paused', 'paused'])
     assert.deepEqual(await inPages('limit=4&decision=allow'), ['f', 'e', 'd', 'c', 'b', 'a'])
     assert.deepEqual(await inPages('limit=4&decision=allow&name=session.paused'), [])
   })
 
-  it('puts what happened in one millisecond in the order of its ids', async () => {
+  it('orders events of one millisecond by id', async () => {
     const tied = aSession({ id: 'ses_tied', external_id: 'tied' })
     for (const id of ['guardreq_1', 'guardreq_3'])
       await bench.settle(settled({ call: aCall({ id, session: tied }), ended_at: NOON }))
@@ -79,7 +79,7 @@ describe('a session history of calls and other events', () => {
     assert.deepEqual(await ids('desc'), ['evt_3', 'evt_2', 'evt_1'])
   })
 
-  it('leaves out the rows in which earlier versions repeated decisions', async () => {
+  it('ignores decision rows of earlier versions', async () => {
     const old = { id: 'evt_a', name: 'policy.decision', request_id: 'guardreq_a', decision: 'allow', attributes: null }
     await event({ ...old, decision: 'allow' })
     assert.deepEqual(told(await page('order=asc')), STORY)
@@ -87,7 +87,7 @@ describe('a session history of calls and other events', () => {
     await bench.gateway.storage.remove('session_events', { session_id: 'ses_a', decision: 'allow' }, 1)
   })
 
-  it('pages on undisturbed by what comes meanwhile: the newest first without it, the oldest first with it', async () => {
+  it('pages consistently while events arrive: descending without them, ascending with them', async () => {
     const desc = await page('order=desc&limit=9')
     const asc = await page('order=asc&limit=9')
     await event({ id: 'evt_z', name: 'session.updated', at: NOON + 50 })
@@ -96,7 +96,7 @@ describe('a session history of calls and other events', () => {
     await bench.gateway.storage.write([{ table: 'session_events', key: 'evt_z', remove: true }])
   })
 
-  it('refuses a cursor of another question, or one that is none', async () => {
+  it('rejects a cursor of another query, or an invalid one', async () => {
     const { next_cursor } = await page('order=asc&limit=3')
     const odd = ['W10', 'WzEsMl0', 'e30', 'x', Buffer.from('["x","y"]').toString('base64url')]
     for (const query of [`order=desc&cursor=${next_cursor}`, ...odd.map((cursor) => `order=asc&cursor=${cursor}`)]) {

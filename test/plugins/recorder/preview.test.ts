@@ -42,40 +42,40 @@ describe('recorder: previews with full content logging', () => {
     return (await recorded(settled({ head, bytes_out: bytes_out ?? head.length }))).response_preview
   }
 
-  it('asks for the first bytes of replies', () =>
+  it('requests the first bytes of replies', () =>
     assert.deepEqual(bench.gateway.service('previews').get(), { stream: 1_000, whole: 262_144 }))
 
-  it('shows of a request what came after the last assistant turn', async () => {
+  it('has the part of a request after the last assistant turn', async () => {
     const result: Part = { kind: 'result', text: 'file text' }
     assert.equal(await request([user('first'), answer, toolCall, result, user('and now?')]), 'file text\nand now?')
   })
-  it('shows a first request without its system text', async () => {
+  it('has a first request without its system text', async () => {
     assert.equal(await request([{ kind: 'system', text: 'be brief' }, user('hello')]), 'hello')
   })
-  it('shows input that stands beside the list', async () => {
+  it('has input beside the list', async () => {
     const envelope = {
       ...aCall().envelope,
       before: [{ kind: 'system', text: 'be brief' } as const, user('plain input')],
     }
     assert.equal(await request([], { envelope }), 'plain input')
   })
-  it('shows what came before a begun answer', async () => assert.equal(await request([user('hello'), answer]), 'hello'))
-  it('shows nothing where nobody said anything', async () => assert.equal(await request([answer]), null))
+  it('has the input before a started reply', async () => assert.equal(await request([user('hello'), answer]), 'hello'))
+  it('is null without text', async () => assert.equal(await request([answer]), null))
   it('reads compressed bodies', async () => {
     const body = Buffer.from(JSON.stringify({ messages: [user('hello')] }))
     assert.equal(await request([], { body: gzipSync(body), headers: { 'content-encoding': 'gzip' } }), 'hello')
     assert.equal(await request([], { body: zstdCompressSync(body), headers: { 'content-encoding': 'ZSTD' } }), 'hello')
   })
 
-  it('shows the answer', async () => assert.equal(await response('All done.'), 'All done.'))
-  it('shows the error where there is one', async () => {
+  it('has the reply', async () => assert.equal(await response('All done.'), 'All done.'))
+  it('has the error message', async () => {
     const row = await recorded(settled({ error: { type: 'overloaded_error', code: null, message: 'Try later' } }))
     assert.equal(row.response_preview, 'Try later')
   })
-  it('shows nothing of a blocked reply', async () =>
+  it('is null for a blocked reply', async () =>
     assert.equal((await recorded(blocked(aCall({}, { messages: [user('again')] })))).response_preview, null))
 
-  it('is at most 500 characters, cut after redaction', async () => {
+  it('is at most 500 characters, truncated after redaction', async () => {
     const shown = present(await response(`${'a '.repeat(240)}${KEY} ${'b '.repeat(400)}`))
     assert.ok(shown.length <= 500, `${shown.length}`)
     assert.ok(!shown.includes('sk-ant'))
@@ -86,16 +86,16 @@ describe('recorder: previews with full content logging', () => {
     assert.equal(shown.isWellFormed(), true)
     assert.equal(shown.length, 499)
   })
-  it('drops the unfinished last word of a reply that was cut', async () => {
+  it('drops the incomplete last word of a truncated reply', async () => {
     assert.equal(await response(`token is ${KEY.slice(0, 16)}`, 5_000), 'token is ')
     assert.equal(await response('Hel', 5_000), null)
   })
-  it('hides secrets of a request', async () => {
+  it('redacts secrets of a request', async () => {
     const shown = present(await request([user(`use ${KEY} please`)]))
     assert.ok(!shown.includes('aB3aB3'))
     assert.ok(shown.startsWith('use [REDACTED'))
   })
-  it('keeps the record where a preview fails, and reports it', async () => {
+  it('writes the record if a preview fails, and reports it', async () => {
     await bench.settle(settled({ call: aCall({ id: 'guardreq_odd', body: Buffer.from('{') }) }))
     assert.deepEqual(
       bench.faults.splice(0).map(({ where }) => where),

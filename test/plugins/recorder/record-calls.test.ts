@@ -19,7 +19,7 @@ describe('recorder: a settled call', () => {
   const sessionRow = async (id = 'ses_a') => present(await bench.gateway.storage.get('sessions', id))
   const count = async () => (await bench.gateway.storage.find('calls')).rows.length
 
-  it('is one write of call and session, which may be answered ahead', async () => {
+  it('is one write of call and session, held for the reply', async () => {
     await bench.settle(settled())
     assert.deepEqual(
       bench.writes.map(({ batch, options }) => [batch.map((change) => change.table), typeof options?.onRefused]),
@@ -28,7 +28,7 @@ describe('recorder: a settled call', () => {
     assert.deepEqual(bench.faults, [])
   })
 
-  it('keeps who asked, what was decided, what happened and what it used', async () => {
+  it('stores caller, decision, outcome and usage', async () => {
     await bench.settle(
       settled({
         decision: aDecision({
@@ -74,14 +74,14 @@ describe('recorder: a settled call', () => {
     assert.deepEqual([row.request_preview, row.response_preview], [null, null])
   })
 
-  it('gives detection back what it remembered, without the ids that only its own request needs', async () => {
+  it('stores detection state without the ids of its own request', async () => {
     await bench.settle(settled())
     const [turn] = aRow().new_turns
     const new_turns = [{ ...turn, calls: turn?.calls.map((call) => ({ ...call, id: null })) }]
     assert.deepEqual(rowOf(await callRow()), { ...aRow({ response_id: null }), new_turns, cache_read_tokens: 0 })
   })
 
-  it('hides a secret in the name of a tool, and in an id', async () => {
+  it('redacts a secret in a tool name and in an id', async () => {
     const name = `sk-ant-api03-${'aB3'.repeat(31)}AA`
     const call = { key: 'k1', tool: name, id: name, result: null, error: false, passed: false, effect: null }
     const new_turns = [{ calls: [call], item: -1, user_after: false }]
@@ -91,13 +91,13 @@ describe('recorder: a settled call', () => {
     assert.ok(!turns?.includes('aB3aB3'))
   })
 
-  it('keeps the id of a reply that a later request may name where it is looked for', async () => {
+  it('stores the reply id that a later request may use', async () => {
     await bench.settle(settled({ call: aCall({ style: 'responses' }) }))
     const row = await callRow()
     assert.deepEqual([row.response_id, row.reply_id, rowOf(row).response_id], ['msg_1', null, 'msg_1'])
   })
 
-  it('keeps hashes of the calls whose results come without them, and only where they do', async () => {
+  it('stores call hashes only for clients that omit their history', async () => {
     const called = { id: 'call_1', tool: 'read', args: '{"path":"a"}' }
     const reading = aReading({ calls: [called, { ...called, id: null }] })
     await bench.settle(settled({ call: aCall({ style: 'responses' }), reading }))
@@ -107,7 +107,7 @@ describe('recorder: a settled call', () => {
     assert.equal((await callRow('guardreq_2')).replied_calls, null)
   })
 
-  it('keeps type and fingerprint of an error, not its text', async () => {
+  it('stores type and fingerprint of an error, not its text', async () => {
     const error = { type: 'overloaded_error', code: null, message: SECRET }
     await bench.settle(
       settled({
@@ -121,7 +121,7 @@ describe('recorder: a settled call', () => {
     assert.deepEqual([row.error_type, row.error_fingerprint, row.status], ['overloaded_error', 'e1', 529])
   })
 
-  it('keeps no text of prompt, arguments, reply or error by default', async () => {
+  it('stores no text of prompt, arguments, reply or error by default', async () => {
     const call = aCall({}, { messages: [{ role: 'user', content: SECRET }] })
     const reading = aReading({ calls: [{ id: 'toolu_2', tool: 'write_file', args: { text: SECRET } }] })
     const head = Buffer.from(JSON.stringify({ content: [{ type: 'text', text: SECRET }] }))
@@ -133,7 +133,7 @@ describe('recorder: a settled call', () => {
     assert.equal(bench.gateway.service('previews').get(), undefined)
   })
 
-  it('keeps a request that a pause refused as a thread of its own', async () => {
+  it('stores a request of a paused session as its own thread', async () => {
     const decision = aDecision({ decision: 'block', status: 409, reason: 'PAUSED_SESSION', row: null })
     await bench.settle(
       settled({ call: aCall({ retry_mark: true }), decision, outcome: 'blocked', status: 409, forwarded_at: null }),
@@ -146,7 +146,7 @@ describe('recorder: a settled call', () => {
     assert.deepEqual([row.keys, row.turns, row.retry, row.error_fingerprint], [[], null, true, null])
   })
 
-  it('cuts names that others choose, and hides a secret before the cut', async () => {
+  it('truncates names after redaction', async () => {
     const long = `m-${'x'.repeat(245)} sk-ant-api03-${'aB3'.repeat(31)}AA`
     await bench.settle(settled({ reading: aReading({ model: long, finish_reason: 'y'.repeat(5_000) }) }))
     const row = await callRow()
@@ -155,19 +155,19 @@ describe('recorder: a settled call', () => {
     assert.equal(row.finish_reason, 'y'.repeat(256))
   })
 
-  it('records a call without session alone', async () => {
+  it('stores a call without session', async () => {
     await bench.settle(settled({ call: aCall({ session: null }) }))
     assert.equal((await callRow()).session_id, null)
   })
 
-  it('reports a write that fails as a fault', async () => {
+  it('reports a failed write as a fault', async () => {
     const failure = new Error('disk gone')
     bench.gateway.storage.write = () => Promise.reject(failure)
     await bench.settle(settled())
     assert.deepEqual(bench.faults, [{ error: failure, where: 'settle:recorder' }])
   })
 
-  it('reports a record that the storage refuses twice', async () => {
+  it('reports a record that the storage rejects twice', async () => {
     bench.gateway.storage.write = () => Promise.resolve(false)
     await bench.settle(settled())
     assert.deepEqual(
@@ -176,7 +176,7 @@ describe('recorder: a settled call', () => {
     )
   })
 
-  it('is lost, and reported, where what adds to its record fails, at once or later', async () => {
+  it('is lost and reported if a hook fails, synchronously or later', async () => {
     const boom = new Error('mine')
     const failing = [
       () => {
@@ -200,17 +200,17 @@ describe('recorder: a settled call', () => {
     }
   })
 
-  describe('that repeats a blocked one', () => {
+  describe('a repeat of a blocked request', () => {
     const again = (id: string, at: number) => blocked(aCall({ id, at }), 'guardreq_1')
 
-    it('is counted on the record of the first, with no row of its own', async () => {
+    it('is counted on the first record, without its own row', async () => {
       await bench.settle(blocked(aCall()), again('guardreq_2', NOON + 1_000), again('guardreq_3', NOON + 2_000))
       const row = await callRow()
       assert.deepEqual([row.retries, row.last_at, row.last_request_id], [2, NOON + 2_000, 'guardreq_3'])
       assert.equal(await count(), 1)
     })
 
-    it('is counted on the record of the first while that is being written', async () => {
+    it('is counted on the first record while that is being written', async () => {
       const free = Promise.withResolvers<void>()
       bench.gateway.hooks.record.tapPromise('test', () => free.promise)
       const both = [bench.settle(blocked(aCall())), bench.settle(again('guardreq_2', NOON + 1_000))]
@@ -220,7 +220,7 @@ describe('recorder: a settled call', () => {
       assert.deepEqual([(await callRow()).retries, await count()], [1, 1])
     })
 
-    it('is counted exactly when several come at once', async () => {
+    it('is counted exactly under concurrency', async () => {
       await bench.settle(blocked(aCall()))
       await Promise.all(
         Array.from({ length: 20 }, (_, index) => bench.settle(again(`guardreq_r${index}`, NOON + index))),
@@ -228,7 +228,7 @@ describe('recorder: a settled call', () => {
       assert.equal((await callRow()).retries, 20)
     })
 
-    it('moves the totals of its session', async () => {
+    it('changes the totals of its session', async () => {
       const session = aSession({ requests: 0, blocked: 1 })
       await bench.settle(blocked(aCall({ session })))
       session.row.last_seen_at = NOON + 1_000
@@ -236,7 +236,7 @@ describe('recorder: a settled call', () => {
       assert.equal((await sessionRow()).last_seen_at, NOON + 1_000)
     })
 
-    it('gets a row of its own where the first is not on record', async () => {
+    it('gets its own row if the first is not stored', async () => {
       await bench.settle(again('guardreq_2', NOON))
       assert.equal((await callRow('guardreq_2')).retries, 0)
       assert.equal(await count(), 1)

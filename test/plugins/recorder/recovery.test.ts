@@ -8,8 +8,8 @@ import { fresh, type Kind, Requests, totalsOf, type Written } from './requests.t
 
 const KINDS: readonly Kind[] = ['allow', 'allow', 'flag', 'error', 'block']
 
-describe('the totals of sessions after a death', () => {
-  it('are those of the records, whenever it came', async () => {
+describe('session totals after a crash', () => {
+  it('equal the sums of the records', async () => {
     const random = randomFrom(7)
     const requests = new Requests()
     await requests.start()
@@ -24,7 +24,7 @@ describe('the totals of sessions after a death', () => {
     await requests.bench.close()
   })
 
-  it('are made up for as far back as none could be written, and no further is looked than that', async () => {
+  it('are recomputed only as far back as needed', async () => {
     const requests = new Requests()
     await requests.start()
     const [early, late] = [fresh('ses_early'), fresh('ses_late')]
@@ -52,7 +52,7 @@ describe('the totals of sessions after a death', () => {
     await requests.bench.close()
   })
 
-  it('stay as they are where all is counted, and of a session that nobody knows nothing is written', async () => {
+  it('do not change if complete, and unknown sessions are skipped', async () => {
     const requests = new Requests()
     await requests.start()
     const session = fresh()

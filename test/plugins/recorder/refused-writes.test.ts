@@ -4,7 +4,7 @@ import { stages } from 'guard-gateway/core'
 import { aCall, aSession, settled } from '../../kit/settled.ts'
 import { type Bench, present, startBench } from './kit.ts'
 
-describe('recorder: a record that is refused when its client has its reply', () => {
+describe('recorder: a record that fails after the reply', () => {
   let bench: Bench
   let refuse: (() => void) | undefined
   beforeEach(async () => {
@@ -21,7 +21,7 @@ describe('recorder: a record that is refused when its client has its reply', () 
   })
   afterEach(() => bench.close())
 
-  it('is written again, with the session that is gone meanwhile', async () => {
+  it('is written again, with a session that was deleted', async () => {
     const session = aSession()
     session.stored = true
     await bench.settle(settled({ call: aCall({ session }) }))
@@ -39,7 +39,7 @@ describe('recorder: a record that is refused when its client has its reply', () 
     assert.deepEqual(bench.faults, [])
   })
 
-  it('is reported where that fails as well', async () => {
+  it('is reported if that fails as well', async () => {
     const { storage } = bench.gateway
     await bench.settle(settled())
     storage.write = () => Promise.reject(new Error('no more'))

@@ -26,19 +26,19 @@ const responses = {
   ],
 }
 
-describe('answerText: whole replies', () => {
-  it('reads the text blocks of Messages, no thinking', () => assert.equal(whole(messages), 'Done.'))
+describe('replyText: complete replies', () => {
+  it('reads text blocks of Messages, no thinking', () => assert.equal(whole(messages), 'Done.'))
   it('reads the message of Chat Completions, no reasoning', () => assert.equal(whole(chat), 'Done.'))
-  it('reads the message items of Responses, no reasoning', () => assert.equal(whole(responses), 'Done.'))
-  it('passes over a byte order mark', () =>
+  it('reads message items of Responses, no reasoning', () => assert.equal(whole(responses), 'Done.'))
+  it('skips a byte order mark', () =>
     assert.equal(replyText(Buffer.from(`\ufeff${JSON.stringify(messages)}`)), 'Done.'))
-  it('is empty where there is no answer', () => assert.equal(whole({ error: { message: 'no' } }), ''))
-  it('is empty where the kept bytes end in the middle', () =>
+  it('is empty without text', () => assert.equal(whole({ error: { message: 'no' } }), ''))
+  it('is empty for truncated JSON', () =>
     assert.equal(replyText(Buffer.from(JSON.stringify(messages)).subarray(0, 60)), ''))
 })
 
-describe('answerText: streams', () => {
-  it('joins the text deltas of Messages, no thinking, no arguments', () => {
+describe('replyText: streams', () => {
+  it('joins text deltas of Messages, no thinking, no arguments', () => {
     const delta = (part: object) => ({ type: 'content_block_delta', index: 0, delta: part })
     const events = [
       delta({ type: 'thinking_delta', thinking: 'hidden' }),
@@ -47,7 +47,7 @@ describe('answerText: streams', () => {
     ]
     assert.equal(replyText(stream(...events, delta({ type: 'input_json_delta', partial_json: 'hidden' }))), 'Done.')
   })
-  it('joins the content deltas of Chat Completions, no reasoning', () => {
+  it('joins content deltas of Chat Completions, no reasoning', () => {
     const events = [
       { delta: { reasoning: 'hidden', content: null } },
       { delta: { content: 'Do' } },
@@ -55,7 +55,7 @@ describe('answerText: streams', () => {
     ]
     assert.equal(replyText(stream(...events.map((choice) => ({ choices: [choice] })))), 'Done.')
   })
-  it('joins the output text of Responses, no reasoning', () => {
+  it('joins output text of Responses, no reasoning', () => {
     const events = [
       { type: 'response.reasoning_text.delta', delta: 'hidden' },
       { type: 'response.output_text.delta', delta: 'Do' },
@@ -64,9 +64,9 @@ describe('answerText: streams', () => {
     ]
     assert.equal(replyText(stream(...events)), 'Done.')
   })
-  it('ends before an event that was cut', () => {
+  it('ends before a truncated event', () => {
     const bytes = stream({ choices: [{ delta: { content: 'Do' } }] }, { choices: [{ delta: { content: 'né.' } }] })
     assert.equal(replyText(bytes.subarray(0, bytes.length - 9)), 'Do')
   })
-  it('is empty for bytes of another kind', () => assert.equal(replyText(Buffer.from([0x1f, 0x8b, 8, 0])), ''))
+  it('is empty for other bytes', () => assert.equal(replyText(Buffer.from([0x1f, 0x8b, 8, 0])), ''))
 })

@@ -20,7 +20,7 @@ describe('GET /api/export/sessions/{id}.json', () => {
   })
   after(() => bench.close())
 
-  it('gives session, calls and events of more than a page, oldest first', async () => {
+  it('returns session, calls and events of several pages, oldest first', async () => {
     const reply = await bench.app.inject({ url: '/api/export/sessions/ses_a.json' })
     const { schema, exported_at, session, calls, events } = reply.json()
     assert.deepEqual([schema, exported_at, session], ['session.v1', '2026-03-01T12:00:00.000Z', aSessionRow()])
@@ -36,14 +36,14 @@ describe('GET /api/export/sessions/{id}.json', () => {
     for (const event of events) assertEventV1(event)
   })
 
-  it('is a file to keep', async () => {
+  it('is a download', async () => {
     const { headers, statusCode } = await bench.app.inject({ url: '/api/export/sessions/window-1.json' })
     assert.equal(statusCode, 200)
     assert.equal(headers['content-type'], 'application/json; charset=utf-8')
     assert.equal(headers['content-disposition'], 'attachment; filename="ses_a.json"')
   })
 
-  it('knows a session by an id with dots', async () => {
+  it('finds a session by an id with dots', async () => {
     await bench.settle(
       settled({ call: aCall({ id: 'guardreq_dots', session: aSession({ id: 'ses_c', external_id: 'a.b/c' }) }) }),
     )
@@ -51,7 +51,7 @@ describe('GET /api/export/sessions/{id}.json', () => {
     assert.equal(reply.json().session.id, 'ses_c')
   })
 
-  it('refuses an unknown session before it sends anything', async () => {
+  it('rejects an unknown session before it sends anything', async () => {
     const reply = await bench.app.inject({ url: '/api/export/sessions/ses_none.json' })
     assert.deepEqual([reply.statusCode, reply.json().error.code], [404, 'SESSION_NOT_FOUND'])
     assert.equal(reply.headers['content-disposition'], undefined)

@@ -15,7 +15,7 @@ describe('recorder: the session of a settled call', () => {
   const sessionRow = async (id = 'ses_a') => present(await bench.gateway.storage.get('sessions', id))
   const count = async () => (await bench.gateway.storage.find('calls', { limit: 100 })).rows.length
 
-  it('is put whole at first, then only its totals move', async () => {
+  it('is inserted once, then only its totals change', async () => {
     const session = aSession()
     await bench.settle(settled({ call: aCall({ session }) }))
     assert.deepEqual(await sessionRow(), aSessionRow())
@@ -29,19 +29,19 @@ describe('recorder: the session of a settled call', () => {
     assert.equal(bench.writes.length, 2)
   })
 
-  it('keeps what is stored of a session that this process has not written yet', async () => {
+  it('retains stored fields that this process has not written', async () => {
     await bench.gateway.storage.put('sessions', aSessionRow({ paused: true, requests: 0 }))
     await bench.settle(settled())
     assert.deepEqual(await sessionRow(), aSessionRow({ paused: true }))
     assert.equal(await count(), 1)
   })
 
-  it('is put although it has had earlier requests, if those are still under way', async () => {
+  it('is inserted despite earlier requests that are in flight', async () => {
     await bench.settle(settled({ call: aCall({ session: aSession({ requests: 4 }) }) }))
     assert.deepEqual(await sessionRow(), aSessionRow({ requests: 4 }))
   })
 
-  it('is put by the first of many that end at once, and none of them is written twice', async () => {
+  it('is inserted by the first of concurrent requests only', async () => {
     const session = aSession({ requests: 0, blocked: 40 })
     const calls = Array.from({ length: 40 }, (_, index) => aCall({ id: `guardreq_${index}`, session }))
     await Promise.all(calls.map((call) => bench.settle(blocked(call))))
@@ -49,7 +49,7 @@ describe('recorder: the session of a settled call', () => {
     assert.deepEqual(await sessionRow(), session.row)
   })
 
-  it('is put by the next one where the first cannot be written', async () => {
+  it('is inserted by the next request if the first fails', async () => {
     const session = aSession({ requests: 2 })
     const { write } = bench.gateway.storage
     const failing = () => {
@@ -63,7 +63,7 @@ describe('recorder: the session of a settled call', () => {
     assert.deepEqual([await count(), bench.faults.length, await sessionRow()], [2, 1, session.row])
   })
 
-  it('is put again where it was removed meanwhile', async () => {
+  it('is inserted again after a deletion', async () => {
     const session = aSession()
     await bench.settle(settled({ call: aCall({ session }) }))
     await bench.gateway.storage.remove('sessions', { id: 'ses_a' }, 1)

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { aCall, blocked } from '../../kit/settled.ts'
 import { fresh, Requests, totalsOf } from './requests.ts'
 
-describe('the totals of a session', () => {
+describe('session totals', () => {
   let requests: Requests
   beforeEach(async () => {
     requests = new Requests()
@@ -15,13 +15,13 @@ describe('the totals of a session', () => {
     await requests.bench.close()
   })
 
-  it('are no part of the write of a request that was alone, behind the first', async () => {
+  it('are deferred for a single request, after the first', async () => {
     const session = fresh()
     for (let n = 0; n < 3; n++) await requests.one(session)
     assert.deepEqual(requests.tables(), ['calls,sessions', 'calls', 'calls'])
   })
 
-  it('are written before anybody reads them, once', async () => {
+  it('are written once before reads', async () => {
     const session = fresh()
     const other = fresh('ses_b')
     for (let n = 0; n < 3; n++) for (const one of [session, other]) await requests.one(one)
@@ -37,7 +37,7 @@ describe('the totals of a session', () => {
     assert.deepEqual(totalsOf(await requests.stored()), totalsOf(session.row))
   })
 
-  it('are waited for by who reads them while they are written', async () => {
+  it('delay a reader while they are written', async () => {
     const session = fresh()
     for (let n = 0; n < 2; n++) await requests.one(session)
     const { storage } = requests.bench.gateway
@@ -46,7 +46,7 @@ describe('the totals of a session', () => {
     assert.deepEqual([one?.requests, another?.requests, rows[0]?.requests], [2, 2, 2])
   })
 
-  it('go with the record while others are under way, and with that of the next', async () => {
+  it('are written with the record while other requests are in flight, and with the next record', async () => {
     const session = fresh()
     for (let n = 0; n < 2; n++) await requests.one(session)
     const ends = [requests.begin(session), requests.begin(session)]
@@ -59,7 +59,7 @@ describe('the totals of a session', () => {
     assert.deepEqual(requests.tables(), ['calls'])
   })
 
-  it('go with the record of what ends in the moment in which they were written, or before it', async () => {
+  it('are written with a record that ended before or at the last write', async () => {
     const session = fresh()
     await requests.one(session)
     const end = requests.begin(session)
@@ -69,7 +69,7 @@ describe('the totals of a session', () => {
     assert.deepEqual(requests.tables(), ['calls,sessions', 'calls,sessions', 'calls,sessions'])
   })
 
-  it('go with the record of a request that had to wait, since it may not be under way any more', async () => {
+  it('are written with the record of a delayed request', async () => {
     const session = fresh()
     await requests.one(session)
     const free = Promise.withResolvers<void>()
@@ -84,7 +84,7 @@ describe('the totals of a session', () => {
     assert.deepEqual(requests.tables(), ['calls,sessions', 'calls,sessions'])
   })
 
-  it('go with the record behind one that could not be written', async () => {
+  it('are written with the record after a failed one', async () => {
     const session = fresh()
     const { storage } = requests.bench.gateway
     await requests.one(session)
@@ -101,7 +101,7 @@ describe('the totals of a session', () => {
     assert.deepEqual(requests.tables(), ['calls,sessions'])
   })
 
-  it('go with the repetition of a blocked request, and with the next record', async () => {
+  it('are written with the repeat of a blocked request, and with the next record', async () => {
     const session = fresh()
     await requests.one(session)
     await requests.one(session, 'block')
@@ -116,7 +116,7 @@ describe('the totals of a session', () => {
     assert.deepEqual(totalsOf(await requests.stored()), totalsOf(session.row))
   })
 
-  it('are tried again after they could not be written', async () => {
+  it('are retried after a failed write', async () => {
     const session = fresh()
     for (let n = 0; n < 2; n++) await requests.one(session)
     const { storage } = requests.bench.gateway
@@ -127,7 +127,7 @@ describe('the totals of a session', () => {
     assert.equal((await requests.stored()).requests, 2)
   })
 
-  it('are put with the whole row where somebody has removed it', async () => {
+  it('are inserted with a complete row after a deletion', async () => {
     const session = fresh()
     for (let n = 0; n < 2; n++) await requests.one(session)
     const { storage } = requests.bench.gateway

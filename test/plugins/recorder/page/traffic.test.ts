@@ -47,7 +47,7 @@ test('today begins at midnight, the last hour an hour ago', async () => {
     call(NOW - MINUTE_MS, { upstream: 'far', outcome: 'unreachable' }),
   ])
   const traffic = new Traffic()
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.deepEqual(traffic.names().toSorted(), ['far', 'near'])
   assert.deepEqual(traffic.today('near', NOW), {
     requests: 3,
@@ -65,78 +65,78 @@ test('today begins at midnight, the last hour an hour ago', async () => {
   assert.equal(traffic.last('nowhere'), undefined)
 })
 
-test('just after midnight the last hour reaches into the day before', async () => {
+test('after midnight the last hour includes the previous day', async () => {
   const traffic = new Traffic()
-  await traffic.look(recorded([call(MIDNIGHT - 10 * MINUTE_MS)]).reader, MIDNIGHT + MINUTE_MS)
+  await traffic.update(recorded([call(MIDNIGHT - 10 * MINUTE_MS)]).reader, MIDNIGHT + MINUTE_MS)
   assert.equal(traffic.lastHour('near', MIDNIGHT + MINUTE_MS).requests, 1)
   assert.equal(traffic.today('near', MIDNIGHT + MINUTE_MS).requests, 0)
 })
 
-test('each call is read once, however many looks and pages it takes, also one that took long', async () => {
+test('each call is counted once over updates and pages, also a long one', async () => {
   const calls = Array.from({ length: 1_200 }, (_, at) => call(NOW - HOUR_MS / 2 + at))
   const { reader, read } = recorded(calls)
   const traffic = new Traffic()
-  await Promise.all([traffic.look(reader, NOW), traffic.look(reader, NOW)])
+  await Promise.all([traffic.update(reader, NOW), traffic.update(reader, NOW)])
   assert.equal(traffic.today('near', NOW).requests, 1_200)
   const before = read.rows
   calls.push(call(NOW - 5 * HOUR_MS), ...Array.from({ length: 30 }, () => call(NOW)))
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.equal(traffic.today('near', NOW).requests, 1_231)
   assert.ok(read.rows - before < 600, `${read.rows - before} rows read for 31`)
 })
 
-test('what lies long ago is not read, and forgotten in time', async () => {
+test('old calls are not read, and expire', async () => {
   const old = Array.from({ length: 5_000 }, (_, at) => call(MIDNIGHT - 100 * HOUR_MS + at))
   const { reader, read } = recorded([...old, call(NOW)])
   const traffic = new Traffic()
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.ok(read.rows <= 1_500, `${read.rows} rows read`)
-  await traffic.look(reader, NOW + 25 * HOUR_MS)
+  await traffic.update(reader, NOW + 25 * HOUR_MS)
   assert.equal(traffic.today('near', NOW).requests, 0)
 })
 
-test('what was flagged or blocked last is named, newest first, for a day', async () => {
+test('the last flagged and blocked calls are listed for a day, newest first', async () => {
   const calls = [
     call(NOW - 2 * HOUR_MS, { id: 'old', decision: 'block' }),
     ...Array.from({ length: 9 }, (_, at) => call(NOW - HOUR_MS, { id: `flag ${at}`, decision: 'shadow_flag' })),
   ]
   const { reader } = recorded(calls)
   const traffic = new Traffic()
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.deepEqual(
     traffic.flagged(),
     [8, 7, 6, 5, 4, 3, 2, 1].map((at) => `flag ${at}`),
   )
   calls.push(call(NOW, { id: 'newest', decision: 'block' }), call(NOW))
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.deepEqual(traffic.flagged().slice(0, 2), ['newest', 'flag 8'])
-  await traffic.look(reader, NOW + 23.5 * HOUR_MS)
+  await traffic.update(reader, NOW + 23.5 * HOUR_MS)
   assert.deepEqual(traffic.flagged(), ['newest'])
 })
 
-test('where more came than is read in one look, it says so and counts the newest; nothing is counted twice', async () => {
+test('beyond the limit of an update the usage is partial, and no call is counted twice', async () => {
   const calls = [call(NOW)]
   const { reader } = recorded(calls)
   const traffic = new Traffic()
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.equal(traffic.partial, false)
   for (let more = 0; more < 25_000; more++) calls.push(call(NOW))
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.equal(traffic.partial, true)
   const { requests } = traffic.lastHour('near', NOW)
   assert.ok(requests >= 20_000 && requests < 20_500, `${requests}`)
   // what was read last is not there any more
   calls.splice(3)
-  await traffic.look(reader, NOW)
+  await traffic.update(reader, NOW)
   assert.equal(traffic.lastHour('near', NOW).requests, 3)
   assert.equal(traffic.partial, false)
 })
 
-test('a look that fails is made up for by the next', async () => {
+test('the next update makes up for a failed one', async () => {
   const { reader } = recorded([call(NOW)])
   const failing = { ...reader, find: async () => Promise.reject(new Error('no disk')) } as unknown as Reader
   const traffic = new Traffic()
-  await assert.rejects(traffic.look(failing, NOW), /no disk/)
-  await traffic.look(reader, NOW)
+  await assert.rejects(traffic.update(failing, NOW), /no disk/)
+  await traffic.update(reader, NOW)
   assert.equal(traffic.today('near', NOW).requests, 1)
 })
