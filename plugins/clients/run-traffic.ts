@@ -36,7 +36,7 @@ export const runTraffic = async (run: AgentRun): Promise<RunTraffic> => {
   } catch (error) {
     const { cause, message } = error as Error
     const code = isShape(cause) && typeof cause.code === 'string' ? ` (${cause.code})` : ''
-    return { unknown: `the gateway could not be asked: ${message}${code}` }
+    return { unknown: `the request to the gateway failed: ${message}${code}` }
   }
 }
 

@@ -44,8 +44,7 @@ export const status = ({ asking, calledAs }: ClientsOptions): Command => ({
     for (const line of sessionLines(sessions.slice(0, MAX_SESSION_ROWS), terminalWidth(io.out)))
       io.out.write(`${line}\n`)
     for (const line of pausedSessionLines(sessions, calledAs)) io.out.write(`${line}\n`)
-    if (sessions.length === 0)
-      hint(`No requests yet. Start an agent with: ${calledAs} run -- claude`, { options }, io)
+    if (sessions.length === 0) hint(`No requests yet. Start an agent with: ${calledAs} run -- claude`, { options }, io)
     else if (address !== undefined) hint(`more: ${address}/sessions`, { options }, io)
     return 0
   },

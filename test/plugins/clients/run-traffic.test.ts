@@ -32,7 +32,7 @@ test('an unreachable gateway or one without records is reported as such', async 
   const told = await broken.command('run', [], {}, [await client(broken.cwd, 'tool', '')])
   assert.equal(
     told.err,
-    'guard: cannot tell whether a request came through, since the gateway could not be asked: it answered 500.\n',
+    'guard: cannot tell whether a request came through, since the request to the gateway failed: it answered 500.\n',
   )
   const minimal = await workplace(context, { address: await recording(context, { plugins: ['http'] }) })
   const { err } = await minimal.command('run', [], {}, [await client(minimal.cwd, 'tool', '')])
@@ -103,5 +103,5 @@ test('a gateway that stops answering does not block the command', { timeout: 60_
   const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
   const { cwd, command } = await workplace(context, { address, running: async () => address })
   const { err } = await command('run', [], {}, [await client(cwd, 'tool', '')])
-  assert.match(err, /^guard: cannot tell whether a request came through, since the gateway could not be asked: /)
+  assert.match(err, /^guard: cannot tell whether a request came through, since the request to the gateway failed: /)
 })
