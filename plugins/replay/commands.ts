@@ -2,7 +2,7 @@ import type { Gateway, Plugin } from 'guard-gateway/core'
 import { type Command, commandKind } from 'guard-gateway/lib/command'
 import type { ReplayCommandOptions } from './commands/command-options.ts'
 
-/** Gives the command line the commands of `replay`; they ask the gateway that runs, else its storage. */
+/** Adds the `replay` commands. They use the running gateway, or its storage if none runs. */
 export const replayCommands = (options: ReplayCommandOptions): Plugin => ({
   name: 'replay-commands',
   requires: ['replay'],

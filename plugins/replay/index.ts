@@ -24,7 +24,7 @@ export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000
 
-/** The trace store: keeps what writers say of runs, traces every model request, and lists, reads, exports and compares. */
+/** The trace store: records runs and every model request; lists, reads, exports and compares runs. */
 export const replay = (options: ReplayOptions = {}): Plugin => ({
   name: 'replay',
   requires: ['sessions', 'recorder', 'export-format/json'],
@@ -38,8 +38,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const runWriter = new RunWriter(gateway, written, options.max_open_bytes)
     const retention = new Retention(gateway, runWriter, options.retention)
     const idle_ms = (options.idle_timeout_minutes ?? sessionDefaults.idle_timeout_minutes) * MINUTE_MS
-    const automatic = new Automatic(gateway, runWriter, idle_ms, () => stream.isHeard)
-    const tools = new ToolCalls(runWriter, () => stream.isHeard)
+    const automatic = new Automatic(gateway, runWriter, idle_ms, () => stream.hasListeners)
+    const tools = new ToolCalls(runWriter, () => stream.hasListeners)
     const pricing = new Pricing(gateway, options.pricing)
     const maintenance = new Maintenance(gateway, retention, runWriter.staging)
     const imports = new Imports(gateway, runWriter, options.max_import_bytes ?? replayDefaults.max_import_bytes)
@@ -56,31 +56,31 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.health.set('pricing', () => pricing.health())
     gateway.hooks.open.tapPromise('replay', async () => {
       key = await argumentKey(gateway.storage)
-      await pricing.begin()
+      await pricing.start()
       await recoverSums(gateway)
       runWriter.deferred.start()
       await maintenance.begin()
     })
-    // behind the policy, which counts the request
+    // runs after the policy, which counts the request
     gateway.hooks.decision.tapPromise({ name: 'replay', stage: stages.decision.trace }, (decision, call) => {
       const joining = automatic.join(call)
-      stream.callBegun()
+      stream.callStarted()
       return joining === undefined ? decision : joining.then(() => decision)
     })
-    // before the recorder, whose row holds both
+    // runs before the recorder, whose row contains both
     gateway.hooks.settle.tap({ name: 'replay', stage: stages.settle.trace }, (settled) => {
       pricing.settle(settled)
       if (settled.call.trace !== undefined && settled.reading.calls.length > 0)
         settled.tool_calls = repliedTools(settled, key, gateway)
     })
     const told = ({ attempt, record }: Recording): void => {
-      const event = stream.wantsEvents && attempt === 0 ? decisionOf(record) : undefined
-      if (event !== undefined) stream.eventKept(event)
+      const event = stream.hasEventListeners && attempt === 0 ? decisionOf(record) : undefined
+      if (event !== undefined) stream.eventStored(event)
     }
     gateway.hooks.record.tapPromise('replay', (recording) => {
       const recorded = automatic.record(recording)
       if (recorded !== undefined) return recorded.then(() => told(recording))
-      if (stream.isHeard) told(recording)
+      if (stream.hasListeners) told(recording)
     })
     gateway.hooks.tool.tap(
       { name: 'replay', stage: stages.tool.trace },
@@ -91,11 +91,11 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       runWriter.keep(fragments),
     )
     gateway.hooks.keep.tap('replay', (fragments) => {
-      if (!stream.wantsEvents) return
-      // of what is imported, runs are announced and no events: they did not happen now
+      if (!stream.hasEventListeners) return
+      // imported runs are announced without their events, which are not new
       for (const fragment of fragments.filter(({ stage }) => stage === undefined)) {
         const { row, events } = runWriter.outcome(fragment)
-        for (const event of events) stream.eventKept(eventV1(event, row))
+        for (const event of events) stream.eventStored(eventV1(event, row))
       }
     })
     gateway.hooks.close.tap({ name: 'replay', stage: stages.close.streams }, () => stream.end())

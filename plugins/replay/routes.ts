@@ -3,11 +3,11 @@ import type { Gateway } from 'guard-gateway/core'
 import { replayDefaults } from 'guard-gateway/lib/config-defaults'
 import { projectHeader } from 'guard-gateway/lib/http'
 import { exactJson, needJson } from './api/bodies.ts'
-import { described } from './api/described.ts'
 import { maintenanceRoutes } from './api/maintenance-routes.ts'
 import { readRoutes } from './api/read-routes.ts'
 import { batchBody, spanBody, traceBody } from './api/request-schemas.ts'
 import { batchAnswer, spanAnswer, traceAnswer } from './api/response-schemas.ts'
+import { routeSchema } from './api/route-schema.ts'
 import type { Imports } from './import/imports.ts'
 import { importRoute } from './import/route.ts'
 import { ingestEvents } from './ingest/batch.ts'
@@ -18,7 +18,6 @@ import type { RunCache } from './read/run-cache.ts'
 import type { Stream } from './stream/stream.ts'
 import type { RunWriter } from './write/run-writer.ts'
 
-/** What the routes serve from. */
 export interface Parts {
   readonly gateway: Gateway
   readonly imports: Imports
@@ -28,12 +27,12 @@ export interface Parts {
   readonly stream: Stream
 }
 
-/** The trace store's interface, below `/api/v1`. */
+/** Routes of the trace store, below `/api/v1`. */
 export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
   const { gateway, imports, runWriter, cache, retention, stream } = parts
   exactJson(app, options.max_body_bytes ?? replayDefaults.max_body_bytes)
 
-  const trace = described('Ingest a trace with nested spans, events and artifacts', {
+  const trace = routeSchema('Ingest a trace with nested spans, events and artifacts', {
     body: traceBody,
     response: { 200: traceAnswer, 201: traceAnswer },
   })
@@ -43,7 +42,7 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
     return reply.code(answer.created ? 201 : 200).send(answer)
   })
 
-  const span = described('Ingest one span', {
+  const span = routeSchema('Ingest one span', {
     body: spanBody,
     response: { 200: spanAnswer, 201: spanAnswer },
   })
@@ -53,7 +52,7 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
     return reply.code(answer.created ? 201 : 200).send(answer)
   })
 
-  const events = described('Ingest an event batch', { body: batchBody, response: { 200: batchAnswer } })
+  const events = routeSchema('Ingest an event batch', { body: batchBody, response: { 200: batchAnswer } })
   app.post('/events/batch', { schema: events }, async (request) => {
     needJson(request)
     return ingestEvents(ingestOf(request), request.body)

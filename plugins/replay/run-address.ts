@@ -1,8 +1,8 @@
-/** Where the pages show a run. */
+/** Address of a run's page. */
 export const urlOf = (trace_id: string): string => `/replay/${encodeURIComponent(trace_id)}`
 
-/** Browsers take dots in a path for folders, and the two words have pages of their own. */
+/** Dots are path segments for browsers, and the two words are other pages. */
 const taken = new Set(['.', '..', 'import', 'compare'])
 
-/** A run of this id could be shown. */
+/** Whether a run with this id can have a page. */
 export const isAddressable = (trace_id: string): boolean => !taken.has(trace_id)

@@ -10,35 +10,34 @@ import {
 import type { ProjectSource } from 'guard-gateway/lib/trace'
 import type { TagState } from './failures/tags.ts'
 
-/** What writers said of a run themselves, as against what follows from its records. */
+/** Values that writers set, in contrast to derived ones. */
 export interface Given {
   readonly status?: string
   readonly failure_tag?: FailureTag
   readonly start_ns?: bigint
   readonly end_ns?: bigint | null
-  /** Status that the root span was sent with. */
+  /** Status of the root span as it was sent. */
   readonly root_status?: string
-  /** How the run came by its project, where `default` or another id does not say it. */
+  /** Source of the project, unless it is evident from the id. */
   readonly project?: ProjectSource
-  /** Process of the client that writes it, `host:pid:start`, where it said so. */
+  /** Client process, `host:pid:start`, if it was sent. */
   readonly writer?: string
 }
 
-/** A run as stored. */
 export interface RunRow extends Run {
   readonly root_span_id: string
-  /** The root stands for the whole run and has no row of its own. */
+  /** The root span is implicit and has no row. */
   readonly root_auto: boolean
   /** SHA-256 of an imported run without its ids, hex. */
   readonly content_digest: string | null
   readonly given: Given
-  /** Null: nothing spoke for a tag. */
+  /** Null: no evidence for a tag. */
   readonly tag_state: TagState | null
   readonly updated_ns: bigint
   readonly revision: number
   /** Host, process and start of the last writer. */
   readonly writer: string
-  /** Search tokens; never returned. */
+  /** Search tokens; internal. */
   readonly words: readonly string[]
 }
 
@@ -52,10 +51,10 @@ export interface ArtifactRow extends Artifact {
   readonly trace_id: string
 }
 
-/** A run that is being imported: records of it are stored, its row is not. */
+/** A run during its import: its records are stored, its row is not. */
 export interface StagedRow {
   readonly trace_id: string
-  /** The process that imports it. */
+  /** The importing process. */
   readonly writer: string
   readonly claimed_ns: bigint
 }
@@ -111,7 +110,7 @@ const runs = table<'runs'>({
     writer: 'text',
     words: 'search',
   },
-  // of two that serve a filter equally far the first is walked: the one fewer runs share
+  // of two equally selective indexes the first is used: the one that fewer runs share
   indexes: [
     ['session_id', 'recorded'],
     ['pinned', 'recorded'],
@@ -212,7 +211,7 @@ const artifacts = table<'artifacts'>({
   exact: ['trace_id', 'id', 'span_id', 'sha256'],
 })
 
-/** The key that argument hashes are made with never leaves this table. */
+/** The key of argument hashes never leaves this table. */
 const installation = table<'installation'>({
   id: 'installation',
   columns: { id: 'text', value: 'text' },
@@ -226,5 +225,5 @@ const stagedRuns = table<'staged_runs'>({
   exact: ['trace_id', 'writer'],
 })
 
-/** What Replay keeps beside the record of model calls. */
+/** Tables of Replay; model calls have their own. */
 export const tables: readonly Table[] = [runs, spans, events, artifacts, installation, stagedRuns]

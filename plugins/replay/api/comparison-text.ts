@@ -2,10 +2,10 @@ import { writeJson } from 'guard-gateway/lib/json'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import type { Comparison } from '../read/compare.ts'
 
-/** Rows that are written in one go. */
+/** Rows per chunk. */
 const ROWS = 500
 
-/** A comparison as JSON, some rows at a time: that of the longest runs has 15 MB, and others have their turn in between. */
+/** A comparison as JSON chunks: the longest has 15 MB, so it yields to other work. */
 export async function* comparisonText({ spans, ...sums }: Comparison): AsyncGenerator<string> {
   const pace = new Pace()
   yield `${writeJson(sums).slice(0, -1)},"spans":[`

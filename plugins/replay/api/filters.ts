@@ -6,7 +6,7 @@ import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, withinNs } from '../time.ts'
 import { facet } from '../write/search-words.ts'
 
-/** A query string as it is parsed: a parameter that stands several times is a list. */
+/** Parsed query string; a repeated parameter is a list. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const equal = ['project_id', 'session_id', 'agent_id', 'agent_name', 'task_id', 'origin'] as const
@@ -20,7 +20,6 @@ const sorts = {
   tokens: 'total_tokens',
 } as const satisfies Readonly<Record<string, 'recorded' | keyof RunRow>>
 
-/** Every parameter of a list. */
 export const filterNames = [
   'q',
   ...equal,
@@ -43,10 +42,10 @@ type Name = (typeof filterNames)[number]
 
 const MAX_LIMIT = 200
 
-const invalid = (name: Name, wanted: string): GuardError =>
-  new GuardError('INVALID_FILTER', `"${name}" must be ${wanted}.`, { path: `/${name}` })
+const invalid = (name: Name, expected: string): GuardError =>
+  new GuardError('INVALID_FILTER', `"${name}" must be ${expected}.`, { path: `/${name}` })
 
-/** The storage query that a list asks for; `now` is milliseconds since 1970. Throws UNKNOWN_FILTER and INVALID_FILTER. */
+/** Storage query of a list; `now` is milliseconds since 1970. Throws UNKNOWN_FILTER and INVALID_FILTER. */
 export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
   for (const name of Object.keys(query)) {
     if (!filterNames.some((known) => known === name))
@@ -69,14 +68,14 @@ export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
   }
 }
 
-/** The cursor that follows a page of this query; the storage's own is `next`. */
+/** Cursor after a page of this query; `next` is the storage cursor. */
 export const nextCursor = (query: RawQuery, now: number, next: string | null): string | null =>
   datedCursor(next, one(query, 'cursor'), now)
 
-/** Statuses that runs get here; programs may send others. */
+/** Built-in statuses; programs may send others. */
 export const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
 
-/** The one value of a parameter; an empty one counts as absent, as a form sends it. */
+/** Single value of a parameter; an empty one counts as absent. */
 const one = (query: RawQuery, name: Name): string | undefined => {
   const value = query[name]
   if (typeof value === 'object') throw invalid(name, 'given once')
@@ -87,15 +86,17 @@ const tokensOf = (query: RawQuery): readonly string[] => {
   const q = one(query, 'q')
   const tokens = q === undefined ? [] : queryTokens(q)
   if (q !== undefined && tokens.length === 0) throw invalid('q', 'words to look for')
-  const wanted = facets.flatMap((name) =>
+  const expected = facets.flatMap((name) =>
     [query[name] ?? []]
       .flat()
       .filter((value) => value !== '')
       .map((value) => facet(name, value)),
   )
-  const asked = [...tokens, ...wanted]
-  // ids are among the words of their runs: a search that knows them passes over all other runs
-  return asked.length === 0 ? asked : [...asked, ...identifying.flatMap((name) => queryTokens(one(query, name) ?? ''))]
+  const searchTokens = [...tokens, ...expected]
+  // ids are search words of their runs, so the search index skips other runs
+  return searchTokens.length === 0
+    ? searchTokens
+    : [...searchTokens, ...identifying.flatMap((name) => queryTokens(one(query, name) ?? ''))]
 }
 
 const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean>> => {
@@ -107,7 +108,7 @@ const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean
   const pinned = one(query, 'pinned')
   if (pinned !== undefined) {
     if (pinned !== 'true' && pinned !== 'false') throw invalid('pinned', 'true or false')
-    // few runs are pinned and are walked at once; nearly all are not, which no index helps to find
+    // few runs are pinned, so their index helps; nearly all are unpinned, so it does not
     tests.pinned = pinned === 'true' ? true : { in: [false] }
   }
   return tests
@@ -143,11 +144,11 @@ const tagTest = (text: string): Test<NonNullable<RunRow['failure_tag']>> => {
 const rangeTests = (query: RawQuery, now: number) => {
   const since = instant(query, 'since', now)
   const until = instant(query, 'until', now)
-  const least = milliseconds(query, 'min_duration_ms')
-  const most = milliseconds(query, 'max_duration_ms')
+  const min = milliseconds(query, 'min_duration_ms')
+  const max = milliseconds(query, 'max_duration_ms')
   return {
     ...range('start_ns', since, until),
-    ...range('duration_ns', least, most === undefined ? undefined : most + 1n),
+    ...range('duration_ns', min, max === undefined ? undefined : max + 1n),
     ...range('cost_micro', integer(query, 'min_cost_micro'), undefined),
     ...range('total_tokens', integer(query, 'min_tokens'), undefined),
   }
@@ -158,14 +159,14 @@ const range = (column: keyof RunRow, gte: bigint | undefined, lt: bigint | undef
     ? {}
     : { [column]: { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) } }
 
-const integer = (query: RawQuery, name: Name, wanted = 'an integer from 0'): bigint | undefined => {
+const integer = (query: RawQuery, name: Name, expected = 'an integer from 0'): bigint | undefined => {
   const text = one(query, name)
   if (text === undefined) return undefined
-  if (!/^\d{1,12}$/.test(text)) throw invalid(name, wanted)
+  if (!/^\d{1,12}$/.test(text)) throw invalid(name, expected)
   return BigInt(text)
 }
 
-/** Nanoseconds. */
+/** Milliseconds as nanoseconds. */
 const milliseconds = (query: RawQuery, name: Name): bigint | undefined => {
   const ms = integer(query, name)
   return ms === undefined ? undefined : ms * NS_PER_MS
@@ -190,8 +191,8 @@ const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {
 }
 
 const limitOf = (query: RawQuery): number => {
-  const wanted = `an integer from 1 to ${MAX_LIMIT}`
-  const limit = integer(query, 'limit', wanted) ?? 50n
-  if (limit < 1n || limit > MAX_LIMIT) throw invalid('limit', wanted)
+  const expected = `an integer from 1 to ${MAX_LIMIT}`
+  const limit = integer(query, 'limit', expected) ?? 50n
+  if (limit < 1n || limit > MAX_LIMIT) throw invalid('limit', expected)
   return Number(limit)
 }

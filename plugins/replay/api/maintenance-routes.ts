@@ -3,21 +3,21 @@ import { GuardError } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import type { Retention } from '../maintenance/retention.ts'
 import type { Stream, StreamKind } from '../stream/stream.ts'
-import { described } from './described.ts'
 import type { RawQuery } from './filters.ts'
 import { checkParameters } from './parameters.ts'
 import { streamQuery } from './request-schemas.ts'
 import { filesOf, retentionAnswer } from './response-schemas.ts'
+import { routeSchema } from './route-schema.ts'
 
-/** What is kept how long, and what is written as it happens. */
+/** Routes of retention and of the stream. */
 export const maintenanceRoutes = (app: FastifyInstance, retention: Retention, stream: Stream): void => {
-  const kept = described('What is kept, and what the next pass would remove', { response: { 200: retentionAnswer } })
+  const kept = routeSchema('What is kept, and what the next pass would remove', { response: { 200: retentionAnswer } })
   app.get('/retention', { schema: kept }, () => retention.report())
 
-  // a server that closes waits for its replies, and these have no end of their own
+  // a closing server waits for responses, and streams do not end by themselves
   app.addHook('preClose', async () => stream.end())
 
-  const schema = described('Changed runs, or kept events, as server-sent events', {
+  const schema = routeSchema('Changed runs, or kept events, as server-sent events', {
     querystring: streamQuery,
     response: { 200: filesOf('Until either side ends it.', { 'text/event-stream': Type.String() }) },
   })

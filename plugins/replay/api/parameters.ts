@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
 
-/** Refuses a query that has other parameters than these: a misspelled one would go unnoticed. Throws UNKNOWN_FILTER. */
+/** Rejects unknown parameters, because a misspelled one would be ignored. Throws UNKNOWN_FILTER. */
 export const checkParameters = (query: Readonly<Record<string, unknown>>, known: readonly string[]): void => {
   const odd = Object.keys(query).find((name) => !known.includes(name))
   if (odd !== undefined)

@@ -15,39 +15,39 @@ import { runReader } from '../read/run-reader.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { needJson } from './bodies.ts'
 import { comparisonText } from './comparison-text.ts'
-import { described } from './described.ts'
 import { nextCursor, type RawQuery } from './filters.ts'
 import { checkParameters } from './parameters.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './request-schemas.ts'
 import { resolvedQuery } from './resolved-query.ts'
 import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './response-schemas.ts'
+import { routeSchema } from './route-schema.ts'
 
 interface Named {
   readonly Params: { readonly trace_id: string }
   readonly Querystring: RawQuery
 }
 
-/** Lists, reads, exports, compares and edits runs, below `/api/v1`. */
+/** Routes that list, read, export, compare and edit runs, below `/api/v1`. */
 export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: RunWriter, cache: RunCache): void => {
-  const list = described('List runs with filters and pagination', {
+  const list = routeSchema('List runs with filters and pagination', {
     querystring: runsQuery,
     response: { 200: runsPage },
   })
   app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
     const now = gateway.clock.now()
-    const asked = await resolvedQuery(gateway.storage, query, now)
-    const { rows, next_cursor, truncated } = await gateway.storage.find('runs', asked)
+    const resolved = await resolvedQuery(gateway.storage, query, now)
+    const { rows, next_cursor, truncated } = await gateway.storage.find('runs', resolved)
     return { runs: rows.map(runSummary), next_cursor: nextCursor(query, now, next_cursor), truncated }
   })
 
-  const whole = described('Read one complete run', { params: runParams, response: { 200: bundleSchema } })
+  const whole = routeSchema('Read one complete run', { params: runParams, response: { 200: bundleSchema } })
   app.get<Named>('/runs/:trace_id', { schema: whole }, async ({ params }, reply) => {
     const run = await runReader(gateway.storage, params.trace_id)
     return written(gateway, reply, 'json', run)
   })
 
-  const file = described('Export a run', {
+  const file = routeSchema('Export a run', {
     params: runParams,
     querystring: exportQuery,
     response: { 200: exportFiles(gateway) },
@@ -79,7 +79,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     })
   })
 
-  const rows = described('Read the tree of a run in pages', {
+  const rows = routeSchema('Read the tree of a run in pages', {
     params: runParams,
     querystring: rowsQuery,
     response: { 200: rowsAnswer },
@@ -89,7 +89,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     return rowsOf(await cache.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000))
   })
 
-  const pin = described('Set pin state', {
+  const pin = routeSchema('Set pin state', {
     params: runParams,
     body: pinBody,
     response: { 200: pinAnswer },
@@ -99,7 +99,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     return { trace_id: row.trace_id, pinned: row.pinned }
   })
 
-  const edit = described('Change name, tags, failure tag or pin state of a run', {
+  const edit = routeSchema('Change name, tags, failure tag or pin state of a run', {
     params: runParams,
     body: editBody,
     response: { 200: editAnswer },
@@ -109,7 +109,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     return { run: runSummary(await editRun(gateway, runWriter, request.params.trace_id, readEdit(request.body))) }
   })
 
-  const both = described('Compare two runs', { body: compareBody, response: { 200: compareAnswer } })
+  const both = routeSchema('Compare two runs', { body: compareBody, response: { 200: compareAnswer } })
   app.post('/compare', { schema: both }, async (request, reply) => {
     needJson(request)
     const { left, right, align } = pairIn(request.body)
@@ -120,7 +120,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
   })
 }
 
-/** What an export answers with: the media type of each registered format. */
+/** Media types of all export formats. */
 const exportFiles = (gateway: Gateway) =>
   filesOf(
     'The run as a file.',
@@ -133,11 +133,11 @@ const written = (gateway: Gateway, reply: FastifyReply, format: string, run: Tra
   return reply.type(type).send(Readable.from(streamTrace(entry, run, options), { objectMode: false }))
 }
 
-const count = (query: RawQuery, name: string, least: number, otherwise: number): number => {
+const count = (query: RawQuery, name: string, min: number, otherwise: number): number => {
   const text = query[name]
   if (text === undefined) return otherwise
-  if (typeof text === 'string' && /^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text)
-  throw new GuardError('INVALID_FILTER', `"${name}" must be an integer from ${least}.`, { path: `/${name}` })
+  if (typeof text === 'string' && /^\d{1,9}$/.test(text) && Number(text) >= min) return Number(text)
+  throw new GuardError('INVALID_FILTER', `"${name}" must be an integer from ${min}.`, { path: `/${name}` })
 }
 
 const pairIn = (body: unknown): { readonly left: string; readonly right: string; readonly align: Alignment } => {

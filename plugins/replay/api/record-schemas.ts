@@ -1,7 +1,6 @@
 import { failureTags, spanKinds } from 'guard-gateway/core'
 import { type TSchema, Type } from 'typebox'
 
-/** The schema, or null. */
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const oneOf = <const V extends readonly string[]>(values: V, description?: string) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...(description === undefined ? {} : { description }) })
@@ -14,7 +13,7 @@ export const recordIdOrNull = orNull(recordId)
 export const failureTagOrNull = orNull(oneOf(failureTags))
 
 const exact = { description: 'Every digit: a reader that takes numbers for doubles rounds it.' }
-/** An integer that a double may not hold, as answers give it. */
+/** An integer beyond double precision. */
 export const bigInteger = Type.Unsafe<bigint>({ type: 'integer', ...exact })
 const bigOrNull = orNull(bigInteger)
 const nanoseconds = Type.Unsafe<bigint>({ type: 'integer', minimum: 0, description: 'Nanoseconds since 1970.' })
@@ -68,7 +67,7 @@ const summary = {
   recorded_ns: nanoseconds,
 }
 
-/** A run as lists and answers show it. */
+/** A run in lists and responses. */
 export const runSummarySchema = Type.Object(summary)
 
 const event = Type.Object({
@@ -107,7 +106,7 @@ const artifact = Type.Object({
   attributes,
 })
 
-/** A whole run: the bundle `trace.v1`, spans depth first. */
+/** A complete run: the bundle `trace.v1`, spans depth first. */
 export const bundleSchema = Type.Object({
   schema: Type.Literal('trace.v1'),
   exported_at: Type.Optional(Type.String({ format: 'date-time' })),

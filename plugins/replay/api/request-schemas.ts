@@ -65,7 +65,7 @@ const ofRun = {
   task_id: optional(textOrNull),
 }
 
-/** A trace as writers send it; nothing is required. */
+/** A trace; no field is required. */
 export const traceBody = Type.Object({
   ...ofRun,
   agent_id: optional(recordIdOrNull),
@@ -86,14 +86,14 @@ export const traceBody = Type.Object({
   artifacts: list(artifact),
 })
 
-/** One span, with what belongs to its run beside its own fields. */
+/** A span, and fields of its run. */
 export const spanBody = Type.Object(
   { ...ofRun, ...spanFields },
   { examples: [{ trace_id: 'run-1', name: 'tool.call', attributes: { 'tool.name': 'read_file' } }] },
 )
 
 const batchEvent = Type.Object({ ...ofRun, ...eventFields, span_id: optional(recordIdOrNull) })
-/** Events, in a list or below one run. */
+/** Events, in a list or below a run. */
 export const batchBody = Type.Union(
   [
     Type.Object({
@@ -106,7 +106,7 @@ export const batchBody = Type.Union(
   { examples: [{ trace_id: 'run-1', events: [{ name: 'file.change', attributes: { path: 'README.md' } }] }] },
 )
 
-/** Every filter of a list is text; what it must look like its reader says. */
+/** Filters are text; the reader validates them. */
 export const runsQuery = Type.Object(Object.fromEntries(filterNames.map((name) => [name, optional(text)])))
 
 export const runParams = Type.Object({ trace_id: text })
@@ -121,7 +121,7 @@ export const rowsQuery = Type.Object({
   limit: optional(Type.String({ pattern: '^\\d{1,9}$', description: 'Rows of a page, at most 2,000.' })),
 })
 
-/** A pin needs no body: none pins. */
+/** An absent body pins. */
 export const pinBody = Type.Union([
   Type.Null(),
   Type.Object({ pinned: optional(Type.Boolean()) }, { additionalProperties: false }),

@@ -133,7 +133,7 @@ export const retentionAnswer = Type.Object({
   ),
 })
 
-/** A body that is written piece by piece, by its media type. */
+/** A streamed body, by media type. */
 export const filesOf = (description: string, schemas: Readonly<Record<string, TSchema>>) => ({
   description,
   content: Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, { schema }])),

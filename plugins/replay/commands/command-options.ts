@@ -1,9 +1,8 @@
 import type { AskStream } from 'guard-gateway/lib/command'
 
-/** Where the commands of Replay find it. */
 export interface ReplayCommandOptions {
-  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
+  /** Gives `work` a client of the running gateway, or of one that is opened in this process. */
   readonly asking: <T>(work: (ask: AskStream) => Promise<T>) => Promise<T>
-  /** The address of the gateway that runs. Throws GATEWAY_NOT_RUNNING. */
+  /** Address of the running gateway. Throws GATEWAY_NOT_RUNNING. */
   readonly running: () => Promise<string>
 }

@@ -7,7 +7,7 @@ import type { ComparedRow, Comparison } from '../read/compare.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
 
-/** Prints what the right run has more or less than the left, then their spans side by side; `--only-changed` leaves out those that ended alike. */
+/** Prints the deltas of the right run, then the paired spans. `--only-changed` omits equal rows. */
 export const compareRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const [left, right] = input.args
   const body = JSON.stringify({ left, right })
@@ -29,7 +29,7 @@ const changed = (row: ComparedRow): boolean => row.presence !== 'both' || row.st
 
 const marks = { both: ' ', left: '-', right: '+' } as const
 
-/** A sign (`-` left alone, `+` right alone, `~` changed), the span, both statuses, both labels if they differ, what it took longer. */
+/** Symbol (`-` left only, `+` right only, `~` changed), span, both statuses, labels if they differ, and the difference in time. */
 const cellsOf = (row: ComparedRow): readonly string[] => {
   const { key, presence, left, right, label_changed, duration_delta_ns } = row
   return [
@@ -42,7 +42,7 @@ const cellsOf = (row: ComparedRow): readonly string[] => {
   ]
 }
 
-/** Answers give small integers as numbers, greater ones as bigint. */
+/** Responses have small integers as numbers, larger ones as bigint. */
 type Count = bigint | number
 
 const totals = ({ left, right, deltas }: Comparison): readonly string[] =>
@@ -68,7 +68,7 @@ const more = (value: Count, written: (of: Count) => string = String): string =>
 
 const longer = (ns: Count): string => `${Number(ns) < 0 ? '-' : '+'}${durationOf(Math.abs(Number(ns)))}`
 
-/** Rows as lines whose columns stand below one another. */
+/** Aligns columns. */
 const aligned = (rows: readonly (readonly string[])[]): readonly string[] => {
   const cells = rows.map((row) => row.map((cell) => terminalLine(cell)))
   const widths: number[] = []

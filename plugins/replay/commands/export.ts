@@ -4,7 +4,7 @@ import { outputOf } from 'guard-gateway/lib/terminal'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { Progress } from './progress.ts'
 
-/** Writes a run in an export format. Throws USAGE for a file that exists already. */
+/** Writes a run in an export format. Throws USAGE if the file exists. */
 export const exportRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const { format = 'json', output, quiet, json } = input.options
   const write = await outputOf(input.options, io)

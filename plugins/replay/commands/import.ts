@@ -12,7 +12,7 @@ import { isAddressable } from '../run-address.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { Progress } from './progress.ts'
 
-/** Takes in a file of exported runs, or what comes in for `-`: all of it or nothing. Prints the trace ids; what it passed over goes to `err`. Throws USAGE where nothing can be read. */
+/** Imports a file of exported runs, or stdin for `-`, atomically. Prints trace ids, and skipped runs on `err`. Throws USAGE for an unreadable file. */
 export const importFile = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const { file, bytes } = await opened(input.args[0] ?? '', io)
   const query = new URLSearchParams({ on_conflict: String(input.options.onConflict ?? 'remap') })
@@ -33,7 +33,7 @@ export const importFile = async ({ asking }: ReplayCommandOptions, input: Input,
   }
 }
 
-/** What is to be imported; `bytes` are undefined where nobody knows before its end. */
+/** The input; `bytes` is undefined for a stream. */
 const opened = async (
   name: string,
   io: Io,
@@ -62,10 +62,11 @@ const say = (answer: ImportAnswer, { options }: Input, io: Io): void => {
   for (const line of remarks(answer)) io.err.write(`${line}\n`)
 }
 
-/** What went otherwise than one may think. */
+/** Notes about remapped ids, skipped runs and warnings. */
 function* remarks({ imported, skipped, warnings, dry_run }: ImportAnswer): Generator<string> {
   for (const { trace_id, source_trace_id, remapped } of imported)
-    if (remapped) yield `${takenBy(source_trace_id)}; ${dry_run ? 'it would get a new id' : `imported as ${trace_id}`}`
+    if (remapped)
+      yield `${conflictText(source_trace_id)}; ${dry_run ? 'it would get a new id' : `imported as ${trace_id}`}`
   for (const { source_trace_id } of skipped) yield `${source_trace_id} exists already; skipped`
   for (const warning of warnings) {
     const line = 'line' in warning && warning.line !== undefined ? `line ${warning.line}: ` : ''
@@ -74,6 +75,6 @@ function* remarks({ imported, skipped, warnings, dry_run }: ImportAnswer): Gener
   if (dry_run) yield 'Nothing was imported: this was a dry run.'
 }
 
-/** Why a run could not keep its id. */
-const takenBy = (trace_id: string): string =>
+/** Why a run got another id. */
+const conflictText = (trace_id: string): string =>
   isAddressable(trace_id) ? `${trace_id} exists already` : `No run can be called ${trace_id}`

@@ -7,7 +7,7 @@ import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import type { ReplayCommandOptions } from './command-options.ts'
 
-/** Flag to filter. */
+/** Filter by flag. */
 const filters: Readonly<Record<string, string>> = {
   project: 'project_id',
   session: 'session_id',
@@ -25,7 +25,7 @@ interface Listed {
   readonly next_cursor: string | null
 }
 
-/** Prints a page of runs, one a line below a head. */
+/** Prints a page of runs, one per line below a head. */
 export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const query = new URLSearchParams({ limit: '20' })
   for (const [flag, name] of Object.entries(filters)) {
@@ -46,11 +46,11 @@ export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, i
 
 const head = ['run', 'started (UTC)', 'status', 'tag', 'duration', 'tokens', 'cost', 'project', 'name']
 const figures: ReadonlySet<number> = new Set([4, 5, 6])
-/** Project, tokens, cost, name, duration. */
-const spare = [7, 5, 6, 8, 4]
+/** Order in which columns are dropped: project, tokens, cost, name, duration. */
+const dropOrder = [7, 5, 6, 8, 4]
 
 const linesOf = (runs: readonly RunSummary[], width: number | undefined): readonly string[] =>
-  runs.length === 0 ? [] : columnLines([head, ...runs.map(rowOf)], figures, { width, spare })
+  runs.length === 0 ? [] : columnLines([head, ...runs.map(rowOf)], figures, { width, spare: dropOrder })
 
 const rowOf = (run: RunSummary): readonly string[] => [
   run.trace_id,
@@ -64,7 +64,7 @@ const rowOf = (run: RunSummary): readonly string[] => [
   terminalLine(run.name ?? run.agent_name ?? ''),
 ]
 
-/** Nanoseconds as people read them; null is a run or span that has not ended. */
+/** Nanoseconds as text; null for a run or span without an end. */
 export const durationOf = (ns: bigint | number | null): string => {
   if (ns === null) return 'running'
   const ms = Number(ns) / 1_000_000

@@ -4,27 +4,26 @@ import { GuardError, statusOf } from 'guard-gateway/core'
 import { errorFromResponse } from 'guard-gateway/lib/errors'
 
 const FIRST_WAIT_MS = 250
-const MOST_WAIT_MS = 5_000
+const MAX_WAIT_MS = 5_000
 
-/** One message of an event stream. */
+/** A message of an event stream. */
 export interface Message {
   readonly event: string
   readonly data: string
 }
 
-/** What a listener is told of its connection. */
 export interface Listening {
-  /** Ends it. */
+  /** Ends the connection. */
   readonly signal: AbortSignal
-  /** The connection broke, and another try follows. */
+  /** The connection was lost and is retried. */
   onLost(): void
-  /** A connection stands again. */
-  onBack(): void
+  /** The connection is restored. */
+  onReconnected(): void
 }
 
 /**
- * The messages of an event stream; a connection that breaks is made again, and told the id of the last message, until the
- * signal ends it. Throws the error that the stream is refused with, and STORAGE_UNAVAILABLE where the first try reaches nobody.
+ * Messages of an event stream. It reconnects with the last message id until the
+ * signal aborts. Throws the error of a rejected stream, and STORAGE_UNAVAILABLE if the first connection fails.
  */
 export async function* listen(url: string, listening: Listening): AsyncGenerator<Message> {
   const { signal } = listening
@@ -38,18 +37,17 @@ export async function* listen(url: string, listening: Listening): AsyncGenerator
       return undefined
     })
     if (answer !== undefined) {
-      if (stood) listening.onBack()
+      if (stood) listening.onReconnected()
       stood = true
       wait_ms = 0
       yield* messagesIn(answer, cursor, signal)
       if (!signal.aborted) listening.onLost()
     }
-    wait_ms = Math.min(Math.max(wait_ms * 2, FIRST_WAIT_MS), MOST_WAIT_MS)
+    wait_ms = Math.min(Math.max(wait_ms * 2, FIRST_WAIT_MS), MAX_WAIT_MS)
     if (!signal.aborted) await setTimeout(wait_ms, undefined, { signal }).catch(() => {})
   }
 }
 
-/** The last id that came. */
 interface StreamCursor {
   id: string | undefined
 }
@@ -70,7 +68,7 @@ const connected = async (
   return answer.body
 }
 
-/** Messages until the stream ends or breaks. */
+/** Messages until the stream ends or fails. */
 async function* messagesIn(
   body: ReadableStream<Uint8Array>,
   cursor: StreamCursor,
@@ -87,7 +85,7 @@ async function* messagesIn(
       }
     }
   } catch (error) {
-    // a stream that breaks throws a TypeError
+    // a broken stream throws a TypeError
     if (!signal.aborted && !(error instanceof TypeError)) throw error
   }
 }

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import type { ReplayCommandOptions } from './command-options.ts'
 
-/** Sets whether a run is pinned, and so kept for good. */
+/** Pins or unpins a run. Retention does not delete pinned runs. */
 export const pinRun = async (
   { asking }: ReplayCommandOptions,
   input: Input,

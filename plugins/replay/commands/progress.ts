@@ -6,7 +6,7 @@ const FIRST_MS = 300
 const EVERY_MS = 100
 const BAR_CELLS = 20
 
-/** How far something long has come, on a line of the terminal that it rewrites and in the end removes; nothing where nobody looks. */
+/** Progress on a terminal line, which is erased at the end; nothing without a terminal. */
 export class Progress {
   readonly #label: string
   readonly #total: number | undefined
@@ -19,7 +19,7 @@ export class Progress {
   #bytes = 0
   #drawn = false
 
-  /** `total` in bytes, if it is known; `now` in milliseconds. */
+  /** `total` in bytes, if known; `now` in milliseconds. */
   constructor(label: string, total: number | undefined, { options }: Input, io: Io, now = () => performance.now()) {
     this.#label = label
     this.#total = total
@@ -32,7 +32,6 @@ export class Progress {
     this.#shown = !off && isTerminal(io.err) && io.env.TERM !== 'dumb'
   }
 
-  /** So many bytes more are done. */
   add(bytes: number): void {
     this.#bytes += bytes
     if (!this.#shown) return
@@ -43,13 +42,12 @@ export class Progress {
     this.#err.write(`\r${this.#line(now)}\u001b[K`)
   }
 
-  /** Removes the line. */
   done(): void {
     if (this.#drawn) this.#err.write('\r\u001b[K')
     this.#drawn = false
   }
 
-  /** The same chunks, each counted as it passes. */
+  /** Counts chunks as they pass. */
   async *counted(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array | string> {
     for await (const chunk of chunks) {
       this.add(chunk.length)

@@ -9,7 +9,6 @@ const MAX_NOTE = 32
 /** Blanks between the five columns. */
 const GAPS = 5
 
-/** How rows are drawn. */
 export interface Drawing {
   /** Columns of a line. */
   readonly width: number
@@ -17,7 +16,7 @@ export interface Drawing {
   paint(text: string, colour: Colour): string
 }
 
-/** The lines of rows: name, a bar over the time from the first to the last instant, duration, status, note. */
+/** Lines of rows: name, bar on the time axis, duration, status, note. */
 export function* linesOf(rows: readonly Row[], { width, symbols, paint }: Drawing): Generator<string> {
   const names = rows.map(({ depth, title }) => '  '.repeat(Math.min(depth, MAX_INDENT)) + title)
   const longest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
@@ -40,11 +39,11 @@ export function* linesOf(rows: readonly Row[], { width, symbols, paint }: Drawin
 
 const cut = (text: string, length: number): string => (text.length <= length ? text : text.slice(0, length))
 
-/** The codes of a decision are whole or of no use; other text is cut. */
+/** Decision codes are never shortened; other text is. */
 const noteOf = ({ decided, note }: Row, length: number): string =>
   decided === '' ? cut(note, length) : `${decided} ${cut(note, Math.max(length - decided.length - 1, 0))}`.trimEnd()
 
-/** Spans of the same name differ by their number only, so that stays. */
+/** Shortens a name and retains its number, which distinguishes equal names. */
 const shortened = (title: string, length: number, sign: string): string => {
   if (title.length <= length) return title
   const number = /#\d+$/.exec(title)?.[0] ?? ''

@@ -1,11 +1,11 @@
 import { terminalLine } from 'guard-gateway/lib/text'
 import { durationOf } from './list.ts'
 
-/** Nanoseconds as an answer tells them: small ones come as numbers. */
+/** Nanoseconds in a response; small ones are numbers. */
 type Ns = bigint | number
 
-/** An event as `GET /api/v1/runs/{trace_id}` tells it. */
-export interface ShownEvent {
+/** An event in the response of `GET /api/v1/runs/{trace_id}`. */
+export interface EventView {
   readonly id: string
   readonly name: string
   readonly time_ns: Ns
@@ -14,8 +14,8 @@ export interface ShownEvent {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** A span as `GET /api/v1/runs/{trace_id}` tells it. */
-export interface ShownSpan {
+/** A span in the response of `GET /api/v1/runs/{trace_id}`. */
+export interface SpanView {
   readonly id: string
   readonly parent_id: string | null
   readonly name: string
@@ -23,29 +23,29 @@ export interface ShownSpan {
   readonly status: string
   readonly start_ns: Ns
   readonly end_ns: Ns | null
-  readonly events: readonly ShownEvent[]
+  readonly events: readonly EventView[]
 }
 
-/** One line below the head: a span, or an event of one; times are nanoseconds from the run's start. */
+/** A line: a span or a span event; times are nanoseconds from the run's start. */
 export interface Row {
   readonly depth: number
-  /** `tool.call#2`; the root has no number, an event neither. */
+  /** `tool.call#2`; the root and events have no number. */
   readonly title: string
   readonly from: number
-  /** Null while running; undefined for an instant. */
+  /** Null while running; undefined for an event. */
   readonly until: number | null | undefined
   readonly took: string
   readonly status: string
-  /** What the gateway decided, in its words. */
+  /** The gateway's decision. */
   readonly decided: string
-  /** What a client says was decided, else what the span is about. */
+  /** A client's decision, else the label of the span. */
   readonly note: string
 }
 
-/** Spans by `name#n`, numbered within their name in order of start, equal starts in tree order. */
-export const titlesOf = (spans: readonly ShownSpan[]): ReadonlyMap<ShownSpan, string> => {
+/** Spans by `name#n`, numbered by start, then by tree order. */
+export const titlesOf = (spans: readonly SpanView[]): ReadonlyMap<SpanView, string> => {
   const counts = new Map<string, number>()
-  const titles = new Map<ShownSpan, string>()
+  const titles = new Map<SpanView, string>()
   for (const span of spans.toSorted((a, b) => (a.start_ns < b.start_ns ? -1 : a.start_ns > b.start_ns ? 1 : 0))) {
     const count = (counts.get(span.name) ?? 0) + 1
     counts.set(span.name, count)
@@ -54,8 +54,8 @@ export const titlesOf = (spans: readonly ShownSpan[]): ReadonlyMap<ShownSpan, st
   return titles
 }
 
-/** The spans that are wanted, by name or `name#n`, with all below them; all where none is named. */
-export const wanted = (spans: readonly ShownSpan[], names: readonly string[]): readonly ShownSpan[] => {
+/** Spans with one of the names, or `name#n`, and their descendants; all spans without names. */
+export const selectSpans = (spans: readonly SpanView[], names: readonly string[]): readonly SpanView[] => {
   if (names.length === 0) return spans
   const titles = titlesOf(spans)
   const kept = new Set<string>()
@@ -67,10 +67,10 @@ export const wanted = (spans: readonly ShownSpan[], names: readonly string[]): r
   })
 }
 
-/** Rows of these spans in their order, with their events where `events` says so. */
+/** Rows of spans, in order, optionally with their events. */
 export const rowsOfSpans = (
-  spans: readonly ShownSpan[],
-  titles: ReadonlyMap<ShownSpan, string>,
+  spans: readonly SpanView[],
+  titles: ReadonlyMap<SpanView, string>,
   start_ns: Ns,
   events: boolean,
 ): readonly Row[] => {
@@ -87,7 +87,7 @@ export const rowsOfSpans = (
 
 const since = (ns: Ns, start_ns: Ns): number => Number(BigInt(ns) - BigInt(start_ns))
 
-const spanRow = (span: ShownSpan, title: string, depth: number, start_ns: Ns): Row => {
+const spanRow = (span: SpanView, title: string, depth: number, start_ns: Ns): Row => {
   const from = since(span.start_ns, start_ns)
   const until = span.end_ns === null ? null : since(span.end_ns, start_ns)
   const text = decisionText(span.events)
@@ -103,8 +103,8 @@ const spanRow = (span: ShownSpan, title: string, depth: number, start_ns: Ns): R
   }
 }
 
-/** An event as a row: a mark at its instant. */
-export const eventRow = (event: ShownEvent, depth: number, start_ns: Ns): Row => ({
+/** An event as a row: a mark at its time. */
+export const eventRow = (event: EventView, depth: number, start_ns: Ns): Row => ({
   depth,
   title: terminalLine(event.name),
   from: since(event.time_ns, start_ns),
@@ -114,15 +114,15 @@ export const eventRow = (event: ShownEvent, depth: number, start_ns: Ns): Row =>
   ...decisionText([event]),
 })
 
-/** What was decided, and why; what a client only says was decided is marked so. */
-const decisionText = (events: readonly ShownEvent[]): Pick<Row, 'decided' | 'note'> => {
+/** Decision and reason; a client's decision is marked. */
+const decisionText = (events: readonly EventView[]): Pick<Row, 'decided' | 'note'> => {
   const [reported, own] = [true, false].map((isClients) =>
     terminalLine(decisionsOf(events.filter(({ owner }) => (owner === 'client') === isClients))),
   )
   return { decided: own ?? '', note: reported ?? '' }
 }
 
-const decisionsOf = (events: readonly ShownEvent[]): string =>
+const decisionsOf = (events: readonly EventView[]): string =>
   events
     .filter(({ name, attributes }) => name === 'policy.decision' && typeof attributes.decision === 'string')
     .map(({ attributes: { decision, reason_code }, owner }) =>

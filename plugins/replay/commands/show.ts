@@ -8,20 +8,20 @@ import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
 import { linesOf } from './show-lines.ts'
-import { eventRow, type Row, rowsOfSpans, type ShownEvent, type ShownSpan, titlesOf, wanted } from './show-rows.ts'
+import { type EventView, eventRow, type Row, rowsOfSpans, type SpanView, selectSpans, titlesOf } from './show-rows.ts'
 import { colourOf, columnsOf, painter, symbolsOf } from './terminal.ts'
 
-/** Columns where nobody says how many there are. */
+/** Default width. */
 const COLUMNS = 100
 const [MIN_COLUMNS, MAX_COLUMNS] = [60, 1_000]
 
 interface Bundle {
   readonly run: RunSummary
-  readonly spans: readonly ShownSpan[]
-  readonly events: readonly ShownEvent[]
+  readonly spans: readonly SpanView[]
+  readonly events: readonly EventView[]
 }
 
-/** Prints a run as a tree of its spans with bars over its time, and what was decided. Throws USAGE for a width that is none, or spans there are not. */
+/** Prints a run as a tree of spans with time bars and decisions. Throws USAGE for an invalid width or unknown spans. */
 export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const width = widthIn(input, io)
   const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}`
@@ -47,7 +47,7 @@ const widthIn = ({ options: { width } }: Input, io: Io): number => {
 
 const rowsIn = ({ run, spans, events }: Bundle, { options }: Input): readonly Row[] => {
   const names = options.spans === undefined ? [] : String(options.spans).split(',')
-  const shown = wanted(spans, names)
+  const shown = selectSpans(spans, names)
   if (shown.length === 0)
     throw new GuardError(
       'USAGE',
@@ -68,13 +68,13 @@ const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): stri
     `${Number(run.total_tokens).toLocaleString('en')} tokens`,
     `cost ${costText(run.cost_micro)}`,
     session_id === null ? '' : `session ${session_id}`,
-    whyOf(run, spans),
+    failureReason(run, spans),
   ]
   return parts.filter((part) => part !== '').join('  ')
 }
 
-/** What the failure tag comes from: the reason that the event or another one of its span gives, else the rule that found it, and the span. */
-const whyOf = ({ failure_evidence: evidence }: RunSummary, spans: readonly ShownSpan[]): string => {
+/** Source of the failure tag: the reason of its event or span, else the rule, and the span. */
+const failureReason = ({ failure_evidence: evidence }: RunSummary, spans: readonly SpanView[]): string => {
   if (!isShape(evidence)) return ''
   const span = spans.find(({ id }) => id === evidence.span_id)
   const events = span?.events.filter(({ id }) => id === evidence.event_id).concat(span.events)

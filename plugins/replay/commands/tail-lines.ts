@@ -3,8 +3,8 @@ import { type Colour, colourOf } from './terminal.ts'
 
 type Paint = (text: string, colour: Colour) => string
 
-/** A run as the stream tells it. */
-export interface ToldRun {
+/** A run in the stream. */
+export interface StreamRun {
   readonly trace_id: string
   readonly project_id: string
   readonly session_id: string | null
@@ -12,8 +12,8 @@ export interface ToldRun {
   readonly status: string
 }
 
-/** An event as the stream tells it; small integers come as numbers. */
-export interface ToldDecision {
+/** An event in the stream; small integers are numbers. */
+export interface StreamDecision {
   readonly name: string
   readonly time_ns: bigint | number
   readonly trace_id: string
@@ -22,8 +22,8 @@ export interface ToldDecision {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** A run on a line: time of day, id, status, where it came from, session. `at` is milliseconds since 1970. */
-export const runLine = (run: ToldRun, at: number, paint: Paint): string =>
+/** A run on a line: time of day, id, status, origin, session. `at` is milliseconds since 1970. */
+export const runLine = (run: StreamRun, at: number, paint: Paint): string =>
   [
     timeOf(at),
     run.trace_id,
@@ -34,8 +34,8 @@ export const runLine = (run: ToldRun, at: number, paint: Paint): string =>
     .join('  ')
     .trimEnd()
 
-/** A decision on a line: time of day, id of its run, what was decided, why, mode, session. */
-export const decisionLine = (decision: ToldDecision, paint: Paint): string => {
+/** A decision on a line: time of day, run id, decision, reason, mode, session. */
+export const decisionLine = (decision: StreamDecision, paint: Paint): string => {
   const { attributes, session_id, time_ns, trace_id } = decision
   const decided = wordOf(attributes.decision)
   const cells = [
@@ -59,7 +59,6 @@ const painted = (text: string, word: string, paint: Paint): string => {
   return colour === undefined ? text : paint(text, colour)
 }
 
-/** The local time of day. */
 const timeOf = (at: number): string => {
   const date = new Date(at)
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':')

@@ -7,16 +7,16 @@ import { LRU } from 'tiny-lru'
 import { eventV1 } from '../stream/events.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { listen, type Message } from './listen.ts'
-import { decisionLine, runLine, type ToldDecision, type ToldRun } from './tail-lines.ts'
+import { decisionLine, runLine, type StreamDecision, type StreamRun } from './tail-lines.ts'
 import { painter } from './terminal.ts'
 
-/** Runs whose last status is remembered, so that a line tells something new. */
+/** Limit of remembered runs, whose unchanged status is not printed again. */
 const MAX_KNOWN = 10_000
 
-/** As much of a process as being interrupted needs. */
+/** The part of a process that delivers signals. */
 export type Interrupted = Pick<NodeJS.Process, 'once' | 'off'>
 
-/** Prints runs and decisions as they are stored, until interrupted or nobody reads them any more; that is no failure. Throws GATEWAY_NOT_RUNNING where no gateway runs. */
+/** Prints runs and decisions as they are stored, until interrupted or until the reader closes, which is no error. Throws GATEWAY_NOT_RUNNING. */
 export const tailRuns = async (
   { now }: Pick<Clock, 'now'>,
   { asking, running }: ReplayCommandOptions,
@@ -33,7 +33,7 @@ export const tailRuns = async (
     const tail = new Tail(input, io, now)
     const streams = input.options.decisions === true ? ['events'] : ['runs', 'events']
     const following = streams.map((kind) => tail.follow(`${address}/api/v1/stream?kind=${kind}`, ending.signal))
-    // a stream that is refused ends the other one too
+    // an error of one stream ends the other
     for (const one of following) one.catch(end)
     if (input.options.since !== undefined) await asking((ask) => tail.past(ask))
     await Promise.all(following)
@@ -45,7 +45,7 @@ export const tailRuns = async (
   }
 }
 
-/** Filters what comes, and prints it. */
+/** Filters and prints messages. */
 class Tail {
   readonly #input: Input
   readonly #io: Io
@@ -69,13 +69,13 @@ class Tail {
     const onReset = remark(
       'What was stored meanwhile is not all known any more; runs of that time follow, decisions may be missing.',
     )
-    for await (const message of listen(url, { signal, onLost, onBack })) {
+    for await (const message of listen(url, { signal, onLost, onReconnected: onBack })) {
       if (message.event === 'reset') onReset()
       else this.#tell(message)
     }
   }
 
-  /** Runs begun since then, oldest first, or their decisions. */
+  /** Prints earlier runs, oldest first, or their decisions. */
   async past(ask: AskStream): Promise<void> {
     const { since, project, session, decisions } = this.#input.options
     const query = new URLSearchParams({ since: String(since), sort: 'start', order: 'asc', limit: '200' })
@@ -102,29 +102,29 @@ class Tail {
   }
 
   #tell({ event, data }: Message): void {
-    if (event === 'run.updated') this.#run(readJson(data) as ToldRun, this.#now())
-    else if (event === 'event') this.#decision(readJson(data) as ToldDecision)
+    if (event === 'run.updated') this.#run(readJson(data) as StreamRun, this.#now())
+    else if (event === 'event') this.#decision(readJson(data) as StreamDecision)
   }
 
-  #run(run: ToldRun, at: number): void {
+  #run(run: StreamRun, at: number): void {
     if (!this.#isWanted(run)) return
     if (this.#input.options.json === true) this.#io.out.write(`${writeJson(run)}\n`)
     else if (this.#isNew(run)) this.#io.out.write(`${runLine(run, at, this.#paint)}\n`)
   }
 
-  #decision(event: ToldDecision): void {
+  #decision(event: StreamDecision): void {
     if (event.name !== 'policy.decision' || !this.#isWanted(event)) return
     const line = this.#input.options.json === true ? writeJson(event) : decisionLine(event, this.#paint)
     this.#io.out.write(`${line}\n`)
   }
 
-  #isWanted({ project_id, session_id }: Pick<ToldRun, 'project_id' | 'session_id'>): boolean {
+  #isWanted({ project_id, session_id }: Pick<StreamRun, 'project_id' | 'session_id'>): boolean {
     const { project = project_id, session = session_id } = this.#input.options
     return project === project_id && session === session_id
   }
 
-  /** A run that was not shown yet, or not with this status. */
-  #isNew({ trace_id, status }: ToldRun): boolean {
+  /** Whether the run or its status is new. */
+  #isNew({ trace_id, status }: StreamRun): boolean {
     if (this.#known.get(trace_id) === status) return false
     this.#known.set(trace_id, status)
     return true

@@ -7,7 +7,7 @@ const kinds = ['span', 'event', 'artifact'] as const
 
 const hashes = () => ({ span: createHash('sha256'), event: createHash('sha256'), artifact: createHash('sha256') })
 
-/** What each run of a file says, whatever its ids and project are called, as its records pass; SHA-256, hex. */
+/** SHA-256 (hex) of each run of a file, independent of ids and project, computed as records are read. */
 export class Digests {
   readonly #runs: readonly ImportedRun[]
   readonly #hashes: readonly ReturnType<typeof hashes>[]
@@ -23,7 +23,7 @@ export class Digests {
     this.#hashes[run]?.[kind].update(`${canonicalJson(own)}\n`)
   }
 
-  /** Of each run, when all of its records have passed. */
+  /** Digest of each run, after all records. */
   end(): readonly string[] {
     return this.#hashes.map((of, place) => {
       const { trace_id: _trace, project_id: _project, ...about } = this.#runs[place]?.run ?? {}

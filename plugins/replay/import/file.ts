@@ -3,22 +3,21 @@ import type { ExportFormat, ImportedRecord, ImportReading } from 'guard-gateway/
 import { type ImportFile, traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Digests } from './digest.ts'
 
-/** Records that are looked at in one go. */
+/** Records per slice. */
 const SLICE_RECORDS = 500
 
-/** The part of an export format that reading a file needs. */
+/** The part of an export format that reads files. */
 export type FileReader = Pick<ExportFormat, 'accepts' | 'read'>
 
-/** Whether the format reads files at all. */
 export const reads = ({ accepts, read }: FileReader): boolean => accepts !== undefined && read !== undefined
 
-/** What a file holds, by the first format that knows it; undefined if none does. Throws what the format finds wrong. */
+/** Reads a file with the first format that accepts it; undefined if none does. Throws errors of the format. */
 export const readFile = (file: ImportFile, formats: Iterable<FileReader>): ImportReading | undefined => {
   for (const { accepts, read } of formats) if (accepts?.(file)) return read?.(file)
   return undefined
 }
 
-/** All records of a file some at a time; in the end the digest of each run. */
+/** All records of a file in slices; returns the digest of each run. */
 export function* slicesOf(reading: ImportReading): Generator<readonly ImportedRecord[], readonly string[]> {
   const digests = new Digests(reading.runs)
   let slice: ImportedRecord[] = []
@@ -33,7 +32,7 @@ export function* slicesOf(reading: ImportReading): Generator<readonly ImportedRe
   return digests.end()
 }
 
-/** Refuses a file that no format knows, naming those there are. */
+/** Error for an unknown format, with the known ones. */
 export const unknownFile = (formats: readonly ExportFormat[]): GuardError => {
   const known = formats.map(({ id }) => id)
   return new GuardError(

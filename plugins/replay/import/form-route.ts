@@ -2,19 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { pageKind } from 'guard-gateway/lib/page'
-import { FileForm, readFileForm, takeForms } from './form.ts'
+import { acceptForms, FileForm, readFileForm } from './form.ts'
 import type { ImportAnswer } from './import.ts'
 import type { Imports } from './imports.ts'
 
-/** The page that a form leads to where it names none, and the one that it stands on. */
+/** Default redirect target, and the page of the form. */
 const PAGE = '/replay'
 const FORM_PAGE = '/replay/import'
 const PATH = '/ui/runs/import'
 
-/** The import form of a page: done, it leads on by 303, or answers a program with what was imported. */
+/** Import form of a page. It redirects with 303, or returns JSON to programs. */
 export const importForm = (gateway: Gateway, imports: Imports) => async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
-  await takeForms(app, imports.max_bytes)
+  await acceptForms(app, imports.max_bytes)
   const schema = { hide: true } as object
   app.get(PATH, { schema }, (_request, reply) => reply.redirect(FORM_PAGE, 303))
   app.post(PATH, { schema }, async (request, reply) => {
@@ -31,25 +31,25 @@ const taken = async (imports: Imports, form: FileForm, request: FastifyRequest, 
   return imports.take(file, asked, reply)
 }
 
-type Take = () => Promise<ImportAnswer>
+type RunImport = () => Promise<ImportAnswer>
 
-const answerProgram = async (_gateway: Gateway, _form: FileForm, take: Take, reply: FastifyReply) =>
+const answerProgram = async (_gateway: Gateway, _form: FileForm, take: RunImport, reply: FastifyReply) =>
   reply.type('application/json; charset=utf-8').send(writeJson(await take()))
 
-/** Leads on, or back to the form as it was filled in. */
-const answerPage = async (gateway: Gateway, form: FileForm, take: Take, reply: FastifyReply) => {
+/** Redirects, or renders the form again. */
+const answerPage = async (gateway: Gateway, form: FileForm, take: RunImport, reply: FastifyReply) => {
   try {
     const answer = await take()
     return reply.redirect(targetOf(form.fields.return_to, answer), 303)
   } catch (error) {
-    const again = await pageAgain(gateway, form, error, reply.request)
+    const again = await rerenderForm(gateway, form, error, reply.request)
     if (again === undefined) throw error
     return reply.code(again.status).type('text/html; charset=utf-8').send(again.text)
   }
 }
 
-/** The page once more, with what was chosen and what is wrong with it; undefined where that is not the sender's fault, or nobody serves pages. */
-const pageAgain = async (
+/** Renders the page with the typed values and errors; undefined for server errors, or without pages. */
+const rerenderForm = async (
   gateway: Gateway,
   { fields, file_name }: FileForm,
   error: unknown,
@@ -76,10 +76,10 @@ const pageAgain = async (
     })
 }
 
-/** A browser asks for a document, a program for an answer. */
+/** Browsers accept HTML, programs do not. */
 const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
 
-/** A path of this server, as it was given, with the code of what the page is to say. */
+/** A local path with the notice code. */
 const targetOf = (return_to: string | undefined, { imported }: ImportAnswer): string => {
   const safe = return_to !== undefined && /^\/(?![/\\])[^\u0000-\u0020\u007f\\]*$/.test(return_to)
   const [rest = '', fragment] = (safe ? return_to : PAGE).split('#', 2)

@@ -5,19 +5,19 @@ import { isShape } from 'guard-gateway/lib/json'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { type Spooled, spooled } from './spool.ts'
 
-/** Text fields are short words. */
+/** Limit of a text field. */
 const FIELD_BYTES = 4_096
 const MAX_PARTS = 16
 
-/** A form with a file, as far as it has come. */
+/** A form with a file, as parsed so far. */
 export class FileForm {
   readonly fields: Record<string, string> = Object.create(null)
-  /** The name that the file has where it comes from. */
+  /** File name of the sender. */
   file_name = ''
 }
 
-/** Lets a scope take `multipart/form-data`, read by `readFileForm`. */
-export const takeForms = async (app: FastifyInstance, max_bytes: number): Promise<void> => {
+/** Accepts `multipart/form-data` in a scope, for `readFileForm`. */
+export const acceptForms = async (app: FastifyInstance, max_bytes: number): Promise<void> => {
   const { default: multipart } = await import('@fastify/multipart')
   await app.register(multipart, {
     throwFileSizeLimit: true,
@@ -32,9 +32,9 @@ export const takeForms = async (app: FastifyInstance, max_bytes: number): Promis
   })
 }
 
-/** The file in field `file`; what else the form says is there as soon as it has come. Throws INVALID_IMPORT, BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
+/** Reads the file of field `file`; other fields are available as they arrive. Throws INVALID_IMPORT, BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
 export const readFileForm = async (request: FastifyRequest, form: FileForm, max_bytes: number): Promise<Spooled> => {
-  // parts are read as they arrive, before anything could have inflated them
+  // parts are parsed as they arrive, without decompression
   if (!isPlain(request.headers['content-encoding'])) throw new GuardError('UNSUPPORTED_ENCODING')
   let file: Spooled | undefined
   try {

@@ -3,21 +3,21 @@ import type { ImportedRecord } from 'guard-gateway/lib/export-format'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { newSpanId } from 'guard-gateway/lib/trace'
 
-/** Records of an imported run with the ids they get here. */
+/** Records of an imported run with their assigned ids. */
 export interface Identified {
   readonly spans: SpanDraft[]
   readonly events: FragmentEvent[]
   readonly artifacts: FragmentArtifact[]
 }
 
-/** The ids in a record that no other record of its run bears. */
+/** Ids that are unique within a run. */
 export const ownIds = ({ kind, parent, record }: ImportedRecord): readonly (string | null | undefined)[] => {
   if (kind === 'span') return [record.id]
   const span_id = parent === -1 ? record.span_id : undefined
   return kind === 'event' ? [record.id, span_id, record.request_id] : [record.id, span_id]
 }
 
-/** Gives records the ids of the file, and those without one their own; `trace_id` is there for a run that got another id: then all get new ones, which follow from it. */
+/** Assigns ids: those of the file, or new ones if absent. With `trace_id`, all ids are new and derived from it. */
 export const identified = (records: Iterable<ImportedRecord>, trace_id: string | undefined): Identified => {
   const to = trace_id === undefined ? kept : (id: string) => sha256(`${trace_id}:${id}`).slice(0, 16)
   const orNull = (id: string | null | undefined): string | null => (id === undefined || id === null ? null : to(id))

@@ -9,16 +9,16 @@ import type { OpenImport } from './reader.ts'
 
 export interface ImportAnswer {
   readonly imported: readonly {
-    /** Of a dry run that of the file, since the one it would get is not known yet. */
+    /** In a dry run the id of the file, because the new one is unknown. */
     readonly trace_id: string
     readonly source_trace_id: string
     readonly remapped: boolean
-    /** A stored run that says the same. */
+    /** An identical stored run. */
     readonly identical_to: string | null
     readonly spans: number
     readonly events: number
     readonly artifacts: number
-    /** Null of a dry run, which leaves nothing to look at. */
+    /** Null in a dry run. */
     readonly url: string | null
   }[]
   readonly skipped: Plan['skipped']
@@ -27,7 +27,7 @@ export interface ImportAnswer {
   readonly dry_run?: true
 }
 
-/** Imports the runs of a file, all of them or none; of its records a few are held at a time. Throws TRACE_EXISTS, RUN_FULL, STORAGE_BUSY, what is wrong with a record, and the signal's reason. */
+/** Imports all runs of a file atomically, with a few records in memory at a time. Throws TRACE_EXISTS, RUN_FULL, STORAGE_BUSY, errors of a record, and the signal's reason. */
 export const importRuns = (
   gateway: Gateway,
   runWriter: RunWriter,
@@ -36,10 +36,10 @@ export const importRuns = (
   signal: AbortSignal,
 ): Promise<ImportAnswer> => {
   const ids = [...new Set(file.runs.map(({ run }) => run.trace_id))]
-  // nobody else in this process begins one of these runs meanwhile
+  // no other writer of this process starts one of these runs
   return runWriter.exclusively(ids, async () => {
     const { plans, skipped } = await planned(gateway, file.runs, options)
-    const taking = new Taking(gateway, runWriter, plans, options, signal)
+    const taking = new RecordWriter(gateway, runWriter, plans, options, signal)
     const digests = await taking.all(file)
     const imported: ImportAnswer['imported'][number][] = []
     const pace = new Pace()
@@ -56,8 +56,8 @@ export const importRuns = (
   })
 }
 
-/** Takes in the records of a file as they come. */
-class Taking {
+/** Stores the records of a file as they are read. */
+class RecordWriter {
   readonly warnings: { readonly code: string; readonly message: string }[] = []
   readonly #gateway: Gateway
   readonly #runWriter: RunWriter
@@ -79,7 +79,7 @@ class Taking {
     this.#signal = signal
   }
 
-  /** Gives the digest of each run of the file. Where anything fails, nothing stays. */
+  /** Returns the digest of each run. On an error all staged records are deleted. */
   async all(file: OpenImport): Promise<readonly string[]> {
     if (this.#options.dry_run === true) return this.#records(file)
     const ids = Array.from(this.#plans.values(), ({ trace_id }) => trace_id)
@@ -114,7 +114,7 @@ class Taking {
     }
   }
 
-  /** What the file says of a run itself. */
+  /** First fragment of a run, with its fields. */
   #first(plan: Planned): Fragment {
     const { found, trace_id, remapped } = plan
     const { project_id } = this.#options
@@ -139,7 +139,7 @@ class Taking {
     for (const fragment of fragments) {
       const plan = plans.get(fragment.run.trace_id)
       const [clean] = await this.#gateway.cleaned([fragment]).catch((error: unknown) => {
-        throw named(error, plan)
+        throw withRecordNumber(error, plan)
       })
       if (clean === undefined) continue
       kept.push(clean.fragment)
@@ -167,8 +167,8 @@ const count = ({ taken }: Planned, { spans, events, artifacts }: Fragment): void
   taken.artifacts += artifacts.length
 }
 
-/** An error about a record, told with the record as the file counts them: its place in a fragment means nothing to who sent it. */
-const named = (error: unknown, plan: Planned | undefined): unknown => {
+/** Adds the record's number in the file to an error, because its fragment index means nothing to the sender. */
+const withRecordNumber = (error: unknown, plan: Planned | undefined): unknown => {
   if (!(error instanceof GuardError) || plan === undefined) return error
   const [, kinds, place] = /^\/(spans|events|artifacts)\/(\d+)/.exec(error.place.path ?? '') ?? []
   if (kinds !== 'spans' && kinds !== 'events' && kinds !== 'artifacts') return error
@@ -183,7 +183,7 @@ const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions
   return { ...gets, source_trace_id: run.trace_id, remapped, spans, events, artifacts }
 }
 
-/** Another stored run that says the same. */
+/** Another stored run with the same digest. */
 const identicalTo = async (gateway: Gateway, content_digest = '', { trace_id }: Planned): Promise<string | null> => {
   const { rows } = await gateway.storage.find('runs', { where: { content_digest }, limit: 2 })
   return rows.find((row) => row.trace_id !== trace_id)?.trace_id ?? null

@@ -9,10 +9,10 @@ import type { ImportOptions } from './plan.ts'
 import { openImport } from './reader.ts'
 import type { Spooled } from './spool.ts'
 
-/** Files that may wait for their turn, each on disk. */
+/** Limit of waiting files, each on disk. */
 const MAX_WAITING = 4
 
-/** Imports files, one after the other, so that only one is being read. */
+/** Imports one file at a time. */
 export class Imports {
   readonly max_bytes: number
   readonly #gateway: Gateway
@@ -27,7 +27,7 @@ export class Imports {
     this.max_bytes = max_bytes
   }
 
-  /** Imports one file and lets go of it; ends early when the client leaves or the gateway closes, and then nothing is stored. `asked` is how, as query or form fields say it. Throws OVERLOADED where too many wait. */
+  /** Imports and closes a file. It stops without storing anything when the client disconnects or the gateway closes. `asked`: options from query or form. Throws OVERLOADED if too many files wait. */
   async take(file: Spooled, asked: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<ImportAnswer> {
     try {
       return await this.#inTurn(file, readImportOptions(asked), reply)
@@ -64,7 +64,7 @@ export class Imports {
     }
   }
 
-  /** Ends what is under way. */
+  /** Aborts the running import. */
   close(): void {
     this.#closing.abort(new GuardError('SHUTTING_DOWN'))
   }

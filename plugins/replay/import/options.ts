@@ -6,7 +6,7 @@ import type { ImportOptions, OnConflict } from './plan.ts'
 const conflicts: readonly OnConflict[] = ['remap', 'skip', 'fail']
 const known = ['on_conflict', 'project_id', 'dry_run']
 
-/** How a file is to be imported, as query or form fields say it; empty fields count as absent. Throws UNKNOWN_FILTER, INVALID_FILTER, INVALID_ID. */
+/** Parses import options of a query or form; empty fields count as absent. Throws UNKNOWN_FILTER, INVALID_FILTER, INVALID_ID. */
 export const readImportOptions = (given: Readonly<Record<string, unknown>>): ImportOptions => {
   checkParameters(given, known)
   const { on_conflict = 'remap', dry_run = 'false', project_id } = given

@@ -5,36 +5,36 @@ import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
 
-/** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */
+/** Action for a run whose trace id exists: assign a new id, skip the run, or fail the import. */
 export type OnConflict = 'remap' | 'skip' | 'fail'
 
 export interface ImportOptions {
   readonly on_conflict: OnConflict
-  /** Instead of the project that the file names. */
+  /** Overrides the project of the file. */
   readonly project_id?: string
-  /** Say what would be imported, and import nothing. */
+  /** Report only, import nothing. */
   readonly dry_run?: boolean
 }
 
-/** A run of the file that is to be imported, under the id that it gets. */
+/** A run to import, under its assigned id. */
 export interface Planned {
   readonly found: ImportedRun
   readonly trace_id: string
   readonly remapped: boolean
-  /** Records that were taken in so far. */
+  /** Number of records so far. */
   readonly taken: { spans: number; events: number; artifacts: number }
 }
 
-/** What is imported, by its place in the file, and what is not. */
+/** Runs to import, by position in the file, and skipped runs. */
 export interface Plan {
   readonly plans: ReadonlyMap<number, Planned>
   readonly skipped: readonly { readonly source_trace_id: string; readonly existing_trace_id: string }[]
 }
 
-/** More spans no run has: as many as may be sent, and the root that was made for them. */
+/** Limit of spans: those of a run, and an implicit root. */
 const MAX_SPANS = 50_001
 
-/** Decides what becomes of each run of a file. Throws TRACE_EXISTS, RUN_FULL and INVALID_ID. */
+/** Plans the action for each run. Throws TRACE_EXISTS, RUN_FULL and INVALID_ID. */
 export const planned = async (
   gateway: Gateway,
   runs: readonly ImportedRun[],
@@ -66,7 +66,7 @@ const planOf = (gateway: Gateway, found: ImportedRun, remapped: boolean): Planne
   taken: { spans: 0, events: 0, artifacts: 0 },
 })
 
-/** An id is shown and indexed as it is, so it may hold no secret. */
+/** Ids are displayed and indexed as they are, so they must not contain secrets. */
 export const checkIds = ({ redact }: Gateway, ids: readonly (string | null | undefined)[]): void => {
   if (ids.some((id) => typeof id === 'string' && redact.looksSecret(id)))
     throw new GuardError(traceFileErrors.INVALID_ID, 'An id looks like a secret. Use ids that may be shown.')

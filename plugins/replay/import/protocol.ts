@@ -1,24 +1,24 @@
 import type { Code, ErrorBody } from 'guard-gateway/core'
 import type { ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/lib/export-format'
 
-/** What the thread that reads a file is started with. */
+/** Start message of the reader thread. */
 export interface ReadStart {
-  /** Of the file, which this process holds open. */
+  /** Descriptor of the file, open in this process. */
   readonly descriptor: number
-  /** The formats to try, in this order: their ids, and the modules that export them. */
+  /** Formats to try in order: ids and modules. */
   readonly formats: readonly { readonly id: string; readonly module: string }[]
 }
 
-/** Asks for the next records. */
+/** Requests the next records. */
 export type ToReader = 'next'
 
-/** What the thread answers: once what the file holds, or why it is refused; then records for each question, and in the end the digests of the runs. */
+/** Messages of the thread: first the outline or an error; then records per request, and at last the digests. */
 export type FromReader =
   | { readonly kind: 'found'; readonly warnings: readonly ImportWarning[]; readonly runs: readonly ImportedRun[] }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'refused'; readonly code: Code; readonly message: string; readonly place: RefusedPlace }
+  | { readonly kind: 'refused'; readonly code: Code; readonly message: string; readonly place: ErrorLocation }
   | { readonly kind: 'slice'; readonly records: readonly ImportedRecord[] }
   | { readonly kind: 'end'; readonly digests: readonly string[] }
 
-/** Where in the file something is wrong. */
-export type RefusedPlace = Pick<ErrorBody, 'path' | 'line' | 'column' | 'known'>
+/** Location of an error in the file. */
+export type ErrorLocation = Pick<ErrorBody, 'path' | 'line' | 'column' | 'known'>

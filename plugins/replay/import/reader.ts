@@ -6,24 +6,24 @@ import { readFile, reads, slicesOf, unknownFile } from './file.ts'
 import type { FromReader, ReadStart, ToReader } from './protocol.ts'
 import type { Spooled } from './spool.ts'
 
-/** Memory of a reading thread in MiB: what it needs empty, and what a byte of a file may leave behind, its ids most of all. */
+/** Memory limits of a reader thread in MiB: its base, and the factor per byte of a file, mainly for ids. */
 const BASE_MB = 128
 const FILE_FACTOR = 8
 const MIB = 1_048_576
 
-/** A file that was looked through and is to be taken in. */
+/** A file whose outline was read. */
 export interface OpenImport {
   readonly warnings: readonly ImportWarning[]
   readonly runs: readonly ImportedRun[]
-  /** All records some at a time, to be read once; returns the digest of each run. */
+  /** All records in slices, once; returns the digest of each run. */
   slices(): AsyncGenerator<readonly ImportedRecord[], readonly string[]>
-  /** Lets go of what reads it. */
+  /** Stops the reader. */
   close(): Promise<void>
 }
 
 /**
- * Looks an import file through, a large one in a thread of its own. Formats that name no module are asked last, on this
- * thread. Throws INVALID_IMPORT, BODY_TOO_LARGE, what the file's format finds wrong, and the signal's reason.
+ * Reads the outline of an import file, for a large file in a separate thread. Formats without a module come last, on this
+ * thread. Throws INVALID_IMPORT, BODY_TOO_LARGE, errors of the format, and the signal's reason.
  */
 export const openImport = async (
   formats: Iterable<ExportFormat>,
@@ -61,12 +61,12 @@ const readLarge = async (
 ): Promise<OpenImport | undefined> => {
   const formats = readers.flatMap(({ id, module }) => (module === undefined ? [] : [{ id, module }]))
   const local = readers.filter(({ module }) => module === undefined)
-  const found = await readBeside({ descriptor, formats }, spooled.size, signal)
+  const found = await readInThread({ descriptor, formats }, spooled.size, signal)
   return found ?? readHere(spooled, local)
 }
 
-/** Undefined: none of the formats knows the file. */
-const readBeside = async (start: ReadStart, size: number, signal: AbortSignal): Promise<OpenImport | undefined> => {
+/** Undefined: no format accepts the file. */
+const readInThread = async (start: ReadStart, size: number, signal: AbortSignal): Promise<OpenImport | undefined> => {
   const thread = new ReadingThread(start, size, signal)
   try {
     const first = await thread.ask()
@@ -80,7 +80,7 @@ const readBeside = async (start: ReadStart, size: number, signal: AbortSignal): 
   }
 }
 
-/** A thread that reads one file; it answers one question at a time. */
+/** A thread that reads one file; it handles one request at a time. */
 class ReadingThread {
   readonly #worker: Worker
   readonly #signal: AbortSignal
@@ -107,7 +107,7 @@ class ReadingThread {
     if (signal.aborted) this.#abort()
   }
 
-  /** The next answer: the first without a question. */
+  /** Next message; the first comes without a request. */
   ask(question?: ToReader): Promise<FromReader> {
     if (question !== undefined) this.#worker.postMessage(question)
     return new Promise((resolve, reject) => {
@@ -122,7 +122,7 @@ class ReadingThread {
       const answer = await next
       if (answer.kind === 'end') return answer.digests
       if (answer.kind !== 'slice') throw new TypeError(`The thread answered "${answer.kind}".`)
-      // the next ones are read while these are stored
+      // prefetch while these are stored
       next = this.ask('next')
       next.catch(() => {})
       yield answer.records

@@ -3,27 +3,27 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Type } from 'typebox'
-import { described } from '../api/described.ts'
 import type { RawQuery } from '../api/filters.ts'
 import { importQuery } from '../api/request-schemas.ts'
 import { filesOf, importAnswer } from '../api/response-schemas.ts'
-import { FileForm, readFileForm, takeForms } from './form.ts'
+import { routeSchema } from '../api/route-schema.ts'
+import { acceptForms, FileForm, readFileForm } from './form.ts'
 import type { ImportAnswer } from './import.ts'
 import type { Imports } from './imports.ts'
 import { type Spooled, spooled } from './spool.ts'
 
-/** Takes in export files as they are, of any content type, or in field `file` of a form. */
+/** Imports export files of any content type, or from field `file` of a form. */
 export const importRoute = (imports: Imports) => async (app: FastifyInstance) => {
   const { max_bytes } = imports
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) =>
     spooled(body, request.headers['content-encoding'], max_bytes),
   )
-  await takeForms(app, max_bytes)
-  // a server that closes waits for its replies
+  await acceptForms(app, max_bytes)
+  // a closing server waits for responses
   app.addHook('preClose', async () => imports.close())
 
-  const schema = described('Import a supported trace representation', {
+  const schema = routeSchema('Import a supported trace representation', {
     querystring: importQuery,
     body: filesOf('The file itself, or a form with it.', importedTypes),
     response: { 200: importAnswer, 201: importAnswer },

@@ -9,17 +9,17 @@ import { GuardError, isPlain } from 'guard-gateway/core'
 import { checkEncoding } from 'guard-gateway/lib/http'
 import { ImportFile } from 'guard-gateway/lib/trace-file'
 
-/** Files up to this size stay in memory: a thread that reads them takes longer to start than they to be read. */
+/** Smaller files stay in memory, because a thread starts slower than they parse. */
 const INLINE_BYTES = 262_144
 const CHUNK_BYTES = 65_536
 
-/** A file that has come in and is to be read: a small one in memory, a large one on disk under no name. */
+/** A received file: a small one in memory, a large one in an unnamed file on disk. */
 export interface Spooled {
   readonly size: number
-  /** Bytes that are at hand, else the descriptor under which they are read. */
+  /** Bytes in memory, or a file descriptor. */
   readonly content: Buffer | number
   readonly file: ImportFile
-  /** Lets go of it. */
+  /** Releases the file. */
   close(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ const inflaters: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 }
 
-/** Takes in a file that comes under a content encoding. Throws BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
+/** Receives a file with a content encoding. Throws BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
 export const spooled = async (body: Readable, encoding: string | undefined, max_bytes: number): Promise<Spooled> => {
   checkEncoding(encoding)
   const inflate = isPlain(encoding) ? undefined : inflaters[encoding?.toLowerCase() ?? '']
@@ -77,7 +77,7 @@ const collected = async (body: Readable, max_bytes: number, what: string): Promi
   return disk === undefined ? inMemory(Buffer.concat(few)) : onDisk(disk, size)
 }
 
-/** A file for its owner alone that is gone with whoever holds it. */
+/** A private file without a name; it disappears with its process. */
 const nameless = async (): Promise<FileHandle> => {
   const path = join(tmpdir(), `guard-import-${randomBytes(8).toString('hex')}`)
   const file = await open(path, 'wx+', 0o600)
@@ -99,7 +99,7 @@ const onDisk = (file: FileHandle, size: number): Spooled => ({
   close: () => file.close(),
 })
 
-/** The file behind a descriptor, read from its beginning each time. */
+/** File of a descriptor; each read starts at the beginning. */
 export const fileAt = (descriptor: number): ImportFile =>
   new ImportFile(function* () {
     for (let at = 0; ; ) {

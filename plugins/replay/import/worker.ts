@@ -6,7 +6,7 @@ import { readFile, reads, slicesOf } from './file.ts'
 import type { FromReader, ReadStart } from './protocol.ts'
 import { fileAt } from './spool.ts'
 
-// Reads one import file, so that the thread of requests never parses a large one.
+// Reads one import file in a thread, so that the main thread never parses a large one.
 
 const { descriptor, formats } = workerData as ReadStart
 const port = parentPort
@@ -16,7 +16,7 @@ const say = (message: FromReader) => port.postMessage(message)
 const isReader = (value: unknown, id: string): value is Pick<ExportFormat, 'accepts' | 'read'> =>
   isShape(value) && value.id === id && typeof value.accepts === 'function' && typeof value.read === 'function'
 
-/** The format of this id among what its module exports. */
+/** Finds a format by id among the exports of its module. */
 const formatIn = async ({ id, module }: ReadStart['formats'][number]) => {
   const exported: Readonly<Record<string, unknown>> = await import(module)
   const found = Object.values(exported).find((value) => isReader(value, id))

@@ -12,20 +12,20 @@ export interface BatchAnswer {
   readonly rejected: readonly { readonly index: number; readonly code: string; readonly message: string }[]
 }
 
-/** One item with what it says of its run. */
+/** An event with the fields of its run. */
 interface Item {
   readonly index: number
   readonly record: Shape
   readonly run: FragmentRun
 }
 
-/** Keeps the events of a batch; what is wrong with one keeps no other out. Throws NO_EVENT_ACCEPTED when none is left. */
+/** Stores the events of a batch. An invalid event does not affect others. Throws NO_EVENT_ACCEPTED if none is valid. */
 export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<BatchAnswer> => {
   const { list, about, path } = listOf(body)
   const rejected = new Map<number, GuardError>()
   const groups = new Map<string, Item[]>()
   for (const [index, record] of list.entries()) {
-    const refusal = await refusalOf(async () => {
+    const refusal = await requestErrorOf(async () => {
       const item = { index, ...(await itemOf(ingest, record, about)) }
       const group = groups.get(item.run.trace_id)
       if (group === undefined) groups.set(item.run.trace_id, [item])
@@ -36,7 +36,7 @@ export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<Batch
     if (refusal !== undefined) rejected.set(index, refusal)
   }
   const events: Accepted[] = []
-  for (const items of groups.values()) events.push(...(await keepGroup(ingest, items, rejected)))
+  for (const items of groups.values()) events.push(...(await storeGroup(ingest, items, rejected)))
   const refused = [...rejected]
     .map(([index, { code, message }]) => ({ index, code, message }))
     .sort((a, b) => a.index - b.index)
@@ -56,7 +56,7 @@ const noneAccepted = ([first]: BatchAnswer['rejected'], path: string): GuardErro
     { path: `${path}/${first?.index}` },
   )
 
-/** What a batch holds, and the pointer to its list. */
+/** Items of a batch, and the pointer of its list. */
 interface Batch {
   readonly list: readonly unknown[]
   readonly about: Shape
@@ -88,7 +88,7 @@ const itemOf = async (ingest: Ingest, record: unknown, about: Shape): Promise<Om
   return { run, record: { ...record, id: event?.id } }
 }
 
-/** How often the events of one run are tried again without one that was refused; then the rest is refused with it. */
+/** Retries per run, each without one rejected event; after that the rest is rejected. */
 const ROUNDS = 32
 
 interface Accepted {
@@ -97,8 +97,8 @@ interface Accepted {
   readonly id: string
 }
 
-/** Keeps the events of one run. One that is refused is left out, and the rest is tried again. */
-const keepGroup = async (
+/** Stores the events of one run. It drops a rejected event and retries the rest. */
+const storeGroup = async (
   ingest: Ingest,
   items: readonly Item[],
   rejected: Map<number, GuardError>,
@@ -107,14 +107,16 @@ const keepGroup = async (
   const { records, taken } = readAll(ingest, items, rejected)
   const [first] = taken
   if (first === undefined) return []
-  const refusal = await refusalOf(() => ingest.gateway.keep([clientFragment((projectIn(taken) ?? first).run, records)]))
+  const refusal = await requestErrorOf(() =>
+    ingest.gateway.keep([clientFragment((projectIn(taken) ?? first).run, records)]),
+  )
   if (refusal === undefined)
     return taken.map(({ index, run }, at) => ({ index, trace_id: run.trace_id, id: records.events[at]?.id ?? '' }))
-  const odd = round < ROUNDS ? taken[placeOf(refusal)] : undefined
+  const odd = round < ROUNDS ? taken[indexOf(refusal)] : undefined
   for (const { index } of odd === undefined ? taken : [odd]) rejected.set(index, refusal)
   return odd === undefined
     ? []
-    : keepGroup(
+    : storeGroup(
         ingest,
         taken.filter((item) => item !== odd),
         rejected,
@@ -122,8 +124,8 @@ const keepGroup = async (
       )
 }
 
-/** What was wrong with the request; what is wrong with us is thrown. */
-const refusalOf = async (work: () => Promise<unknown>): Promise<GuardError | undefined> => {
+/** Returns errors of the request, and rethrows errors of the gateway. */
+const requestErrorOf = async (work: () => Promise<unknown>): Promise<GuardError | undefined> => {
   try {
     await work()
     return undefined
@@ -133,8 +135,8 @@ const refusalOf = async (work: () => Promise<unknown>): Promise<GuardError | und
   }
 }
 
-/** The place of the event that an error is about; -1 if it is about the run. */
-const placeOf = ({ place }: GuardError): number => Number(/^\/events\/(\d+)/.exec(place.path ?? '')?.[1] ?? -1)
+/** Index of the event of an error; -1 for the run. */
+const indexOf = ({ place }: GuardError): number => Number(/^\/events\/(\d+)/.exec(place.path ?? '')?.[1] ?? -1)
 
 const readAll = (ingest: Ingest, items: readonly Item[], rejected: Map<number, GuardError>) => {
   const records = new BodyRecords(ingest.gateway.redact)

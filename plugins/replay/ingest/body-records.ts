@@ -19,22 +19,22 @@ import {
 } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 
-/** Spans, or events, of one request. */
+/** Limit of spans, and of events, per request. */
 const MAX_RECORDS = 10_000
-/** Earlier times are counted in another unit, or from another origin. */
+/** Earlier times have another unit or epoch. */
 const REALISTIC_NS = 1_000_000_000_000_000n
 
-/** Something that was taken in otherwise than it was sent, or looks odd; `path` points into the request. */
+/** A value that was changed or is suspicious; `path` points into the request. */
 export interface Warning {
   readonly code: string
   readonly message: string
   readonly path: string
 }
 
-/** Where a record stands in a request; also what reads records of import files calls a place. */
+/** Location of a record in a request; readers of import files have a place. */
 type JsonLocation = { readonly path: JsonPath }
 
-/** Runs a reader; what it finds wrong becomes an error of the request, with a pointer. */
+/** Runs a reader, and converts its errors to request errors with a pointer. */
 export const checked = <T>(code: Code, read: () => T): T => {
   try {
     return read()
@@ -46,11 +46,11 @@ export const checked = <T>(code: Code, read: () => T): T => {
   }
 }
 
-/** The members that are there; null counts as absent but where it has a meaning. */
-const given = (record: Shape, nullable: readonly string[]): Readonly<Record<string, unknown>> =>
+/** Present members; null counts as absent unless it is nullable. */
+const presentMembers = (record: Shape, nullable: readonly string[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(record).filter(([key, value]) => value !== null || nullable.includes(key)))
 
-/** The records of one request in document order, each with the pointer to where it stands. */
+/** Records of a request in document order, with their pointers. */
 export class BodyRecords {
   readonly spans: SpanDraft[] = []
   readonly events: FragmentEvent[] = []
@@ -64,7 +64,7 @@ export class BodyRecords {
     this.#redact = redact
   }
 
-  /** A span and what is nested in it. */
+  /** Adds a span and its nested records. */
   addSpan(record: Shape, place: JsonLocation, parent?: string): void {
     const parent_id = record.parent_id ?? record.parent_span_id ?? undefined
     if (parent !== undefined && parent_id !== undefined && parent_id !== parent)
@@ -78,7 +78,7 @@ export class BodyRecords {
     const span = checked(replayErrors.INVALID_SPAN, () =>
       spanDraft(
         {
-          ...given(record, ['status_message', 'end_ns']),
+          ...presentMembers(record, ['status_message', 'end_ns']),
           id: record.id ?? newSpanId(),
           parent_id: parent ?? parent_id,
           declared_parent_id: undefined,
@@ -99,11 +99,11 @@ export class BodyRecords {
     for (const one of this.#elements(record, 'spans', place)) this.addSpan(one.record, one.place, span.id)
   }
 
-  /** An event; `span_id` is that of the span it stands in. */
+  /** Adds an event; `span_id` is the enclosing span. */
   addEvent(record: Shape, place: JsonLocation, span_id?: string): void {
     const id = record.id ?? `evt_${newSpanId()}`
     const draft = checked(replayErrors.INVALID_EVENT, () =>
-      eventDraft({ ...given(record, []), id }, place, span_id ?? null),
+      eventDraft({ ...presentMembers(record, []), id }, place, span_id ?? null),
     )
     const event = { ...draft, id: draft.id ?? String(id) }
     this.#take('events', event.id, place)
@@ -115,14 +115,14 @@ export class BodyRecords {
 
   addArtifact(record: Shape, place: JsonLocation): void {
     const id = record.id ?? `art_${newSpanId()}`
-    const draft = checked('INVALID_TRACE', () => artifactDraft({ ...given(record, []), id }, place))
+    const draft = checked('INVALID_TRACE', () => artifactDraft({ ...presentMembers(record, []), id }, place))
     const artifact = { ...draft, id: draft.id ?? String(id) }
     this.#take('artifacts', artifact.id, place)
     this.checkId(artifact.span_id ?? undefined, place, 'span_id')
     this.artifacts.push(artifact)
   }
 
-  /** All of one kind that a list member holds. */
+  /** Adds all records of a list. */
   addAll(record: Shape, place: JsonLocation): void {
     for (const one of this.#elements(record, 'spans', place)) this.addSpan(one.record, one.place)
     for (const one of this.#elements(record, 'events', place)) this.addEvent(one.record, one.place)
@@ -130,7 +130,7 @@ export class BodyRecords {
     this.#refuseCircles()
   }
 
-  /** Throws INVALID_ID for an id that holds a secret. */
+  /** Throws INVALID_ID for an id that contains a secret. */
   checkId(id: string | undefined, place: JsonLocation, key: string): void {
     if (id !== undefined && this.#redact.looksSecret(id))
       throw new GuardError(traceFileErrors.INVALID_ID, `"${key}" looks like a secret. Use an id that may be shown.`, {

@@ -9,7 +9,7 @@ import { runChange } from '../write/run-change.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { checkTags } from './ingest.ts'
 
-/** What may be changed of a run by hand. */
+/** Editable fields of a run. */
 export interface Edit {
   readonly name?: string | null
   readonly tags?: readonly string[]
@@ -24,7 +24,7 @@ const ATTEMPTS = 5
 
 const invalid = (path: string, message: string): GuardError => new GuardError('INVALID_TRACE', message, { path })
 
-/** Reads a change of a run. Throws INVALID_TRACE, INVALID_FAILURE_TAG with a pointer. */
+/** Parses an edit. Throws INVALID_TRACE, INVALID_FAILURE_TAG with a pointer. */
 export const readEdit = (body: unknown): Edit => {
   if (!isShape(body) || Array.isArray(body)) throw invalid('', 'The body must be a JSON object.')
   const odd = Object.keys(body).find((key) => !FIELDS.some((known) => known === key))
@@ -59,14 +59,14 @@ const failureTagIn = ({ failure_tag }: Shape): Edit => {
   )
 }
 
-/** The pin state that a body asks for: none at all pins. Throws INVALID_TRACE. */
+/** Pin state of a body. Throws INVALID_TRACE. */
 const pinnedIn = ({ pinned }: Shape): { pinned?: boolean } => {
   if (pinned === undefined) return {}
   if (typeof pinned === 'boolean') return { pinned }
   throw invalid('/pinned', '"pinned" must be true or false.')
 }
 
-/** Reads whether to pin; nothing says yes. Throws INVALID_TRACE with a pointer: what asks for something else must not pin. */
+/** Parses a pin request; an absent body pins. Throws INVALID_TRACE with a pointer, so that an invalid request does not pin. */
 export const readPin = (body: unknown): boolean => {
   if (body === undefined || body === null) return true
   if (!isShape(body)) throw invalid('', 'Send an object with "pinned", or nothing.')
@@ -75,7 +75,7 @@ export const readPin = (body: unknown): boolean => {
   return pinnedIn(body).pinned ?? true
 }
 
-/** Changes a run by hand; safe from a power cut when it resolves. Throws RUN_NOT_FOUND, STORAGE_BUSY. */
+/** Edits a run; durable when it resolves. Throws RUN_NOT_FOUND, STORAGE_BUSY. */
 export const editRun = (gateway: Gateway, runWriter: RunWriter, trace_id: string, edit: Edit): Promise<RunRow> =>
   runWriter.exclusively([trace_id], async () => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -85,7 +85,7 @@ export const editRun = (gateway: Gateway, runWriter: RunWriter, trace_id: string
     throw new GuardError('STORAGE_BUSY')
   })
 
-/** Undefined: the run has changed meanwhile. */
+/** Undefined: the run has changed in the meantime. */
 const attempted = async (
   gateway: Gateway,
   runWriter: RunWriter,

@@ -8,11 +8,10 @@ import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { BodyRecords, checked, type Warning } from './body-records.ts'
 
-/** What ingest needs. */
 export interface Ingest {
   readonly gateway: Gateway
   readonly runWriter: RunWriter
-  /** Of the request's header; the body's own goes first. */
+  /** From the request header; the body overrides it. */
   readonly project_id: string | undefined
 }
 
@@ -25,7 +24,7 @@ export interface TraceAnswer {
   readonly url: string
 }
 
-/** Keeps a trace with its nested spans, events and artifacts. */
+/** Stores a trace with its nested spans, events and artifacts. */
 export const ingestTrace = async (ingest: Ingest, body: unknown): Promise<TraceAnswer> => {
   const record = bodyOf(body)
   if (record.schema !== undefined || record.run !== undefined) throw new GuardError(replayErrors.USE_IMPORT)
@@ -43,7 +42,7 @@ export interface SpanAnswer {
   readonly warnings: readonly Warning[]
 }
 
-/** Keeps one span; what belongs to the run stands beside its fields. */
+/** Stores a span; run fields are beside its own. */
 export const ingestSpan = async (ingest: Ingest, body: unknown): Promise<SpanAnswer> => {
   const record = bodyOf(body)
   const records = new BodyRecords(ingest.gateway.redact)
@@ -61,7 +60,7 @@ const bodyOf = (body: unknown): Shape => {
   throw new GuardError('INVALID_TRACE', 'The body must be a JSON object.', { path: '' })
 }
 
-/** What a request says of the run, its ids checked and its session looked up. */
+/** Run fields of a request, with checked ids and a resolved session. */
 export const readRun = async (
   { gateway, project_id }: Ingest,
   record: Shape,
@@ -91,7 +90,7 @@ export const readRun = async (
   }
 }
 
-/** A host and the number of a process. */
+/** Host and process id. */
 const WRITER = /^[\w.-]{1,253}:\d{1,10}$/
 
 const labelIn = (label: unknown): string | undefined => {
@@ -104,7 +103,7 @@ const labelIn = (label: unknown): string | undefined => {
 const MAX_TAGS = 64
 const TAG_CHARS = 64
 
-/** Tags trimmed, each once. Throws INVALID_TRACE for too many, or one that is empty or too long. */
+/** Trims and deduplicates tags. Throws INVALID_TRACE for too many tags, or an invalid one. */
 export const checkTags = (tags: readonly string[], path: string): readonly string[] => {
   const trimmed = [...new Set(tags.map((tag) => tag.trim()))]
   if (trimmed.length > MAX_TAGS)
@@ -114,7 +113,7 @@ export const checkTags = (tags: readonly string[], path: string): readonly strin
   return trimmed
 }
 
-/** The fragment that a client's request makes. */
+/** The fragment of a client's request. */
 export const clientFragment = (run: FragmentRun, records: BodyRecords): Fragment => ({
   owner: 'client',
   origin: 'api',
@@ -142,7 +141,7 @@ const keep = async ({ gateway, runWriter }: Ingest, run: FragmentRun, records: B
 
 const PART = /^\/(spans|events|artifacts)\/(\d+)/
 
-/** A pointer into a fragment as a pointer into the request it was read from. */
+/** Converts a pointer into a fragment to a pointer into its request. */
 const pointer = (path: string, { pointers }: BodyRecords): string =>
   path.replace(PART, (whole, kind: keyof BodyRecords['pointers'], index) => pointers[kind][Number(index)] ?? whole)
 

@@ -5,7 +5,7 @@ import { numbered, spanUrl } from './format.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { idMark } from './values.ts'
 
-/** What is known of the files of a run; their contents are nowhere. */
+/** Metadata of a run's files; contents are not stored. */
 export const artifactsView = (trace: Trace): Html => {
   const { artifacts, spans, run } = trace
   if (artifacts.length === 0) return html`<p class="empty">This run names no files.</p>`

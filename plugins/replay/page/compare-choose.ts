@@ -5,13 +5,22 @@ import { runSummary } from 'guard-gateway/lib/trace-file'
 import { runById } from '../read/run.ts'
 import { urlOf } from '../run-address.ts'
 import { firstStep, firstSteps } from './first-steps.ts'
-import { costMark, countMark, durationMark, lasted, middled, statusMark, timeMark, titleOf } from './format.ts'
+import {
+  costMark,
+  countMark,
+  durationMark,
+  middleEllipsis,
+  runDuration,
+  statusMark,
+  timeMark,
+  titleOf,
+} from './format.ts'
 import { linked } from './links.ts'
 
 const MAX_CHOICES = 50
 
-/** Lets the other run be chosen among those of the same project; without any it says where two are chosen. Throws RUN_NOT_FOUND. */
-export const chooseOther = async (
+/** Page to choose the other run among those of the project. Without a run, it explains how to choose two. Throws RUN_NOT_FOUND. */
+export const chooseRun = async (
   gateway: Gateway,
   ask: Ask,
   chosen: string | undefined,
@@ -44,7 +53,7 @@ ${others
   .map(runSummary)
   .map(
     (other) =>
-      html`<tr id="run-${other.trace_id}" data-row><td>${timeMark(other.recorded_ns, ask.now)}</td><th scope="row"><a href="${link(other.trace_id)}"><bdi>${middled(titleOf(other, steps.get(other.trace_id)))}</bdi></a> <span class="quiet"><bdi>${other.agent_name}</bdi></span></th><td>${statusMark(other.status)}</td><td class="figure">${durationMark(lasted(other, ask.now))}</td><td class="figure">${countMark(other.total_tokens)}</td><td class="figure">${costMark(other.cost_micro)}</td></tr>`,
+      html`<tr id="run-${other.trace_id}" data-row><td>${timeMark(other.recorded_ns, ask.now)}</td><th scope="row"><a href="${link(other.trace_id)}"><bdi>${middleEllipsis(titleOf(other, steps.get(other.trace_id)))}</bdi></a> <span class="quiet"><bdi>${other.agent_name}</bdi></span></th><td>${statusMark(other.status)}</td><td class="figure">${durationMark(runDuration(other, ask.now))}</td><td class="figure">${countMark(other.total_tokens)}</td><td class="figure">${costMark(other.cost_micro)}</td></tr>`,
   )}</tbody></table>
 ${next_cursor !== null && html`<p class="quiet">The newest ${MAX_CHOICES}; two of any age can be marked in <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">the list of runs</a>.</p>`}`
 }`

@@ -3,13 +3,13 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { ComparedRow, ComparedSpan, Comparison } from '../read/compare.ts'
 import { slowerText } from './compare-sums.ts'
-import { middled, numbered, spanUrl, statusMark } from './format.ts'
+import { middleEllipsis, numbered, spanUrl, statusMark } from './format.ts'
 import { linked } from './links.ts'
 
 const PAGE_ROWS = 1_000
 const KEY_CHARS = 60
 
-/** The spans of both runs paired, as far as `rows` asks for them. */
+/** Paired spans of both runs, filtered by `rows`. */
 export const comparedRows = ({ query }: Ask, compared: Comparison): Html => {
   const wanted = tests.get(query.get('rows') ?? '') ?? (() => true)
   const rows = compared.spans.filter(wanted)
@@ -48,8 +48,8 @@ const tableRow = ({ left, right }: Comparison, row: ComparedRow): Html => html`<
 const labels = ({ left, right, label_changed }: ComparedRow): Html => {
   const one = left?.label ?? right?.label ?? ''
   return label_changed
-    ? html`${middled(left?.label ?? 'none', 30)} → ${middled(right?.label ?? 'none', 30)}`
-    : html`${middled(one, 40)}`
+    ? html`${middleEllipsis(left?.label ?? 'none', 30)} → ${middleEllipsis(right?.label ?? 'none', 30)}`
+    : html`${middleEllipsis(one, 40)}`
 }
 
 const statuses = ({ left, right, status_changed }: ComparedRow): Html => {

@@ -6,7 +6,7 @@ import { statusMark } from './format.ts'
 
 type Side = Comparison['left']
 
-/** The sums of both runs and their differences, right minus left. */
+/** Totals of both runs and their deltas, right minus left. */
 export const comparedSums = (gateway: Gateway, { left, right, deltas }: Comparison): Html => html`<table class="deltas">
 <thead><tr><th scope="col"><span class="hidden-label">Measure</span></th><th scope="col" class="figure">Left</th><th scope="col" class="figure">Right</th><th scope="col">Difference</th></tr></thead><tbody>
 ${word('Status', statusMark(left.status), statusMark(right.status), left.status !== right.status)}
@@ -29,7 +29,7 @@ const word = (name: string, left: Html, right: Html, changed: boolean): Html =>
 const counted = (name: string, left: bigint | number, right: bigint | number, delta: bigint | number): Html =>
   line(name, countText(left), countText(right), moreText(delta))
 
-/** A difference of counts in words; empty for none. */
+/** A difference of counts as text; empty for none. */
 const moreText = (delta: bigint | number): string => {
   const value = Number(delta)
   return value === 0 ? '' : `${countText(Math.abs(value))} ${value > 0 ? 'more' : 'fewer'}`
@@ -38,6 +38,6 @@ const moreText = (delta: bigint | number): string => {
 const costDelta = (delta: bigint): string =>
   delta === 0n ? '' : `${costText(delta < 0n ? -delta : delta)} ${delta > 0n ? 'more' : 'less'}`
 
-/** A difference of durations in words; empty for none. */
+/** A difference of durations as text; empty for none. */
 export const slowerText = (delta_ns: bigint): string =>
   delta_ns === 0n ? '' : `${durationText(delta_ns < 0n ? -delta_ns : delta_ns)} ${delta_ns > 0n ? 'slower' : 'faster'}`

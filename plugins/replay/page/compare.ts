@@ -5,21 +5,21 @@ import { replayErrors } from '../error-codes.ts'
 import { type Comparison, compare } from '../read/compare.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import { urlOf } from '../run-address.ts'
-import { chooseOther } from './compare-choose.ts'
+import { chooseRun } from './compare-choose.ts'
 import { comparedRows } from './compare-rows.ts'
 import { comparedSums } from './compare-sums.ts'
 import { firstStep } from './first-steps.ts'
 import { statusMark, timeMark, titleOf } from './format.ts'
 import { linked } from './links.ts'
 
-/** Two runs side by side: what the right one has more or less, then span by span. Throws RUN_NOT_FOUND. */
+/** Comparison of two runs: totals, then spans. Throws RUN_NOT_FOUND. */
 export const comparePage = (gateway: Gateway, cache: RunCache): Page => ({
   id: 'replay/compare',
   path: '/replay/compare',
   render: async (ask) => {
     const { left, right } = pairIn(ask)
     if (left === undefined || right === undefined)
-      return { title: 'Compare · Replay', main: await chooseOther(gateway, ask, left ?? right, left !== undefined) }
+      return { title: 'Compare · Replay', main: await chooseRun(gateway, ask, left ?? right, left !== undefined) }
     const first = await cache.trace(left)
     const second = left === right ? first : await cache.trace(right)
     const compared = await compare(first, second, ask.query.get('align') === 'label' ? 'label' : 'name')
@@ -37,7 +37,7 @@ interface Pair {
   readonly right: string | undefined
 }
 
-/** The sides as they are named, else the runs chosen in the list, which shows the newer above. Throws INVALID_COMPARE. */
+/** The named sides, or the two runs selected in the list, which shows the newer one first. Throws INVALID_COMPARE. */
 const pairIn = ({ query }: Ask): Pair => {
   const chosen = query.getAll('run')
   if (chosen.length > 2)

@@ -7,10 +7,10 @@ const grave = new Map([
   ['allow', 'quiet'],
 ])
 
-/** The colour class of a decision. */
+/** CSS class of a decision. */
 export const decisionClass = (decision: string): string => grave.get(decision) ?? 'warning'
 
-/** A decision as one line. */
+/** A decision on one line. */
 export const decisionLine = (event: EventDecision): Html => {
   const { decision, reason, rule, mode, reported } = event
   const rest = [reason, rule === '' ? '' : `rule ${rule}`, mode, reported ? 'as the client says' : ''].filter(

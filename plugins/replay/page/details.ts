@@ -11,7 +11,7 @@ import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { attributeTable, idMark, valueMark } from './values.ts'
 
-/** All that is known of the chosen span. */
+/** Details of the selected span. */
 export const spanDetails = (gateway: Gateway, { trace, shape, selected }: TimelineView): Html => {
   const span = trace.spans[selected]
   if (span === undefined) return html`<section id="details" class="details"></section>`
@@ -50,7 +50,7 @@ ${decision !== undefined && html`<p>${decisionLine(decision)}</p>`}
 <details><summary>${counted(Object.keys(event.attributes).length, 'attribute')}</summary>${attributeTable(event.attributes)}</details></li>`
 }
 
-/** An instant to the nanosecond, UTC. */
+/** A time with nanoseconds, UTC. */
 const instantText = (ns: bigint): string => {
   const ms = Number(ns / 1_000_000n)
   return `${timeText(ms, 0)}.${String(ns % 1_000_000_000n).padStart(9, '0')} UTC`

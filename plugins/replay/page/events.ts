@@ -14,7 +14,7 @@ interface Placed {
   readonly span: TreeSpan | undefined
 }
 
-/** All events of a run in order of time: what was decided, and what happened. */
+/** All events of a run in chronological order. */
 export const eventsView = (trace: Trace, query: URLSearchParams): Html => {
   const all = placedIn(trace)
   if (all.length === 0) return html`<p class="empty">This run has no events.</p>`

@@ -1,7 +1,7 @@
 import type { Reader } from 'guard-gateway/core'
 import type { RunRow } from '../tables.ts'
 
-/** What the first step of each run without a name asked for, by trace id: a model, a tool. */
+/** Model or tool of the first step of each unnamed run, by trace id. */
 export const firstSteps = async (storage: Reader, rows: readonly RunRow[]): Promise<ReadonlyMap<string, string>> => {
   const steps = new Map<string, string>()
   await Promise.all(
@@ -15,7 +15,7 @@ export const firstSteps = async (storage: Reader, rows: readonly RunRow[]): Prom
   return steps
 }
 
-/** What the first step of a run asked for. */
+/** Model or tool of a run's first step. */
 export const firstStep = async (storage: Reader, trace_id: string): Promise<string | undefined> => {
   const where = { trace_id }
   const [calls, spans] = await Promise.all([

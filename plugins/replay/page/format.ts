@@ -13,20 +13,20 @@ const marks = new Map<string, readonly [kind: string, sign: Html]>([
   ['running', ['running', raw`●`]],
 ])
 
-/** A status as a small shape and its word. */
+/** A status as a symbol and its name. */
 export const statusMark = (status: string): Html => {
   const [kind, sign] = marks.get(status) ?? ['quiet', raw`·`]
   return html`<span class="status ${kind}">${sign} ${status}</span>`
 }
 
-/** An instant in UTC; script shows it in the reader's zone. `now` in milliseconds. */
+/** A time in UTC; a script converts it to the local zone. `now` in milliseconds. */
 export const timeMark = (ns: bigint, now: number): Html => {
   const at = Number(ns / NS_PER_MS)
   return html`<time datetime="${new Date(at).toISOString()}">${timeText(at, now)}</time>`
 }
 
-/** How long a run took, or has been going on; nanoseconds. `now` in milliseconds. */
-export const lasted = (
+/** Duration of a run, until now while it runs; nanoseconds. `now` in milliseconds. */
+export const runDuration = (
   { start_ns, duration_ns }: Pick<RunSummary, 'start_ns' | 'duration_ns'>,
   now: number,
 ): bigint => {
@@ -35,10 +35,10 @@ export const lasted = (
   return since < 0n ? 0n : since
 }
 
-/** A length of time with its exact value. */
+/** A duration with its exact value. */
 export const durationMark = (ns: bigint): Html => html`<span title="${ns} ns">${durationText(ns)}</span>`
 
-/** When something happened, by the start of its run. */
+/** Offset of a time from the start of its run. */
 export const sinceText = (ns: bigint): string => `${ns < 0n ? '' : '+'}${durationText(ns)}`
 
 /** A count with its exact value. */
@@ -47,14 +47,14 @@ export const countMark = (count: bigint | number): Html =>
     ? html`${count}`
     : html`<span title="${Number(count).toLocaleString('en')}">${countText(count)}</span>`
 
-/** A number of things and what they are. */
-export const counted = (count: number, thing: string): Html => html`${countMark(count)} ${thing}${count !== 1 && 's'}`
+/** A count with its unit. */
+export const counted = (count: number, unit: string): Html => html`${countMark(count)} ${unit}${count !== 1 && 's'}`
 
 /** A cost with its exact value in millionths. */
 export const costMark = (micro: bigint): Html =>
   micro === 0n ? html`0` : html`<span title="${micro} millionths">${costText(micro)}</span>`
 
-/** What a run is called: its name, else what its first step asked for, else its id. */
+/** Title of a run: its name, the model or tool of its first step, or its id. */
 export const titleOf = ({ name, trace_id }: Pick<RunSummary, 'name' | 'trace_id'>, step?: string): string =>
   firstText(name, step, trace_id)
 
@@ -63,21 +63,21 @@ const firstText = (...texts: readonly (string | null | undefined)[]): string =>
 
 const MAX_CHARS = 60
 
-/** A text cut in its middle, where both ends tell what it is. */
-export const middled = (text: string, max = MAX_CHARS): string => {
+/** Shortens a text in the middle. */
+export const middleEllipsis = (text: string, max = MAX_CHARS): string => {
   if (text.length <= max) return text
   const tail = Math.floor(max / 3)
   return `${text.slice(0, max - tail - 1).toWellFormed()}…${text.slice(-tail).toWellFormed()}`
 }
 
-/** `tool.call#2`, where letters that run from right to left do not take the number along; the name is cut to fit. */
+/** `tool.call#2`. The number is isolated from right-to-left letters; a long name is shortened. */
 export const numbered = (title: string, max = Number.POSITIVE_INFINITY): Html => {
   const [number = ''] = /#\d+$/.exec(title) ?? []
   const name = title.slice(0, title.length - number.length)
-  return html`<bdi>${middled(name, max - number.length)}</bdi>${number}`
+  return html`<bdi>${middleEllipsis(name, max - number.length)}</bdi>${number}`
 }
 
-/** Why a run failed, as a link to the span that shows it. */
+/** Failure tag of a run, as a link to its evidence. */
 export const tagMark = ({ trace_id, failure_tag, failure_evidence }: RunSummary): Html => {
   if (failure_tag === null) return html``
   const span_id = failure_evidence?.span_id ?? null
@@ -85,9 +85,9 @@ export const tagMark = ({ trace_id, failure_tag, failure_evidence }: RunSummary)
   return html`<a href="${spanUrl(trace_id, span_id)}">${failure_tag}</a>`
 }
 
-/** The page of a run with one span chosen. */
+/** Address of a run's page with a selected span. */
 export const spanUrl = (trace_id: string, span_id: string): string =>
   `${urlOf(trace_id)}?span=${encodeURIComponent(span_id)}#${rowId(span_id)}`
 
-/** The id of a span's row. */
+/** Element id of a span's row. */
 export const rowId = (span_id: string): string => `span-${span_id}`

@@ -4,7 +4,7 @@ import { type Edit, editRun, readEdit } from '../ingest/edit.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { tagsIn } from './tags.ts'
 
-/** What the pages of Replay say when something is done; `runs-imported` and `runs-skipped` come from the import form. */
+/** Notices of the forms; `runs-imported` and `runs-skipped` belong to the import form. */
 const notices = {
   'run-pinned': 'Pinned. Retention leaves this run alone.',
   'run-unpinned': 'No longer pinned.',
@@ -15,7 +15,7 @@ const notices = {
 } as const
 type Notice = keyof typeof notices
 
-/** The forms of a run: pin, tags, failure tag. */
+/** Forms of a run: pin, tags, failure tag. */
 export const runForms = (gateway: Gateway, runWriter: RunWriter): readonly Form[] => {
   const form = (name: string, editOf: (fields: URLSearchParams) => readonly [Edit, Notice]): Form => ({
     id: `replay/${name}`,

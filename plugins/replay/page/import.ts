@@ -4,7 +4,7 @@ import { bytesText } from 'guard-gateway/lib/format'
 import { choice, faultList, type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Ask, Page, Refusal } from 'guard-gateway/lib/page'
 
-/** The form that imports a file of runs. */
+/** Page of the import form. */
 export const importPage = (gateway: Gateway, max_bytes: number): Page => ({
   id: 'replay/import',
   path: '/replay/import',
@@ -24,21 +24,21 @@ const mainOf = (gateway: Gateway, max_bytes: number, { refused }: Ask): Html => 
   const typed = (name: string): string => refused?.fields.get(name) ?? ''
   return html`<h1>Import runs</h1>
 <p>A file that was exported as ${formats.map(({ id }) => id).join(', ')}, at most ${bytesText(max_bytes)}. What is secret is hidden before anything is stored.</p>
-${refused !== undefined && refusal(refused)}
+${refused !== undefined && errorBox(refused)}
 <form class="stacked" method="post" action="/ui/runs/import" enctype="multipart/form-data">
 <input type="hidden" name="return_to" value="/replay">
 <label id="field-on_conflict">A run that is here already${choice('on_conflict', typed('on_conflict') || 'remap', conflicts)}</label>
-<label>Project<input id="field-project_id" name="project_id" placeholder="as the file says" value="${typed('project_id')}"${wrong(refused, 'project_id')}></label>
-<label>File<input id="field-file" type="file" name="file" required${wrong(refused, 'file')}></label>
+<label>Project<input id="field-project_id" name="project_id" placeholder="as the file says" value="${typed('project_id')}"${invalidMark(refused, 'project_id')}></label>
+<label>File<input id="field-file" type="file" name="file" required${invalidMark(refused, 'file')}></label>
 <p><button class="main">Import</button> <a href="/replay">All runs</a></p>
 </form>`
 }
 
-const wrong = (refused: Refusal | undefined, name: string): Html | '' =>
+const invalidMark = (refused: Refusal | undefined, name: string): Html | '' =>
   refused?.faults.some(({ field }) => field === name) === true ? raw` aria-invalid="true"` : ''
 
-/** What is wrong, and where in the file; which file it was, since a browser does not choose it again by itself. */
-const refusal = ({ fields, faults }: Refusal): Html => {
+/** Errors with their location, and the file name, because browsers do not select the file again. */
+const errorBox = ({ fields, faults }: Refusal): Html => {
   const [name, line, path] = ['file_name', 'line', 'path'].map((field) => fields.get(field) ?? '')
   return html`${faultList(faults)}
 <dl class="facts">${name !== '' && html`<dt>File</dt><dd><code>${name}</code> <span class="quiet">nothing of it was imported; choose it again when it is corrected</span></dd>`}

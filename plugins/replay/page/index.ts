@@ -10,7 +10,6 @@ import { importPage } from './import.ts'
 import { listPage } from './list.ts'
 import { runPage } from './run.ts'
 
-/** What the pages serve from. */
 export interface PageParts {
   readonly gateway: Gateway
   readonly imports: Imports

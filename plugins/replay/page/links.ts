@@ -1,9 +1,9 @@
 import type { RawQuery } from '../api/filters.ts'
 
-/** Parameters that a list page has beside those of the interface. */
+/** Page parameters that the API does not have. */
 const PAGE_ONLY = ['notice', 'back']
 
-/** The parameters of a list as the interface takes them; one that stands several times is a list. */
+/** List parameters for the API; a repeated parameter becomes a list. */
 export const listQuery = (query: URLSearchParams): RawQuery => {
   const found: Record<string, string | readonly string[]> = Object.create(null)
   for (const name of new Set(query.keys())) {
@@ -14,10 +14,10 @@ export const listQuery = (query: URLSearchParams): RawQuery => {
   return found
 }
 
-/** Parameters that a link sets; null takes one away. */
+/** Parameters to set; null removes one. */
 export type Changes = Readonly<Record<string, string | null>>
 
-/** A path with this query changed; parameters without a value are left out, and so is a notice. */
+/** A path with a changed query, without empty parameters and notices. */
 export const linked = (path: string, query: URLSearchParams, changes: Changes = {}): string => {
   const next = new URLSearchParams()
   for (const [name, value] of query)
@@ -27,9 +27,8 @@ export const linked = (path: string, query: URLSearchParams, changes: Changes = 
   return text === '' ? path : `${path}?${text}`
 }
 
-/** For a link to another list: the pages of this one are none of that one. */
+/** For a link to another list, where the cursors of this one are invalid. */
 export const FROM_START: Changes = { cursor: null, back: null }
 
-/** Whether newer runs stand before older ones. */
 export const isNewestFirst = (query: URLSearchParams): boolean =>
   (query.get('sort') || 'recorded') === 'recorded' && query.get('order') !== 'asc'

@@ -12,7 +12,7 @@ const ages = [
   ['7d', '7 days'],
 ] as const
 
-/** Parameters that the form does not show and keeps. */
+/** Parameters without a field, which the form retains. */
 const KEPT = [
   'session_id',
   'agent_id',
@@ -31,7 +31,7 @@ const KEPT = [
   'limit',
 ]
 
-/** The search form of the list. `fault`: the parameter that cannot be used. */
+/** Search form of the list. `fault`: the invalid parameter. */
 export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
   const value = (name: string): string => query.get(name) ?? ''
   const each = (name: string): readonly string[] => {
@@ -58,7 +58,7 @@ ${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}
 </form>`
 }
 
-/** Whether the list leaves anything out. */
+/** Whether the list is filtered. */
 export const isNarrowed = (query: URLSearchParams): boolean =>
   [...query].some(
     ([name, value]) => value !== '' && !['notice', 'back', 'cursor', 'sort', 'order', 'limit'].includes(name),
@@ -75,7 +75,7 @@ const chips = [
 
 const OFF = { ...FROM_START, status: null, failure_tag: null, pinned: null }
 
-/** Links to what is looked for most often. */
+/** Links of frequent filters. */
 export const filterChips = ({ query }: Ask): Html => {
   const isChosen = (wanted: Readonly<Record<string, string>>) =>
     ['status', 'failure_tag', 'pinned'].every((name) => (query.get(name) ?? '') === (wanted[name] ?? ''))

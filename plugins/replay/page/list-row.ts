@@ -2,35 +2,44 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { urlOf } from '../run-address.ts'
-import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './format.ts'
+import {
+  costMark,
+  countMark,
+  durationMark,
+  middleEllipsis,
+  runDuration,
+  statusMark,
+  tagMark,
+  timeMark,
+  titleOf,
+} from './format.ts'
 import { rowPinButton } from './pin-button.ts'
 
-/** What a row needs beside its run. */
+/** Context of a row. */
 export interface RowContext {
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Of the longest and the shortest run on the page, nanoseconds. */
+  /** Longest and shortest run of the page, nanoseconds. */
   readonly longest_ns: bigint
   readonly shortest_ns: bigint
   readonly step: string | undefined
 }
 
-/** A run as a row of the list. */
 export const listRow = (run: RunSummary, context: RowContext): Html => {
   const { now, step } = context
   const { trace_id, agent_name, project_id, session_id } = run
   const title = titleOf(run, step)
-  const short = middled(title)
-  const took = lasted(run, now)
+  const short = middleEllipsis(title)
+  const took = runDuration(run, now)
   return html`<tr id="run-${trace_id}" data-row>
 <td><input type="checkbox" name="run" value="${trace_id}" form="compare" aria-label="Compare ${short}"></td>
 <td>${timeMark(run.recorded_ns, now)}</td>
 <th scope="row">${rowPinButton(run, short)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}><bdi>${short}</bdi></a>${
     agent_name !== null &&
     agent_name !== title &&
-    html` <span class="quiet">· <bdi>${middled(agent_name, 40)}</bdi></span>`
+    html` <span class="quiet">· <bdi>${middleEllipsis(agent_name, 40)}</bdi></span>`
   }</th>
-<td>${middled(project_id, 22)}</td>
+<td>${middleEllipsis(project_id, 22)}</td>
 <td>${statusMark(run.status)}</td>
 <td>${tagMark(run)}</td>
 <td class="figure">${durationMark(took)}</td>
@@ -42,7 +51,7 @@ export const listRow = (run: RunSummary, context: RowContext): Html => {
 </tr>`
 }
 
-/** Where this lies between the shortest and the longest of the page, on a logarithmic scale; percent, the shortest still seen. */
+/** Position between the shortest and the longest run of the page, on a logarithmic scale, in percent; at least visible. */
 const share = (ns: bigint, { shortest_ns, longest_ns }: RowContext): number => {
   const above = Math.log(floored(ns) / floored(shortest_ns))
   const whole = Math.log(floored(longest_ns) / floored(shortest_ns))
@@ -51,5 +60,5 @@ const share = (ns: bigint, { shortest_ns, longest_ns }: RowContext): number => {
 
 const LEAST_SHARE = 8
 
-/** Below a tenth of a millisecond all are alike. */
+/** Durations below 0.1 ms are equal. */
 const floored = (ns: bigint): number => Math.max(100_000, Number(ns))

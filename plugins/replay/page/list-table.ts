@@ -2,22 +2,21 @@ import type { Gateway } from 'guard-gateway/core'
 import { costHead, type Html, html } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
-import { lasted } from './format.ts'
+import { runDuration } from './format.ts'
 import { FROM_START, isNewestFirst, linked } from './links.ts'
 import { listRow } from './list-row.ts'
 
-/** A page of the list. */
 export interface ListPage {
   readonly runs: readonly RunSummary[]
   readonly next_cursor: string | null
-  /** By trace id: what the first step of a run without a name asked for. */
+  /** Model or tool of the first step of unnamed runs, by trace id. */
   readonly steps: ReadonlyMap<string, string>
 }
 
-/** The runs as a table; each row can be chosen for comparison. */
+/** Table of runs; rows can be selected for a comparison. */
 export const listTable = (gateway: Gateway, ask: Ask, { runs, steps }: ListPage): Html => {
   const { now, query } = ask
-  const times = runs.map((run) => lasted(run, now)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const times = runs.map((run) => runDuration(run, now)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const [shortest_ns = 0n] = times
   const longest_ns = times.at(-1) ?? 0n
   const head = (label: string, sort: string, className = 'figure') => sortHead(query, label, sort, className)
@@ -25,7 +24,7 @@ export const listTable = (gateway: Gateway, ask: Ask, { runs, steps }: ListPage)
 <thead><tr>
 <th scope="col"><span class="hidden-label">Compare</span></th>
 ${head('Time', 'recorded', '')}
-<th scope="col" class="free">Run</th><th scope="col">Project</th><th scope="col">Status</th><th scope="col">Why</th>
+<th scope="col" class="free">Run</th><th scope="col">Project</th><th scope="col">Status</th><th scope="col">Failure</th>
 ${head('Duration', 'duration')}
 <th scope="col"><span class="hidden-label">Share of the longest</span></th>
 ${head('Tokens', 'tokens')}
@@ -38,7 +37,7 @@ ${runs.map((run) => listRow(run, { now, shortest_ns, longest_ns, step: steps.get
 </table>`
 }
 
-/** A column head that sorts by its column, greatest first, and when chosen again the other way round. */
+/** Column head that sorts descending; a second click sorts ascending. */
 const sortHead = (query: URLSearchParams, label: string, sort: string, className: string): Html => {
   const chosen = (query.get('sort') || 'recorded') === sort
   const falling = query.get('order') !== 'asc'
@@ -52,7 +51,7 @@ const sortHead = (query: URLSearchParams, label: string, sort: string, className
 
 const MAX_BACK = 20
 
-/** Links to the pages before and behind this one; each page knows the cursors of the last before it, so that "newer" is the one that was left for it; where it knows none, the list begins anew. */
+/** Links to the previous and next page. Each page carries the previous cursors, so that "newer" returns to the same page; without them it starts again. */
 export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
   const cursor = query.get('cursor') ?? ''
   const before = (query.get('back') ?? '').split('.').filter((one) => one !== '')

@@ -13,7 +13,7 @@ import { type ListPage, listTable, pageLinks } from './list-table.ts'
 import { pinForm } from './pin-button.ts'
 import { sessionHead } from './session-head.ts'
 
-/** The list of runs: search, filters, sums of a session, pins, selection for comparison. */
+/** List of runs: search, filters, session totals, pins, and selection for a comparison. */
 export const listPage = (gateway: Gateway, retention: Retention): Page => ({
   id: 'replay',
   path: '/replay',
@@ -22,20 +22,19 @@ export const listPage = (gateway: Gateway, retention: Retention): Page => ({
     const [found, session, kept, news] = await Promise.all([
       foundRuns(gateway, ask),
       sessionHead(gateway, ask),
-      keptText(gateway, retention),
-      newsOf(gateway, ask),
+      retentionText(gateway, retention),
+      newRunsNote(gateway, ask),
     ])
     return viewOf(gateway, ask, found, session, kept, news)
   },
 })
 
-/** A query that cannot be used. */
 interface Fault {
   readonly field: string | undefined
   readonly message: string
 }
 
-/** The page of runs that the query asks for, or what is wrong with it. */
+/** Runs of the query, or its error. */
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
     const asked = listQuery(query)
@@ -51,8 +50,8 @@ const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPag
   }
 }
 
-/** On a later page, where script tells of new runs; a list in another order has none before all others. */
-const newsOf = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html | undefined> => {
+/** Newest run for the "new runs" note of later pages; undefined for other sort orders. */
+const newRunsNote = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html | undefined> => {
   if (!query.get('cursor') || !isNewestFirst(query)) return undefined
   const { cursor: _cursor, ...wanted } = listQuery(query)
   try {
@@ -90,12 +89,12 @@ ${listTable(gateway, ask, page)}
 </div>`
 }
 
-/** Later pages stand still while runs arrive. */
+/** Later pages are not live. */
 const live = ({ query }: Ask): Html | '' => (query.has('cursor') ? '' : html` data-live="*"`)
 
 const emptyText = ({ calledAs }: Gateway, { query }: Ask): Html =>
   isNarrowed(query)
-    ? html`<p class="empty">No run matches. ${wholeText(query)}<a href="/replay">Clear the filters</a></p>`
+    ? html`<p class="empty">No run matches. ${exactMatchHint(query)}<a href="/replay">Clear the filters</a></p>`
     : html`<div class="empty"><p>No runs yet. Start an agent through Guard, or let a scenario run:</p>
 ${['run -- claude', 'playground run exact-loop'].map((words) => commandMark(`${calledAs.here} ${words}`))}</div>`
 
@@ -104,15 +103,15 @@ const commandMark = (command: string): Html =>
 
 const NAMES = ['project_id', 'agent_id', 'agent_name', 'task_id', 'session_id', 'tag', 'model', 'tool']
 
-/** What does not match because only a part of it was given. */
-const wholeText = (query: URLSearchParams): Html => {
+/** Hint that a filter compares whole values. */
+const exactMatchHint = (query: URLSearchParams): Html => {
   const word = query.get('q') ?? ''
   return html`${word !== '' && !word.includes('*') && html`Words are looked for whole; <code>pars*</code> finds what begins so. `}${NAMES.some((name) => query.get(name)) && 'Names are compared whole. '}`
 }
 
-/** How long runs are kept, and how much room they take. */
-const keptText = async (gateway: Gateway, { settings: { days, max_bytes } }: Retention): Promise<string> => {
+/** Retention and size of the store. */
+const retentionText = async (gateway: Gateway, { settings: { days, max_bytes } }: Retention): Promise<string> => {
   const bytes = bytesText(await gateway.storage.bytes())
-  const room = max_bytes === null ? bytes : `${bytes} of ${bytesText(max_bytes)}`
-  return `Kept ${days === null ? 'for ever' : `for ${days} days`}, ${room}`
+  const size = max_bytes === null ? bytes : `${bytes} of ${bytesText(max_bytes)}`
+  return `Kept ${days === null ? 'for ever' : `for ${days} days`}, ${size}`
 }

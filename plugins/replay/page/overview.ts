@@ -1,18 +1,18 @@
 import type { TreeSpan } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { TimelineView } from './timeline-view.ts'
-import { isWhole, type Window } from './window.ts'
+import { isFullRange, type Window } from './window.ts'
 
 const CELLS = 240
 const LANES = 5
 const LANE_HEIGHT = 6
 
-/** The whole run at a glance, a lane a level, errors above all else; the part that the timeline shows is framed. */
+/** Overview of the whole run, one lane per level. Errors have priority; the window of the timeline is framed. */
 export const overview = (view: TimelineView): Html => {
   const { window, trace } = view
   const lanes = lanesOf(trace.spans, window)
   const rects = lanes.flatMap((lane, level) => runsIn(lane).map(({ from, to, kind }) => rect(level, from, to, kind)))
-  return html`<svg id="overview" class="overview" height="${LANES * LANE_HEIGHT}" data-length="${window.length_ns}" aria-hidden="true">${rects}${!isWhole(window) && frame(window)}</svg>`
+  return html`<svg id="overview" class="overview" height="${LANES * LANE_HEIGHT}" data-length="${window.length_ns}" aria-hidden="true">${rects}${!isFullRange(window) && frame(window)}</svg>`
 }
 
 const percent = (cell: number): string => ((100 * cell) / CELLS).toFixed(2)
@@ -26,7 +26,7 @@ const frame = ({ from, to, length_ns }: Window): Html => {
   return html`<rect class="frame" x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="${LANES * LANE_HEIGHT}"/>`
 }
 
-/** What fills each cell of each lane: a kind, `error`, or nothing. */
+/** Content of each cell by lane: a kind, `error`, or nothing. */
 const lanesOf = (spans: readonly TreeSpan[], { origin_ns, length_ns }: Window): readonly string[][] => {
   const lanes = Array.from({ length: LANES }, () => new Array<string>(CELLS).fill(''))
   for (const { depth, start_ns, end_ns, kind, status } of spans) {
@@ -40,7 +40,7 @@ const lanesOf = (spans: readonly TreeSpan[], { origin_ns, length_ns }: Window): 
   return lanes
 }
 
-/** Errors show through everything; kinds that share a cell become none in particular. */
+/** Errors have priority; cells with several kinds have no kind. */
 const blended = (there: string, filling: string): string =>
   there === '' || there === filling || filling === 'error' ? filling : there === 'error' ? there : 'other'
 
@@ -53,7 +53,7 @@ interface Filled {
   readonly kind: string
 }
 
-/** Neighbouring cells with the same filling as one. */
+/** Merges adjacent cells with equal content. */
 const runsIn = (lane: readonly string[]): readonly Filled[] => {
   const runs: Filled[] = []
   let from = 0

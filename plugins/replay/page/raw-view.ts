@@ -8,7 +8,7 @@ import { indented } from './indented.ts'
 
 const MAX_CHARS = 200_000
 
-/** The beginning of a run's bundle as it would be exported; a short one a member a line. */
+/** Start of a run's exported bundle; a short one is indented. */
 export const rawView = (gateway: Gateway, trace: Trace): Html => {
   let text = ''
   for (const piece of writeTrace(gateway.registry(exportFormatKind).need('json'), trace)) {

@@ -10,9 +10,9 @@ import {
   counted,
   countMark,
   durationMark,
-  lasted,
   numbered,
   rowId,
+  runDuration,
   statusMark,
   timeMark,
   titleOf,
@@ -22,12 +22,12 @@ import { pinButton, pinForm } from './pin-button.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { tagsText } from './tags.ts'
 
-/** The first lines of a run's page: how it ended and why, what can be done with it, its sums, its tags. */
+/** Head of a run's page: status, failure, actions, totals and tags. */
 export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string | undefined): Html => {
   const { run } = trace
   const id = encodeURIComponent(run.trace_id)
   return html`<div class="head"><h1>${titleOf(run, step)}</h1>
-<p>${statusMark(run.status)}${why(trace, ask)}</p>
+<p>${statusMark(run.status)}${failureMark(trace, ask)}</p>
 <div class="acts">${pinForm(linked(urlOf(run.trace_id), ask.query, { part: null }))}${pinButton(run)} <a href="/replay/compare?left=${id}">Compare with…</a>
 <span class="exports">Export ${gateway
     .registry(exportFormatKind)
@@ -40,8 +40,8 @@ export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string |
 <div class="edits">${tagsForm(trace, ask)}${failureForm(trace, ask)}</div>`
 }
 
-/** The failure tag with the reason that a decision gave, and the span that shows it. */
-const why = (trace: Trace, ask: Ask): Html => {
+/** Failure tag with the reason of its decision and a link to its span. */
+const failureMark = (trace: Trace, ask: Ask): Html => {
   const { failure_tag, failure_evidence: evidence } = trace.run
   if (failure_tag === null) return html``
   const shape = shapeOfTrace(trace)
@@ -53,7 +53,7 @@ const why = (trace: Trace, ask: Ask): Html => {
   }`
 }
 
-/** The reason that the event gives which shows why a run failed, else the first reason among those of the span. */
+/** Reason of the evidence event, else the first reason of the span. */
 const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
   const reasons = events
     .filter(({ id }) => id === event_id)
@@ -63,7 +63,7 @@ const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
 }
 
 const sums = (gateway: Gateway, { run }: Trace, now: number): Html =>
-  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
+  html`${durationMark(runDuration(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
 
 const origin = ({ run }: Trace, { now }: Ask): Html =>
   html`<span class="quiet">started</span> ${timeMark(run.start_ns, now)} · <span class="quiet">project</span> <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">${run.project_id}</a>${

@@ -12,7 +12,7 @@ import { runHead } from './run-head.ts'
 import { timeline } from './timeline.ts'
 import { PAGE_ROWS } from './timeline-view.ts'
 
-/** One run: what it did over time, every event, its files, its bundle. Throws RUN_NOT_FOUND. */
+/** Page of a run: timeline, events, files, raw bundle. Throws RUN_NOT_FOUND. */
 export const runPage = (gateway: Gateway, cache: RunCache): Page => ({
   id: 'replay/run',
   path: '/replay/:trace_id',
@@ -20,7 +20,7 @@ export const runPage = (gateway: Gateway, cache: RunCache): Page => ({
     const trace = await cache.trace(ask.params.trace_id ?? '')
     const { run } = trace
     const step = run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined
-    // a long run stands still: to bring thousands of rows up to date takes longer than it changes
+    // long runs are not live, because an update of thousands of rows is slow
     const live = trace.spans.length <= PAGE_ROWS ? html` data-live="${run.trace_id}"` : ''
     const main = html`<div class="run"${live}>
 ${runHead(gateway, trace, ask, step)}

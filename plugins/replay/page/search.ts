@@ -1,7 +1,6 @@
 import { spanKinds, type Trace, type TreeSpan } from 'guard-gateway/core'
 import { type Shape, spanTitle } from './shape.ts'
 
-/** What is looked for in a run. */
 export interface SpanSearch {
   readonly words: readonly string[]
   readonly kinds: ReadonlySet<string>
@@ -15,7 +14,7 @@ export const spanSearch = (query: URLSearchParams): SpanSearch => ({
   kinds: new Set(query.getAll('kind').filter((kind) => spanKinds.some((known) => known === kind))),
 })
 
-/** Places of the spans that hold every word and are of one of the kinds; undefined where nothing is looked for. */
+/** Indexes of the spans that contain every word and have one of the kinds; undefined without a search. */
 export const matchesOf = (trace: Trace, shape: Shape, search: SpanSearch): ReadonlySet<number> | undefined => {
   if (search.words.length === 0 && search.kinds.size === 0) return undefined
   const places = new Set<number>()
@@ -30,7 +29,7 @@ const isMatch = (shape: Shape, span: TreeSpan, { words, kinds: wanted }: SpanSea
   return words.every((word) => text.includes(word))
 }
 
-/** Everything of a span that can be looked for, in lower case. */
+/** Searchable text of a span, in lower case. */
 const textOf = (shape: Shape, span: TreeSpan): string => {
   const { id, label, status, status_message, attributes, events } = span
   const parts = [spanTitle(shape, span), id, label, status, status_message, ...textsIn(attributes)]
@@ -41,7 +40,7 @@ const textOf = (shape: Shape, span: TreeSpan): string => {
 const textsIn = (attributes: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.values(attributes).flatMap((value) => (typeof value === 'object' ? [] : [String(value)]))
 
-/** The next place after `at` and the one before it, going round; undefined where there is none. */
+/** Next and previous match, cyclic; undefined without matches. */
 export const neighbours = (
   places: Iterable<number>,
   at: number,

@@ -5,7 +5,7 @@ import { shownField } from 'guard-gateway/lib/terminal'
 import { NS_PER_MS } from '../time.ts'
 import { costMark, countMark, durationMark, timeMark } from './format.ts'
 
-/** What is known of the session whose runs are listed, with its sums; undefined where the list is not that of a session. */
+/** Session of the listed runs with its totals; undefined if the list is not filtered by a session. */
 export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): Promise<Html | undefined> => {
   const name = query.get('session_id') ?? ''
   if (name === '') return undefined
@@ -26,7 +26,7 @@ export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): P
 </section>`
 }
 
-/** The session of this id or, if only one bears it, of this external id. */
+/** Session by id, or by an external id that is unique. */
 const known = async (storage: Reader, name: string): Promise<SessionRow | undefined> => {
   const row = await storage.get('sessions', name)
   if (row !== undefined) return row

@@ -1,22 +1,22 @@
 import type { Trace, TreeSpan } from 'guard-gateway/core'
 import { occurrencesOf } from '../read/occurrences.ts'
 
-/** What follows from a run's tree, by the place of each span in it. */
+/** Properties derived from a run's tree, by span index. */
 export interface Shape {
   readonly occurrences: ReadonlyMap<TreeSpan, number>
-  /** Id to place. */
+  /** Id to index. */
   readonly places: ReadonlyMap<string, number>
-  /** Place of the parent; -1 for the root. */
+  /** Index of the parent; -1 for the root. */
   readonly parents: Int32Array
-  /** 1: some span lies below. */
+  /** 1: the span has children. */
   readonly branches: Uint8Array
-  /** 1: it determined when the run ended. */
+  /** 1: the span is on the critical path. */
   readonly critical: Uint8Array
 }
 
 const shapes = new WeakMap<Trace, Shape>()
 
-/** The shape of a run, worked out once. */
+/** Computes the shape of a run once. */
 export const shapeOfTrace = (trace: Trace): Shape => {
   const known = shapes.get(trace)
   if (known !== undefined) return known
@@ -30,7 +30,7 @@ export const shapeOfTrace = (trace: Trace): Shape => {
   return shape
 }
 
-/** Parents by the order of the tree: the last span before that is one level higher. */
+/** Parent of each span: the last preceding span of the level above. */
 const parentsOf = (spans: readonly TreeSpan[]): Int32Array => {
   const above: number[] = []
   return Int32Array.from(spans, ({ depth }, at) => {
@@ -39,7 +39,7 @@ const parentsOf = (spans: readonly TreeSpan[]): Int32Array => {
   })
 }
 
-/** From the end of the run back: the child that ended last, then the last that had ended when it began, and the same within each. */
+/** Walks back from the end of the run: the child that ended last, then the last one that ended before it began, recursively. */
 const criticalPath = (spans: readonly TreeSpan[], parents: Int32Array): Uint8Array => {
   const critical = new Uint8Array(spans.length)
   const children = childrenByEnd(spans, parents)
@@ -57,7 +57,7 @@ const criticalPath = (spans: readonly TreeSpan[], parents: Int32Array): Uint8Arr
   return critical
 }
 
-/** Children by the place of their parent, what ended last first; what runs still before all others. */
+/** Children by parent index, the last to end first; running ones lead. */
 const childrenByEnd = (spans: readonly TreeSpan[], parents: Int32Array): ReadonlyMap<number, readonly number[]> => {
   const children = new Map<number, number[]>()
   for (const [at, parent] of parents.entries()) {

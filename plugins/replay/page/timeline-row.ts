@@ -4,7 +4,7 @@ import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { standingDecision } from '../read/decisions.ts'
 import { decisionClass } from './decisions.ts'
 import { isClosed, runLink, toggled } from './folding.ts'
-import { middled, numbered, rowId, statusMark } from './format.ts'
+import { middleEllipsis, numbered, rowId, statusMark } from './format.ts'
 import { spanTitle } from './shape.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { percentOf } from './window.ts'
@@ -12,7 +12,7 @@ import { percentOf } from './window.ts'
 const MAX_INDENT = 12
 const NAME_CHARS = 40
 
-/** A span as a row of the timeline. */
+/** Row of a span. */
 export const timelineRow = (view: TimelineView, at: number): Html => {
   const { trace, shape, matches, selected, base } = view
   const span = trace.spans[at] as TreeSpan
@@ -25,7 +25,7 @@ export const timelineRow = (view: TimelineView, at: number): Html => {
     shape.critical[at] === 1 && 'critical',
     matches !== undefined && !matches.has(at) && 'dim',
   ].filter((one) => one !== false)
-  return html`<tr id="${id}" data-row class="${classes.join(' ')}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${numbered(title, NAME_CHARS)}${span.label !== null && html` <i>${middled(span.label, NAME_CHARS)}</i>`}</a>${foldMark(view, span, at)}</th><td>${bar(view, span)}</td><td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
+  return html`<tr id="${id}" data-row class="${classes.join(' ')}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${numbered(title, NAME_CHARS)}${span.label !== null && html` <i>${middleEllipsis(span.label, NAME_CHARS)}</i>`}</a>${foldMark(view, span, at)}</th><td>${bar(view, span)}</td><td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
 }
 
 /** The kind of a span as a letter. */
@@ -39,7 +39,7 @@ const foldMark = ({ shape, folding, query }: TimelineView, span: TreeSpan, at: n
   return html`<a class="fold" href="${href}" aria-expanded="${String(!closed)}" aria-label="${closed ? 'Expand' : 'Collapse'}">${closed ? '▸' : '▾'}</a>`
 }
 
-/** The time a span took, as a rectangle within the window whose edge is always seen, and as words. */
+/** Bar of a span within the window, always visible, and its duration as text. */
 const bar = ({ window, trace }: TimelineView, { start_ns, end_ns, status, events }: TreeSpan): Html => {
   const from = percentOf(window, start_ns)
   const to = end_ns === null ? 100 : percentOf(window, end_ns)
@@ -53,12 +53,12 @@ const bar = ({ window, trace }: TimelineView, { start_ns, end_ns, status, events
   }${seen && events.length > 0 && decisionText(events, x, x + width)}</svg>`
 }
 
-/** A rectangle without any width would have no edge either. */
+/** A bar without width would be invisible. */
 const LEAST_PERCENT = 0.01
 
-/** Beyond this there is no room for a word behind the bar. */
+/** A label after the bar does not fit beyond this. */
 const LAST_PERCENT = 85
-/** Before this there is none in front of it either. */
+/** A label before the bar does not fit below this. */
 const FIRST_PERCENT = 12
 
 const decisionText = (events: TreeSpan['events'], from: number, to: number): Html | '' => {

@@ -7,11 +7,11 @@ import type { Changes } from './links.ts'
 import { neighbours } from './search.ts'
 import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
-import { isWhole, middleOf, zoomed } from './window.ts'
+import { isFullRange, middleOf, zoomed } from './window.ts'
 
 const KEPT = ['closed', 'open', 'from', 'to', 'all']
 
-/** Looking for spans, going from one to the next, opening, closing, zooming: links and one form, each with its key. */
+/** Search, navigation, folding and zoom as links and one form, with keyboard shortcuts. */
 export const timelineTools = (view: TimelineView, ask: Ask): Html => {
   const { query } = view
   return html`<div id="tools" class="tools">
@@ -42,7 +42,7 @@ const found = (view: TimelineView): Html => {
 ${step(view, before, '↑ previous', 'b')}${step(view, next, '↓ next', 'n')}<a href="${runLink(query, { find: null, kind: null })}">clear</a>`
 }
 
-/** A link for each kind that the run has; chosen ones alone stay bright. */
+/** Filter links for the kinds of the run; unselected ones are dimmed. */
 const kindLinks = ({ trace, query, search }: TimelineView): readonly Html[] => {
   const present = spanKinds.filter((kind) => trace.spans.some((span) => span.kind === kind))
   if (present.length < 2) return []
@@ -80,7 +80,7 @@ const zoomLinks = ({ query, window, trace, selected }: TimelineView): Html => {
     return runLink(query, whole ? { from: null, to: null } : { from: String(from), to: String(end) })
   }
   return html`<a href="${to(true)}"${key('+')} title="key +" aria-label="Zoom in">zoom +</a> ${
-    !isWhole(window) &&
+    !isFullRange(window) &&
     html`<a href="${to(false)}"${key('-')} title="key -" aria-label="Zoom out">−</a> <a href="${runLink(query, { from: null, to: null })}"${key('0')} title="key 0">whole run</a>`
   }`
 }

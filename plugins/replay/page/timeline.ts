@@ -11,7 +11,7 @@ import { timelineTools } from './timeline-tools.ts'
 import { PAGE_ROWS, type TimelineView, timelineView } from './timeline-view.ts'
 import { percentOf, ticksOf, type Window } from './window.ts'
 
-/** The spans of a run over time, and the one that is chosen. `part=details` leaves out all but that span, `part=frame` the rows: script has them already. */
+/** Timeline and the selected span. `part=details` omits everything else, `part=frame` only the rows: the script has them already. */
 export const timeline = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
   const view = timelineView(trace, ask.query, ask.now)
   const tools = timelineTools(view, ask)
@@ -21,7 +21,7 @@ export const timeline = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
 <div class="spans">
 ${overview(view)}
 ${long(view)}
-<table id="timeline" class="timeline" aria-rowcount="${view.seen.length}"${isLong(trace) && html` data-rows="${trace.spans.length}"`} data-selected="${selectedRow(view)}" data-origin="${view.window.origin_ns}" data-from="${view.window.from}" data-to="${view.window.to}"${view.matches !== undefined && html` data-finding`}${placesFor(view)}>
+<table id="timeline" class="timeline" aria-rowcount="${view.visible.length}"${isLong(trace) && html` data-rows="${trace.spans.length}"`} data-selected="${selectedRow(view)}" data-origin="${view.window.origin_ns}" data-from="${view.window.from}" data-to="${view.window.to}"${view.matches !== undefined && html` data-finding`}${placesFor(view)}>
 <thead><tr><th scope="col">Span</th><th scope="col" class="track"><span class="hidden-label">Time</span>${ticks(view.window)}</th><th scope="col" class="figure">Duration</th><th scope="col">Status</th></tr></thead>
 <tbody>
 ${ask.query.get('part') !== 'frame' && view.rows.map((at) => timelineRow(view, at))}</tbody>
@@ -39,35 +39,35 @@ const ticks = (window: Window): Html => {
     .map(([at, percent]) => html`<text x="${percent.toFixed(2)}%" y="12">${tickText(at)}</text>`)}</svg></div>`
 }
 
-/** Beyond this a text would be cut. */
+/** A later label would be clipped. */
 const LAST_TICK_PERCENT = 84
 
-/** A round time without its empty last part: `10 min`. */
+/** A round time without a zero remainder: `10 min`. */
 const tickText = (ns: bigint): string => (ns === 0n ? '0' : durationText(ns).replace(/ 00 \w+$|\.0(?= )/, ''))
 
 const isLong = ({ spans }: Trace): boolean => spans.length > PAGE_ROWS
 
 const selectedRow = ({ trace, selected }: TimelineView): string => rowId(trace.spans[selected]?.id ?? '')
 
-/** What script needs to mark the rows of a long run. */
+/** Data for the script that marks rows of a long run. */
 const placesFor = ({ query, matches, shape }: TimelineView): Html => {
   if (!query.has('all')) return html``
   const critical = [...shape.places.values()].filter((at) => shape.critical[at] === 1)
   return html` data-critical="${critical.join(',')}"${matches !== undefined && html` data-matches="${[...matches].join(',')}"`}`
 }
 
-/** Leads from the first rows of a long run to all of them, which only script can show at once. */
+/** Replaces the first rows of a long run by all rows, with a script only. */
 const long = ({ trace, query }: TimelineView): Html =>
   isLong(trace)
     ? html`<p class="long">${trace.spans.length.toLocaleString('en')} spans, ${PAGE_ROWS.toLocaleString('en')} on a page. <a id="load-all" hidden href="${runLink(query, { all: '1', after: null })}">Load all ${trace.spans.length.toLocaleString('en')}</a></p>`
     : html``
 
-const pages = ({ seen, rows, after, query }: TimelineView): Html => {
-  if (seen.length <= PAGE_ROWS) return html``
+const pages = ({ visible, rows, after, query }: TimelineView): Html => {
+  if (visible.length <= PAGE_ROWS) return html``
   const end = after + rows.length
   const link = (to: number, label: string) =>
     html`<a href="${runLink(query, { after: String(to), span: null, all: null })}">${label}</a>`
   return html`<nav class="pages" id="pages" aria-label="Rows">${after > 0 && link(Math.max(0, after - PAGE_ROWS), '← rows before')}
-<span class="quiet">rows ${(after + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${seen.length.toLocaleString('en')}</span>
-${end < seen.length && link(end, 'rows behind →')}</nav>`
+<span class="quiet">rows ${(after + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${visible.length.toLocaleString('en')}</span>
+${end < visible.length && link(end, 'rows behind →')}</nav>`
 }

@@ -8,21 +8,21 @@ const PLAIN_URL = /^https?:\/\/[^\s"'<>]+$/i
 
 /** Attributes as a table, the gateway's own last. */
 export const attributeTable = (attributes: Attributes): Html => {
-  const names = Object.keys(attributes).sort(ownLast)
+  const names = Object.keys(attributes).sort(gatewayLast)
   if (names.length === 0) return html`<p class="quiet">None.</p>`
   return html`<table class="attributes"><tbody>${names.map(
     (name) => html`<tr><th scope="row">${breakable(name)}</th><td>${valueMark(attributes[name])}</td></tr>`,
   )}</tbody></table>`
 }
 
-/** A dotted name that breaks between its words alone, where it can. */
+/** A dotted name that can break after each dot. */
 const breakable = (name: string): readonly Html[] =>
   name.split(/(?<=[._])/).map((word, at) => html`${at > 0 && raw`<wbr>`}${word}`)
 
-const isOwn = (name: string): number => (name.startsWith('guard.') ? 1 : 0)
-const ownLast = (a: string, b: string): number => isOwn(a) - isOwn(b) || (a < b ? -1 : a > b ? 1 : 0)
+const isGateway = (name: string): number => (name.startsWith('guard.') ? 1 : 0)
+const gatewayLast = (a: string, b: string): number => isGateway(a) - isGateway(b) || (a < b ? -1 : a > b ? 1 : 0)
 
-/** A value as text; never as markup. An address of the web is a link, a long text is folded. */
+/** A value as text, never as markup. A web address is a link; a long text is folded. */
 export const valueMark = (value: unknown): Html => {
   const text = typeof value === 'string' ? value : writeJson(value)
   if (PLAIN_URL.test(text) && URL.canParse(text))
@@ -41,6 +41,6 @@ const startOf = (text: string): string =>
     .slice(0, LONG_CHARS / 2)
     .toWellFormed()
 
-/** An id with a button that copies it. */
+/** An id with a copy button. */
 export const idMark = (id: string): Html =>
   html`<code>${id}</code> <button class="plain" data-copy="${id}">Copy</button>`

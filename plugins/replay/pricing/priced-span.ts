@@ -3,13 +3,13 @@ import { noUsage } from 'guard-gateway/core'
 import type { SpanRow } from '../tables.ts'
 import { countOf } from '../write/kind.ts'
 
-/** The names under which a span's model may have a price, the one that replied first. */
+/** Model names of a span for the price lookup; the responding model first. */
 export const modelsOf = (attributes: Attributes): readonly string[] =>
   ['gen_ai.response.model', 'gen_ai.request.model', 'model']
     .map((name) => attributes[name])
     .filter((name) => typeof name === 'string')
 
-/** The tokens that a span says it used; undefined if it says nothing of them. */
+/** Token usage of a span; undefined if unknown. */
 export const usageOf = (attributes: Attributes): Usage | undefined => {
   const count = (name: string): number => Number(countOf(attributes[`gen_ai.usage.${name}`]) ?? 0n)
   const all = countOf(attributes['gen_ai.usage.input_tokens'])
@@ -27,7 +27,7 @@ export const usageOf = (attributes: Attributes): Usage | undefined => {
   }
 }
 
-/** Attributes without the price that was put on them here; one that their writer named stays. */
+/** Attributes without a price that was added here; a price from the writer stays. */
 export const unpriced = (attributes: Attributes): Attributes => {
   if (attributes['guard.cost_source'] === undefined) return attributes
   const {
@@ -42,8 +42,8 @@ export const unpriced = (attributes: Attributes): Attributes => {
 const isHalf = ({ attributes = {} }: SpanDraft): boolean =>
   modelsOf(attributes).length > 0 !== (usageOf(attributes) !== undefined)
 
-/** What is stored of spans of which a client says the model or the use alone, by id; a model that was said before is nothing to price anew. */
-export const storedHalves = async (
+/** Stored spans by id, for updates that contain only the model or the usage. A known model needs no new price. */
+export const storedSpansOf = async (
   { owner, whole, stage, run, spans }: Fragment,
   { storage }: Gateway,
 ): Promise<ReadonlyMap<string, SpanRow>> => {

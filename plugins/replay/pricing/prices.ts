@@ -5,7 +5,7 @@ import { isShape } from 'guard-gateway/lib/json'
 import { readYamlOffThread, type Yaml } from 'guard-gateway/lib/yaml'
 import { replayErrors } from '../error-codes.ts'
 
-/** Prices of one model in millionths of the currency per million tokens. */
+/** Prices of a model in millionths of the currency per million tokens. */
 export interface Price {
   readonly input: bigint
   readonly output: bigint
@@ -15,14 +15,13 @@ export interface Price {
   readonly reasoning: bigint
 }
 
-/** A price file as read. */
 export interface Prices {
   /** First 12 hex digits of the file's SHA-256. */
   readonly version: string
   readonly currency: string
-  /** How many names and patterns it prices. */
+  /** Number of names and patterns. */
   readonly models: number
-  /** The price of a model: by its name, else by the longest pattern that fits. */
+  /** Price of a model by name, else by the longest matching pattern. */
   of(model: string): Price | undefined
 }
 
@@ -32,7 +31,7 @@ const MEMBERS: readonly string[] = ['version', 'currency', 'models']
 
 type Fault = (path: readonly (string | number)[], message: string) => GuardError
 
-/** Reads a price file. Rejects with INVALID_PRICING, or INVALID_YAML, line and column in its place. */
+/** Parses a price file. Rejects with INVALID_PRICING, or INVALID_YAML with line and column. */
 export const readPrices = async (text: string): Promise<Prices> =>
   pricesIn(await readYamlOffThread(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES }), text)
 
@@ -112,7 +111,7 @@ const units = (value: unknown, path: readonly (string | number)[], fault: Fault)
 
 const MILLION = 1_000_000n
 
-/** What this use costs, in millionths of the currency; half a millionth counts as one. Writes to the cache of no told lifetime count as short ones. */
+/** Cost in millionths of the currency, rounded half up. Cache writes without a lifetime count as short ones. */
 export const costOf = (price: Price, usage: Usage): bigint => {
   const { cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens } = usage
   const long = Math.min(cache_write_1h_tokens, cache_write_tokens)

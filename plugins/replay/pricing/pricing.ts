@@ -14,15 +14,15 @@ import { replayErrors } from '../error-codes.ts'
 import type { SpanRow } from '../tables.ts'
 import { countOf, mergedKind } from '../write/kind.ts'
 import { mergedAttributes } from '../write/merge.ts'
-import { modelsOf, storedHalves, unpriced, usageOf } from './priced-span.ts'
+import { modelsOf, storedSpansOf, unpriced, usageOf } from './priced-span.ts'
 import { costOf, type Prices, readPrices } from './prices.ts'
 
-/** Often enough for a change to be read and in force within a second. */
-const EVERY_MS = 500
-/** What a file that was never good means. */
+/** A change is in force within a second. */
+const POLL_MS = 500
+/** Consequence of a file that was never valid. */
 const NO_PRICES = 'Until it can be used every request costs 0, and rules about cost never match.'
 
-/** What health shows of the price file. */
+/** Health of the price file. */
 export interface PricingHealth {
   readonly status: 'ok' | 'error'
   readonly file: string | null
@@ -32,7 +32,7 @@ export interface PricingHealth {
   readonly error?: { readonly code: string; readonly message: string }
 }
 
-/** Prices model use by a file that is read again when it changes. A file that cannot be used leaves the last good one in force. */
+/** Prices of model usage from a file that is reloaded on change. An invalid file leaves the last valid one in force. */
 export class Pricing {
   readonly #gateway: Gateway
   readonly #file: string | undefined
@@ -47,17 +47,17 @@ export class Pricing {
     this.#file = file === '' ? undefined : file
   }
 
-  /** Reads the file, and looks from now on whether it has changed. */
-  async begin(): Promise<void> {
+  /** Reads the file, and polls it for changes. */
+  async start(): Promise<void> {
     await this.check()
-    if (this.#file !== undefined) this.#looking = setInterval(() => void this.check(), EVERY_MS).unref()
+    if (this.#file !== undefined) this.#looking = setInterval(() => void this.check(), POLL_MS).unref()
   }
 
   end(): void {
     clearInterval(this.#looking)
   }
 
-  /** Reads the file if it has changed; never rejects. */
+  /** Reads the file if it has changed. Never rejects. */
   check(): Promise<void> {
     this.#checking ??= this.#read().finally(() => {
       this.#checking = undefined
@@ -92,7 +92,7 @@ export class Pricing {
     if (known.message !== before) this.#gateway.fault(known, 'replay:pricing')
   }
 
-  /** What a model's use costs now; the first of these names that has a price counts. */
+  /** Current cost of usage; the first model with a price counts. */
   cost(models: readonly (string | null)[], usage: Usage): Cost {
     const price_version = this.#prices?.version ?? null
     for (const model of models) {
@@ -102,7 +102,7 @@ export class Pricing {
     return { cost_micro: 0, cost_source: 'unpriced', price_version }
   }
 
-  /** Prices a settled call and adds it to its session. */
+  /** Prices a settled call and adds the cost to its session. */
   settle(settled: Settled): void {
     const { call, reading, usage } = settled
     settled.cost = this.cost([reading.model, call.envelope.model], usage)
@@ -110,9 +110,9 @@ export class Pricing {
     if (row !== undefined) row.cost_micro += settled.cost.cost_micro
   }
 
-  /** The fragment with its model spans priced; a price that a span brings along stays. Where a span says its use or its model alone, the other is what is stored of it. */
+  /** Adds prices to the model spans of a fragment; a price from the writer stays. If a span has only usage or model, the stored span supplies the other. */
   async price(fragment: Fragment): Promise<Fragment> {
-    const olds = await storedHalves(fragment, this.#gateway)
+    const olds = await storedSpansOf(fragment, this.#gateway)
     const spans = fragment.spans.map((span) => this.#span(span, olds.get(span.id)))
     return spans.every((span, index) => span === fragment.spans[index]) ? fragment : { ...fragment, spans }
   }

@@ -2,7 +2,7 @@ import type { Trace, TreeSpan } from 'guard-gateway/core'
 import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
 import { type RunSummary, runSummary } from 'guard-gateway/lib/trace-file'
 
-/** Spans are paired by name, or by name and label where a shift by one call would pair different tools. */
+/** Pairs spans by name, or by name and label if a shift by one call would pair different tools. */
 export type Alignment = 'name' | 'label'
 
 /** One side of a row; nanoseconds. */
@@ -25,7 +25,7 @@ export interface ComparedRow {
   readonly right: ComparedSpan | null
   readonly status_changed: boolean
   readonly label_changed: boolean
-  /** Right minus left; null where a side is missing or runs. */
+  /** Right minus left; null if a side is missing or running. */
   readonly duration_delta_ns: bigint | null
 }
 
@@ -36,7 +36,7 @@ export interface ComparedEvents {
   readonly delta: number
 }
 
-/** Two runs side by side; every delta is right minus left. */
+/** Comparison of two runs; every delta is right minus left. */
 export interface Comparison {
   readonly left: RunSummary
   readonly right: RunSummary
@@ -63,7 +63,7 @@ export interface Comparison {
   readonly warnings: readonly { readonly code: 'different_projects'; readonly message: string }[]
 }
 
-/** Compares two runs span by span and by their totals, long ones in turns with other work. Whether they did the same task is not judged. */
+/** Compares two runs by spans and totals, and yields to other work. It does not judge whether both did the same task. */
 export const compare = async (
   left: Trace,
   right: Trace,
@@ -117,7 +117,7 @@ interface Numbered {
   readonly span: ComparedSpan
 }
 
-/** Spans by key, in tree order; numbered in order of start, equal starts in tree order. */
+/** Spans by key, in tree order; numbered by start, then by tree order. */
 const numbered = async (
   spans: readonly TreeSpan[],
   align: Alignment,
@@ -129,7 +129,7 @@ const numbered = async (
     occurrence: 0,
   }))
   const counts = new Map<string, number>()
-  // most spans of a tree stand in order of start: sorting them in one go takes little
+  // most spans are already in order of start, so this sort is fast
   const started = titled.toSorted((a, b) => order(a.span.start_ns, b.span.start_ns))
   await mapPaced(started, pace, (one) => {
     one.occurrence = (counts.get(one.title) ?? 0) + 1
@@ -151,7 +151,7 @@ const sideOf = ({ id, status, start_ns, end_ns, label }: TreeSpan): ComparedSpan
   label,
 })
 
-/** Rows in the left tree's order; what only the right has stands behind what precedes it there. */
+/** Rows in the left tree's order; spans of only the right side follow their predecessor. */
 const joined = async (
   left: ReadonlyMap<string, Numbered>,
   right: ReadonlyMap<string, Numbered>,

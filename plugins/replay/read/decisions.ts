@@ -1,6 +1,6 @@
 import type { TraceEvent } from 'guard-gateway/core'
 
-/** A decision as an event tells it. */
+/** The decision of an event. */
 export interface EventDecision {
   readonly decision: string
   /** Empty if there is none. */
@@ -11,7 +11,7 @@ export interface EventDecision {
   readonly reported: boolean
 }
 
-/** What an event says was decided; undefined for other events. */
+/** The decision of an event; undefined for other events. */
 export const decisionIn = ({ name, attributes, owner }: TraceEvent): EventDecision | undefined => {
   const decision = attributes.decision ?? attributes.action
   if (name !== 'policy.decision' || typeof decision !== 'string') return undefined
@@ -28,7 +28,7 @@ export const decisionIn = ({ name, attributes, owner }: TraceEvent): EventDecisi
   }
 }
 
-/** The word of the decision that stands over these events of a span: none for what was allowed. */
+/** The most important decision of a span's events; undefined if allowed. */
 export const standingDecision = (events: readonly TraceEvent[]): string | undefined => {
   for (const event of events) {
     const found = decisionIn(event)

@@ -1,13 +1,13 @@
 import type { TreeSpan } from 'guard-gateway/core'
 
-/** The number of each span within its name, from 1, in order of start, equal starts in tree order; as `compare` numbers them. */
+/** Number of each span within its name, from 1, by start, then by tree order; equal to those of `compare`. */
 export const occurrencesOf = (spans: readonly TreeSpan[]): ReadonlyMap<TreeSpan, number> => {
   const numbered = known.get(spans) ?? number(spans)
   known.set(spans, numbered)
   return numbered
 }
 
-/** Long runs are read in pages, each of which needs all numbers. */
+/** Cached, because each page of a long run needs all numbers. */
 const known = new WeakMap<readonly TreeSpan[], ReadonlyMap<TreeSpan, number>>()
 
 const number = (spans: readonly TreeSpan[]): ReadonlyMap<TreeSpan, number> => {

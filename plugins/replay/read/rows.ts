@@ -4,7 +4,7 @@ import { occurrencesOf } from './occurrences.ts'
 
 const PAGE = 2_000
 
-/** Columns of a tree row, in the order in which a row gives them. */
+/** Columns of a tree row, in order. */
 const rowColumns = [
   'id',
   'depth',
@@ -19,14 +19,14 @@ const rowColumns = [
   'decision',
 ] as const
 
-/** A page of a run's tree, a list of values a span. `next`: the row that the next page begins with; null at the end. */
+/** A page of a run's tree, one list of values per span. `next`: first row of the next page; null at the end. */
 export interface RowsPage {
   readonly columns: typeof rowColumns
   readonly rows: readonly (readonly unknown[])[]
   readonly next: number | null
 }
 
-/** The rows of a tree from `after` on, at most `limit` (2,000) of them. Occurrences count by name, in order of start. */
+/** At most `limit` (2,000) rows of a tree from `after` on. Occurrences count by name, in order of start. */
 export const rowsOf = ({ spans }: Trace, after = 0, limit = PAGE): RowsPage => {
   const occurrences = occurrencesOf(spans)
   const rows: (readonly unknown[])[] = []

@@ -1,7 +1,7 @@
 import type { Reader, Trace } from 'guard-gateway/core'
 import { readTrace, runById } from './run.ts'
 
-/** A run that nobody asks for anew is let go. */
+/** Lifetime of an unused entry. */
 const CACHE_MS = 30_000
 
 interface CacheEntry {
@@ -10,7 +10,7 @@ interface CacheEntry {
   readonly reading: Promise<Trace>
 }
 
-/** Remembers the run that was read last for as long as it has not changed: pages and scripts read long ones in pieces. */
+/** Caches the last read run while it is unchanged, because pages and scripts read long runs in parts. */
 export class RunCache {
   readonly #storage: () => Reader
   #entry: CacheEntry | undefined
@@ -20,7 +20,7 @@ export class RunCache {
     this.#storage = storage
   }
 
-  /** The whole run. Throws RUN_NOT_FOUND. */
+  /** The complete run. Throws RUN_NOT_FOUND. */
   async trace(trace_id: string): Promise<Trace> {
     const { revision } = await runById(this.#storage(), trace_id)
     if (this.#entry?.trace_id !== trace_id || this.#entry.revision !== revision)

@@ -13,7 +13,7 @@ import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'
 import { type RowRecords, recordPages, recordsOfRows, recordsOfSpan, type Source } from './run-records.ts'
 
-/** Rows of a run that are held at a time. */
+/** Rows of a run in memory at a time. */
 const PAGE_ROWS = 256
 
 interface SpanOutline extends Pick<TraceSpan, 'id' | 'parent_id' | 'start_ns'> {
@@ -28,13 +28,13 @@ type SpanInTree = Tree['spans'][number]
 type OrderedRecord = Leaving<SpanInTree, EventOutline, ArtifactOutline>
 
 /**
- * A stored run that is never held whole: of its records what their order follows from, some hundred bytes each, and a page
- * of them. Throws RUN_NOT_FOUND, also where the run is removed while it is read.
+ * Reads a stored run in pages. Memory holds the sort keys of its records, some hundred bytes each, and one page
+ * of records. Throws RUN_NOT_FOUND, also if the run is deleted during the read.
  */
 export const runReader = async (storage: Reader, trace_id: string): Promise<TraceReader> => {
   const run = await runById(storage, trace_id)
   const outline = new Outline()
-  // a run of a page is not read twice
+  // a run of one page is read once
   let all: Records | undefined = new Records(run)
   if (run.root_auto) outline.add(recordsOfSpan(defaultRootSpan(run)))
   for await (const page of recordPages(storage, trace_id, PAGE_ROWS)) {
@@ -48,10 +48,10 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
     run,
     async *pages(order) {
       const tree = await buildSpanTreePaced(run, run.root_span_id, outline)
-      const hand: Hand = { id: '', node: null }
+      const current: CurrentSpan = { id: '', node: null }
       for (const page of pagesOf(leavingOf(tree, order))) {
         const records = all ?? (await loaded(storage, run, page))
-        yield page.map((record) => recordOf(record, records, hand))
+        yield page.map((record) => recordOf(record, records, current))
       }
     },
   }
@@ -68,7 +68,7 @@ function* pagesOf(records: Iterable<OrderedRecord>): Generator<readonly OrderedR
   yield page
 }
 
-/** What the order of a run's records follows from. */
+/** Sort keys of a run's records. */
 class Outline {
   readonly spans: SpanOutline[] = []
   readonly events: EventOutline[] = []
@@ -81,7 +81,7 @@ class Outline {
   }
 }
 
-/** Records by their ids; one that is read from another table also by that row. */
+/** Records by id, or by the row of another table. */
 class Records {
   readonly #run: RunRow
   readonly #spans = new Map<string, TraceSpan>()
@@ -125,19 +125,19 @@ class Records {
 
 const keyOf = (id: string, from: Source): string => (from === undefined ? id : `${from.id} ${id}`)
 
-/** The span in hand: its events may be on the next page. */
-interface Hand {
+/** The current span: its events may be on the next page. */
+interface CurrentSpan {
   id: string
   node: TreeNode | null
 }
 
-const recordOf = (record: OrderedRecord, records: Records, hand: Hand): TraceRecord => {
+const recordOf = (record: OrderedRecord, records: Records, current: CurrentSpan): TraceRecord => {
   if (record.kind === 'span') {
-    hand.id = record.span.id
-    hand.node = records.node(record.span)
-    return { kind: 'span', span: hand.node }
+    current.id = record.span.id
+    current.node = records.node(record.span)
+    return { kind: 'span', span: current.node }
   }
-  const span = record.span?.id === hand.id ? hand.node : null
+  const span = record.span?.id === current.id ? current.node : null
   return record.kind === 'event'
     ? { kind: 'event', event: records.event(record.event), span }
     : { kind: 'artifact', artifact: records.artifact(record.artifact), span }

@@ -2,10 +2,10 @@ import type { Artifact, Reader, TraceEvent, TraceSpan } from 'guard-gateway/core
 import { type CallRecord, callRecords, type ToolRecord, toolRecords, traceOf } from 'guard-gateway/lib/trace'
 import { pagesOf } from '../write/stored-records.ts'
 
-/** The row of another table that a record is read from; undefined for a record with a row of its own. */
+/** The row of another table that contains a record; undefined for a record with its own row. */
 export type Source = { readonly table: 'calls' | 'mcp_audit'; readonly id: string } | undefined
 
-/** The records that one row tells: a call and a call of a tool are spans and an event. */
+/** Records of one row: a call or tool call has spans and an event. */
 export interface RowRecords {
   readonly spans: readonly TraceSpan[]
   readonly events: readonly TraceEvent[]
@@ -31,7 +31,7 @@ const recordsOfTool = (tool: ToolRecord): RowRecords => {
   return { ...none, spans: [span], events: [event], from: { table: 'mcp_audit', id: tool.id } }
 }
 
-/** All records of a run, so many rows at a time: spans, calls, calls of tools, events and artifacts, each as they were written. */
+/** All records of a run in pages: spans, calls, tool calls, events and artifacts, each in order of writing. */
 export async function* recordPages(
   storage: Reader,
   trace_id: string,
@@ -47,7 +47,7 @@ export async function* recordPages(
   for await (const page of pagesOf(storage, 'artifacts', where, rows)) yield page.map(recordsOfArtifact)
 }
 
-/** Rows of a run by their ids, of each table that it stands in. */
+/** Row ids of a run by table. */
 export interface RowIds {
   readonly spans: readonly string[]
   readonly events: readonly string[]
@@ -55,9 +55,9 @@ export interface RowIds {
   readonly sources: Iterable<NonNullable<Source>>
 }
 
-/** What these rows tell now; nothing of a row that is gone. */
+/** Current records of these rows; deleted rows have none. */
 export const recordsOfRows = async (storage: Reader, trace_id: string, ids: RowIds): Promise<readonly RowRecords[]> => {
-  // in the order of the key, which finds them without going through the run
+  // ordering by the key avoids a scan of the run
   const byId = (ids: readonly string[]) => ({
     where: { trace_id, id: { in: ids } },
     order: ['id', 'asc'] as const,

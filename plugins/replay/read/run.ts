@@ -19,7 +19,7 @@ export const runById = async (storage: Reader, trace_id: string): Promise<RunRow
   return run
 }
 
-/** A whole run as a tree; model requests are read from their records. Throws RUN_NOT_FOUND. */
+/** A complete run as a tree, including its model requests. Throws RUN_NOT_FOUND. */
 export const readTrace = async (storage: Reader, trace_id: string): Promise<Trace> => {
   const run = await runById(storage, trace_id)
   const stored = await storedRecords(storage, trace_id)

@@ -2,7 +2,7 @@ import type { Artifact } from './api.ts'
 import { Facts } from './facts.ts'
 import { newRecordId } from './ids.ts'
 import type { ArtifactRecord } from './records.ts'
-import { keptText } from './snapshot.ts'
+import { boundedText } from './snapshot.ts'
 
 export interface ArtifactTaken {
   /** Undefined if it cannot be recorded at all. */
@@ -23,8 +23,8 @@ export const artifactRecord = (artifact: Artifact, span_id: string | undefined):
     kind: 'artifact',
     id: newRecordId('art_'),
     span_id,
-    path: keptText(path),
-    mime_type: mimeType === undefined ? undefined : keptText(String(mimeType)),
+    path: boundedText(path),
+    mime_type: mimeType === undefined ? undefined : boundedText(String(mimeType)),
     size: isSize ? size : undefined,
     sha256: isDigest ? sha256?.toLowerCase() : undefined,
     facts,

@@ -1,4 +1,4 @@
-import { keptText } from './snapshot.ts'
+import { boundedText } from './snapshot.ts'
 
 /** What is recorded of something thrown. */
 export interface Thrown {
@@ -14,14 +14,14 @@ export interface Thrown {
 export const describeThrown = (thrown: unknown): Thrown => {
   if (typeof thrown !== 'object' || thrown === null) {
     const type = thrown === null ? 'null' : typeof thrown
-    return { type, message: keptText(String(thrown)), stack: undefined, code: type }
+    return { type, message: boundedText(String(thrown)), stack: undefined, code: type }
   }
   const type = textOf(thrown, 'name') ?? className(thrown)
   const stack = textOf(thrown, 'stack')
   return {
     type,
-    message: keptText(textOf(thrown, 'message') ?? ''),
-    stack: stack === undefined ? undefined : keptText(stack),
+    message: boundedText(textOf(thrown, 'message') ?? ''),
+    stack: stack === undefined ? undefined : boundedText(stack),
     code: textOf(thrown, 'code') ?? type,
   }
 }

@@ -1,19 +1,19 @@
 /** What a guard does when its process is about to end. */
-export interface Leaving {
+export interface ExitHandler {
   /** There is something to end or to send. */
   readonly hasWork: () => boolean
   /** Ends what is open and sends what waits, gives up the rest if this is `forGood`; resolves in good time whatever happens. */
-  readonly leave: (by: string, forGood: boolean) => Promise<void>
+  readonly exit: (by: string, forGood: boolean) => Promise<void>
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** Marks listeners of this library, also of another copy of it, so that none takes them for the application's. */
-const OURS = Symbol.for('guard-gateway.sdk.exit')
+const LISTENER_MARK = Symbol.for('guard-gateway.sdk.exit')
 
-const guards = new Set<Leaving>()
+const guards = new Set<ExitHandler>()
 
 /** Has `guard` told before the process ends, all guards by one set of listeners; returns how to stop that. */
-export const beforeLeaving = (guard: Leaving): (() => void) => {
+export const onExit = (guard: ExitHandler): (() => void) => {
   if (guards.size === 0) listen()
   guards.add(guard)
   return () => {
@@ -21,24 +21,24 @@ export const beforeLeaving = (guard: Leaving): (() => void) => {
   }
 }
 
-const leaveAll = async (by: string, forGood: boolean): Promise<void> => {
-  await Promise.all([...guards].map((guard) => guard.leave(by, forGood)))
+const exitAll = async (by: string, forGood: boolean): Promise<void> => {
+  await Promise.all([...guards].map((guard) => guard.exit(by, forGood)))
 }
 
 const onBeforeExit = (): void => {
   // with work the event is emitted again when that is done
-  if ([...guards].some((guard) => guard.hasWork())) void leaveAll('beforeExit', true)
+  if ([...guards].some((guard) => guard.hasWork())) void exitAll('beforeExit', true)
 }
 
 const onSignal = (signal: NodeJS.Signals): void => {
-  const applicationListens = process.listeners(signal).some((listener) => !(OURS in listener))
+  const applicationListens = process.listeners(signal).some((listener) => !(LISTENER_MARK in listener))
   // taken away at once, so that a second signal ends the process without delay
   if (!applicationListens) process.off(signal, onSignal)
-  void leaveAll(signal, !applicationListens).then(() => {
+  void exitAll(signal, !applicationListens).then(() => {
     if (!applicationListens) process.kill(process.pid, signal)
   })
 }
-Object.defineProperty(onSignal, OURS, { value: true })
+Object.defineProperty(onSignal, LISTENER_MARK, { value: true })
 
 const listen = (): void => {
   process.on('beforeExit', onBeforeExit)

@@ -1,5 +1,5 @@
 import type { Attributes } from './api.ts'
-import { keptText, type Plain, snapshot } from './snapshot.ts'
+import { boundedText, type Plain, snapshot } from './snapshot.ts'
 
 /** The gateway takes 256 attributes a record; one place is for the count of those left out. */
 const MAX_FACTS = 255
@@ -56,7 +56,7 @@ export class Facts {
       return
     }
     this.#size += size + name.length
-    this.#values.set(keptText(name), value)
+    this.#values.set(boundedText(name), value)
   }
 }
 

@@ -5,7 +5,7 @@ import { Backlog } from './backlog.ts'
 import { Cleaner, guardRedactor } from './cleaner.ts'
 import { Delivery } from './delivery.ts'
 import { GuardUseError } from './errors.ts'
-import { beforeLeaving } from './exit.ts'
+import { onExit } from './exit.ts'
 import { guardFetch } from './fetch.ts'
 import { contextHeaders } from './headers.ts'
 import { Openings } from './openings.ts'
@@ -62,9 +62,9 @@ class RecordingGuard implements Guard {
     })
     this.#unlisten =
       settings.enabled && settings.handleExit
-        ? beforeLeaving({
+        ? onExit({
             hasWork: () => this.#tracer.hasOpen || this.#sender.stats.queued > 0,
-            leave: (by, forGood) => this.#leave(by, EXIT_MS, forGood),
+            exit: (by, forGood) => this.#leave(by, EXIT_MS, forGood),
           })
         : () => {}
   }

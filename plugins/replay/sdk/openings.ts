@@ -5,7 +5,7 @@ import { isId, isName, isTraceId, newTraceId } from './ids.ts'
 import { Recording } from './recording.ts'
 import type { Report } from './reports.ts'
 import type { Settings } from './settings.ts'
-import { keptText } from './snapshot.ts'
+import { boundedText } from './snapshot.ts'
 import { type RemoteSpan, readTraceparent } from './trace-context.ts'
 
 /** What traces have in common that are opened without further word. */
@@ -37,7 +37,7 @@ export class Openings {
     const recording = new Recording(
       {
         trace_id: remote?.trace_id ?? this.#traceId(options.traceId),
-        name: keptText(String(name)),
+        name: boundedText(String(name)),
         project: this.#defaults.project,
         session_id: this.#sessionId(options.sessionId) ?? this.#defaults.sessionId,
         task_id: this.#id('taskId', options.taskId),
@@ -47,7 +47,7 @@ export class Openings {
       this.#defaults.live,
     )
     recording.root.facts.add(options.attributes)
-    for (const tag of options.tags ?? []) recording.tags.add(keptText(String(tag)))
+    for (const tag of options.tags ?? []) recording.tags.add(boundedText(String(tag)))
     return recording
   }
 

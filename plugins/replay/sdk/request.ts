@@ -1,15 +1,15 @@
 import type { IngestFault } from './errors.ts'
 
-/** How the gateway took one request. */
+/** Result of one request. */
 export type Answer =
   | { readonly taken: true }
   | {
       readonly taken: false
       readonly fault: IngestFault
       readonly message: string
-      /** Another try may go better. */
+      /** A retry may succeed. */
       readonly retry: boolean
-      /** How long the gateway asks to wait, ms. */
+      /** Delay that the gateway demands, ms. */
       readonly wait_ms: number
       readonly cause?: unknown
     }
@@ -18,7 +18,7 @@ export interface RequestOptions {
   readonly url: string
   readonly fetch: typeof globalThis.fetch
   readonly timeout_ms: number
-  /** Ends the request early. */
+  /** Aborts the request. */
   readonly signal: AbortSignal
 }
 
@@ -49,7 +49,7 @@ export const post = async (body: string, options: RequestOptions): Promise<Answe
 const exchange = async (body: string, { url, fetch }: RequestOptions, signal: AbortSignal): Promise<Answer> => {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
-  // read to its end, so that the connection serves the next request
+  // read completely, so that the connection is reusable
   const text = await response.text()
   if (response.ok) return { taken: true }
   const { code, message, path } = errorOf(text)
@@ -70,7 +70,7 @@ const unreached = (url: string, error: unknown): string =>
 
 const codeOf = (error: unknown): unknown => member(member(error, 'cause'), 'code')
 
-/** What fetch hides in the cause of its own error. */
+/** The cause of a fetch error. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
@@ -103,10 +103,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** A longer wait would be a gateway that is gone. */
+/** A longer delay counts as unavailable. */
 const MAX_WAIT_MS = 60_000
 
-/** `Retry-After` as seconds or as a date, in ms from now. */
+/** `Retry-After` (seconds or date) in ms from now. */
 const waitOf = (header: string | null): number => {
   if (header === null) return 0
   const wait = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()

@@ -4,9 +4,9 @@ import type { Delivery } from './delivery.ts'
 import type { Recording } from './recording.ts'
 import type { TraceRecord } from './records.ts'
 
-/** How long a request that is given up may take to end, ms. */
+/** Time limit for an aborted request, ms. */
 const GIVEN_UP_MS = 100
-/** Records that may go before the timer rings. */
+/** Records that trigger a send before the timer. */
 const SEND_AT = 100
 
 export interface SenderOptions {
@@ -14,21 +14,21 @@ export interface SenderOptions {
   readonly delivery: Delivery
   /** ms */
   readonly flush_ms: number
-  /** Longest wait for the gateway, ms. */
+  /** Maximum wait for the gateway, ms. */
   readonly timeout_ms: number
-  /** Runs something outside every asynchronous context of the user's. */
+  /** Runs work outside of the user's asynchronous contexts. */
   readonly outside: (work: () => void) => void
 }
 
-/** Sends what waits: after a while, when it is much, or when told to. */
+/** Sends queued records: after a delay, above a size, or on flush. */
 export class Sender {
   readonly #options: SenderOptions
   readonly #backlog: Backlog
   #timer: NodeJS.Timeout | undefined
   #running = false
-  /** Resolves when nothing is on its way. */
+  /** Resolves when nothing is in flight. */
   #idle: Promise<void> = Promise.resolve()
-  /** The trace whose records are on their way. */
+  /** The trace with records in flight. */
   #current: readonly Recording[] = []
   #onTheWay = 0
   #sent = 0
@@ -55,21 +55,21 @@ export class Sender {
     else if (this.#timer === undefined) this.#options.outside(() => this.#arm())
   }
 
-  /** Resolves when what was recorded of this trace so far is settled, at most `timeout_ms` later. */
+  /** Resolves when the records of this trace are settled, at most `timeout_ms` later. */
   async settled(recording: Recording): Promise<void> {
     this.#wake()
-    await within(this.#options.timeout_ms, recording.settled())
+    await withTimeout(this.#options.timeout_ms, recording.settled())
   }
 
-  /** Sends everything that waits; resolves when it is settled, at most `timeout_ms` later. */
+  /** Sends all queued records; resolves when they are settled, at most `timeout_ms` later. */
   async flush(timeout_ms: number = this.#options.timeout_ms): Promise<void> {
     const concerned = this.#backlog.release()
     this.#wake()
     const settled = [...concerned, ...this.#current].map((recording) => recording.settled())
-    await within(timeout_ms, Promise.all(settled))
+    await withTimeout(timeout_ms, Promise.all(settled))
   }
 
-  /** Gives up all that waits or is on its way, and the timer; resolves when all of it is counted. */
+  /** Drops all queued records and those in flight, and stops the timer; resolves when all are counted. */
   async abandon(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -77,7 +77,7 @@ export class Sender {
     this.#failed += entries.length
     for (const { recording } of entries) recording.settle(1)
     this.#options.delivery.abandon(entries.length)
-    if (this.#running) await within(GIVEN_UP_MS, this.#idle)
+    if (this.#running) await withTimeout(GIVEN_UP_MS, this.#idle)
   }
 
   #arm(): void {
@@ -90,7 +90,7 @@ export class Sender {
     this.#timer = undefined
     if (this.#running || this.#backlog.ready === 0) return
     this.#running = true
-    // writing a batch takes a while, and the user's code is what runs now
+    // encoding a batch takes time, so it runs after the user's code
     this.#idle = new Promise((resolve) =>
       this.#options.outside(() => void setImmediate(() => void this.#run().then(resolve))),
     )
@@ -112,8 +112,8 @@ export class Sender {
   }
 }
 
-/** Resolves with `work`, at the latest after `ms`; keeps the process alive until then. */
-const within = (ms: number, work: Promise<unknown>): Promise<void> =>
+/** Resolves with `work`, or after `ms`; keeps the process alive until then. */
+const withTimeout = (ms: number, work: Promise<unknown>): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
     void work.then(() => {

@@ -5,9 +5,9 @@ import type { Report } from './reports.ts'
 /** Where a gateway listens that is not told otherwise. */
 export const BASE_URL = 'http://127.0.0.1:8787'
 
-/** The options of a guard with everything filled in. */
+/** Options with defaults filled in. */
 export interface Settings {
-  /** Of the gateway: what may see `headers()`. */
+  /** Origin of the gateway, the only receiver of `headers()`. */
   readonly origin: string
   readonly ingestUrl: string
   readonly project: string | undefined
@@ -25,11 +25,10 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The gateway key, if there is one. */
 export const keyOf = (options: GuardOptions, env: Environment): string | undefined =>
   options.key ?? env.GUARD_GATEWAY_KEY
 
-/** Fills in options from the environment and the defaults. What cannot be used is reported; without an address the guard is off. */
+/** Fills in options from environment and defaults. Invalid options are reported; without an address the guard is disabled. */
 export const settingsOf = (options: GuardOptions, env: Environment, report: Report): Settings => {
   const base = addressOf(options.baseUrl ?? env.GUARD_URL ?? BASE_URL, report)
   const number = (name: 'flushMs' | 'maxQueue' | 'ingestTimeoutMs', otherwise: number): number => {
@@ -55,7 +54,7 @@ export const settingsOf = (options: GuardOptions, env: Environment, report: Repo
   }
 }
 
-/** The address, with a slash behind its path, so that paths can be added. */
+/** The address with a trailing slash, for relative paths. */
 const addressOf = (text: string, report: Report): URL | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

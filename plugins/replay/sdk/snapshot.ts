@@ -1,25 +1,24 @@
 import { cutBeforeRedaction } from 'guard-gateway/text'
 
-/** A value as JSON can hold it. */
+/** A JSON value. */
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [name: string]: Plain }
 
 /**
- * UTF-16 units of one text that are kept until it is sent: what is sent is shorter,
- * but redaction must see a secret whole that the limit cuts through.
+ * UTF-16 units of a text that are retained until it is sent. Sent text is shorter, but redaction must see a complete secret at the limit.
  */
 const KEPT_CHARS = 32_768
-/** Levels of nesting below the attributes themselves. */
+/** Nesting limit below the attributes. */
 const MAX_DEPTH = 30
-/** Values within one attribute. */
+/** Limit of values per attribute. */
 const MAX_VALUES = 5_000
 
-/** A text, bounded, for what is kept until it is sent. */
-export const keptText = (text: string): string =>
+/** Limits a text that waits to be sent. */
+export const boundedText = (text: string): string =>
   text.length <= KEPT_CHARS ? text : cutBeforeRedaction(text, KEPT_CHARS)
 
-/** How much one snapshot has taken up. */
+/** Size of one snapshot. */
 class Snapshot {
-  /** Roughly, UTF-16 units of its JSON. */
+  /** Approximate UTF-16 units of its JSON. */
   size = 0
   #values = 0
 
@@ -27,7 +26,7 @@ class Snapshot {
     if (++this.#values > MAX_VALUES) return this.#text('[too many values]')
     if (typeof value === 'object' && value !== null) return this.#object(value, depth)
     this.size += 8
-    if (typeof value === 'string') return this.#text(keptText(value))
+    if (typeof value === 'string') return this.#text(boundedText(value))
     if (typeof value === 'boolean' || value === null) return value
     if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
@@ -59,28 +58,28 @@ class Snapshot {
   }
 
   #members(object: object, depth: number): { readonly [name: string]: Plain } {
-    // without a prototype, `__proto__` is a name like any other
+    // without a prototype, `__proto__` is an ordinary name
     const copy: Record<string, Plain> = Object.create(null)
     for (const [name, value] of Object.entries(object)) {
       if (this.#values > MAX_VALUES) break
       const plain = this.take(value, depth + 1)
       if (plain === undefined) continue
       this.size += name.length
-      copy[keptText(name)] = plain
+      copy[boundedText(name)] = plain
     }
     return copy
   }
 }
 
-export interface Taken {
-  /** Undefined for what JSON leaves out: undefined, functions, symbols. */
+export interface SnapshotResult {
+  /** Undefined for values that JSON omits: undefined, functions, symbols. */
   readonly value: Plain | undefined
-  /** Roughly, UTF-16 units of its JSON. */
+  /** Approximate UTF-16 units of its JSON. */
   readonly size: number
 }
 
-/** A bounded copy of any value, as it is now. Never throws: what cannot be read is `[unreadable]`. */
-export const snapshot = (value: unknown): Taken => {
+/** A bounded copy of a value. Never throws: unreadable values become `[unreadable]`. */
+export const snapshot = (value: unknown): SnapshotResult => {
   const taker = new Snapshot()
   try {
     return { value: taker.take(value, 0), size: taker.size }

@@ -8,12 +8,12 @@ import { newRecordId } from './ids.ts'
 import type { Recording } from './recording.ts'
 import type { EventRecord, SpanRecord, TraceRecord } from './records.ts'
 import type { Report } from './reports.ts'
-import { keptText } from './snapshot.ts'
+import { boundedText } from './snapshot.ts'
 
-/** What a span needs of its guard. */
+/** Services of the guard for its spans. */
 export interface SpanHost {
   readonly report: Report
-  /** The last span that each thrown object has left. */
+  /** Last span of each thrown object. */
   readonly thrown: WeakMap<object, RecordedSpan>
   add(recording: Recording, record: TraceRecord): void
   ended(span: RecordedSpan): void
@@ -23,26 +23,26 @@ export interface SpanHost {
 export interface SpanPlace {
   readonly recording: Recording
   readonly record: SpanRecord
-  /** Where an exception goes that leaves this span: its parent, for a root the span it was opened in. */
+  /** Receiver of an exception that leaves this span: its parent, or for a root the span it was opened in. */
   readonly above: RecordedSpan | undefined
-  /** The root of a trace that was opened for this span alone, and ends with it. */
+  /** Root of a trace that was opened for this span and ends with it. */
   readonly alone?: RecordedSpan | undefined
   readonly byHand?: boolean
 }
 
 const STATUS = /^[a-z][a-z0-9_]{0,31}$/
 
-/** A span in the making; at the root of a trace it is the trace as well. */
+/** An open span; a root is also the trace. */
 export class RecordedSpan implements Trace {
   readonly recording: Recording
-  /** The guard's tracer: spans of two guards do not mix. */
+  /** Tracer of the guard: spans of two guards do not mix. */
   readonly host: SpanHost
   readonly #record: SpanRecord
   readonly #above: RecordedSpan | undefined
   readonly #alone: RecordedSpan | undefined
   readonly #byHand: boolean
   #told = false
-  /** A text, number or the like that was thrown through here; objects are remembered by the guard. */
+  /** A thrown primitive; the guard remembers objects. */
   #thrown: { readonly value: unknown } | undefined
 
   constructor(host: SpanHost, { recording, record, above, alone, byHand = false }: SpanPlace) {
@@ -68,7 +68,7 @@ export class RecordedSpan implements Trace {
     if (this.#isLate('event')) return
     const facts = new Facts()
     facts.add(attributes)
-    this.#happened(keptText(String(name)), facts)
+    this.#happened(boundedText(String(name)), facts)
   }
 
   set(attributes: Attributes): void {
@@ -82,7 +82,7 @@ export class RecordedSpan implements Trace {
       return
     }
     this.#record.status = status
-    if (message !== undefined) this.#record.message = keptText(String(message))
+    if (message !== undefined) this.#record.message = boundedText(String(message))
   }
 
   fail(error: unknown): void {
@@ -106,7 +106,7 @@ export class RecordedSpan implements Trace {
   }
 
   tag(...tags: readonly string[]): void {
-    if (!this.#isLate('tag')) for (const tag of tags) this.recording.tags.add(keptText(String(tag)))
+    if (!this.#isLate('tag')) for (const tag of tags) this.recording.tags.add(boundedText(String(tag)))
   }
 
   failureTag(tag: FailureTag): void {
@@ -133,7 +133,7 @@ export class RecordedSpan implements Trace {
     this.end()
   }
 
-  /** The exception left the callback, and with it the span. */
+  /** An exception left the callback and the span. */
   leave(error: unknown): void {
     if (this.hasEnded) return
     this.#fail(error)
@@ -161,7 +161,7 @@ export class RecordedSpan implements Trace {
     this.#happened('exception', facts, 'error')
   }
 
-  /** The exception came from a span below and has its event there; from now on it has been here as well. */
+  /** Whether an exception came from a child span, which has its event. The span is then recorded as its last. */
   #hasSeen(error: unknown): boolean {
     if ((typeof error === 'object' && error !== null) || typeof error === 'function') {
       const last = this.host.thrown.get(error)
@@ -192,7 +192,7 @@ export class RecordedSpan implements Trace {
     })
   }
 
-  /** Tells once that calls behind the end do nothing. */
+  /** Reports once that calls after the end have no effect. */
   #isLate(call: string): boolean {
     if (!this.hasEnded) return false
     if (!this.#told) this.#misused('SPAN_ENDED', `${call}() was called on a span that has ended, and did nothing.`)
@@ -207,7 +207,7 @@ export class RecordedSpan implements Trace {
 
 const ROOT: TraceRecord = { kind: 'root' }
 
-/** What follows the name in a call of `span()`. */
+/** Arguments of `span()` after the name. */
 export type SpanArguments<T> =
   | readonly [fn: (span: Span) => T]
   | readonly [attributes: Attributes | undefined, fn: (span: Span) => T]

@@ -6,19 +6,19 @@ import type { Openings } from './openings.ts'
 import type { Recording } from './recording.ts'
 import type { TraceRecord } from './records.ts'
 import type { Report } from './reports.ts'
-import { keptText } from './snapshot.ts'
+import { boundedText } from './snapshot.ts'
 import { RecordedSpan, type SpanHost } from './span.ts'
 
 export interface TracerOptions {
   readonly report: Report
   readonly openings: Openings
-  /** Takes what has ended; false of a guard that records nothing. */
+  /** Records an ended span; false if the guard is disabled. */
   readonly add: (recording: Recording, record: TraceRecord) => void
-  /** Resolves when what was recorded of the trace is ingested, or after the longest wait. */
+  /** Resolves when the trace is ingested, or after the maximum wait. */
   readonly ingested: (recording: Recording) => Promise<void>
 }
 
-/** Opens traces and spans, knows which one is current, and sees to it that they end. */
+/** Opens traces and spans, tracks the current one, and ends them. */
 export class Tracer implements SpanHost {
   readonly report: Report
   readonly thrown = new WeakMap<object, RecordedSpan>()
@@ -89,7 +89,7 @@ export class Tracer implements SpanHost {
         kind: 'span',
         id: newSpanId(),
         parent_id: above.id,
-        name: keptText(String(name)),
+        name: boundedText(String(name)),
         start_ns: recording.clock(),
         end_ns: undefined,
         status: 'ok',
@@ -108,7 +108,7 @@ export class Tracer implements SpanHost {
     this.#open.delete(span)
   }
 
-  /** Ends every open span as cancelled, children before their parents. */
+  /** Cancels every open span, children first. */
   cancelAll(by: string): void {
     for (const span of [...this.#open].reverse()) span.cancel(by)
   }
@@ -127,7 +127,7 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   'then' in value &&
   typeof value.then === 'function'
 
-/** The promise itself, which ends the span as it settles. Another thenable becomes a promise, as some begin their work anew with each `then`. */
+/** Returns the same promise and ends the span when it settles. Another thenable becomes a promise, because some start work on each `then`. */
 const watched = <T>(result: T & PromiseLike<unknown>, span: RecordedSpan): T => {
   const promise = result instanceof Promise ? result : Promise.resolve(result)
   promise.then(

@@ -3,7 +3,7 @@ import { type CallRecord, callRecords, traceOf } from 'guard-gateway/lib/trace'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
 
-/** An event in the one form in which events are delivered. */
+/** An event in its delivered form. */
 export const eventV1 = (
   event: Omit<TraceEvent, 'owner'>,
   run: Pick<RunRow, 'trace_id' | 'session_id' | 'project_id' | 'agent_id' | 'origin'>,
@@ -24,10 +24,9 @@ export const eventV1 = (
   attributes: event.attributes,
 })
 
-/** What `eventV1` makes. */
 export type EventV1 = ReturnType<typeof eventV1>
 
-/** The decision of a recorded call; undefined for one without a trace. */
+/** Decision of a stored call; undefined without a trace. */
 export const decisionOf = (record: CallRecord): EventV1 | undefined => {
   const trace = traceOf(record)
   if (trace === undefined) return undefined

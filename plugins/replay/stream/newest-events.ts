@@ -1,10 +1,10 @@
 import type { Reader, TraceEvent } from 'guard-gateway/core'
 import { toolRecords } from 'guard-gateway/lib/trace'
 
-/** Of each table. */
+/** Limit per table. */
 const MAX_EVENTS = 200
 
-/** The newest events of a run, those of its tool calls included, in order of time; none is older than `since_ns`, nanoseconds since 1970. */
+/** Newest events of a run and its tool calls, in chronological order; not older than `since_ns`, nanoseconds since 1970. */
 export const newestEvents = async (
   storage: Reader,
   trace_id: string,

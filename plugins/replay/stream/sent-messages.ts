@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { StreamKind } from './stream.ts'
 
-/** What is held of messages that were sent. */
+/** Limit of retained messages. */
 const MAX_MESSAGES = 1_000
 const MAX_CHARS = 524_288
 
@@ -11,13 +11,13 @@ interface Sent {
   readonly text: string
 }
 
-/** The last messages of a stream under the ids that they bear, for listeners whose connection broke. */
+/** Replay buffer of a stream's last messages by id, for reconnecting listeners. */
 export class SentMessages {
-  /** Ids of another process, or of another stream, are none of ours. */
+  /** Distinguishes ids of other processes and streams. */
   readonly #name = randomBytes(6).toString('hex')
   readonly #now: () => number
   #last = 0
-  /** Of each kind all messages behind this one are held. */
+  /** For each kind, all messages after this one are retained. */
   readonly #since: Record<StreamKind, number> = { runs: 0, events: 0 }
   #held: Sent[] = []
   #chars = 0
@@ -27,12 +27,12 @@ export class SentMessages {
     this.#now = now
   }
 
-  /** The id of the last message: its stream and number, and when that was, in milliseconds since 1970. */
+  /** Id of the last message: stream, number and time in milliseconds since 1970. */
   get id(): string {
     return `${this.#name}-${this.#last}-${this.#now()}`
   }
 
-  /** A new message with its id, as it is sent. */
+  /** Adds a message; returns it with its id, as sent. */
   add(kind: StreamKind, event: string, data: string): string {
     this.#last++
     const text = `id: ${this.id}\nevent: ${event}\ndata: ${data}\n\n`
@@ -42,7 +42,7 @@ export class SentMessages {
     return text
   }
 
-  /** The older half. */
+  /** Drops the older half. */
   #drop(): void {
     const gone = this.#held.splice(0, Math.ceil(this.#held.length / 2))
     for (const { text } of gone) this.#chars -= text.length
@@ -50,12 +50,12 @@ export class SentMessages {
     for (const kind of ['runs', 'events'] as const) this.#since[kind] = Math.max(this.#since[kind], last)
   }
 
-  /** Messages of this kind were not added for a while: who missed them cannot be told. */
+  /** Marks a gap in messages of this kind, so that reconnecting listeners get a reset. */
   forget(kind: StreamKind): void {
     this.#since[kind] = ++this.#last
   }
 
-  /** The messages of this kind behind the one with this id; undefined where they are not all held. */
+  /** Messages of a kind after an id; undefined if some are not retained. */
   after(kind: StreamKind, id: string): string | undefined {
     const [, name, digits] = ID.exec(id) ?? []
     const number = Number(digits)
@@ -67,7 +67,7 @@ export class SentMessages {
 
 const ID = /^([0-9a-f]{12})-(\d{1,15})-(\d{1,15})$/
 
-/** When the message with this id was sent, in milliseconds since 1970; undefined for an id of another form. */
+/** Send time of a message id, in milliseconds since 1970; undefined for an invalid id. */
 export const sentAt = (id: string): number | undefined => {
   const [, , , ms] = ID.exec(id) ?? []
   return ms === undefined ? undefined : Number(ms)

@@ -11,36 +11,36 @@ import { newestEvents } from './newest-events.ts'
 import { SentMessages, sentAt } from './sent-messages.ts'
 
 const MAX_LISTENERS = 32
-/** At most four messages a second for each run. */
-const GATHER_MS = 250
+/** At most four messages per second and run. */
+const THROTTLE_MS = 250
 const COMMENT_MS = 15_000
 const POLL_MS = 2_000
 const MAX_UNSENT = 65_536
 const POLL_ROWS = 200
-/** Events that are remembered, so that none is told again where its run is read. */
-const MAX_TOLD = 10_000
-/** Messages are still gathered so long for a listener that has gone: it may come back. */
+/** Limit of remembered events, which prevents duplicates. */
+const MAX_SENT_EVENTS = 10_000
+/** Messages are retained this long after the last listener disconnects, because it may reconnect. */
 const LINGER_MS = 60_000
 
-/** What a listener wants: changed runs, or every kept event. */
+/** Topic of a listener: changed runs, or every stored event. */
 export type StreamKind = 'runs' | 'events'
 
-/** Tells those who listen what is written. */
+/** Sends changes to listeners. */
 export class Stream {
   readonly #gateway: Gateway
   readonly #listeners = new Map<PassThrough, StreamKind>()
   readonly #changed = new Map<string, RunRow>()
-  #begun = false
-  #gathering: NodeJS.Timeout | undefined
+  #hasStartedCalls = false
+  #flushTimer: NodeJS.Timeout | undefined
   #timers: readonly NodeJS.Timeout[] = []
   #polled_ns = 0n
   readonly #sent: SentMessages
   #lingering: NodeJS.Timeout | undefined
   /** Milliseconds since 1970. */
   #events_until = 0
-  /** When the first of those who want events began to listen. */
+  /** Start of the first listener for events. */
   #events_since_ns = 0n
-  readonly #told = new LRU<true>(MAX_TOLD)
+  readonly #sentEvents = new LRU<true>(MAX_SENT_EVENTS)
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -51,25 +51,25 @@ export class Stream {
     return this.#listeners.size
   }
 
-  /** Whether somebody listens, or did a moment ago and may come back. */
-  get isHeard(): boolean {
+  /** Whether there are listeners, or recent ones that may reconnect. */
+  get hasListeners(): boolean {
     return this.#listeners.size > 0 || this.#lingering !== undefined
   }
 
-  /** The same of those who want events. */
-  get wantsEvents(): boolean {
-    if (!this.isHeard) return false
+  /** The same for listeners of events. */
+  get hasEventListeners(): boolean {
+    if (!this.hasListeners) return false
     for (const kind of this.#listeners.values()) if (kind === 'events') return true
     return this.#gateway.clock.tick() < this.#events_until
   }
 
   /**
-   * A new listener's bytes; `close` it when its connection ends. `last_id`: of the last message that it got before: first comes
-   * what it missed, or a `reset` where that is not known any more, and then the runs that were written since. Throws STREAM_FULL.
+   * Opens a stream for a listener; `close` it with its connection. `last_id`: last received message. The stream first sends
+   * missed messages, or a `reset` if they are unknown, and then the runs written since. Throws STREAM_FULL.
    */
   open(kind: StreamKind, last_id?: string): PassThrough {
     if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError(replayErrors.STREAM_FULL)
-    if (!(kind === 'events' ? this.wantsEvents : this.isHeard)) this.#forget(kind)
+    if (!(kind === 'events' ? this.hasEventListeners : this.hasListeners)) this.#forget(kind)
     const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
     this.#listeners.set(stream, kind)
     stream.on('error', () => {})
@@ -91,27 +91,25 @@ export class Stream {
     if (this.#listeners.size === 0) this.#lingering = setTimeout(() => this.#pause(), LINGER_MS).unref()
   }
 
-  /** A run was written. */
   runWritten(row: RunRow): void {
-    if (!this.isHeard) return
+    if (!this.hasListeners) return
     this.#changed.set(row.trace_id, row)
-    this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
+    this.#flushTimer ??= setTimeout(() => this.#flush(), THROTTLE_MS).unref()
   }
 
-  /** A model request has begun, of which nothing is written yet. */
-  callBegun(): void {
-    if (!this.isHeard) return
-    this.#begun = true
-    this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
+  /** A model request has started and nothing is stored yet. */
+  callStarted(): void {
+    if (!this.hasListeners) return
+    this.#hasStartedCalls = true
+    this.#flushTimer ??= setTimeout(() => this.#flush(), THROTTLE_MS).unref()
   }
 
-  /** An event was kept, or found to be kept by another process; one that was told is not told again. */
-  eventKept(event: EventV1): void {
-    this.#told.set(keyOf(event, event), true)
+  /** An event was stored, here or by another process; a known one is not sent again. */
+  eventStored(event: EventV1): void {
+    this.#sentEvents.set(keyOf(event, event), true)
     this.#send('events', this.#sent.add('events', 'event', writeJson(event)))
   }
 
-  /** Ends all streams. */
   end(): void {
     for (const stream of this.#listeners.keys()) stream.end()
     this.#listeners.clear()
@@ -119,29 +117,29 @@ export class Stream {
   }
 
   #flush(): void {
-    this.#gathering = undefined
+    this.#flushTimer = undefined
     const messages = Array.from(this.#changed.values(), (row) => this.#sent.add('runs', 'run.updated', dataOf(row)))
     this.#changed.clear()
-    if (this.#begun) messages.push(this.#sent.add('runs', 'call.begun', '{}'))
-    this.#begun = false
+    if (this.#hasStartedCalls) messages.push(this.#sent.add('runs', 'call.begun', '{}'))
+    this.#hasStartedCalls = false
     this.#send('runs', messages.join(''))
   }
 
   #send(kind: StreamKind | undefined, text: string): void {
     if (text === '') return
-    for (const [stream, wanted] of this.#listeners) {
-      if (kind !== undefined && wanted !== kind) continue
+    for (const [stream, topic] of this.#listeners) {
+      if (kind !== undefined && topic !== kind) continue
       if (stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
       else stream.write(text)
     }
   }
 
-  /** Nobody was told of this kind for a while. */
+  /** Drops the retained messages of a kind. */
   #forget(kind: StreamKind): void {
     this.#sent.forget(kind)
     if (kind === 'runs') return
     this.#events_since_ns = nowNs(this.#gateway.clock)
-    this.#told.clear()
+    this.#sentEvents.clear()
   }
 
   #resume(stream: PassThrough, kind: StreamKind, last_id: string): void {
@@ -156,7 +154,7 @@ export class Stream {
     if (kind === 'runs' && sent_at !== undefined) void this.#catchUp(stream, BigInt(sent_at) * NS_PER_MS)
   }
 
-  /** The runs that were written since then: to one who has begun anew, not by an id of their own. */
+  /** Sends runs written since then, without ids, to a listener after a reset. */
   async #catchUp(stream: PassThrough, since_ns: bigint): Promise<void> {
     try {
       const rows = await this.#since(since_ns)
@@ -187,14 +185,14 @@ export class Stream {
   #pause(): void {
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
-    clearTimeout(this.#gathering)
+    clearTimeout(this.#flushTimer)
     clearTimeout(this.#lingering)
-    this.#gathering = undefined
+    this.#flushTimer = undefined
     this.#lingering = undefined
     this.#changed.clear()
   }
 
-  /** Looks for what other processes have written since the last look. */
+  /** Reads what other processes have written since the last poll. */
   async poll(): Promise<void> {
     try {
       const rows = await this.#since(this.#polled_ns)
@@ -207,13 +205,13 @@ export class Stream {
 
   async #writtenElsewhere(row: RunRow): Promise<void> {
     this.runWritten(row)
-    if (!this.wantsEvents) return
+    if (!this.hasEventListeners) return
     for (const event of await newestEvents(this.#gateway.storage, row.trace_id, this.#events_since_ns))
-      if (!this.#told.has(keyOf(row, event))) this.eventKept(eventV1(event, row))
+      if (!this.#sentEvents.has(keyOf(row, event))) this.eventStored(eventV1(event, row))
   }
 }
 
-const RESET = writeJson({ message: 'What was sent before is not held any more. Read again what you show.' })
+const RESET = writeJson({ message: 'Earlier messages are no longer available. Reload what you show.' })
 
 const dataOf = ({ trace_id, project_id, session_id, origin, status, revision }: RunRow): string =>
   writeJson({ trace_id, project_id, session_id, origin, status, revision })

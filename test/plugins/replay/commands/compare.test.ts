@@ -60,7 +60,7 @@ describe('replay compare', () => {
     return { code, out: io.outText(), err: io.errText() }
   }
 
-  it('sets totals and spans side by side, right minus left, without control characters', async () => {
+  it('prints totals and spans, right minus left, without control characters', async () => {
     const { code, out, err } = await compare('left', 'right')
     assert.equal(code, 0)
     assert.match(out, /^ +left +right\nstatus +ok +error +changed\n/)
@@ -72,12 +72,12 @@ describe('replay compare', () => {
     assert.match(out, /\n\+ {2}command\.exec#1 +ok\n/)
     assert.match(err, /^warning: .*default and other/)
   })
-  it('leaves out what ended alike with --only-changed', async () => {
+  it('omits equal rows with --only-changed', async () => {
     const { out } = await compare('right', 'right', '--only-changed')
     assert.equal(out.trimEnd().split('\n').length, 8)
     assert.equal((await compare('right', 'right')).out.trimEnd().split('\n').length, 12)
   })
-  it('gives the answer itself with --json', async () => {
+  it('prints the response with --json', async () => {
     const { out, err } = await compare('left', 'right', '--json', '--quiet')
     assert.deepEqual(JSON.parse(out).summary, {
       both: 3,
@@ -88,13 +88,13 @@ describe('replay compare', () => {
     })
     assert.equal(err, '')
   })
-  it('names the run there is not, and the argument that is missing', async () => {
+  it('names a missing run or argument', async () => {
     const missing = await compare('left', 'nobody')
     assert.equal(missing.code, 1)
     assert.match(missing.err, /^error: .*nobody.*\(RUN_NOT_FOUND\)\n$/)
     assert.equal((await compare('left')).code, 2)
   })
-  it('asks the database once the gateway is gone', async () => {
+  it('reads the database if no gateway runs', async () => {
     await gateway.close()
     const { code, out } = await compare('left', 'right', '--only-changed')
     assert.equal(code, 0)

@@ -19,7 +19,7 @@ const heard = async (answers: readonly (readonly string[])[], most: number) => {
   const messages: Message[] = []
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    for await (const message of listen(url, { signal: ending.signal, onLost() {}, onBack() {} }))
+    for await (const message of listen(url, { signal: ending.signal, onLost() {}, onReconnected() {} }))
       if (messages.push(message) === most) ending.abort()
   } finally {
     server.closeAllConnections()
@@ -29,7 +29,7 @@ const heard = async (answers: readonly (readonly string[])[], most: number) => {
 }
 
 describe('listen', () => {
-  it('reads lines that end in LF, CRLF or CR, however they are cut', async () => {
+  it('reads lines that end in LF, CRLF or CR, in any chunks', async () => {
     const whole = ['event: a\ndata: 1\n\n', 'event: b\r\ndata: 2\r\n\r\n', 'event: c\rdata: 3\r\r', 'data: 4\n\n'].join(
       '',
     )
@@ -42,11 +42,11 @@ describe('listen', () => {
     assert.deepEqual((await heard([[whole]], 4)).messages, expected)
     assert.deepEqual((await heard([[...whole]], 4)).messages, expected)
   })
-  it('joins the lines of a message, and leaves out comments and messages without data', async () => {
+  it('joins the lines of a message, and skips comments and messages without data', async () => {
     const { messages } = await heard([[': hi\n\nid: 1\n\ndata: a\ndata\ndata:  b\n\n']], 1)
     assert.deepEqual(messages, [{ event: 'message', data: 'a\n\n b' }])
   })
-  it('asks again after the last message that came whole', async () => {
+  it('reconnects with the id of the last complete message', async () => {
     const { messages, ids } = await heard([['id: 7\rdata: a\r\r', 'id: 8\rdata: cut'], ['id: 8\ndata: b\n\n']], 2)
     assert.deepEqual(
       messages.map(({ data }) => data),

@@ -18,7 +18,7 @@ const started = (options: Readonly<Record<string, unknown>> = {}, { tty = true, 
 }
 
 describe('progress', () => {
-  it('is a line on the terminal that is drawn again and in the end removed', () => {
+  it('rewrites a terminal line and erases it at the end', () => {
     const { io, progress, step } = started()
     step(299, 100)
     assert.equal(io.errText(), '')
@@ -34,7 +34,7 @@ describe('progress', () => {
     assert.equal(io.outText(), '')
   })
 
-  it('counts what passes, and says how much where no total is known', async () => {
+  it('counts bytes, and prints the amount without a total', async () => {
     const { io, progress, step } = started({}, { total: 0 })
     const chunks = [Buffer.alloc(2_000), Buffer.alloc(1_500)]
     const passed: unknown[] = []
@@ -49,13 +49,13 @@ describe('progress', () => {
     assert.equal(io.errText(), '\rimporting 3.5 kB\u001b[K')
   })
 
-  it('writes ASCII where the locale has no more', () => {
+  it('writes ASCII if the locale lacks Unicode', () => {
     const { io, step } = started({}, { env: { LC_ALL: 'C' } })
     step(300, 500)
     assert.match(io.errText(), /\[##########\.{10}\] 50%/)
   })
 
-  it('is nothing where nobody looks, or nobody wants it', () => {
+  it('prints nothing without a terminal, or with --quiet', () => {
     const silent = [
       started({}, { tty: false }),
       started({}, { env: { CI: 'true' } }),

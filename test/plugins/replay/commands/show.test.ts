@@ -62,7 +62,7 @@ describe('replay show', () => {
     return out.trimEnd().split('\n')
   }
 
-  it('the spans as a tree over the time of the run, with what was decided, without control characters', async () => {
+  it('prints spans as a tree over time, with decisions, without control characters', async () => {
     const rows = await lines('run-2')
     const row = (name: string, drawn: string, took: string, rest: string): string =>
       `${name.padEnd(13)} ${drawn.padEnd(42)} ${took.padStart(8)} ${rest}`
@@ -75,7 +75,7 @@ describe('replay show', () => {
       row('    inner#1', `${' '.repeat(41)}│`, '0ms', 'ok'),
     ])
   })
-  it('what the gateway decided is not said by a client', async () => {
+  it('distinguishes decisions of the gateway from a client’s', async () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
     assert.equal((await gateway.request('POST', '/v1/chat/completions', body)).status, 502)
     const { json } = await gateway.request('GET', '/api/v1/runs?origin=gateway')
@@ -83,18 +83,18 @@ describe('replay show', () => {
     const [, , span] = await lines(run?.trace_id ?? '')
     assert.match(span ?? '', /^ {2}gen_ai\.request#1 .* allow$/)
   })
-  it('codes of a decision as they are, however narrow the terminal', async () => {
+  it('prints complete decision codes on any width', async () => {
     const { json } = await gateway.request('POST', '/api/demo/run', { scenario: 'error-retry', mode: 'shadow' })
     const { trace_ids } = json as { trace_ids: readonly string[] }
     for (const width of ['60', '80'])
       assert.match((await lines(trace_ids[0] ?? '', '--width', width)).join('\n'), / shadow_flag LOOP_ERROR_RETRY$/m)
   })
-  it('why a request of an agent was blocked, by the reason of its decision', async () => {
+  it('prints why an agent’s request was blocked', async () => {
     const { json } = await gateway.request('POST', '/api/demo/run', { scenario: 'exact-loop', mode: 'enforce' })
     const { trace_ids } = json as { trace_ids: readonly string[] }
     assert.match((await lines(trace_ids[0] ?? ''))[0] ?? '', / tag loop .*\(why: LOOP_EXACT in gen_ai\.request#3\)$/)
   })
-  it('spans by name and name#n with all below them, events at their instants', async () => {
+  it('selects spans by name and name#n with descendants, and events', async () => {
     const titles = async (...argv: readonly string[]) =>
       (await lines('run-2', ...argv)).slice(1).map((line) => line.split(/ {2,}[├│•]| [├│•]/, 1)[0]?.trim())
     assert.deepEqual(await titles('--spans', 'tool.call#2'), ['tool.call#2'])
@@ -114,7 +114,7 @@ describe('replay show', () => {
     assert.equal(code, 2)
     assert.match(err, /No span of the run is called nothing/)
   })
-  it('as wide as it is told to be, and refuses what is no width', async () => {
+  it('has the requested width, and rejects an invalid one', async () => {
     for (const width of ['60', '200'])
       for (const line of (await lines('run-2', '--width', width)).slice(1))
         assert.ok(line.length <= Number(width), line)
@@ -128,7 +128,7 @@ describe('replay show', () => {
     }
     for (const width of ['59', '1001', 'wide']) assert.equal((await show(['run-2', '--width', width])).code, 2, width)
   })
-  it('in colours on a terminal alone, and in ASCII where the locale has no more', async () => {
+  it('prints colours on a terminal only, and ASCII if the locale lacks Unicode', async () => {
     const red = '\u001b[31m'
     assert.ok((await show(['run-2'], { tty: true })).out.includes(`${red}error`))
     for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
@@ -139,7 +139,7 @@ describe('replay show', () => {
     assert.match(out, /\|-+\|/)
     assert.match(out, /^[\n -~]+$/)
   })
-  it('a run that there is not, and the answer itself', async () => {
+  it('names a missing run, and prints the response with --json', async () => {
     assert.equal((await show(['nobody'])).code, 1)
     assert.equal(JSON.parse((await show(['run-2', '--json'])).out).run.trace_id, 'run-2')
   })

@@ -58,7 +58,7 @@ describe('replay tail', () => {
     assert.equal((await gateway.request('POST', '/v1/chat/completions', body, headers)).status, 502)
   }
 
-  it('prints runs and decisions as they are stored, and ends well when interrupted', async () => {
+  it('prints runs and decisions as they are stored, and exits well when interrupted', async () => {
     const { io, code, interrupt } = tail({})
     await listening(2)
     await send('told', { session_id: 'ses_x', status: 'error' })
@@ -76,7 +76,7 @@ describe('replay tail', () => {
     assert.equal(io.errText(), '')
   })
 
-  it('tells a run once for each status, and an object a line with --json', async () => {
+  it('prints a run once per status, and one object per line with --json', async () => {
     const { io, code, interrupt } = tail({ project: 'p' })
     const json = tail({ project: 'p', json: true })
     await listening(4)
@@ -101,7 +101,7 @@ describe('replay tail', () => {
     for (const line of json.io.outText().trimEnd().split('\n')) assert.equal(JSON.parse(line).trace_id, 'twice')
   })
 
-  it('begins with what began since then, decisions alone where they are asked for', async () => {
+  it('starts with earlier runs, or decisions only, on request', async () => {
     await send('past', { project_id: 'since', status: 'ok' })
     await complete({ 'x-guard-project-id': 'since' })
     const runs = tail({ since: '1h', project: 'since' })
@@ -119,7 +119,7 @@ describe('replay tail', () => {
     assert.ok(!decisions.io.outText().includes('"past"'))
   })
 
-  it('ends well when nobody reads it any more', async () => {
+  it('exits well when its reader closes', async () => {
     const { io, code } = tail({})
     await listening(2)
     io.out.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
@@ -127,7 +127,7 @@ describe('replay tail', () => {
     assert.equal(io.out.listenerCount('error'), 0)
   })
 
-  it('says what to do where no gateway runs', async () => {
+  it('prints what to do without a gateway', async () => {
     await using refusing = await refusingPort()
     const address = `http://127.0.0.1:${refusing.port}`
     await assert.rejects(tail({}, address).code, {
@@ -136,11 +136,11 @@ describe('replay tail', () => {
     })
   })
 
-  it('ends with the error where what it asks for is refused', async () => {
+  it('exits with the error of a rejected stream', async () => {
     await assert.rejects(tail({ since: 'yesterday' }).code, { code: 'INVALID_FILTER' })
   })
 
-  it('connects again where the stream breaks, and goes on behind the last message', async () => {
+  it('reconnects a lost stream after the last message', async () => {
     const asked: IncomingMessage[] = []
     const message = (id: number, trace_id: string): string =>
       `id: ${id}\r\nevent: run.updated\r\ndata: ${JSON.stringify({ trace_id, status: 'ok', origin: 'api', project_id: 'p', session_id: null })}\r\n\r\n`

@@ -35,7 +35,7 @@ describe('a form with an import file', () => {
   const UI = '/ui/runs/import'
   const browser = { accept: 'text/html,application/xhtml+xml' }
 
-  it('is imported as the file itself would be, its fields saying how', async () => {
+  it('imports like the plain file, with options as fields', async () => {
     const first = await post(API, form(run('formed'), { project_id: 'mine' }))
     assert.equal(first.status, 201)
     assert.equal(first.answer.imported[0]?.trace_id, 'formed')
@@ -47,7 +47,7 @@ describe('a form with an import file', () => {
     assert.equal((json as { runs: unknown[] }).runs.length, 1)
   })
 
-  it('leads a browser on by 303 to a path of this server, and answers a program', async () => {
+  it('redirects a browser with 303, and answers a program with JSON', async () => {
     const shown = await post(UI, form(run('seen')), browser)
     assert.deepEqual([shown.status, shown.location], [303, '/replay?notice=runs-imported'])
     const back = await post(UI, form(run('seen'), { on_conflict: 'skip', return_to: '/replay?q=a#top' }), browser)
@@ -62,7 +62,7 @@ describe('a form with an import file', () => {
     assert.deepEqual([told.status, told.answer.imported[0]?.trace_id], [200, 'told'])
   })
 
-  it('comes back to a browser with what was chosen and typed, and the line and path that are wrong', async () => {
+  it('returns to a browser with its values, line and path of the error', async () => {
     const page = async (body: FormData): Promise<readonly [number, string]> => {
       const reply = await fetch(gateway.url + UI, { method: 'POST', body, headers: browser, redirect: 'manual' })
       assert.match(reply.headers.get('content-security-policy') ?? '', /default-src 'none'/)
@@ -91,7 +91,7 @@ describe('a form with an import file', () => {
     )
   })
 
-  it('is refused where it holds no file, too much, or what nobody asked for', async () => {
+  it('is rejected without a file, when too large, or with unknown fields', async () => {
     const refusals: readonly (readonly [string | FormData, number, string, Record<string, string>?])[] = [
       [form(run('odd'), {}, 'other'), 400, 'INVALID_IMPORT'],
       [form(''), 400, 'INVALID_IMPORT'],

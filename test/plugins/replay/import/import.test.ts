@@ -64,7 +64,7 @@ const content = ({ run: { attributes, ...summary }, spans, events, artifacts }: 
 
 describe('POST /api/v1/runs/import', () => {
   for (const format of ['json', 'jsonl', 'otel'])
-    it(`brings back what ${format} exported, under new ids`, async () => {
+    it(`restores what ${format} exported, under new ids`, async () => {
       const before = await run('original')
       const { imported } = expecting<ImportAnswer>(201, await send(await exported('original', format)))
       const [one] = imported
@@ -79,7 +79,7 @@ describe('POST /api/v1/runs/import', () => {
       assert.ok(after.spans.every(({ id, owner }) => owner === 'client' && before.spans.every((old) => old.id !== id)))
     })
 
-  it('keeps ids where nothing stands in their way, and names an equal run', async () => {
+  it('retains free ids, and names an identical run', async () => {
     const file = (await exported('original', 'json')).replaceAll('"original"', '"elsewhere"')
     const [first] = expecting<ImportAnswer>(201, await send(file, '?project_id=mine')).imported
     assert.deepEqual([first?.trace_id, first?.remapped], ['elsewhere', false])
@@ -90,14 +90,14 @@ describe('POST /api/v1/runs/import', () => {
   })
 
   for (const id of ['.', '..', 'import', 'compare'])
-    it(`gives another id to a run that no page could show: ${id}`, async () => {
+    it(`assigns another id to a run without a valid page address: ${id}`, async () => {
       const file = JSON.stringify({ schema: 'trace.v1', run: { trace_id: id } })
       const [one] = expecting<ImportAnswer>(201, await send(file, '?on_conflict=fail')).imported
       assert.deepEqual([one?.remapped, one?.source_trace_id], [true, id])
       assert.equal((await run(one?.trace_id)).run.source_trace_id, id)
     })
 
-  it('skips or fails where asked to', async () => {
+  it('skips or fails on request', async () => {
     const file = await exported('original', 'jsonl')
     const { imported, skipped } = expecting<ImportAnswer>(200, await send(file, '?on_conflict=skip'))
     assert.deepEqual([imported, skipped], [[], [{ source_trace_id: 'original', existing_trace_id: 'original' }]])
@@ -107,7 +107,7 @@ describe('POST /api/v1/runs/import', () => {
     refused(400, 'INVALID_ID', await send(file, '?project_id=a%20b'))
   })
 
-  it('imports several runs of a file or none', async () => {
+  it('imports several runs of a file atomically', async () => {
     const line = (trace_id: string, more: object = {}) =>
       `${JSON.stringify({ type: 'run', schema: 'trace.v1', trace_id, ...more })}\n`
     const span = (trace_id: string, end: string) =>
@@ -124,7 +124,7 @@ describe('POST /api/v1/runs/import', () => {
     refused(404, 'RUN_NOT_FOUND', await bench.send('GET', '/api/v1/runs/r'))
   })
 
-  it('hides secrets, derives what is derived and keeps what was said', async () => {
+  it('redacts secrets, derives derived fields, and retains explicit ones', async () => {
     const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
     const file = {
       schema: 'trace.v1',
@@ -144,7 +144,7 @@ describe('POST /api/v1/runs/import', () => {
     assert.ok(!JSON.stringify(spans.map(({ attributes }) => attributes)).includes('sk-ant'))
   })
 
-  it('refuses a secret where an id belongs, and in the project it is sent to', async () => {
+  it('rejects a secret as an id or project', async () => {
     const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
     const file = { schema: 'trace.v1', run: { trace_id: 'secret-ids' } }
     refused(400, 'INVALID_ID', await send(JSON.stringify(file), `?project_id=${secret}`))
@@ -157,12 +157,12 @@ describe('POST /api/v1/runs/import', () => {
     refused(404, 'RUN_NOT_FOUND', await bench.send('GET', '/api/v1/runs/secret-ids'))
   })
 
-  it('takes a compressed file', async () => {
+  it('accepts a compressed file', async () => {
     const file = gzipSync(await exported('original', 'json'))
     expecting(201, await send(file, '', { 'content-encoding': 'gzip' }))
   })
 
-  it('refuses what is no export file, with line and code', async () => {
+  it('rejects other files, with line and code', async () => {
     refused(400, 'INVALID_IMPORT', await send('hello'))
     refused(400, 'INVALID_IMPORT', await send(Buffer.from([0xff, 0xfe, 0xfd])))
     refused(400, 'INVALID_IMPORT', await bench.send('POST', '/api/v1/runs/import'))

@@ -46,7 +46,7 @@ describe('a large import file', () => {
   const send = (file: string, query = ''): Promise<Answer> => bench.send('POST', `/api/v1/runs/import${query}`, file)
   const padded = (text: string): string => text.padEnd(LARGE)
 
-  it('comes in whole, exact and in order, whichever thread read it', async () => {
+  it('is imported completely, exactly and in order, on either thread', async () => {
     const file = large({ type: 'event', trace_id: 'large', span_id: 's1499', name: 'e' })
     assert.ok(file.length > LARGE)
     const { imported } = expecting<ImportAnswer>(201, await send(file))
@@ -70,7 +70,7 @@ describe('a large import file', () => {
     assert.equal(names.get(child?.parent_id ?? ''), 'tool-499')
   })
 
-  it('is refused with the code, line and path that a small one is refused with', async () => {
+  it('is rejected with the code, line and path of a small one', async () => {
     const cases: readonly (readonly [last: object, code: string, path: string])[] = [
       [span(7), 'DUPLICATE_ID', '/id'],
       [span(1_500, { parent_id: 's1500' }), 'PARENT_CYCLE', '/parent_id'],
@@ -91,17 +91,17 @@ describe('a large import file', () => {
     ])
   })
 
-  it('is looked at on the thread of requests where its format names no module', async () => {
+  it('is read on the main thread if its format has no module', async () => {
     const { imported } = expecting<ImportAnswer>(201, await send(padded('local mine ')))
     assert.equal(imported[0]?.trace_id, 'mine')
   })
 
-  it('that takes more memory than an import has is refused, and the gateway goes on', async () => {
+  it('beyond the memory limit is rejected, and the gateway continues', async () => {
     refused(413, 'BODY_TOO_LARGE', await send(padded('greedy ')))
     expecting(200, await bench.send('GET', '/api/v1/runs'))
   })
 
-  it('holds no other request up while it is read', async () => {
+  it('does not block other requests', async () => {
     const gate = join(folder, 'open')
     let done = false
     const importing = send(padded(`waiting ${gate} `)).finally(() => {
@@ -114,7 +114,7 @@ describe('a large import file', () => {
     assert.equal(expecting<ImportAnswer>(201, await importing).imported[0]?.trace_id, 'waited')
   })
 
-  it('of many small runs lets others in while they are taken in', async () => {
+  it('of many small runs yields to other work', async () => {
     const runs = Array.from({ length: 50 }, (_, n) => line({ type: 'run', schema: 'trace.v1', trace_id: `small-${n}` }))
     let now = 0
     // each look at the clock finds that the work was long enough
@@ -134,7 +134,7 @@ describe('a large import file', () => {
     assert.ok(turns >= 5 * runs.length, `${turns} turns`)
   })
 
-  it('ends when its client leaves, and the next one has its turn', async () => {
+  it('stops when its client disconnects, and the next one starts', async () => {
     const gateway = await startGateway({ plugins: [waiting] })
     try {
       const asked = request(`${gateway.url}/api/v1/runs/import`, { method: 'POST', agent: false })
@@ -150,7 +150,7 @@ describe('a large import file', () => {
     }
   })
 
-  it('waits for its turn, where not too many wait already', async () => {
+  it('waits for its turn, up to a limit', async () => {
     const gate = join(folder, 'turn')
     const all = Array.from({ length: 6 }, () => send(padded(`waiting ${gate} `)))
     refused(503, 'OVERLOADED', await Promise.race(all))
@@ -160,7 +160,7 @@ describe('a large import file', () => {
     expecting(201, await send('local late '))
   })
 
-  it('ends when the gateway closes', async () => {
+  it('stops when the gateway closes', async () => {
     const closing = await startReplay({ plugins: [waiting] })
     const importing = closing.send('POST', '/api/v1/runs/import', padded(`waiting ${join(folder, 'never')} `))
     expecting(200, await closing.send('GET', '/api/v1/runs'))

@@ -37,7 +37,7 @@ const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels -
 const texts = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`k${n}`, 'a '.repeat(4_096)]))
 const many = Object.fromEntries(Array.from({ length: 257 }, (_, n) => [`k${n}`, n]))
 
-describe('a bad span of an import file', () => {
+describe('an invalid span of an import file', () => {
   const cases: readonly (readonly [what: string, spans: readonly object[], code: string, path: string])[] = [
     ['an id that stands twice', [good, span({ id: 'good' })], 'DUPLICATE_ID', 'id'],
     ['its own parent', [good, span({ parent_id: 'odd' })], 'PARENT_CYCLE', 'parent_id'],
@@ -49,7 +49,7 @@ describe('a bad span of an import file', () => {
     ['attributes that are text', [good, span({ attributes: '{}' })], 'INVALID_IMPORT', 'attributes'],
   ]
   for (const [what, spans, code, key] of cases)
-    it(`with ${what} is refused with line and path, and nothing is stored`, async () => {
+    it(`with ${what} is rejected with line and path, and nothing is stored`, async () => {
       const before = await count()
       const member = key === '' ? '' : `/${key}`
       const inBundle = refused(400, code, await send(bundle(...spans)))
@@ -59,7 +59,7 @@ describe('a bad span of an import file', () => {
       assert.equal(await count(), before)
     })
 
-  it('of OTLP is refused in the same way', async () => {
+  it('of OTLP is rejected likewise', async () => {
     const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', name: 'a' }
     const odd = { ...ids, spanId: 'b7ad6b7169203332', startTimeUnixNano: '9', endTimeUnixNano: '8' }
     const time = refused(400, 'INVALID_TIME', await send(otlp(ids, odd)))
@@ -83,7 +83,7 @@ describe('a bad span of an import file', () => {
   })
 })
 
-describe('a circle, a cut, a foreign file', () => {
+describe('a cyclic, truncated or foreign file', () => {
   const circle = [
     span({ id: 'a', parent_id: 'b' }),
     span({ id: 'b', parent_id: 'c' }),
@@ -101,7 +101,7 @@ describe('a circle, a cut, a foreign file', () => {
     ['an unknown version', bundle(good).replace('trace.v1', 'trace.v2'), 'UNKNOWN_SCHEMA', 1],
   ]
   for (const [what, text, code, line] of refusals)
-    it(`${what} is refused: ${code}`, async () => {
+    it(`${what} is rejected: ${code}`, async () => {
       assert.equal(refused(400, code, await send(text)).line, line)
       assert.equal(await count(), 0)
     })
@@ -114,7 +114,7 @@ describe('a circle, a cut, a foreign file', () => {
     ['more text than is kept', texts, 'TOO_MANY_ATTRIBUTES'],
   ]
   for (const [what, attributes, code] of limits)
-    it(`a record with ${what} is refused and named, and nothing is stored`, async () => {
+    it(`a record with ${what} is rejected and named, and nothing is stored`, async () => {
       const before = await count()
       const other = '{"type":"run","schema":"trace.v1","trace_id":"other"}'
       for (const query of ['', '?dry_run=true']) {
@@ -125,7 +125,7 @@ describe('a circle, a cut, a foreign file', () => {
       assert.equal(await count(), before)
     })
 
-  it('a run with more spans than one may have is refused before it is taken in', async () => {
+  it('a run with too many spans is rejected before it is stored', async () => {
     const spans = Array.from({ length: 50_002 }, (_, n) => ({ id: `s${n}`, name: 'x' }))
     const error = refused(409, 'RUN_FULL', await send(lines(...spans)))
     assert.match(error.message, /"bad" has 50002 spans/)
@@ -135,8 +135,8 @@ describe('a circle, a cut, a foreign file', () => {
   })
 })
 
-describe('what an import repairs', () => {
-  it('text that no store can hold, exact integers, hostile names, long values', async () => {
+describe('an import repairs', () => {
+  it('invalid text, exact integers, hostile names, long values', async () => {
     const text = `{"schema":"trace.v1","run":{"trace_id":"mended","name":"a\\u0000b\\ud800"},"spans":[
       {"id":"s","name":"x","start_ns":${T0},"end_ns":${T0 + 1n},"attributes":
         {"big":12345678901234567890,"nul\\u0000":"\\udfff","__proto__":{"polluted":true},"long":"${'y'.repeat(9_000)}"}}]}`

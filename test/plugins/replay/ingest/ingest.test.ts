@@ -20,7 +20,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       bench.send('POST', '/api/v1/traces', body, headers)
     const run = async (id: string): Promise<Bundle> => expecting(200, await bench.send('GET', `/api/v1/runs/${id}`))
 
-    it('makes a run with a root and ids out of nothing', async () => {
+    it('creates a run with a root and ids from an empty trace', async () => {
       const answer = expecting<TraceAnswer>(201, await post({}))
       assert.match(answer.trace_id, /^[0-9a-f]{32}$/)
       assert.equal(answer.url, `/replay/${answer.trace_id}`)
@@ -35,7 +35,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       )
     })
 
-    it('takes every name of a session that the headers of model requests take', async () => {
+    it('accepts every session name that request headers accept', async () => {
       for (const label of ['night run', 'ночной №1', 'x'.repeat(512)]) {
         const id = derivedId('ses_', 'shop', label)
         const { run: early } = expecting<TraceAnswer>(201, await post({ project_id: 'shop', session_id: label }))
@@ -50,7 +50,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
         assert.equal(refused(400, 'INVALID_ID', await post({ session_id: label })).path, '/session_id')
     })
 
-    it('keeps nested spans below an automatic root, nanoseconds digit for digit', async () => {
+    it('stores nested spans below an implicit root, with exact nanoseconds', async () => {
       const body = {
         trace_id: 'nested',
         project_id: 'shop',
@@ -91,7 +91,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       )
     })
 
-    it('takes an explicit root, also one that comes later', async () => {
+    it('accepts an explicit root, also later', async () => {
       await post({ trace_id: 'late-root', spans: [{ id: 'a', name: 'tool.call', parent_id: 'root' }] })
       await post({ trace_id: 'late-root', spans: [{ id: 'root', name: 'agent.run', status: 'error' }] })
       const { run: summary, spans } = await run('late-root')
@@ -105,7 +105,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual([summary.status, summary.span_count], ['error', 2])
     })
 
-    it('changes nothing when the same request comes again', async () => {
+    it('changes nothing on a repeated request', async () => {
       const body = {
         trace_id: 'again',
         spans: [{ id: 's', name: 'command.exec', start_ns: at(0), events: [{ id: 'e', name: 'x', time_ns: at(1) }] }],
@@ -118,7 +118,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual(await run('again'), first)
     })
 
-    it('merges what comes later: given fields replace, absent ones stay, attributes key by key', async () => {
+    it('merges later fields: present ones replace, absent ones stay, attributes by key', async () => {
       await post({
         trace_id: 'm',
         name: 'first',
@@ -135,7 +135,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual([spans[1]?.attributes, spans[1]?.end_ns], [{ a: 1, b: 3 }, T0 + 9n])
     })
 
-    it('counts tokens once where a span around a model request tells them too', async () => {
+    it('counts tokens once if an enclosing span repeats them', async () => {
       const use = (tokens: number) => ({ 'gen_ai.usage.input_tokens': tokens, 'guard.cost_micro': tokens })
       await post({
         trace_id: 'once',
@@ -153,7 +153,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.equal((await run('once')).run.input_tokens, 107)
     })
 
-    it('takes a span of any name for a model request where it names the model, unless its operation is another', async () => {
+    it('treats a span with a model as a model request, unless its operation differs', async () => {
       const use = { 'gen_ai.request.model': 'm-1', 'gen_ai.usage.input_tokens': 3 }
       await post({
         trace_id: 'by-model',
@@ -172,7 +172,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.equal(summary.input_tokens, 3)
     })
 
-    it('derives a failure tag, lets an explicit one win, and derives again on null', async () => {
+    it('derives a failure tag, prefers an explicit one, and derives again on null', async () => {
       await post({ trace_id: 'tag', spans: [{ id: 's', name: 'x', status: 'timeout' }] })
       const derived = (await run('tag')).run
       assert.deepEqual([derived.failure_tag, derived.failure_tag_source], ['timeout', 'derived'])
@@ -185,7 +185,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.equal((await run('tag')).run.failure_tag, null)
     })
 
-    it('hides secrets wherever they stand, and says what it cut', async () => {
+    it('redacts secrets everywhere, and reports truncation', async () => {
       const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
       const answer = expecting<TraceAnswer>(
         201,
@@ -209,13 +209,13 @@ for (const backend of ['memory', 'sqlite'] as const) {
       )
     })
 
-    it('reads a compressed body and names the project by header', async () => {
+    it('reads a compressed body and the project header', async () => {
       const body = gzipSync(JSON.stringify({ trace_id: 'zipped' }))
       expecting(201, await post(body, { 'content-encoding': 'gzip', 'x-guard-project-id': 'by-header' }))
       assert.equal((await run('zipped')).run.project_id, 'by-header')
     })
 
-    it('keeps a member named __proto__ and integers beyond 2^53', async () => {
+    it('retains a member named __proto__ and large integers', async () => {
       const body =
         '{"trace_id":"proto","spans":[{"name":"x","attributes":{"__proto__":{"a":1},"big":9007199254740993}}]}'
       expecting(201, await post(body))
@@ -223,7 +223,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.ok(text.includes('"__proto__":{"a":1}') && text.includes('9007199254740993'))
     })
 
-    it('writes many at once without losing one', async () => {
+    it('handles concurrent requests without loss', async () => {
       await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           bench.send('POST', '/api/v1/spans', { trace_id: 'many', id: `s${index}`, name: 'tool.call' }),

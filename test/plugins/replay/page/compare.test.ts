@@ -29,7 +29,7 @@ before(async () => {
 })
 after(() => bench.close())
 
-test('differences are worded, right minus left, and swapping turns them round', async () => {
+test('differences are right minus left, and swapping negates them', async () => {
   const text = await bench.page('/replay/compare?left=old&right=new')
   assert.match(textOf(text), /Duration 12\.4 s 10\.3 s 2\.1 s faster/)
   assert.match(textOf(text), /Status ✕ error ✓ ok changed/)
@@ -37,7 +37,7 @@ test('differences are worded, right minus left, and swapping turns them round', 
   assert.match(textOf(await bench.page('/replay/compare?left=new&right=old')), /Duration 10\.3 s 12\.4 s 2\.1 s slower/)
 })
 
-test('spans are paired by name and number, with a link to each side', async () => {
+test('spans are paired by name and number, with links to both sides', async () => {
   const text = await bench.page('/replay/compare?left=old&right=new')
   assert.deepEqual(rowIds(text), ['row-agent.run#1', 'row-tool.call#1', 'row-tool.call#2', 'row-command.exec#1'])
   assert.equal(
@@ -48,7 +48,7 @@ test('spans are paired by name and number, with a link to each side', async () =
   assert.equal(textOf(partOf(text, 'row-command.exec#1')), '− command.exec#1 ✕ error 2.0 s – only left')
 })
 
-test('chips leave rows out, and spans can be paired by label too', async () => {
+test('chips filter rows, and spans can be paired by label', async () => {
   const rows = async (query: string) => rowIds(await bench.page(`/replay/compare?left=old&right=new&${query}`))
   assert.deepEqual(await rows('rows=slower'), ['row-tool.call#1'])
   assert.deepEqual(await rows('rows=left'), ['row-command.exec#1'])
@@ -57,13 +57,13 @@ test('chips leave rows out, and spans can be paired by label too', async () => {
   assert.ok((await rows('align=label')).includes('row-tool.call[read_file]#1'))
 })
 
-test('of two chosen in the list the older is the left one', async () => {
+test('the older of two selected runs is on the left', async () => {
   const text = await bench.page('/replay/compare?run=new&run=old')
   assert.match(text, /<span class="quiet">Left<\/span> <a href="\/replay\/old">before<\/a>/)
   await bench.page('/replay/compare?run=new&run=old&run=other', 400)
 })
 
-test('with one side chosen the other is offered among the runs of its project', async () => {
+test('with one side selected the runs of its project are listed', async () => {
   const text = await bench.page('/replay/compare?left=old')
   assert.deepEqual(rowIds(text), ['run-new'])
   assert.match(text, /href="\/replay\/compare\?left=old&amp;right=new"/)
@@ -71,23 +71,23 @@ test('with one side chosen the other is offered among the runs of its project', 
   assert.match(textOf(await bench.page('/replay/compare')), /No run is chosen/)
 })
 
-test('runs of two projects are compared with a warning, and one that is not there is named', async () => {
+test('runs of two projects give a warning, and a missing run an error', async () => {
   assert.match(await bench.page('/replay/compare?left=old&right=other'), /belong to two projects, demo and elsewhere/)
   assert.match(await bench.page('/replay/compare?left=old&right=none', 404), /There is no run &quot;none&quot;/)
 })
 
-test('how much longer a run takes that has not ended is not known yet', async () => {
+test('the difference of a running run is unknown', async () => {
   await bench.trace({ trace_id: 'going', project_id: 'demo', status: 'running', spans: [] })
   const text = textOf(await bench.page('/replay/compare?left=old&right=going'))
   assert.match(text, /Duration 12\.4 s running not known yet/)
 })
 
-test('an address that asks for no rows there are shows all of them', async () => {
+test('an address with an unknown filter shows all rows', async () => {
   for (const rows of ['none-such', 'constructor', '__proto__', 'hasOwnProperty'])
     assert.equal(rowIds(await bench.page(`/replay/compare?left=old&right=new&rows=${rows}`)).length, 4, rows)
 })
 
-test('where more runs can be compared with than are shown, it says so', async () => {
+test('a limited list of runs says so', async () => {
   for (let at = 0; at < 51; at++) await bench.trace({ trace_id: `many-${at}`, project_id: 'many' })
   const text = await bench.page('/replay/compare?left=many-0')
   assert.equal(rowIds(text).length, 50)

@@ -14,7 +14,7 @@ after(() => bench.close())
 const run = async (): Promise<RunSummary> =>
   expecting<{ readonly run: RunSummary }>(200, await bench.send('GET', '/api/v1/runs/a%2Fb')).run
 
-test('a run is pinned and let go, and one is told', async () => {
+test('a run can be pinned and unpinned, with a notice', async () => {
   const pinned = await bench.form('/ui/runs/a%2Fb/pin', { pinned: 'true', return_to: '/replay?q=first' })
   assert.equal(pinned.status, 303)
   assert.equal(pinned.headers.location, '/replay?q=first&notice=run-pinned#run-a/b', 'the list, at the run')
@@ -27,13 +27,13 @@ test('a run is pinned and let go, and one is told', async () => {
   assert.equal((await run()).pinned, false)
 })
 
-test('tags are saved, trimmed and each once', async () => {
+test('tags are trimmed, deduplicated and saved', async () => {
   const answer = await bench.form('/ui/runs/a%2Fb/tags', { tags: ' nightly , slow,, nightly' })
   assert.equal(answer.headers.location, '/replay/a%2Fb?notice=run-tags-saved')
   assert.deepEqual((await run()).tags, ['nightly', 'slow'])
 })
 
-test('tags that hold commas or begin with quotes stay as they are when they are saved unchanged', async () => {
+test('quoted tags do not change when saved again', async () => {
   const tags = ['plain', 'a, b', '"quoted" word', '"', 'say "hi", then']
   await bench.trace({ trace_id: 'tagged', tags })
   const shown = /name="tags" value="([^"]*)"/.exec(await bench.page('/replay/tagged'))?.[1] ?? ''
@@ -42,7 +42,7 @@ test('tags that hold commas or begin with quotes stay as they are when they are 
   assert.deepEqual(run.tags, tags)
 })
 
-test('tags that cannot be taken come back as they were typed, with what is wrong', async () => {
+test('invalid tags return to the form with an error', async () => {
   const tags = `fine, ${'x'.repeat(65)}`
   const { status, text } = await bench.form('/ui/runs/a%2Fb/tags', { tags })
   assert.equal(status, 422)
@@ -53,7 +53,7 @@ test('tags that cannot be taken come back as they were typed, with what is wrong
   assert.deepEqual((await run()).tags, ['nightly', 'slow'])
 })
 
-test('a failure tag is set by hand, and found by rule again', async () => {
+test('a failure tag can be set, and derived again', async () => {
   await bench.form('/ui/runs/a%2Fb/failure-tag', { failure_tag: 'timeout' })
   assert.equal((await run()).failure_tag, 'timeout')
   assert.match(await bench.page('/replay/a%2Fb'), /<option value="timeout" selected>/)
@@ -62,12 +62,12 @@ test('a failure tag is set by hand, and found by rule again', async () => {
   assert.equal((await bench.form('/ui/runs/a%2Fb/failure-tag', { failure_tag: 'sad' })).status, 422)
 })
 
-test('a form for a run that is not there says so', async () => {
+test('a form for a missing run gives an error', async () => {
   assert.equal((await bench.form('/ui/runs/none/pin', { pinned: 'true' })).status, 404)
   assert.equal((await bench.form('/ui/runs/a%2Fb/pin', { pinned: 'perhaps' })).status, 422)
 })
 
-test('the import page tells what is taken, and leads to the import', async () => {
+test('the import page lists formats and redirects to the import', async () => {
   assert.equal((await bench.send('GET', '/ui/runs/import')).headers.location, '/replay/import')
   const text = await bench.page('/replay/import')
   assert.match(text, /action="\/ui\/runs\/import" enctype="multipart\/form-data"/)

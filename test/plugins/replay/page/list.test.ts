@@ -16,14 +16,14 @@ const run = (trace_id: string, more: object = {}) => ({
   ...more,
 })
 
-test('an empty list tells the next command, to be copied', async () => {
+test('an empty list has a command to copy', async () => {
   const empty = await startPages()
   const text = await empty.page('/replay')
   assert.match(text, /<code>guard run -- claude<\/code> <button data-copy="guard run -- claude">/)
   await empty.close()
 })
 
-test('a row holds name, status, reason with its evidence, duration, tokens, cost and session', async () => {
+test('a row has name, status, failure with evidence, duration, tokens, cost and session', async () => {
   await bench.trace(
     run('row', {
       project_id: 'demo',
@@ -53,7 +53,7 @@ test('a row holds name, status, reason with its evidence, duration, tokens, cost
   assert.match(row, /formaction="\/ui\/runs\/row\/pin" name="pinned" value="true"/)
 })
 
-test('a run without a name is called by what its first step asked for', async () => {
+test('an unnamed run has the model or tool of its first step as title', async () => {
   await bench.trace({
     trace_id: 'nameless',
     project_id: 'nameless',
@@ -65,7 +65,7 @@ test('a run without a name is called by what its first step asked for', async ()
   )
 })
 
-test('filters of the address are those of the interface, and the form keeps them', async () => {
+test('the filters equal those of the API, and the form retains them', async () => {
   await bench.trace(run('found', { spans: [{ name: 'step', attributes: { note: 'pelican' } }] }))
   const text = await bench.page('/replay?q=pelican&status=&sort=duration&agent_name=')
   assert.deepEqual(rowIds(text), ['run-found'])
@@ -80,7 +80,7 @@ test('filters of the address are those of the interface, and the form keeps them
   assert.match(textOf(await bench.page('/replay?project_id=nam')), /No run matches\. Names are compared whole\./)
 })
 
-test('a filter that cannot be used is named beside its field, and what was typed stays', async () => {
+test('an invalid filter shows its error and the typed value', async () => {
   const text = await bench.page('/replay?q=%2C&model=m', 400)
   assert.match(text, /name="q" value="," aria-invalid="true" aria-describedby="fault"/)
   assert.match(text, /<p class="faults" id="fault" role="alert">&quot;q&quot; must be words/)
@@ -88,14 +88,14 @@ test('a filter that cannot be used is named beside its field, and what was typed
   await bench.page('/replay?colour=red', 400)
 })
 
-test('heads sort by their column, and the other way round when chosen again', async () => {
+test('column heads sort, and reverse on a second click', async () => {
   const first = await bench.page('/replay?sort=cost')
   assert.match(first, /aria-sort="descending"><a href="\/replay\?sort=cost&amp;order=asc">Cost<\/a>/)
   assert.match(first, /aria-sort="none"><a href="\/replay\?sort=duration">Duration<\/a>/)
   assert.match(await bench.page('/replay?sort=cost&order=asc'), /aria-sort="ascending"><a href="\/replay\?sort=cost">/)
 })
 
-test('pages go on to older runs and back the way one came, and repeat none', async () => {
+test('pages lead to older runs and back without repeats', async () => {
   for (let i = 0; i < 7; i++) await bench.trace(run(`page-${i}`, { project_id: 'paged' }))
   const seen: string[] = []
   const links: string[] = []
@@ -119,7 +119,7 @@ test('pages go on to older runs and back the way one came, and repeat none', asy
   }
 })
 
-test('the first page is kept up to date, later ones stand still', async () => {
+test('only the first page is live', async () => {
   const first = await bench.page('/replay?project_id=paged&limit=3')
   assert.match(first, /<div data-live="\*">/)
   const next = /<a href="([^"]*)" rel="next">/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
@@ -144,7 +144,7 @@ test('fifty rows are at most 60 KB', async () => {
   assert.ok(Buffer.byteLength(text) <= 60_000, `${Buffer.byteLength(text)} bytes`)
 })
 
-test('hostile names are shown as text, with what they would hide made visible', async () => {
+test('hostile names are escaped, and invisible characters are shown', async () => {
   await bench.trace({
     trace_id: 'hostile',
     project_id: 'hostile',
@@ -156,7 +156,7 @@ test('hostile names are shown as text, with what they would hide made visible', 
   assert.doesNotMatch(text, /<img|\u202e|href="javascript:/)
 })
 
-test('the runs of a session stand under its sums, with what may be done with it', async () => {
+test('the runs of a session are below its totals and actions', async () => {
   const row = {
     ...aSessionRow(),
     id: 'ses_sums',
@@ -185,7 +185,7 @@ test('the runs of a session stand under its sums, with what may be done with it'
   )
 })
 
-test('a status of a writer may be any word', async () => {
+test('a writer may send any status', async () => {
   const attributes = { decision: 'constructor' }
   const events = [{ name: 'policy.decision', attributes }]
   await bench.trace(run('odd', { project_id: 'odd', status: 'constructor', events }))
@@ -193,7 +193,7 @@ test('a status of a writer may be any word', async () => {
   assert.match(await bench.page('/replay/odd?view=events'), /<strong class="warning">constructor<\/strong>/)
 })
 
-test('searching again keeps every tag and model that the address asks for', async () => {
+test('a search retains every tag and model of the address', async () => {
   const text = await bench.page('/replay?tag=one&tag=two&model=small&model=big')
   assert.deepEqual(
     [...text.matchAll(/name="(tag|model)" value="(\w+)"/g)].map(([, name, value]) => `${name} ${value}`),
@@ -201,18 +201,18 @@ test('searching again keeps every tag and model that the address asks for', asyn
   )
 })
 
-test('a status that no run has is told to be misspelled, as the interface tells it', async () => {
+test('an unknown status is an error, as in the API', async () => {
   const text = await bench.page('/replay?status=eror', 400)
   assert.match(text, /role="alert">No run has status &quot;eror&quot;; there is running/)
 })
 
-test('a way back that is no longer known leads to the newest, and says so', async () => {
+test('an unknown back cursor leads to the newest page, with a note', async () => {
   const text = await bench.page('/replay?project_id=paged&limit=3')
   const older = /<a href="([^"]*)" rel="next">/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
   assert.match(await bench.page(older), /<a href="\/replay\?project_id=paged&amp;limit=3" rel="prev">← newest<\/a>/)
 })
 
-test('the pages of a list in another order are not called newer or older', async () => {
+test('pages of other sort orders are not called newer or older', async () => {
   const text = await bench.page('/replay?project_id=paged&limit=3&order=asc')
   const behind = /<a href="([^"]*)" rel="next">behind →</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
   assert.match(await bench.page(behind), / rel="prev">← first<\/a>/)

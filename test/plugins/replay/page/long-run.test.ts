@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => bench.close())
 
-test('a long run has pages of 1,000 rows, and one that holds the chosen span', async () => {
+test('a long run has pages of 1,000 rows, one with the selected span', async () => {
   const first = await bench.page('/replay/long')
   assert.equal(rowIds(first).length, 1_000)
   assert.match(first, /rows 1 to 1,000 of 2,500/)
@@ -28,7 +28,7 @@ test('a long run has pages of 1,000 rows, and one that holds the chosen span', a
   assert.ok(rowIds(second).includes('span-s2400'))
 })
 
-test('script loads all rows, from few that stand there already, and is told which to mark', async () => {
+test('a script replaces the first rows by all rows, and marks the matches', async () => {
   const first = await bench.page('/replay/long')
   assert.match(first, /<a id="load-all" hidden href="\?all=1">Load all 2,500<\/a>/)
   assert.doesNotMatch(first, /data-critical/)
@@ -39,11 +39,11 @@ test('script loads all rows, from few that stand there already, and is told whic
   assert.deepEqual(rowIds(await bench.page('/replay/long?all=1&part=frame')), [])
 })
 
-test('a long run stands still', async () => {
+test('a long run is not live', async () => {
   assert.doesNotMatch(await bench.page('/replay/long'), /data-live/)
 })
 
-test('rows are numbered in order of start, and follow what is written later', async () => {
+test('rows are numbered by start, also after later writes', async () => {
   const rows = async (after: number) =>
     expecting<{ readonly rows: readonly (readonly unknown[])[]; readonly next: number | null }>(
       200,

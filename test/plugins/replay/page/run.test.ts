@@ -67,7 +67,7 @@ before(async () => {
 })
 after(() => bench.close())
 
-test('the first lines say how the run ended, why, what it cost, and what can be done with it', async () => {
+test('the head shows status, failure, cost and actions', async () => {
   const text = await bench.page('/replay/fix')
   assert.equal(text.match(/<h1/g)?.length, 1)
   const head = textOf(text.slice(text.indexOf('<h1>'), text.indexOf('Timeline')))
@@ -78,7 +78,7 @@ test('the first lines say how the run ended, why, what it cost, and what can be 
     assert.ok(text.includes(`href="/api/v1/runs/fix/export?format=${format}" download`))
 })
 
-test('the span that shows why a run failed is chosen, any other by the address', async () => {
+test('the failure evidence is selected by default, any other span by address', async () => {
   assert.match(
     textOf(partOf(await bench.page('/replay/fix'), 'details')),
     /^C command\.exec#1 npm test ✕ error · 2\.0 s · from 4\.0 s 2 tests failed Events \(1\) \+4\.5 s policy\.decision deny · NO_NETWORK · rule no-network · as the client says/,
@@ -88,7 +88,7 @@ test('the span that shows why a run failed is chosen, any other by the address',
   assert.match(textOf(partOf(asked, 'details')), /^M gen_ai\.request#1 small-model ✓ ok/)
 })
 
-test('rows stand in tree order; bars lie where and last as long as the data say', async () => {
+test('rows are in tree order, with bars at their times', async () => {
   const text = await bench.page('/replay/fix')
   assert.deepEqual(rowIds(text), ['span-top', 'span-ask', 'span-test', 'span-deep'])
   const bar = (id: string) => {
@@ -103,7 +103,7 @@ test('rows stand in tree order; bars lie where and last as long as the data say'
   assert.match(partOf(text, 'span-test'), /◆ deny<\/text>/)
 })
 
-test('zoom shows a part of the time, and its links lead closer, out and back', async () => {
+test('zoom shows a range, with links to zoom in, out and reset', async () => {
   const text = await bench.page('/replay/fix?from=4000000000&to=8000000000')
   assert.match(partOf(text, 'span-test'), /<rect x="0\.00%" width="50\.00%"/)
   assert.doesNotMatch(partOf(text, 'span-ask'), /<rect/)
@@ -112,20 +112,20 @@ test('zoom shows a part of the time, and its links lead closer, out and back', a
   assert.match(text, /href="\?" data-key="0"/)
 })
 
-test('zoom goes about the span that is chosen, as far as it is seen', async () => {
+test('zoom centres on the selected span if it is visible', async () => {
   const chosen = await bench.page('/replay/fix?span=ask')
   assert.match(chosen, /href="\?span=ask&amp;from=0&amp;to=5000000000" data-key="\+"/)
   const unseen = await bench.page('/replay/fix?span=ask&from=4000000000&to=8000000000')
   assert.match(unseen, /href="\?span=ask&amp;from=5000000000&amp;to=7000000000" data-key="\+"/)
 })
 
-test('the views of a run keep what is chosen', async () => {
+test('the views of a run retain the selection', async () => {
   const text = await bench.page('/replay/fix?span=ask&after=0')
   assert.match(text, /<a href="\?span=ask" aria-current="true">Timeline<\/a>/)
   assert.match(text, /<a href="\?span=ask&amp;view=events">Events/)
 })
 
-test('closed rows hide what lies below them, unless that is chosen', async () => {
+test('closed rows hide their descendants, except the selected one', async () => {
   const closed = await bench.page('/replay/fix?closed=test&span=ask')
   assert.deepEqual(rowIds(closed), ['span-top', 'span-ask', 'span-test'])
   assert.match(partOf(closed, 'span-test'), /class="fold" href="\?span=test#span-test" aria-expanded="false"/)
@@ -134,7 +134,7 @@ test('closed rows hide what lies below them, unless that is chosen', async () =>
   assert.deepEqual(rowIds(await bench.page('/replay/fix?open=test&span=top')).at(-1), 'span-deep')
 })
 
-test('finding dims what does not match, chooses the first match and leads to the next', async () => {
+test('search dims other spans, selects the first match and links to the next', async () => {
   const text = await bench.page('/replay/fix?find=CURL')
   assert.match(text, /<tr id="span-deep" data-row class="tool chosen/)
   assert.match(text, /<tr id="span-ask" data-row class="model critical dim"/)
@@ -145,13 +145,13 @@ test('finding dims what does not match, chooses the first match and leads to the
   assert.match(two, /span=deep#span-deep" data-key="b"/)
 })
 
-test('what ended last and what it waited for is marked', async () => {
+test('the critical path is marked', async () => {
   const text = await bench.page('/replay/fix')
   assert.match(text, /<tr id="span-test" data-row class="command chosen critical"/)
   assert.match(text, /<tr id="span-ask" data-row class="model critical"/)
 })
 
-test('details show attributes as text, ours last, addresses of the web alone as links, long ones folded', async () => {
+test('details show attributes as text, the gateway’s last, with links and folded long values', async () => {
   const details = partOf(await bench.page('/replay/fix'), 'details')
   assert.match(details, /<a href="https:\/\/example\.com\/report\?id=1" rel="noopener noreferrer" target="_blank">/)
   assert.match(details, /<span class="text">javascript:alert\(1\)<\/span>/)
@@ -159,14 +159,14 @@ test('details show attributes as text, ours last, addresses of the web alone as 
   assert.ok(details.indexOf('>guard.<wbr>note<') > details.indexOf('>script<'))
 })
 
-test('script asks for the details alone', async () => {
+test('a script fetches only the details', async () => {
   const text = await bench.page('/replay/fix?span=ask&part=details')
   assert.deepEqual(rowIds(text), [])
   assert.match(textOf(partOf(text, 'details')), /^M gen_ai\.request#1/)
   assert.doesNotMatch(text, /href="[^"]*part=/)
 })
 
-test('events, files and the raw bundle have views of their own', async () => {
+test('events, files and the raw bundle have their own views', async () => {
   assert.match(
     textOf(await bench.page('/replay/fix?view=events')),
     /\+4\.5 s policy\.decision deny · NO_NETWORK · rule no-network · as the client says command\.exec#1/,
@@ -179,18 +179,18 @@ test('events, files and the raw bundle have views of their own', async () => {
   assert.match(await bench.page('/replay/fix?view=raw'), /&quot;schema&quot;: &quot;trace\.v1&quot;/)
 })
 
-test('a run that is not there has a page that tells so', async () => {
+test('a missing run has an error page', async () => {
   assert.match(await bench.page('/replay/none', 404), /There is no run &quot;none&quot;/)
 })
 
-test('a run that goes on grows without an end', async () => {
+test('a running run has no end yet', async () => {
   await bench.trace({ trace_id: 'going', status: 'running', spans: [{ id: 'on', name: 'step', status: 'running' }] })
   const text = await bench.page('/replay/going')
   assert.match(text, /data-live="going"/)
   assert.match(partOf(text, 'span-on'), /aria-label="starts at [^"]*, is running, running"/)
 })
 
-test('a run that goes on shows spans whose clock is ahead of ours', async () => {
+test('a running run shows spans of a clock that is ahead', async () => {
   const ahead = (ms: number) => String(BigInt(Date.now() + 86_400_000 + ms) * 1_000_000n)
   await bench.trace({
     trace_id: 'ahead',
@@ -200,12 +200,12 @@ test('a run that goes on shows spans whose clock is ahead of ours', async () => 
   assert.match(partOf(await bench.page('/replay/ahead'), 'span-tomorrow'), /<rect x="0.00%" width="100.00%"/)
 })
 
-test('the form that pins leads back to what is shown, not to the part of it that script asked for', async () => {
+test('the pin form returns to the current view, not to a part of it', async () => {
   const text = await bench.page('/replay/going?span=on&part=details')
   assert.match(text, /name="return_to" value="\/replay\/going\?span=on"/)
 })
 
-test('an event before the start of its run says so', async () => {
+test('an event before the start of its run has a negative offset', async () => {
   const spans = [{ id: 'late', name: 'step', start_ns: at(1_000), end_ns: at(2_000) }]
   const events = [{ id: 'early', name: 'file.change', time_ns: at(400), attributes: { path: 'a.ts' } }]
   await bench.trace({ trace_id: 'early', start_ns: at(1_000), end_ns: at(2_000), spans, events })

@@ -39,7 +39,7 @@ describe('a price file', () => {
     assert.deepEqual([prices.version, prices.currency, prices.models], [sha256(FILE).slice(0, 12), 'USD', 4])
   })
 
-  it('is like the example, and costs what its words say', async () => {
+  it('matches the documented example', async () => {
     const example = await readPrices(
       await readFile(join(import.meta.dirname, '../../../../examples/prices.yml'), 'utf8'),
     )
@@ -67,7 +67,7 @@ describe('a price file', () => {
     )
   })
 
-  it('takes input for cache and output for reasoning where they have no price', () => {
+  it('uses input prices for cache and output prices for reasoning by default', () => {
     assert.equal(
       cost('example-x', { cache_read_tokens: 1_000_000, reasoning_tokens: 1_000_000, output_tokens: 1_000_000 }),
       3n,
@@ -82,7 +82,7 @@ describe('a price file', () => {
     assert.equal(costOf({ ...price, input: 1n }, usage({ input_tokens: 500_000 })), 1n)
   })
 
-  it('is refused with the line that is wrong', async () => {
+  it('with an error is rejected with its line', async () => {
     const cases: readonly (readonly [text: string, line: number])[] = [
       ['version: 2\ncurrency: USD\nmodels: {}', 1],
       ['version: 1\ncurrency: dollars\nmodels: {}', 2],
@@ -108,7 +108,7 @@ describe('a price file', () => {
 })
 
 describe('pricing', () => {
-  it('prices calls and spans, follows the file, and keeps the last good one', async (test) => {
+  it('prices calls and spans, reloads the file, and retains the last valid one', async (test) => {
     test.mock.timers.enable({ apis: ['setInterval'] })
     const folder = await mkdtemp(join(tmpdir(), 'guard-prices-'))
     test.after(() => rm(folder, { recursive: true, force: true }))
@@ -175,7 +175,7 @@ describe('pricing', () => {
     assert.deepEqual((await ended('example-small')).slice(0, 1), [200_000])
   })
 
-  it('says of a file that was never good what comes of it', async (test) => {
+  it('reports the consequence of a file that was never valid', async (test) => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-prices-'))
     test.after(() => rm(folder, { recursive: true, force: true }))
     const odd = join(folder, 'odd.yml')
@@ -205,7 +205,7 @@ describe('pricing', () => {
     assert.deepEqual([row?.cost_micro, row?.cost_source, row?.price_version], [0, 'unpriced', null])
   })
 
-  it('tells of a file that is not there, and serves all the same', async (test) => {
+  it('reports a missing file, and still serves', async (test) => {
     const bench = await startReplay({ pricing: join(tmpdir(), 'guard-no-such-prices.yml') })
     test.after(() => bench.close())
     assert.partialDeepStrictEqual(bench.gateway.health.get('pricing')?.(), { status: 'error', version: null })

@@ -17,7 +17,7 @@ const keys = async (left: Trace, right: Trace, align?: 'name' | 'label'): Promis
   (await compare(left, right, align)).spans.map(({ key, presence }) => `${key} ${presence}`)
 
 describe('two runs compared: pairing spans', () => {
-  it('numbers spans within their name by start, whatever the tree', async () => {
+  it('numbers spans within their name by start, in any tree', async () => {
     const flat = traceOf(call('b', 'tool.call', 2), call('a', 'tool.call', 1))
     const nested = traceOf(call('a', 'tool.call', 1, { parent_id: 'b' }), call('b', 'tool.call', 2))
     const ids = ({ spans }: Awaited<ReturnType<typeof compare>>) =>
@@ -29,7 +29,7 @@ describe('two runs compared: pairing spans', () => {
     ])
   })
 
-  it('lists what is on both sides, on the left alone, on the right alone', async () => {
+  it('lists spans of both sides, left only and right only', async () => {
     const left = traceOf(call('1', 'a', 1), call('2', 'b', 2))
     const right = traceOf(call('1', 'a', 1), call('2', 'c', 2))
     assert.deepEqual(await keys(left, right), ['agent.run#1 both', 'a#1 both', 'c#1 right', 'b#1 left'])
@@ -42,7 +42,7 @@ describe('two runs compared: pairing spans', () => {
     })
   })
 
-  it('puts what the right alone has behind what precedes it there', async () => {
+  it('puts right-only spans after their predecessor', async () => {
     const left = traceOf(call('1', 'a', 1), call('2', 'b', 2))
     const right = traceOf(call('1', 'a', 1), call('x', 'x', 2), call('y', 'x', 3), call('2', 'b', 4), call('z', 'z', 5))
     assert.deepEqual(await keys(left, right), [
@@ -55,12 +55,12 @@ describe('two runs compared: pairing spans', () => {
     ])
   })
 
-  it('puts it first if nothing precedes it', async () => {
+  it('puts them first without a predecessor', async () => {
     const right = { ...traceOf(), spans: traceOf(call('1', 'first', 1)).spans.toReversed() }
     assert.deepEqual(await keys(traceOf(), right), ['first#1 right', 'agent.run#1 both'])
   })
 
-  it('pairs by name and label if asked to, so that one call more shifts nothing', async () => {
+  it('pairs by name and label on request, so that an extra call shifts nothing', async () => {
     const left = traceOf(
       call('1', 'tool.call', 1, { label: 'read_file' }),
       call('2', 'tool.call', 2, { label: 'bash' }),
@@ -82,7 +82,7 @@ describe('two runs compared: pairing spans', () => {
     )
   })
 
-  it('gives every span a row of its own, even where names look like keys', async () => {
+  it('gives every span its own row, even if names look like keys', async () => {
     const spans = [
       call('1', 'a', 1),
       call('2', 'a#1', 2),
@@ -99,7 +99,7 @@ describe('two runs compared: pairing spans', () => {
 })
 
 describe('two runs compared: what changed', () => {
-  it('tells status, label and duration of a pair', async () => {
+  it('reports changes of status, label and duration', async () => {
     const left = traceOf(call('l', 'a', 1, { label: 'x' }))
     const right = traceOf(call('r', 'a', 5, { label: 'y', status: 'error', end_ns: START + 20n }))
     assert.deepEqual((await compare(left, right)).spans[1], {
@@ -115,7 +115,7 @@ describe('two runs compared: what changed', () => {
     })
   })
 
-  it('claims no change where a side is missing', async () => {
+  it('reports no change for a missing side', async () => {
     const [, row] = (await compare(traceOf(call('l', 'a', 1, { label: 'x', status: 'error' })), traceOf())).spans
     assert.deepEqual(
       [row?.right, row?.status_changed, row?.label_changed, row?.duration_delta_ns],
@@ -123,7 +123,7 @@ describe('two runs compared: what changed', () => {
     )
   })
 
-  it('has no duration of what still runs', async () => {
+  it('has no duration for a running span', async () => {
     const running = traceOf(call('l', 'a', 1, { status: 'running', end_ns: null }))
     const [, row] = (await compare(running, traceOf(call('r', 'a', 1)))).spans
     assert.deepEqual([row?.left?.duration_ns, row?.duration_delta_ns], [null, null])
@@ -162,7 +162,7 @@ describe('two runs compared: what changed', () => {
     assert.deepEqual([comparison.left.trace_id, 'attributes' in comparison.left], ['trace-1', false])
   })
 
-  it('counts events by name, sorted, those of spans and of the run', async () => {
+  it('counts events of spans and run by name, sorted', async () => {
     const event = (id: string, name: string, span_id: string | null) => anEvent({ id, name, span_id })
     const left = aTrace({ events: [event('1', 'b', 'root'), event('2', 'b', null), event('3', 'a', null)] })
     const right = aTrace({ events: [event('1', 'b', null), event('2', 'c', null)] })
@@ -173,7 +173,7 @@ describe('two runs compared: what changed', () => {
     ])
   })
 
-  it('warns of runs of two projects, and only then', async () => {
+  it('warns only of runs of two projects', async () => {
     const [warning] = (await compare(aTrace({}, { project_id: 'p' }), aTrace({}, { project_id: 'q' }))).warnings
     assert.equal(warning?.code, 'different_projects')
     assert.deepEqual((await compare(aTrace(), aTrace())).warnings, [])
@@ -184,7 +184,7 @@ describe('two runs compared: laws', () => {
   const negative = (delta: bigint | number | null) =>
     delta === null ? null : typeof delta === 'bigint' ? -delta : 0 - delta
 
-  it('negates every delta when the sides are swapped', async () => {
+  it('negates every delta when sides are swapped', async () => {
     await fc.assert(
       fc.asyncProperty(traces, traces, async (one, other) => {
         const [there, back] = [await compare(one, other), await compare(other, one)]
@@ -203,7 +203,7 @@ describe('two runs compared: laws', () => {
     )
   })
 
-  it('finds no difference between a run and itself, and holds every span of both sides', async () => {
+  it('finds no difference between a run and itself, and includes every span', async () => {
     await fc.assert(
       fc.asyncProperty(traces, traces, async (one, other) => {
         const same = await compare(one, one)
@@ -219,14 +219,14 @@ describe('two runs compared: laws', () => {
     )
   })
 
-  it('takes runs of 30,000 spans', async () => {
+  it('handles runs of 30,000 spans', async () => {
     const spans = Array.from({ length: 30_000 }, (_, n) => call(`s${n}`, 'tool.call', n))
     const trace = buildSpanTree(aRun(), 'root', { spans: [aSpan(), ...spans], events: [], artifacts: [] })
     assert.equal((await compare(trace, trace)).summary.both, 30_001)
     assert.equal((await compare(aTrace(), trace)).summary.right_only, 30_000)
   })
 
-  it('lets others have their turn while it pairs the spans of long ones', async () => {
+  it('yields to other work on long runs', async () => {
     const spans = Array.from({ length: 100 }, (_, n) => call(`s${n}`, 'tool.call', n))
     let now = 0
     const pace = new Pace(() => (now += 5))

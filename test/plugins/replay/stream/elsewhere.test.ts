@@ -4,7 +4,7 @@ import { Stream } from '../../../../plugins/replay/stream/stream.ts'
 import { judgedCall, logOf, startKit } from '../../mcp/audit/records-kit.ts'
 
 describe('decisions of another process', () => {
-  it('are told once where its run is found, those of calls that are read from their records too', async (test) => {
+  it('are sent once, including those of calls', async (test) => {
     const kit = await startKit()
     test.after(() => kit.close())
     const { storage } = kit.gateway

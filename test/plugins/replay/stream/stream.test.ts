@@ -40,7 +40,7 @@ describe('GET /api/v1/stream', () => {
   })
   after(() => running.close())
 
-  it('tells of a run that was written', async () => {
+  it('sends written runs', async () => {
     const { reply, until } = await listen(`${running.url}/api/v1/stream`)
     assert.match(String(reply.headers['content-type']), /^text\/event-stream/)
     await until(/: listening/)
@@ -58,7 +58,7 @@ describe('GET /api/v1/stream', () => {
   })
 
   for (const kind of ['runs', 'events'])
-    it(`goes on behind the last message of a connection that broke, each message once: ${kind}`, async () => {
+    it(`resumes after the last message of a lost connection: ${kind}`, async () => {
       const url = `${running.url}/api/v1/stream?kind=${kind}`
       const write = (name: string) => {
         const run = { trace_id: `${kind}-${name}`, events: [{ name }] }
@@ -84,7 +84,7 @@ describe('GET /api/v1/stream', () => {
       again.reply.destroy()
     })
 
-  it('says that it begins anew to one whose last message it does not know, and tells the runs written since', async () => {
+  it('sends a reset for an unknown id, then the runs written since', async () => {
     const url = `${running.url}/api/v1/stream`
     const now = Date.now()
     await running.request('POST', '/api/v1/traces', { trace_id: 'restarted' })
@@ -99,7 +99,7 @@ describe('GET /api/v1/stream', () => {
     }
   })
 
-  it('tells every kept event as event.v1 where that is asked for', async () => {
+  it('sends every stored event as event.v1 on request', async () => {
     const { reply, until } = await listen(`${running.url}/api/v1/stream?kind=events`)
     await until(/: listening/)
     const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
@@ -112,7 +112,7 @@ describe('GET /api/v1/stream', () => {
     reply.destroy()
   })
 
-  it('tells times and severities as they are stored', async () => {
+  it('sends stored times and severities', async () => {
     const { reply, until } = await listen(`${running.url}/api/v1/stream?kind=events`)
     await until(/: listening/)
     const spans = [{ name: 'x', end_ns: '1600000000000000007', events: [{ name: 'exception' }] }]
@@ -122,7 +122,7 @@ describe('GET /api/v1/stream', () => {
     reply.destroy()
   })
 
-  it('refuses another kind, and more listeners than there may be', async () => {
+  it('rejects another kind, and too many listeners', async () => {
     const bench = await startReplay()
     refused(400, 'INVALID_FILTER', await bench.send('GET', '/api/v1/stream?kind=x'))
     await bench.close()
@@ -134,7 +134,7 @@ describe('GET /api/v1/stream', () => {
     for (const { reply } of open) reply.destroy()
   })
 
-  it('ends when the gateway does', async () => {
+  it('ends with the gateway', async () => {
     const other = await startGateway()
     const { reply, until } = await listen(`${other.url}/api/v1/stream`)
     await until(/: listening/)
@@ -145,7 +145,7 @@ describe('GET /api/v1/stream', () => {
 })
 
 describe('a stream', () => {
-  it('tells of a run at most four times a second, and of the newest state', async (test) => {
+  it('sends a run at most four times a second, with its newest state', async (test) => {
     const bench = await startReplay()
     test.after(() => bench.close())
     await bench.send('POST', '/api/v1/traces', { trace_id: 'r' })
@@ -163,7 +163,7 @@ describe('a stream', () => {
     stream.end()
   })
 
-  it('holds some messages, and knows which of them a listener has missed', () => {
+  it('retains messages, and knows which ones a listener missed', () => {
     const sent = new SentMessages(() => 5)
     const begin = sent.id
     assert.equal(sent.after('runs', begin), '')
@@ -182,7 +182,7 @@ describe('a stream', () => {
     assert.equal(new SentMessages(() => 5).after('runs', before), undefined)
   })
 
-  it('goes on gathering for a minute where its last listener has gone, and then begins anew', async (test) => {
+  it('retains messages for a minute after its last listener, then resets', async (test) => {
     const bench = await startReplay()
     test.after(() => bench.close())
     test.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
@@ -190,13 +190,13 @@ describe('a stream', () => {
     const first = stream.open('events')
     const [, id = ''] = /id: (\S+)/.exec(String(first.read())) ?? []
     stream.close(first)
-    assert.deepEqual([stream.size, stream.isHeard, stream.wantsEvents], [0, true, true])
-    stream.eventKept(anEvent('missed'))
+    assert.deepEqual([stream.size, stream.hasListeners, stream.hasEventListeners], [0, true, true])
+    stream.eventStored(anEvent('missed'))
     const again = stream.open('events', id)
     assert.match(String(again.read()), /^: listening\n\nid: \S+\nevent: event\ndata: \{.*"missed".*\}\n\n$/)
     stream.close(again)
     test.mock.timers.tick(60_000)
-    assert.deepEqual([stream.isHeard, stream.wantsEvents], [false, false])
+    assert.deepEqual([stream.hasListeners, stream.hasEventListeners], [false, false])
     assert.match(String(stream.open('events', id).read()), /event: reset/)
     stream.end()
   })
@@ -206,11 +206,11 @@ describe('a stream', () => {
     test.after(() => bench.close())
     const stream = new Stream(bench.gateway)
     const listener = stream.open('events')
-    for (let n = 0; n < 3 && stream.size > 0; n++) stream.eventKept(anEvent('x'.repeat(70_000)))
+    for (let n = 0; n < 3 && stream.size > 0; n++) stream.eventStored(anEvent('x'.repeat(70_000)))
     assert.deepEqual([stream.size, listener.destroyed], [0, true])
   })
 
-  it('finds what other processes write', async (test) => {
+  it('finds writes of other processes', async (test) => {
     const bench = await startReplay()
     test.after(() => bench.close())
     await bench.send('POST', '/api/v1/traces', { trace_id: 'theirs' })
