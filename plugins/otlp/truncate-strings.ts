@@ -36,8 +36,8 @@ class StringTruncator {
 
   *steps(): Generator<void> {
     const marks = new JsonMarks()
-    for (let at = 0; at < this.#bytes.length; at += BLOCK) {
-      marks.feed(this.#bytes.subarray(at, at + BLOCK))
+    for (let at = 0; at < this.#bytes.length; at += CHUNK_BYTES) {
+      marks.feed(this.#bytes.subarray(at, at + CHUNK_BYTES))
       for (let byte = marks.next(); byte !== 0; byte = marks.next()) this.#mark(byte, at + marks.at)
       yield
     }
