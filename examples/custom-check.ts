@@ -1,5 +1,5 @@
 import { plainSchema } from 'guard-gateway/core'
-import { objectionsTo, pointed } from 'guard-gateway/lib/check-arguments'
+import { findViolations, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
 import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 
 /** An argument of a tool call names one of these branches. */
@@ -13,7 +13,7 @@ export const branch = mcpCheck({
   }),
 
   find: (args, { arg, allow }) =>
-    objectionsTo(pointed(args, arg), ({ value }) =>
+    findViolations(valuesAtPointer(args, arg), ({ value }) =>
       typeof value === 'string' && allow.includes(value)
         ? undefined
         : { reason: `names none of the branches ${allow.join(', ')}`, certain: typeof value === 'string' },

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { type Driver, type DriverChange, type DriverContext, GuardError, storage, type Table } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 
 /** Rows in memory, and every batch as a line of a file that the next start reads. The file only grows. */
@@ -20,7 +20,7 @@ const openJournal = async (path: string, tables: readonly Table[], context: Driv
   for (const line of whole.split('\n').slice(0, -1)) await rows.write(changesIn(line, tables), UNSYNCED)
 
   /** Batches are applied and written one after another, so that the file has them in the order in which they held. */
-  const queue = new Queues()
+  const queue = new KeyedQueue()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => queue.run('journal', work)
   let broken: unknown
   const append = async (batch: readonly DriverChange[], sync: boolean): Promise<void> => {

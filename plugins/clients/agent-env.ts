@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
 import { type ChildEnv, childEnv } from 'guard-gateway/lib/child-env'
 import type { Io } from 'guard-gateway/lib/command'
-import { directTo } from 'guard-gateway/lib/network'
+import { directReason } from 'guard-gateway/lib/network'
 import type { Launch } from './profile.ts'
 import { headerLines, KEY_HEADER } from './profile-settings.ts'
 
@@ -29,7 +29,7 @@ export const agentEnv = (
     return [...userHeaderLines(child.env[name] ?? '', headers), headerLines(headers)].join('\n')
   }
   const set = {
-    ...directTo(address, child.env),
+    ...directReason(address, child.env),
     ...env,
     ...Object.fromEntries(key_variables.map((name) => [name, gateway_key])),
     ...Object.fromEntries(header_variables.map((name) => [name, linesFor(name)])),

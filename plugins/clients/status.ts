@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { type BudgetLeft, leftText, tightestFirst } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, remainingText, byRemainingShare } from 'guard-gateway/lib/budget'
 import type { AskJson, Command } from 'guard-gateway/lib/command'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { shapeOf } from 'guard-gateway/lib/json'
@@ -56,7 +56,7 @@ const budgetsIn = async (ask: AskJson): Promise<readonly BudgetLeft[]> => {
     if (error instanceof GuardError && error.code === 'NOT_FOUND') return {}
     throw error
   })
-  return tightestFirst((answer as Partial<Budgeted>).budgets ?? [])
+  return byRemainingShare((answer as Partial<Budgeted>).budgets ?? [])
 }
 
 const totalFields = ['requests', 'flagged', 'blocked', 'total_tokens', 'cost_micro'] as const

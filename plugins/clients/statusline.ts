@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type BudgetLeft, leftText, shareLeft, tightestFirst } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, remainingText, remainingShare, byRemainingShare } from 'guard-gateway/lib/budget'
 import type { Command, Io } from 'guard-gateway/lib/command'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { isShape, readJson } from 'guard-gateway/lib/json'
@@ -59,14 +59,14 @@ const partsOf = (
   const last = attributes.find(({ reason_code }) => typeof reason_code === 'string')?.reason_code
   const tokens = budgets.filter(({ scope, unit }) => scope === 'session' && unit === 'tokens')
   const budget = tokens.length === 0 ? '' : ` of ${countText(Math.min(...tokens.map(({ limit }) => limit)))}`
-  const [tightest] = tightestFirst(budgets.filter(isShown))
+  const [tightest] = byRemainingShare(budgets.filter(isShown))
   return [
     ...(paused ? ['PAUSED'] : []),
     ...(mode === undefined ? [] : [mode]),
     `${requests} ${requests === 1 ? 'request' : 'requests'}`,
     `${countText(total_tokens)}${budget} tokens`,
     `cost ${costText(cost_micro)}`,
-    ...(tightest === undefined ? [] : [leftText(tightest)]),
+    ...(tightest === undefined ? [] : [remainingText(tightest)]),
     ...(flagged > 0 ? [`${flagged} flagged`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
     ...(last === undefined ? [] : [`last ${last}`]),

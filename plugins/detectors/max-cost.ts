@@ -1,5 +1,5 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetWords } from 'guard-gateway/lib/budget'
+import { budgetFault, budgetFinding, budgetPhrases } from 'guard-gateway/lib/budget'
 import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 
 /** One unit of the billing currency. */
@@ -31,7 +31,7 @@ export const maxCost = detector({
     if (count < rule.threshold) return undefined
     const under = held === 0 ? '' : `, ${amount(held)} of it held by requests under way`
     const more = unpriced === 0 ? '' : `; ${unpriced} request${unpriced === 1 ? '' : 's'} without a price not counted`
-    const { who, when, next } = budgetWords(rule.params, session)
+    const { who, when, next } = budgetPhrases(rule.params, session)
     return {
       message: `${who} has cost ${amount(count)} of ${amount(rule.threshold)}${when}${under}${more}${next}`,
       ...budgetFinding(session),

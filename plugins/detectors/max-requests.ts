@@ -1,5 +1,5 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetWords } from 'guard-gateway/lib/budget'
+import { budgetFault, budgetFinding, budgetPhrases } from 'guard-gateway/lib/budget'
 import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 
 /** The session, or the agent or the project in a stretch of the calendar, has had its number of requests, those under way included; with `reserve` those that failed give their place back. */
@@ -25,7 +25,7 @@ export const maxRequests = detector({
     const count = session.requests - returned
     if (count < rule.threshold) return undefined
     const failed = returned === 0 ? '' : `, ${returned} that failed not counted`
-    const { who, when, next } = budgetWords(rule.params, session)
+    const { who, when, next } = budgetPhrases(rule.params, session)
     return {
       message: `${who} has sent ${count} of ${rule.threshold} requests${when}${failed}${next}`,
       ...budgetFinding(session),

@@ -1,5 +1,5 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetWords } from 'guard-gateway/lib/budget'
+import { budgetFault, budgetFinding, budgetPhrases } from 'guard-gateway/lib/budget'
 import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 
@@ -33,7 +33,7 @@ export const maxTokens = detector({
     const count = weighed(session, rule.params?.cache_weight) + reserved
     if (count < rule.threshold) return undefined
     const held = reserved === 0 ? '' : `, ${reserved} of them held by requests under way`
-    const { who, when, next } = budgetWords(rule.params, session)
+    const { who, when, next } = budgetPhrases(rule.params, session)
     return {
       message: `${who} has used ${count} of ${rule.threshold} tokens${when}${held}${next}`,
       ...budgetFinding(session),

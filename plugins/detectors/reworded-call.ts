@@ -1,9 +1,9 @@
 import { detector, type Finding } from 'guard-gateway/core'
 import {
-  type FreshTurn,
   letterCounts,
   lettersIn,
   lettersOf,
+  type NewTurn,
   rememberTextHashes,
   rememberTurns,
   type TurnNotes,
@@ -61,7 +61,7 @@ const notes: TurnNotes<(readonly string[])[]> = {
 }
 
 /** Calls that hold prose and were answered, each without it and with its result. */
-const marksOf = ({ content }: FreshTurn): readonly string[] => {
+const marksOf = ({ content }: NewTurn): readonly string[] => {
   const marks: string[] = []
   for (const [place, { tool, args }] of (content?.calls ?? []).entries()) {
     const result = content?.results[place] ?? ''

@@ -2,6 +2,7 @@ import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/core'
 import { type ExportOptions, exportFormat, type ImportSource, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { writeJson } from 'guard-gateway/lib/json'
 import {
+  addToOutlines,
   artifactDraft,
   artifactRecord,
   elementsOf,
@@ -9,15 +10,14 @@ import {
   eventDraft,
   eventRecord,
   type FoundRecord,
-  type ImportPlace,
-  inside,
+  type ImportLocation,
+  importReading,
   type JsonElement,
   jsonElements,
+  locationInElement,
+  memberLocation,
   needSchema,
-  outlined,
-  placeInElement,
   RunOutline,
-  readingOf,
   recordAt,
   runDraft,
   runRecord,
@@ -39,8 +39,8 @@ export const json = exportFormat({
   read(file) {
     const outline = new RunOutline()
     readRun(file, outline)
-    outlined(recordsOf(file, outline))
-    return readingOf([outline], () => recordsOf(file, outline))
+    addToOutlines(recordsOf(file, outline))
+    return importReading([outline], () => recordsOf(file, outline))
   },
 })
 
@@ -119,11 +119,11 @@ const following: readonly (readonly [from: Section, next: Section])[] = [
 ]
 
 const lists = { spans: {}, events: {}, artifacts: {} }
-const top: ImportPlace = { path: [] }
+const top: ImportLocation = { path: [] }
 
-const isTop = (path: ImportPlace['path']): boolean => path.length === 0
+const isTop = (path: ImportLocation['path']): boolean => path.length === 0
 
-const whereIn = (element: JsonElement) => (place: ImportPlace) => placeInElement(element, place)
+const whereIn = (element: JsonElement) => (place: ImportLocation) => locationInElement(element, place)
 
 /** Reads the fields of the bundle, which may follow the records. */
 const readRun = (file: ImportSource, outline: RunOutline): void => {
@@ -133,7 +133,7 @@ const readRun = (file: ImportSource, outline: RunOutline): void => {
       needSchema(bundle, top)
       // their elements were read separately; this checks that the rest are lists
       for (const member of Object.keys(lists)) elementsOf(bundle, member, top).next()
-      const at = inside(top, 'run')
+      const at = memberLocation(top, 'run')
       outline.describe(runDraft(recordAt(bundle.run, at), at), at)
     } catch (error) {
       throw errorAt(error, whereIn(element))
@@ -157,7 +157,7 @@ type Read = FoundRecord extends infer F ? (F extends FoundRecord ? Omit<F, 'outl
 function* readElement({ path, value }: JsonElement): Generator<Read> {
   const [list] = path
   if (list === undefined) return
-  const place: ImportPlace = { path }
+  const place: ImportLocation = { path }
   const record = recordAt(value, place)
   if (list === 'artifacts') yield { kind: 'artifact', record: artifactDraft(record, place), place }
   else if (list === 'events') yield { kind: 'event', record: eventDraft(record, place), place }

@@ -2,6 +2,7 @@ import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/core'
 import { exportFormat, type ImportSource, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { type Shape, writeJson } from 'guard-gateway/lib/json'
 import {
+  addToOutlines,
   artifactDraft,
   artifactRecord,
   errorAt,
@@ -9,16 +10,15 @@ import {
   eventRecord,
   type FoundRecord,
   ImportFault,
-  type ImportPlace,
+  type ImportLocation,
   idField,
-  inside,
+  importReading,
   lineAndPointer,
+  memberLocation,
   needField,
   needSchema,
-  outlined,
   parseImport,
   RunOutline,
-  readingOf,
   recordAt,
   runDraft,
   runRecord,
@@ -82,17 +82,17 @@ const line = (record: object): string => `${writeJson(record)}\n`
 
 interface Line {
   readonly record: Shape
-  readonly place: ImportPlace
+  readonly place: ImportLocation
 }
 
 /** A run of the file. Until its own line is read, `place` is that of its first record; `at` is its index among such lines. */
 interface FoundRun {
   readonly outline: RunOutline
-  readonly place: ImportPlace
+  readonly place: ImportLocation
   at: number
 }
 
-const where = (place: ImportPlace) => lineAndPointer('', { ...place, line: place.line ?? 1 })
+const where = (place: ImportLocation) => lineAndPointer('', { ...place, line: place.line ?? 1 })
 
 const withFileLocation = <T>(read: () => T): T => {
   try {
@@ -125,7 +125,7 @@ const collectRun = ({ record, place }: Line, runs: Map<string, FoundRun>): void 
     throw new ImportFault(
       traceFileErrors.DUPLICATE_ID,
       `Run "${run.trace_id}" stands in two lines.`,
-      inside(place, 'trace_id'),
+      memberLocation(place, 'trace_id'),
     )
   found.at = place.line ?? 0
   found.outline.describe(run, place)
@@ -139,7 +139,7 @@ const outlinesOf = (runs: ReadonlyMap<string, FoundRun>): readonly RunOutline[] 
       throw new ImportFault(
         traceFileErrors.INVALID_IMPORT,
         `Run "${trace_id}" has no line of its own.`,
-        inside(place, 'trace_id'),
+        memberLocation(place, 'trace_id'),
       )
   if (runs.size === 0)
     throw new ImportFault(traceFileErrors.INVALID_IMPORT, 'There is no record in the file.', { path: [], line: 1 })
@@ -163,6 +163,6 @@ const readRecord = ({ record, place }: Line) => {
   throw new ImportFault(
     traceFileErrors.INVALID_IMPORT,
     '"type" must be "run", "span", "event" or "artifact".',
-    inside(place, 'type'),
+    memberLocation(place, 'type'),
   )
 }

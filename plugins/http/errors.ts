@@ -11,7 +11,7 @@ import {
   statusOf,
 } from 'guard-gateway/core'
 import { schemaError } from 'guard-gateway/lib/errors'
-import { refusals } from 'guard-gateway/lib/http'
+import { requestErrors } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
@@ -37,7 +37,7 @@ export const sendError = (
   reply: FastifyReply,
 ): FastifyReply => {
   const error = isBodyAborted(request, thrown) ? bodyAborted(thrown) : guardErrorOf(thrown)
-  refusals.set(request.raw, error)
+  requestErrors.set(request.raw, error)
   if (statusOf(error) >= 500 && isFault(thrown)) state.gateway.fault(thrown, 'http')
   const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', state.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')

@@ -1,7 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
 import { GuardError, isFault, type Settled, stages } from 'guard-gateway/core'
 import { thrownStack, thrownText } from 'guard-gateway/lib/errors'
-import { refusals } from 'guard-gateway/lib/http'
+import { requestErrors } from 'guard-gateway/lib/http'
 import type { HttpServerState } from './http-server-state.ts'
 import type { LogFields } from './log.ts'
 
@@ -57,7 +57,7 @@ export const logResponses =
     const { clock } = state.gateway
     const begun = clock.tick()
     reply.raw.once('close', () => {
-      const refused = refusals.get(request.raw)
+      const refused = requestErrors.get(request.raw)
       const bytes = reply.getHeader('content-length')
       state.log?.line('info', {
         request_id: request.id,

@@ -1,2 +1,8 @@
-export { objectionsTo, TOOK_TOO_LONG } from './check-arguments/objections.ts'
-export { type Objection, type Pointed, type PointedText, pointed, pointedTexts } from './check-arguments/pointed.ts'
+export {
+  type PointerText,
+  type PointerValue,
+  textsAtPointers,
+  type Violation,
+  valuesAtPointer,
+} from './check-arguments/pointer-values.ts'
+export { CHECK_TIMED_OUT, findViolations } from './check-arguments/violations.ts'

@@ -1,8 +1,8 @@
 export {
   type ChildEnv,
+  type ChildEnvOptions,
   childEnv,
   envFlagNames,
-  type LeftToChild,
   missingEnvText,
   withheldText,
 } from './child-env/child-env.ts'

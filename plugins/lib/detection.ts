@@ -1,5 +1,5 @@
 export { letterCounts, lettersIn, lettersOf, rememberTextHashes, textHash } from './detection/letters.ts'
-export { type LineCount, linesOf, noteLines, withoutVolatile } from './detection/lines.ts'
+export { countLines, type LineCount, linesOf, withoutVolatile } from './detection/lines.ts'
 export {
   cachedToolMatcher,
   periodOf,
@@ -22,4 +22,4 @@ export {
 } from './detection/params.ts'
 export { RecentHashes } from './detection/recent-hashes.ts'
 export { hasNewUserMessage, isFreshStart, isIgnoredRequest, isSameSubagent, repeatsOfOne } from './detection/repeats.ts'
-export { type FreshTurn, rememberTurns, type TurnNotes } from './detection/turn-memory.ts'
+export { type NewTurn, rememberTurns, type TurnNotes } from './detection/turn-memory.ts'

@@ -12,4 +12,4 @@ export {
   pageUrl,
   priceMark,
 } from './html/marks.ts'
-export { type Hole, Html, html, joined, raw, visible } from './html/template.ts'
+export { escapeInvisible, Html, type HtmlValue, html, joined, raw } from './html/template.ts'

@@ -12,14 +12,14 @@ export {
   stringIn,
   valueAt,
 } from './json/edit.ts'
-export { inexactNumber, type JsonPath, placeOf, pointerOf } from './json/locate.ts'
+export { type JsonPath, lineAndColumnAt, pointerOf, inexactNumber } from './json/locate.ts'
 export { closingQuote, JsonMarks, mark } from './json/marks.ts'
 export { tooDeepAt } from './json/outline.ts'
 export { parseJson } from './json/parse.ts'
 export { keyOfPart, pointerKeys, pointerPart } from './json/pointer.ts'
 export type { StrictJson } from './json/reader.ts'
 export { readJson, readJsonStrict, writeJson } from './json/reader.ts'
-export { holdsRounded } from './json/rounded.ts'
+export { hasRoundedInteger } from './json/rounded.ts'
 export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './json/scan.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './json/shape.ts'
 export { lineAndColumn, syntaxErrorAt } from './json/syntax.ts'

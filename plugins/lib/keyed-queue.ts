@@ -1,7 +1,7 @@
 export { WriteBehind } from './keyed-queue/write-behind.ts'
 
 /** Lets one piece of work at a time run for each name, in the order in which they came. */
-export class Queues {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>()
 
   run<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -1,1 +1,1 @@
-export { OffThread, type OffThreadModule, TooLate } from './off-thread/off-thread.ts'
+export { OffThread, type OffThreadModule, OffThreadTimeout } from './off-thread/off-thread.ts'

@@ -1,7 +1,7 @@
 export { isContentEvent } from './otlp/content/content-names.ts'
 export { MetadataOnly } from './otlp/content/metadata-only.ts'
 export { readOtlpFile } from './otlp/file.ts'
-export { fitted } from './otlp/fit.ts'
+export { fitAttributes } from './otlp/fit-attributes.ts'
 export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
 export { guardNames, semconv } from './otlp/names.ts'
 export { otlpArtifact, otlpEvent, otlpResource, otlpSpan } from './otlp/write.ts'

@@ -1,3 +1,3 @@
-export { datedCursor, resumed } from './paging/dated-cursor.ts'
-export { lookBack } from './paging/look-back.ts'
+export { datedCursor, parseDatedCursor } from './paging/dated-cursor.ts'
 export { pages } from './paging/pages.ts'
+export { findUnsummed } from './paging/unsummed.ts'

@@ -1,3 +1,3 @@
-export { newSessionRow, type SessionBeginning } from './session/new-row.ts'
+export { newSessionRow, type SessionStart } from './session/new-row.ts'
 export { isSessionName, namedSession, onlySession } from './session/session-id.ts'
 export type { Sessions } from './session/sessions.ts'

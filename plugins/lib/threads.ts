@@ -1,5 +1,5 @@
 export { firstAttempt } from './threads/attempts.ts'
 export { joinedTurns } from './threads/new-turns.ts'
-export { type Place, place, threadHeads } from './threads/placement.ts'
+export { placeInThread, type ThreadPlacement, threadHeads } from './threads/placement.ts'
 export { historyEnd } from './threads/prefixes.ts'
-export { isContinued, type Known, type RepliedCall } from './threads/stateful.ts'
+export { isContinued, type KnownRequests, type RepliedCall } from './threads/provider-stored.ts'

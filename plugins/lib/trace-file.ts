@@ -1,23 +1,28 @@
 export { traceFileErrors } from './trace-file/error-codes.ts'
-export { errorAt, type JsonElement, jsonElements, placeInElement } from './trace-file/read/elements.ts'
-export { ImportFault, inside, lineAndPointer, type Place as ImportPlace, type Place } from './trace-file/read/fault.ts'
+export { errorAt, type JsonElement, jsonElements, locationInElement } from './trace-file/read/elements.ts'
 export { idField, needField, nsField, textField } from './trace-file/read/fields.ts'
 export { ImportFile, importFile } from './trace-file/read/file.ts'
+export {
+  ImportFault,
+  type ImportLocation,
+  lineAndPointer,
+  memberLocation,
+} from './trace-file/read/import-fault.ts'
 export { textLines } from './trace-file/read/lines.ts'
 export { RunOutline } from './trace-file/read/outline.ts'
-export { type FoundRecord, outlined, readingOf } from './trace-file/read/reading.ts'
+export { addToOutlines, type FoundRecord, importReading } from './trace-file/read/reading.ts'
 export {
   artifactDraft,
   elementsOf,
   eventDraft,
+  type LocatedRecord,
   needSchema,
-  type Placed,
   recordAt,
   runDraft,
   spanDraft,
 } from './trace-file/read/records.ts'
 export { parseImport } from './trace-file/read/text.ts'
-export { type Leaving, leavingOf } from './trace-file/write/order.ts'
+export { type OrderedRecord, orderedRecords } from './trace-file/write/record-order.ts'
 export {
   artifactRecord,
   eventRecord,

@@ -1,7 +1,7 @@
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { plainSchema } from 'guard-gateway/core'
-import { objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
+import { findViolations, textsAtPointers } from 'guard-gateway/lib/check-arguments'
 import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { isGlobal, loadAddresses, spellsPrivate } from './http/address.ts'
 import { hostEntry, isListed } from './http/hosts.ts'
@@ -56,7 +56,7 @@ export const httpHosts = mcpCheck({
 
   find(args, options): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
     const targets: PointedTarget[] = []
-    const found = objectionsTo(pointedTexts(args, options), ({ pointer, text, wrong }) => {
+    const found = findViolations(textsAtPointers(args, options), ({ pointer, text, wrong }) => {
       if (text === undefined) return wrong
       const target = readUrl(text)
       if (typeof target !== 'string') targets.push({ pointer, target })

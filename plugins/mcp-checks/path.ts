@@ -1,6 +1,6 @@
 import { isAbsolute, resolve, sep } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
-import { type Objection, objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
+import { type Violation, findViolations, textsAtPointers } from 'guard-gateway/lib/check-arguments'
 import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { runSteps, type Steps } from './path/bounded-steps.ts'
 import { isInside } from './path/containment.ts'
@@ -80,7 +80,7 @@ export const path = mcpCheck({
     const judge = (known: Roots): readonly CheckFinding[] | Promise<readonly CheckFinding[]> => {
       const base = known.cwd ?? at.cwd ?? known.first
       const context = { base, roots: known, own, symlinks: options.symlinks ?? 'resolve' }
-      return objectionsTo(pointedTexts(args, options), ({ text, wrong }, isLate) =>
+      return findViolations(textsAtPointers(args, options), ({ text, wrong }, isLate) =>
         text === undefined ? wrong : runSteps(objection(text, context), isLate),
       )
     }
@@ -99,7 +99,7 @@ interface PathContext {
 }
 
 /** What is wrong with a text. */
-function* objection(text: string, context: PathContext): Steps<Objection> {
+function* objection(text: string, context: PathContext): Steps<Violation> {
   const forms = readable(text)
   if ('reason' in forms) return forms
   for (const form of forms) {
@@ -110,13 +110,13 @@ function* objection(text: string, context: PathContext): Steps<Objection> {
   return undefined
 }
 
-const readable = (text: string): ReadonlySet<string> | Objection => {
+const readable = (text: string): ReadonlySet<string> | Violation => {
   if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
   return spellingsOf(text) ?? { reason: 'is percent-encoded over and over', certain: false }
 }
 
 /** What is wrong with one form of a text. */
-function* objectionToForm(form: string, asSent: boolean, context: PathContext): Steps<Objection> {
+function* objectionToForm(form: string, asSent: boolean, context: PathContext): Steps<Violation> {
   if (context.roots.isTooDeep(form))
     return { reason: 'has too many folders or letters for the patterns it is held against', certain: false }
   const reason = unusablePath(form, process.platform) ?? (yield* reasonOutside(form, asSent, context))
@@ -141,7 +141,7 @@ function* reasonOutside(form: string, asSent: boolean, { base, roots, own }: Pat
 }
 
 /** The text as the kernel follows it, and as a server does that normalises first. */
-function* objectionToLinks(form: string, context: PathContext): Steps<Objection> {
+function* objectionToLinks(form: string, context: PathContext): Steps<Violation> {
   const normalised = resolve(context.base, form)
   // another spelling of a folder is a text alone: what stands there is no concern of this server
   if (!context.roots.folders.some((root) => isInside(root, normalised))) return undefined
@@ -151,7 +151,7 @@ function* objectionToLinks(form: string, context: PathContext): Steps<Objection>
 }
 
 /** What is wrong with where a path ends when links are followed, if that is not where its text was judged already. */
-function* objectionToEnd(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Objection> {
+function* objectionToEnd(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Violation> {
   const resolvedPath = resolvedOrNone(start)
   if (resolvedPath === undefined) return { reason: 'cannot be followed to its end', certain: false }
   const isReal = (context: string): boolean => roots.real.some((root) => isInside(root, context))

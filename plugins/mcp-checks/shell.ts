@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
-import { type Objection, objectionsTo, type Pointed, pointed } from 'guard-gateway/lib/check-arguments'
+import { type Violation, findViolations, type PointerValue, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
 import { type Arguments, type CheckLint, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
 import { loadGrammar } from './shell/grammar.ts'
@@ -50,7 +50,7 @@ const schema = plainSchema<CheckOptions>({
   },
 })
 
-const worker = new OffThread<ShellTask, Objection | undefined>(
+const worker = new OffThread<ShellTask, Violation | undefined>(
   new URL(`./shell/worker${extname(import.meta.filename)}`, import.meta.url).href,
 )
 
@@ -76,14 +76,14 @@ export const shell = mcpCheck({
   find(args, options, { cwd }) {
     // a server whose folder is not known may run on another machine
     const mayBeOld = cwd === undefined || process.platform === 'darwin'
-    return objectionsTo(valuesOf(args, options), ({ value }) =>
+    return findViolations(valuesOf(args, options), ({ value }) =>
       isLong(value) ? worker.run({ value, options, mayBeOld }) : objectionTo(value, options, mayBeOld),
     )
   },
 })
 
-function* valuesOf(args: Arguments, options: CheckOptions): Generator<Pointed> {
-  for (const pointer of options.args) yield* pointed(args, pointer)
+function* valuesOf(args: Arguments, options: CheckOptions): Generator<PointerValue> {
+  for (const pointer of options.args) yield* valuesAtPointer(args, pointer)
 }
 
 /** Entries behind which further words may stand. */

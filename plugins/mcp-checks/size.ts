@@ -1,5 +1,5 @@
 import { plainSchema } from 'guard-gateway/core'
-import { type Pointed, pointed } from 'guard-gateway/lib/check-arguments'
+import { type PointerValue, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
 import { type Arguments, type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { inTurns, Pace } from 'guard-gateway/lib/time-slice'
 
@@ -50,9 +50,10 @@ function* findings(args: Arguments, options: Readonly<Options>): Generator<undef
   return found
 }
 
-function* valuesOf(args: Arguments, { args: pointers }: Readonly<Options>): Generator<Pointed> {
+function* valuesOf(args: Arguments, { args: pointers }: Readonly<Options>): Generator<PointerValue> {
   if (pointers === undefined) yield { pointer: '', value: args }
-  for (const pointer of pointers ?? []) for (const one of pointed(args, pointer)) if (one.value !== undefined) yield one
+  for (const pointer of pointers ?? [])
+    for (const one of valuesAtPointer(args, pointer)) if (one.value !== undefined) yield one
 }
 
 /** Each limit that the value is over, as the end of a sentence about it. */

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
-import { type Objection, objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
+import { type Violation, findViolations, textsAtPointers } from 'guard-gateway/lib/check-arguments'
 import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
 import { isLong, objectionTo, type SqlOptions } from './sql/judge.ts'
@@ -8,7 +8,7 @@ import { operations } from './sql/operation.ts'
 import { loadPostgres } from './sql/postgres.ts'
 import type { SqlTask } from './sql/worker.ts'
 
-const worker = new OffThread<SqlTask, Objection | undefined>(
+const worker = new OffThread<SqlTask, Violation | undefined>(
   new URL(`./sql/worker${extname(import.meta.filename)}`, import.meta.url).href,
 )
 
@@ -42,7 +42,7 @@ export const sql = mcpCheck({
   }),
 
   find: (args, options) =>
-    objectionsTo(pointedTexts(args, options), ({ text, wrong }) => {
+    findViolations(textsAtPointers(args, options), ({ text, wrong }) => {
       if (text === undefined) return wrong
       return isLong(text) ? worker.run({ text, options }) : objectionTo(text, options)
     }),

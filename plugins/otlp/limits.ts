@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import { fitted, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
+import { fitAttributes, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
 import { mapPaced, type Pace } from 'guard-gateway/lib/time-slice'
 
 /** Truncates records to their limits, with notes, and yields to other work. `names` has the metadata keys, which are dropped last. */
@@ -11,7 +11,7 @@ export const withinLimits = async (
   const notes: string[] = []
   const fit = <R extends { readonly attributes?: Attributes }>(record: R, what: string): R => {
     if (record.attributes === undefined) return record
-    const attributes = fitted(record.attributes, names, (count) =>
+    const attributes = fitAttributes(record.attributes, names, (count) =>
       notes.push(`${what}: ${count} attributes beyond what a record may have were left out`),
     )
     return attributes === record.attributes ? record : { ...record, attributes }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
 import { replayDefaults } from 'guard-gateway/lib/config-defaults'
-import { inflated, projectHeader, refusals } from 'guard-gateway/lib/http'
+import { inflated, projectHeader, requestErrors } from 'guard-gateway/lib/http'
 import { type TSchema, Type } from 'typebox'
 import { type Codec, codecFor, defaultCodec } from './codec.ts'
 import { receive } from './receive.ts'
@@ -124,7 +124,7 @@ const sendError = (
   reply: FastifyReply,
 ): FastifyReply => {
   const status = statusOf(error)
-  refusals.set(request.raw, error)
+  requestErrors.set(request.raw, error)
   if (isFault(error)) gateway.fault(thrown, 'otlp')
   reply.code(status).headers(error.place.headers ?? {})
   if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER)

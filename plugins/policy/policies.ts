@@ -1,5 +1,5 @@
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
-import { periodIn } from 'guard-gateway/lib/budget'
+import { periodOfParams } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
 import { LRU } from 'tiny-lru'
 import { type PolicyChange, readRuleList } from './document/document.ts'
@@ -110,7 +110,7 @@ export class Policies {
   }
 }
 
-const isPeriodic = ({ params }: Rule): boolean => periodIn(params) !== undefined
+const isPeriodic = ({ params }: Rule): boolean => periodOfParams(params) !== undefined
 
 const versionId = (project: string, version: number): string => `${project}:${version}`
 

@@ -1,5 +1,5 @@
 import type { Detector, Mode, Per, Period, Registry, Rule } from 'guard-gateway/core'
-import { periodIn } from 'guard-gateway/lib/budget'
+import { periodOfParams } from 'guard-gateway/lib/budget'
 
 /** Minimum and maximum rows of a session's history. */
 const ROWS = 64
@@ -51,7 +51,12 @@ export const policyOf = (
     const detector = rule.enabled ? detectors.get(rule.rule_type) : undefined
     if (detector === undefined) continue
     const params: Readonly<Record<string, unknown>> = { ...asParams(detector.defaults.params), ...rule.params }
-    active.push({ rule: { ...rule, params }, detector, narrow: params.scope === 'thread', period: periodIn(params) })
+    active.push({
+      rule: { ...rule, params },
+      detector,
+      narrow: params.scope === 'thread',
+      period: periodOfParams(params),
+    })
     reach = Math.max(reach, rule.window_size, detector.kind === 'outcome' ? rule.threshold : 0)
   }
   const measuring = [...new Set(active.map(({ detector }) => detector))].filter(({ measure }) => measure !== undefined)

@@ -1,5 +1,5 @@
 import type { Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
-import { lookBack, pages } from 'guard-gateway/lib/paging'
+import { findUnsummed, pages } from 'guard-gateway/lib/paging'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { failures } from './aggregates.ts'
 import { sessionTotals } from './session-totals.ts'
@@ -14,7 +14,7 @@ interface SessionTotals {
 export const recoverTotals = async ({ storage }: Gateway): Promise<void> => {
   const sessions = new Map<string, SessionTotals | undefined>()
   const ended = (call: CallRecord): number => call.ended_at
-  await lookBack(pages(storage, 'calls', {}), ended, async (calls) => {
+  await findUnsummed(pages(storage, 'calls', {}), ended, async (calls) => {
     const ids = new Set(calls.flatMap(({ session_id }) => session_id ?? []))
     const unknown = [...ids].filter((id) => !sessions.has(id))
     await Promise.all(unknown.map(async (id) => sessions.set(id, await loadSession(storage, id))))

@@ -1,6 +1,6 @@
 import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { derivedId } from 'guard-gateway/lib/ids'
-import { newSessionRow, type SessionBeginning } from 'guard-gateway/lib/session'
+import { newSessionRow, type SessionStart } from 'guard-gateway/lib/session'
 import { SecondChanceCache } from './second-chance-cache.ts'
 import type { ExternalId } from './sources.ts'
 
@@ -12,7 +12,7 @@ const OWN_FORM = /^ses_[A-Za-z0-9_-]{1,120}$/
 export type BegunWhere = Partial<Pick<SessionRow, 'project_id' | 'paused'> & Record<'agent_id' | 'external_id', string>>
 
 /** The input of a new session beside its name, for example a call. */
-type Beginning = Omit<SessionBeginning, keyof ExternalId>
+type Beginning = Omit<SessionStart, keyof ExternalId>
 
 interface Candidate {
   readonly project: string
@@ -64,7 +64,7 @@ export class LiveSessions {
   }
 
   /** A session that did not exist before; it is in memory only, until its first request or change is written. */
-  begin(id: string, beginning: SessionBeginning): Session {
+  begin(id: string, beginning: SessionStart): Session {
     return this.#sessions.set(id, { row: this.#newRow(id, beginning, beginning), open: 0 })
   }
 
@@ -113,7 +113,7 @@ export class LiveSessions {
 
   #newRow(
     id: string,
-    { external_id, external_source }: Pick<SessionBeginning, keyof ExternalId>,
+    { external_id, external_source }: Pick<SessionStart, keyof ExternalId>,
     { project_id, agent_id, client, at }: Beginning,
   ): SessionRow {
     const shown = this.#gateway.redact.text(client)

@@ -12,7 +12,7 @@ import type {
   WriteOptions,
 } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { type Cleaning, cleanKey, cleanRow } from './clean.ts'
 import { sealCursor } from './cursor.ts'
 import { keyParts, type Plan, planOf } from './plan.ts'
@@ -85,7 +85,7 @@ export const createStore = (
 ): Storage => {
   const plans = new Map(tables.map((table) => [table.id, planOf(table)]))
   const cleaning: Cleaning = { redact, cleaned }
-  const queues = new Queues()
+  const queues = new KeyedQueue()
   let closing: Promise<void> | undefined
   let closed = false
   const whileOpen = (): void => {

@@ -8,7 +8,7 @@ import {
   isEventStream,
   type Reply,
 } from 'guard-gateway/core'
-import { logins } from 'guard-gateway/lib/http'
+import { clientCredentials } from 'guard-gateway/lib/http'
 import type { UpstreamRequest, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { bodyFor, type OutboundBody } from './body.ts'
 import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
@@ -38,7 +38,7 @@ export const forwardHandler =
       upstream,
       call,
       client,
-      login: logins.get(call) ?? [],
+      login: clientCredentials.get(call) ?? [],
       isLast: candidates.length === 0,
     }
     const attempts: Attempt[] = []

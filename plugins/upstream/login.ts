@@ -1,5 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { isCredentialName, logins } from 'guard-gateway/lib/http'
+import { clientCredentials, isCredentialName } from 'guard-gateway/lib/http'
 import { loginFor } from './headers.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -26,7 +26,11 @@ export const missingLogin = (
   request: LoginRequest,
 ): GuardError | undefined => {
   if (!needsLogin(upstream) || QUERY_KEY.test(request.query)) return undefined
-  const login = loginFor(upstream.rules, { raw: request.raw_headers, login: logins.get(request) ?? [] }, secrets)
+  const login = loginFor(
+    upstream.rules,
+    { raw: request.raw_headers, login: clientCredentials.get(request) ?? [] },
+    secrets,
+  )
   if (login.some((text, index) => index % 2 === 1 && !EMPTY.test(text))) return undefined
   return new GuardError(
     'LOGIN_MISSING',

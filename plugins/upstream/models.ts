@@ -1,5 +1,5 @@
 import { type Client, type Gateway, GuardError, type ProxyRequest, type Reply } from 'guard-gateway/core'
-import { logins } from 'guard-gateway/lib/http'
+import { clientCredentials } from 'guard-gateway/lib/http'
 import { readJsonStrict } from 'guard-gateway/lib/json'
 import { missingLogin } from './login.ts'
 import { isListedModel, type ListedModel, type MergedModel, messagesList, openaiList } from './model-list.ts'
@@ -28,7 +28,7 @@ export const mergedModels = (gateway: Gateway) => {
       return known.models
     try {
       const asked = { ...request, query: isMessages(request) ? '?limit=1000' : '' }
-      logins.set(asked, logins.get(request) ?? [])
+      clientCredentials.set(asked, clientCredentials.get(request) ?? [])
       const models = await read(gateway, withListTimeout(upstream), asked, client)
       remembered.set(key, { models, until: gateway.clock.tick() + FRESH_MS })
       return models

@@ -1,5 +1,5 @@
 import type { Client, Gateway, ProxyRequest } from 'guard-gateway/core'
-import { logins } from 'guard-gateway/lib/http'
+import { clientCredentials } from 'guard-gateway/lib/http'
 import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { bodyFor } from './body.ts'
 import { upstreamRequestHeaders } from './headers.ts'
@@ -17,7 +17,7 @@ export const sendUnguarded = async (
   const { method, path, query, raw_headers: raw, styles } = request
   const refused = missingLogin(gateway, upstream, request)
   if (refused !== undefined) throw refused
-  const login = logins.get(request) ?? []
+  const login = clientCredentials.get(request) ?? []
   const body = await sentBody(upstream, request)
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
   const headers = upstreamRequestHeaders(upstream.rules, outbound, gateway.secrets)

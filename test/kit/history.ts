@@ -1,9 +1,9 @@
 import type { Call, Row } from 'guard-gateway/core'
-import { type Known, type Place, place, type RepliedCall } from 'guard-gateway/lib/threads'
+import { type KnownRequests, placeInThread, type RepliedCall, type ThreadPlacement } from 'guard-gateway/lib/threads'
 import { aRow } from './settled.ts'
 
 /** The rows of a session as placing sees them; requests are added by hand. */
-export class Session implements Known {
+export class Session implements KnownRequests {
   readonly rows: Row[] = []
   readonly window: Row[] = []
   readonly replied = new Map<string, RepliedCall>()
@@ -11,8 +11,8 @@ export class Session implements Known {
   limit = 64
   seen: ReadonlySet<string> = new Set()
 
-  place(call: Call): Place {
-    return place(call, this)
+  place(call: Call): ThreadPlacement {
+    return placeInThread(call, this)
   }
 
   /** Remembers a request as the gateway would. */

@@ -1,8 +1,8 @@
 import type { Call, TurnContent } from 'guard-gateway/core'
 import {
-  type FreshTurn,
+  countLines,
   linesOf,
-  noteLines,
+  type NewTurn,
   RecentHashes,
   rememberTurns,
   type TurnNotes,
@@ -35,7 +35,7 @@ export const verdictsOf = (call: Call, memory: Map<string, unknown>): string | u
 }
 
 /** The calls of a turn that the body leaves out are not known: they are taken for new. */
-const verdictOf = (seen: Seen, { content, turn }: FreshTurn): string => {
+const verdictOf = (seen: Seen, { content, turn }: NewTurn): string => {
   if (content === undefined || (turn !== undefined && turn.calls.length === 0)) return 't'
   let fresh = turn === undefined
   for (const { key } of turn?.calls ?? []) if (seen.keys.add(Number.parseInt(key.slice(0, 8), 16))) fresh = true
@@ -46,7 +46,7 @@ const verdictOf = (seen: Seen, { content, turn }: FreshTurn): string => {
 const saidBy = ({ lines: known }: Seen, content: TurnContent): 'n' | 's' | 'e' => {
   let verdict: 'n' | 's' | 'e' = 'e'
   for (const lines of linesOf(content)) {
-    const said = noteLines(known, lines)
+    const said = countLines(known, lines)
     if (said.fresh > 0) verdict = 'n'
     else if (said.lines > 0 && verdict === 'e') verdict = 's'
   }

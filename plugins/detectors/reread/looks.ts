@@ -1,9 +1,9 @@
 import type { Call } from 'guard-gateway/core'
 import {
-  type FreshTurn,
+  countLines,
   lettersOf,
   linesOf,
-  noteLines,
+  type NewTurn,
   RecentHashes,
   rememberTextHashes,
   rememberTurns,
@@ -40,13 +40,13 @@ export const lookLetters = (call: Call, memory: Map<string, unknown>): string | 
 }
 
 /** The same look again is another rule's: who waits makes it, and who checks. */
-const vainLooks = (looked: Looked, { content }: FreshTurn): readonly string[] => {
+const vainLooks = (looked: Looked, { content }: NewTurn): readonly string[] => {
   const marks: string[] = []
   if (content === undefined) return marks
   for (const [place, { tool, args }] of content.calls.entries()) {
     const target = targetOf(tool, args)
     if (target === undefined) continue
-    const { lines, fresh } = noteLines(looked.lines, linesOf(content)[place] ?? [])
+    const { lines, fresh } = countLines(looked.lines, linesOf(content)[place] ?? [])
     const isOther = looked.looks.add(Number.parseInt(textHash(`${tool}\0${argumentText(args)}`).slice(0, 8), 16))
     if (isOther && lines > 0 && fresh < lines * NEW_SHARE && marks.length < PER_TURN) marks.push(textHash(target))
   }

@@ -1,7 +1,7 @@
 import type { Call, TurnContent } from 'guard-gateway/core'
 import {
-  type FreshTurn,
   lettersOf,
+  type NewTurn,
   rememberTextHashes,
   rememberTurns,
   type TurnNotes,
@@ -51,7 +51,7 @@ interface Told {
   readonly kind: 'c' | 'w' | '.'
 }
 
-const toldBy = (spoken: Spoken, { content }: FreshTurn): Told | undefined => {
+const toldBy = (spoken: Spoken, { content }: NewTurn): Told | undefined => {
   if (content === undefined) return undefined
   if (content.served) {
     spoken.served += callsText(content)

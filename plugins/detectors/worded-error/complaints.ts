@@ -1,7 +1,7 @@
 import type { Call } from 'guard-gateway/core'
 import {
-  type FreshTurn,
   lettersOf,
+  type NewTurn,
   rememberTextHashes,
   rememberTurns,
   type TurnNotes,
@@ -27,7 +27,7 @@ export const complaintLetters = (call: Call, memory: Map<string, unknown>): stri
   return lettersOf(turns)
 }
 
-const complaintsOf = ({ content }: FreshTurn): readonly string[] => {
+const complaintsOf = ({ content }: NewTurn): readonly string[] => {
   const marks: string[] = []
   for (const [place, result] of (content?.results ?? []).entries()) {
     const complaint = marks.length < PER_TURN ? complaintOf(result) : undefined

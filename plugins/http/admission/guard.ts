@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler, onSendHookHandler } from 'fastify'
 import { GuardError, statusOf } from 'guard-gateway/core'
-import { identities } from 'guard-gateway/lib/http'
+import { requestIdentities } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { askForBody } from '../connections/expect-continue.ts'
 import { lingeringClose } from '../connections/linger.ts'
@@ -84,7 +84,7 @@ const hasEmptyName = (params: Readonly<Record<string, string>>): boolean => {
 }
 
 const checkKey = (state: HttpServerState, { raw }: FastifyRequest): void => {
-  identities.set(raw, identityOf(state.gateway.keys, credentialsOf(raw.headers)))
+  requestIdentities.set(raw, identityOf(state.gateway.keys, credentialsOf(raw.headers)))
   if (state.draining) throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close' } })
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
-import { logins } from 'guard-gateway/lib/http'
+import { clientCredentials } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { type InboundHeaders, readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'
@@ -92,5 +92,5 @@ export const callOf = (
 
 /** Puts the client's own credentials where only an upstream that passes them through looks. */
 export const keepLogin = (request: object, { login }: InboundHeaders): void => {
-  if (login.length > 0) logins.set(request, login)
+  if (login.length > 0) clientCredentials.set(request, login)
 }

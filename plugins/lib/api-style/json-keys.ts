@@ -35,11 +35,11 @@ export class KeyCursor {
         continue
       }
       const close = closingQuote(bytes, at + 1, end)
-      const after = behindBlanks(bytes, close + 1, end)
+      const after = skipBlanks(bytes, close + 1, end)
       if (after < end && bytes[after] === COLON) {
         this.#name = at + 1
         this.length = close - at - 1
-        this.#value = behindBlanks(bytes, after + 1, end)
+        this.#value = skipBlanks(bytes, after + 1, end)
         this.#at = this.#value
         return true
       }
@@ -116,7 +116,7 @@ const closingQuote = (bytes: Uint8Array, from: number, end: number): number => {
   return at
 }
 
-const behindBlanks = (bytes: Uint8Array, from: number, end: number): number => {
+const skipBlanks = (bytes: Uint8Array, from: number, end: number): number => {
   let at = from
   while (at < end && (bytes[at] ?? 0) <= BLANK) at++
   return at

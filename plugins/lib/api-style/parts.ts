@@ -27,7 +27,7 @@ const mediaTypes = new Set<unknown>([
 
 /** Reads content in any of its forms: a string, blocks, or a single block. Thoughts of the model are left out. */
 export const contentOf = (content: unknown): Content => {
-  if (typeof content === 'string') return { texts: saysSomething(content) ? [content] : [], blocks: [], calls: [] }
+  if (typeof content === 'string') return { texts: hasText(content) ? [content] : [], blocks: [], calls: [] }
   const read = noContent()
   if (Array.isArray(content)) for (const block of content) addBlock(read, block)
   else if (content !== undefined && content !== null) addBlock(read, content)
@@ -50,10 +50,10 @@ export const addBlock = (read: Content, block: unknown): void => {
 /** White space as texts are hashed without it: a text that has no more says nothing. */
 const BLANK = /^[\t-\r ]*$/
 
-const saysSomething = (text: string): boolean => !BLANK.test(text)
+const hasText = (text: string): boolean => !BLANK.test(text)
 
 const addText = ({ texts }: Content, text: string): void => {
-  if (saysSomething(text)) texts.push(text)
+  if (hasText(text)) texts.push(text)
 }
 
 /** Adds the texts of a block that is text; false for another block. */

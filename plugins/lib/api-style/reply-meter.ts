@@ -128,11 +128,11 @@ const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading =
   const error = draft.error ?? (status >= 400 ? NO_DETAIL : null)
   const readable = calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS)
   const reading = { output_bytes, model, response_id, finish_reason, calls: readable, error, complete, usage }
-  return error === null && isWordless(draft, usage) ? { ...reading, wordless: true } : reading
+  return error === null && hasNoText(draft, usage) ? { ...reading, wordless: true } : reading
 }
 
 /** Some providers keep reasoning to themselves, and tell of it in the usage alone. */
-const isWordless = ({ calls, spoke, reasoned, output_bytes }: Draft, usage: Usage | null): boolean =>
+const hasNoText = ({ calls, spoke, reasoned, output_bytes }: Draft, usage: Usage | null): boolean =>
   calls.length === 0 && !spoke && (reasoned || (output_bytes === 0 && (usage?.reasoning_tokens ?? 0) > 0))
 
 const utf8 = new TextDecoder()

@@ -22,11 +22,11 @@ export const listenBy =
   (speech: () => Speech) =>
   (request: ListenRequest): ListenedReply => {
     const own = speech()
-    return { meter: heard(own, request), ending: () => own.ending() }
+    return { meter: listeningMeter(own, request), ending: () => own.ending() }
   }
 
-const heard = (speech: Speech, { meter, stream, listener, fault }: ListenRequest): ListenedReply['meter'] => {
-  const ear = stream ? streamEar(speech, listener) : bodyEar(speech, listener)
+const listeningMeter = (speech: Speech, { meter, stream, listener, fault }: ListenRequest): ListenedReply['meter'] => {
+  const ear = stream ? streamSink(speech, listener) : bodySink(speech, listener)
   let isDeaf = false
   const deafened = (error: unknown): void => {
     isDeaf = true
@@ -52,13 +52,13 @@ const heard = (speech: Speech, { meter, stream, listener, fault }: ListenRequest
   }
 }
 
-const streamEar = (speech: Speech, listener: Listener) => {
+const streamSink = (speech: Speech, listener: Listener) => {
   const splitter = new EventSplitter((bytes, start, end) => speech.event(parsedEvent(bytes, start, end), listener))
   return { push: (chunk: Uint8Array) => splitter.push(chunk), end: () => {} }
 }
 
 /** Keeps a body until it is whole; one over 16 MiB is not listened to. */
-const bodyEar = (speech: Speech, listener: Listener) => {
+const bodySink = (speech: Speech, listener: Listener) => {
   const chunks: Uint8Array[] = []
   let length = 0
   return {

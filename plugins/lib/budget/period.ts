@@ -10,7 +10,7 @@ export interface BudgetParams {
 }
 
 /** The period that a rule's params name; undefined for a budget of a session or of one conversation. */
-export const periodIn = (params: BudgetParams | undefined): Period | undefined => {
+export const periodOfParams = (params: BudgetParams | undefined): Period | undefined => {
   const scope = params?.scope
   const per = PERS.find((known) => known === params?.per)
   return per !== undefined && (scope === 'agent' || scope === 'project') ? { scope, per } : undefined
@@ -42,7 +42,7 @@ export const PRESENT: Readonly<Record<Per, string>> = {
 }
 
 /** Who has used a budget, as the subject of a sentence; when; and when it begins anew. The latter two are empty for a budget of a session. */
-export const budgetWords = (
+export const budgetPhrases = (
   params: BudgetParams | undefined,
   { period }: Pick<Totals, 'period'>,
 ): { readonly who: string; readonly when: string; readonly next: string } => {

@@ -3,13 +3,13 @@ import { GuardError } from 'guard-gateway/core'
 import { isAdminKey, isProviderKey } from './provider-keys.ts'
 
 /** What a gateway knows of keys. */
-export interface KeysKnown {
+export interface KnownKeys {
   readonly secrets: Secrets
   readonly approver: Approver
 }
 
 /** What goes to a child although it looks like a key. */
-export interface LeftToChild {
+export interface ChildEnvOptions {
   /** Names that a person gives it. */
   readonly given?: readonly string[]
   /** Values that are its own: the configuration names them for this very child. */
@@ -39,8 +39,8 @@ const CREDENTIAL = /(?:key|token|secret|password|passwd|auth|authorization|crede
  */
 export const childEnv = (
   env: Readonly<Record<string, string | undefined>>,
-  known: KeysKnown,
-  { given = [], own, logins }: LeftToChild = {},
+  known: KnownKeys,
+  { given = [], own, logins }: ChildEnvOptions = {},
 ): ChildEnv => {
   const withheld: string[] = []
   const kept: [string, string][] = []
@@ -53,7 +53,7 @@ export const childEnv = (
   return { env: Object.fromEntries(kept), withheld }
 }
 
-const isKey = (name: string, value: string, known: KeysKnown, logins: RegExp | undefined): boolean => {
+const isKey = (name: string, value: string, known: KnownKeys, logins: RegExp | undefined): boolean => {
   if (OURS.test(name)) return true
   if (value === '' || PROXY.test(name)) return false
   if (isProviderKey(name, value) && !isLogin(name, value, logins)) return true

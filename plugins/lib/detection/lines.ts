@@ -28,7 +28,7 @@ export const linesOf = (content: TurnContent): readonly (readonly number[])[] =>
 }
 
 /** Remembers the lines of a result, and counts those that were not known. */
-export const noteLines = (remembered: RecentHashes, lines: readonly number[]): LineCount => {
+export const countLines = (remembered: RecentHashes, lines: readonly number[]): LineCount => {
   let fresh = 0
   for (const hash of lines) if (remembered.add(hash)) fresh++
   return { lines: lines.length, fresh }
@@ -72,12 +72,12 @@ const lineHash = (text: string, start: number, end: number): number => {
   let says = false
   for (let at = from; at < to; at++) {
     const unit = text.charCodeAt(at)
-    says ||= !isSign(unit)
+    says ||= !isPunctuation(unit)
     hash = Math.imul(hash ^ unit, 0x01000193)
   }
   return says ? hash >>> 0 || 1 : 0
 }
 
 /** Neither letter nor digit, as far as ASCII goes: what an empty list, a brace or a ruler is made of. What stands for a number says something. */
-const isSign = (unit: number): boolean =>
+const isPunctuation = (unit: number): boolean =>
   (unit < 48 && unit !== HASH) || (unit > 57 && unit < 65) || (unit > 90 && unit < 97) || (unit > 122 && unit < 127)

@@ -1,14 +1,14 @@
 import type { Call, Row } from 'guard-gateway/core'
 
 /** Which earlier requests a rule passes over by how they ended. */
-export interface PassedOver {
+export interface IgnoredRequests {
   readonly ignore_in_flight?: boolean
   readonly ignore_failed?: boolean
   readonly ignore_aborted?: boolean
 }
 
 /** The rule passes over this earlier request. */
-export const isIgnoredRequest = ({ outcome }: Row, given: PassedOver): boolean => {
+export const isIgnoredRequest = ({ outcome }: Row, given: IgnoredRequests): boolean => {
   if (outcome === null) return given.ignore_in_flight === true
   if (outcome === 'upstream_error' || outcome === 'unreachable' || outcome === 'truncated')
     return given.ignore_failed === true
@@ -46,7 +46,7 @@ export const repeatsOfOne = (
   call: Call,
   past: readonly Row[],
   equal: readonly Row[],
-  given: PassedOver,
+  given: IgnoredRequests,
 ): readonly Row[] => {
   if (isFreshStart(row, call)) return []
   const own = equal.filter((earlier) => isSameSubagent(earlier, row))
@@ -64,7 +64,7 @@ const unexplained = (
   before: string,
   follows: (row: Row) => boolean,
   counts: ReadonlySet<Row>,
-  given: PassedOver,
+  given: IgnoredRequests,
 ): number => {
   const allowed = new Allowance()
   let repeats = 0
@@ -93,7 +93,7 @@ class Allowance {
   }
 }
 
-const isUnanswered = (row: Row, given: PassedOver): boolean => row.outcome !== null && isIgnoredRequest(row, given)
+const isUnanswered = (row: Row, given: IgnoredRequests): boolean => row.outcome !== null && isIgnoredRequest(row, given)
 
 /** Fingerprint of what a request goes on from; its own repeats are passed over. */
 const originOf = (row: Row, known: ReadonlyMap<string, Row>): string | undefined => {

@@ -1,7 +1,7 @@
 import type { Call, Turn, TurnContent } from 'guard-gateway/core'
 
 /** A turn that a conversation has not been asked about before. */
-export interface FreshTurn {
+export interface NewTurn {
   /** Undefined for a request that answers words: the body holds neither the turn nor a result. */
   readonly content: TurnContent | undefined
   /** Undefined for a turn that the body leaves out. */
@@ -20,7 +20,7 @@ interface Remembered<State> {
 /** How a detector remembers turns. */
 export interface TurnNotes<State> {
   begin(): State
-  note(state: State, turn: FreshTurn): void
+  note(state: State, turn: NewTurn): void
   /** How many of the last turns matter; all of them if absent. */
   readonly reach?: number
 }

@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
 
 /** As much of a process as hearing of its faults needs. */
-export type Faulty = Pick<NodeJS.Process, 'on' | 'off'>
+export type ErrorSource = Pick<NodeJS.Process, 'on' | 'off'>
 
 /**
  * Hears of what nobody caught. What a plugin of the user's threw, in a timer or a promise of its own, is reported as its fault and the process goes on;
@@ -10,7 +10,7 @@ export type Faulty = Pick<NodeJS.Process, 'on' | 'off'>
 export const onUncaught = (
   { culpritOf, fault }: Pick<Gateway, 'culpritOf' | 'fault'>,
   own: (error: unknown) => void,
-  process: Faulty = globalThis.process,
+  process: ErrorSource = globalThis.process,
 ): (() => void) => {
   const heard = (error: unknown): void => {
     const culprit = culpritOf(error)

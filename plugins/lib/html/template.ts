@@ -11,26 +11,26 @@ export class Html implements Markup {
 }
 
 /** What may stand in a hole of `html`; null, undefined and false leave nothing behind. */
-export type Hole = Html | string | number | bigint | false | null | undefined | readonly Hole[]
+export type HtmlValue = Html | string | number | bigint | false | null | undefined | readonly HtmlValue[]
 
 /** Where a hole stands; `value`: as all of what a form sends back, the attribute of that name or the text of a `textarea`. */
-type Place = 'text' | 'attribute' | 'value' | 'tag'
+type MarkupContext = 'text' | 'attribute' | 'value' | 'tag'
 
-const places = new WeakMap<TemplateStringsArray, readonly Place[]>()
+const contexts = new WeakMap<TemplateStringsArray, readonly MarkupContext[]>()
 
 /**
  * A piece of a page. Text is escaped for where it stands: in text, controls and marks that reorder what is read are shown by their number;
  * what a form sends back stays as it is; an attribute must be quoted. Inside a tag but outside quotes only `Html` may stand. Throws TypeError where a template breaks these rules.
  */
-export const html = (strings: TemplateStringsArray, ...values: readonly Hole[]): Html => {
-  let known = places.get(strings)
+export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html => {
+  let known = contexts.get(strings)
   if (known === undefined) {
-    known = placesOf(strings)
-    places.set(strings, known)
+    known = contextsOf(strings)
+    contexts.set(strings, known)
   }
   let text = strings[0] ?? ''
   for (let index = 0; index < values.length; index++)
-    text += written(values[index], known[index] ?? 'tag') + (strings[index + 1] ?? '')
+    text += rendered(values[index], known[index] ?? 'tag') + (strings[index + 1] ?? '')
   return new Html(text)
 }
 
@@ -45,7 +45,7 @@ export const joined = (pieces: Iterable<Html>): Html => {
 }
 
 /** Text in which nothing is hidden: what no font draws, tags and fillers among it, and what reorders the text around it become `U+202E` and so on. Line feeds, tabs, and the joiners that emoji and scripts are made with stay. */
-export const visible = (text: string): string =>
+export const escapeInvisible = (text: string): string =>
   HIDDEN.test(text) ? text.replace(EVERY_HIDDEN, (mark) => `U+${codeOf(mark)}`) : text
 
 const HIDDEN = /[[\p{DI}\p{Cc}\p{Cs}\p{Zl}\p{Zp}]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/v
@@ -67,23 +67,23 @@ const entities: Readonly<Record<string, string>> = {
 const escaped = (text: string): string =>
   SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (mark) => entities[mark] ?? '') : text
 
-const written = (value: Hole, place: Place): string => {
+const rendered = (value: HtmlValue, place: MarkupContext): string => {
   if (value === null || value === undefined || value === false || value === '') return ''
   if (value instanceof Html) {
     if (place === 'attribute' || place === 'value') throw new TypeError('Markup cannot stand inside an attribute.')
     return value.text
   }
-  if (typeof value === 'object') return value.map((one) => written(one, place)).join('')
+  if (typeof value === 'object') return value.map((one) => rendered(one, place)).join('')
   if (place === 'tag') throw new TypeError('A value inside a tag must stand in a quoted attribute.')
   const text = String(value)
-  return escaped(place === 'value' ? text : visible(text))
+  return escaped(place === 'value' ? text : escapeInvisible(text))
 }
 
 const VALUE = /\svalue=["']$/
 const TYPED = /<textarea\b[^>]*>\n?$/
 
 /** Follows the constant parts of a template from text into tags and quotes and out again. */
-const placesOf = (strings: TemplateStringsArray): readonly Place[] => {
+const contextsOf = (strings: TemplateStringsArray): readonly MarkupContext[] => {
   let at = '>'
   let before = ''
   return strings.map((part) => {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { GuardError, isPlain } from 'guard-gateway/core'
-import { AtMost } from './size-limit.ts'
+import { ConcurrencyLimit } from './concurrency-limit.ts'
 
 type Inflate = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
@@ -21,7 +21,7 @@ export const checkEncoding = (encoding: string | undefined): void => {
 }
 
 /** Bodies that are inflated at once: a small one may become a thousand times as large, and many such would need more memory than there is. */
-const inflations = new AtMost(2)
+const inflations = new ConcurrencyLimit(2)
 
 /** The bytes behind a content encoding, at most `limit` of them, inflated beside the event loop. Throws as `withInflated` does. */
 export const inflated = async (bytes: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> =>

@@ -59,7 +59,7 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
   if (text.charCodeAt(0) === 0xfeff) return fault(-32700, 'The message begins with a byte order mark.')
   const scan = scanJson(text, { keep: KEEP, max_depth: MAX_DEPTH })
   if (isScanFault(scan))
-    return fault(-32700, `The message is not JSON: expected ${scan.wanted} at character ${scan.at}.`)
+    return fault(-32700, `The message is not JSON: expected ${scan.expected} at character ${scan.at}.`)
   if (text.charCodeAt(scan.root.start) === 0x5b)
     return fault(-32600, 'Batches are not served; send one message at a time.')
   if (scan.root.members === undefined) return fault(-32600, 'A message is one JSON object.')
@@ -75,7 +75,7 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
     return { ...fault(-32600, message, id?.text), silent: isSilent(parts) && !mayHaveId(scan.root) }
   const { method, params, result, error } = parts
   const kind = method === undefined ? 'response' : id === undefined ? 'notification' : 'request'
-  const { root, doubled } = scan
+  const { root, duplicate: doubled } = scan
   return { kind, raw, text, id: id?.text, key: id?.key, method, root, params, result, error, doubled }
 }
 
@@ -100,7 +100,7 @@ const deepFault = ({ deep }: JsonScan): string | undefined =>
 
 /** What two parsers could read differently, in a message that is judged. */
 const ambiguity = (scan: JsonScan): string | undefined => {
-  if (scan.doubled !== undefined) return `Ambiguous JSON: the member ${JSON.stringify(scan.doubled)} stands twice.`
+  if (scan.duplicate !== undefined) return `Ambiguous JSON: the member ${JSON.stringify(scan.duplicate)} stands twice.`
   const name =
     lookAlikeAmong(scan.root.members ?? [], ENVELOPE) ??
     lookAlikeAmong(memberIn(scan.root, 'params')?.value.members ?? [], PARAMS)
@@ -108,7 +108,7 @@ const ambiguity = (scan: JsonScan): string | undefined => {
 }
 
 /** What would leave in doubt which message answers which. */
-const envelopeAmbiguity = ({ root, doubled }: JsonScan): string | undefined => {
+const envelopeAmbiguity = ({ root, duplicate: doubled }: JsonScan): string | undefined => {
   const members = root.members ?? []
   const twice = doubled !== undefined && new Set(members.map(({ name }) => name)).size < members.length
   return twice || lookAlikeAmong(members, ENVELOPE) !== undefined ? 'Ambiguous JSON: a member stands twice.' : undefined

@@ -3,7 +3,7 @@ export class LineWriter {
   /** Resolves when nobody reads any more. */
   readonly over: Promise<void>
   readonly #out: NodeJS.WritableStream
-  #room: PromiseWithResolvers<void> | undefined
+  #buffer: PromiseWithResolvers<void> | undefined
   #isOver = false
 
   constructor(out: NodeJS.WritableStream) {
@@ -23,19 +23,19 @@ export class LineWriter {
 
   /** Resolves when there is room for more, or nobody reads any more. */
   get room(): Promise<void> {
-    return this.#room?.promise ?? ROOM
+    return this.#buffer?.promise ?? ROOM
   }
 
   /** Writes JSON, which holds line ends only between its parts; resolves as `room` does. */
   write(json: Buffer | string): Promise<void> {
     if (this.#isOver) return ROOM
-    if (!this.#out.write(lineOf(json))) this.#room ??= Promise.withResolvers<void>()
+    if (!this.#out.write(lineOf(json))) this.#buffer ??= Promise.withResolvers<void>()
     return this.room
   }
 
   #makeRoom(): void {
-    this.#room?.resolve()
-    this.#room = undefined
+    this.#buffer?.resolve()
+    this.#buffer = undefined
   }
 }
 

@@ -9,10 +9,10 @@ export const foldName = (name: string): string =>
 /** The first of these names, in order, that looks like one of the meant names and is not it. */
 export const lookAlikeAmong = (
   names: readonly { readonly name: string }[],
-  meant: ReadonlyMap<string, string>,
+  canonicalNames: ReadonlyMap<string, string>,
 ): string | undefined => {
   for (const { name } of names) {
-    const known = meant.get(foldName(name))
+    const known = canonicalNames.get(foldName(name))
     if (known !== undefined && known !== name) return name
   }
 }

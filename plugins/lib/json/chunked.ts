@@ -3,8 +3,8 @@ import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import { LongInteger, parseBounded } from './bounded.ts'
 import { type JsonChunk, JsonChunker, type OpenContainer } from './chunks.ts'
 import { stringAt } from './marks.ts'
-import { readJsonStrict, refuseDoubled, refuseNoText, refuseOutline, type StrictJson } from './reader.ts'
-import { MAX_MEMBERS, strictFaults, type TextPlace } from './strict-faults.ts'
+import { refuseNoText, refuseDoubled, refuseOutline, type StrictJson, readJsonStrict } from './reader.ts'
+import { strictFaults, MAX_MEMBERS, type TextLocation } from './strict-faults.ts'
 import { lineAndColumn, syntaxErrorAt } from './syntax.ts'
 
 /** A text up to this many bytes is parsed at once, in a few milliseconds. */
@@ -78,12 +78,12 @@ class Assembly {
         return undefined
       }
       if (!(error instanceof SyntaxError)) throw error
-      const { at, wanted } = syntaxErrorAt(text) ?? { at: before.length, wanted: 'JSON' }
+      const { at, expected: wanted } = syntaxErrorAt(text) ?? { at: before.length, expected: 'JSON' }
       throw strictFaults.noJson(this.#code, wanted, this.#placeIn(chunk, own, at - before.length), at >= text.length)
     }
   }
 
-  #placeIn({ from, line, line_start }: JsonChunk, own: string, at: number): TextPlace {
+  #placeIn({ from, line, line_start }: JsonChunk, own: string, at: number): TextLocation {
     const within = lineAndColumn(own, at)
     const ahead = within.line === 1 ? this.#bytes.toString('utf8', line_start, from).length : 0
     return { line: line + within.line - 1, column: ahead + within.column }

@@ -97,7 +97,7 @@ export const removeAt = (text: string, pointer: string, options?: ScanOptions): 
 /** The container of what a pointer names, and its key in it; no key for the whole text. Throws SyntaxError for what is no JSON. */
 const placeOf = (text: string, pointer: string, options: ScanOptions = {}) => {
   const scan = scanJson(text, options)
-  if (isScanFault(scan)) throw new SyntaxError(`Expected ${scan.wanted} at character ${scan.at}.`)
+  if (isScanFault(scan)) throw new SyntaxError(`Expected ${scan.expected} at character ${scan.at}.`)
   const keys = pointerKeys(pointer)
   const key = keys.pop()
   return { parent: keys.reduce<JsonValue | undefined>(childOf, scan.root), key }

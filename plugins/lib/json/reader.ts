@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import type { Code } from 'guard-gateway/core'
 import { LongInteger, parseBounded, parseExact } from './bounded.ts'
 import { stringAt } from './marks.ts'
-import { type JsonOutline, outlineOf } from './outline.ts'
-import { MAX_MEMBERS, strictFaults, type TextPlace } from './strict-faults.ts'
+import { outlineOf, type JsonOutline } from './outline.ts'
+import { strictFaults, MAX_MEMBERS, type TextLocation } from './strict-faults.ts'
 import { lineAndColumn, syntaxErrorAt } from './syntax.ts'
 
 declare global {
@@ -83,7 +83,7 @@ const parse = (text: string, code: Code): unknown => {
     if (error instanceof LongInteger)
       throw strictFaults.longInteger(code, error.message.length, lineAndColumn(text, text.indexOf(error.message)))
     if (!(error instanceof SyntaxError)) throw error
-    const { at, wanted } = syntaxErrorAt(text) ?? { at: 0, wanted: 'JSON' }
+    const { at, expected: wanted } = syntaxErrorAt(text) ?? { at: 0, expected: 'JSON' }
     throw strictFaults.noJson(code, wanted, lineAndColumn(text, at), at >= text.length)
   }
 }

@@ -5,7 +5,7 @@ import type { JsonMember, JsonValue } from './value.ts'
 /** Why a text is no JSON: what was wanted at which character. */
 export interface ScanFault {
   readonly at: number
-  readonly wanted: string
+  readonly expected: string
 }
 
 /** What one pass over a JSON text tells. */
@@ -14,7 +14,7 @@ export interface JsonScan {
   /** A container nests deeper than it may; its inside was stepped over. */
   readonly deep: boolean
   /** JSON pointer of the first member whose name, unescaped, stands twice in its object. */
-  readonly doubled: string | undefined
+  readonly duplicate: string | undefined
 }
 
 export interface ScanOptions {
@@ -30,14 +30,14 @@ export const scanJson = (text: string, options: ScanOptions = {}): JsonScan | Sc
   try {
     return scanner.run()
   } catch (error) {
-    if (error instanceof Wanted) return { at: scanner.at, wanted: error.message }
+    if (error instanceof Expected) return { at: scanner.at, expected: error.message }
     throw error
   }
 }
 
-export const isScanFault = (scan: JsonScan | ScanFault): scan is ScanFault => 'wanted' in scan
+export const isScanFault = (scan: JsonScan | ScanFault): scan is ScanFault => 'expected' in scan
 
-class Wanted extends Error {}
+class Expected extends Error {}
 
 /** From this many names on a set remembers them. */
 const MANY_NAMES = 12
@@ -97,8 +97,8 @@ class Scanner {
     this.#value()
     while (this.#level !== undefined) this.#step(this.#level)
     if (this.#blanks() === this.#text.length && this.#root !== undefined)
-      return { root: this.#root, deep: this.#deep, doubled: this.#doubled }
-    throw new Wanted('the end of the text')
+      return { root: this.#root, deep: this.#deep, duplicate: this.#doubled }
+    throw new Expected('the end of the text')
   }
 
   #blanks(): number {
@@ -127,7 +127,7 @@ class Scanner {
   }
 
   #end(end: number, wanted: string): number {
-    if (end < 0) throw new Wanted(wanted)
+    if (end < 0) throw new Expected(wanted)
     return end
   }
 
@@ -168,7 +168,7 @@ class Scanner {
       else if (isContainer(unit)) depth++
       else if (isClose(unit) && --depth === 0) return at + 1
     }
-    throw new Wanted('the end of an array or object')
+    throw new Expected('the end of an array or object')
   }
 
   /** Goes on in a container: to its next value or to its end. */
@@ -188,7 +188,7 @@ class Scanner {
   }
 
   #comma(level: Level, unit: number): void {
-    if (unit !== 0x2c) throw new Wanted(level.isObject ? 'a comma or }' : 'a comma or ]')
+    if (unit !== 0x2c) throw new Expected(level.isObject ? 'a comma or }' : 'a comma or ]')
     this.at++
     this.#blanks()
   }
@@ -202,14 +202,14 @@ class Scanner {
 
   #name(level: Level): void {
     const open = this.at
-    if (this.#text.charCodeAt(open) !== QUOTE) throw new Wanted('a member name')
+    if (this.#text.charCodeAt(open) !== QUOTE) throw new Expected('a member name')
     const end = this.#end(stringEnd(this.#text, open), 'a member name')
     level.name = stringBetween(this.#text, open, end)
     level.name_at = open
     if (!level.take(level.name)) this.#doubled ??= this.#pointer()
     this.at = end
     this.#blanks()
-    if (this.#text.charCodeAt(this.at) !== 0x3a) throw new Wanted('a colon')
+    if (this.#text.charCodeAt(this.at) !== 0x3a) throw new Expected('a colon')
     this.at++
     this.#blanks()
   }

@@ -2,7 +2,7 @@ import type { Code } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 
 /** A place in a text; line and column from 1. */
-export interface TextPlace {
+export interface TextLocation {
   readonly line: number
   readonly column: number
 }
@@ -19,7 +19,7 @@ export const strictFaults = {
   byteOrderMark: (code: Code): GuardError =>
     new GuardError(code, 'The text begins with a byte order mark. Send it without one.', { line: 1, column: 1 }),
 
-  tooDeep: (code: Code, max_depth: number, place: TextPlace): GuardError =>
+  tooDeep: (code: Code, max_depth: number, place: TextLocation): GuardError =>
     new GuardError(
       code,
       `The text nests deeper than ${max_depth} levels, from line ${place.line}, column ${place.column} on.`,
@@ -27,25 +27,25 @@ export const strictFaults = {
     ),
 
   /** `ends`: the place is behind the end of the text. */
-  noJson: (code: Code, wanted: string, place: TextPlace, ends: boolean): GuardError => {
+  noJson: (code: Code, wanted: string, place: TextLocation, ends: boolean): GuardError => {
     const there = ends ? 'the text ends' : 'there is something else'
     return new GuardError(code, `Line ${place.line}, column ${place.column}: expected ${wanted}, but ${there}.`, place)
   },
 
-  longInteger: (code: Code, characters: number, place: TextPlace): GuardError => {
+  longInteger: (code: Code, characters: number, place: TextLocation): GuardError => {
     const where = `at line ${place.line}, column ${place.column}`
     const message = `The integer ${where} has ${characters} characters, and at most ${MAX_DIGITS} are taken. Send it as a string.`
     return new GuardError(code, message, place)
   },
 
-  manyMembers: (code: Code, place: TextPlace): GuardError =>
+  manyMembers: (code: Code, place: TextLocation): GuardError =>
     new GuardError(
       code,
       `The object has more than ${MAX_MEMBERS} members at its top level, from line ${place.line}, column ${place.column} on. Send fewer.`,
       place,
     ),
 
-  doubled: (code: Code, place: TextPlace): GuardError =>
+  duplicate: (code: Code, place: TextLocation): GuardError =>
     new GuardError(
       code,
       `A member stands twice at the top level, again at line ${place.line}, column ${place.column}. Send each once.`,

@@ -62,7 +62,7 @@ const OURS = ['127.0.0.1', 'localhost', '::1', '[::1]']
  * What an environment must say beside its proxies so that a program in it reaches the gateway at `address` directly: NO_PROXY in both
  * spellings, with what was there before. Empty where no proxy is named.
  */
-export const directTo = (address: string, env: Environment): Readonly<Record<string, string>> => {
+export const directReason = (address: string, env: Environment): Readonly<Record<string, string>> => {
   if (!PROXIES.some((name) => env[name])) return {}
   const before = (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).filter((entry) => entry !== '')
   const hostname = URL.parse(address)?.hostname ?? ''

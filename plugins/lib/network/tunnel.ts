@@ -23,7 +23,7 @@ export const openTunnel = (request: TunnelRequest, done: (error?: Error) => void
   const { proxy, trust } = request
   const socket = openSocket(proxy, trust, {})
   const reader = new ConnectReplyReader()
-  const place = placeOf(request)
+  const place = authorityOf(request)
   let isConnected = false
 
   const over = (error?: Error): void => {
@@ -67,7 +67,7 @@ const HUNG_UP = 'closed the connection before it had opened a tunnel'
 const isOurs = (error: NodeJS.ErrnoException): boolean =>
   error instanceof ProxyFault || error.code === 'CONNECT_TIMEOUT'
 
-const placeOf = ({ hostname, port }: TunnelRequest): string =>
+const authorityOf = ({ hostname, port }: TunnelRequest): string =>
   `${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`
 
 const connectHead = (place: string, { authorization }: ProxyAddress): string =>

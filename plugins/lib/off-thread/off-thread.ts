@@ -11,7 +11,7 @@ export type OffThreadReply =
   | { readonly failure: unknown; readonly answer?: never }
 
 /** A task has not been done in its time. */
-export class TooLate extends Error {
+export class OffThreadTimeout extends Error {
   override readonly name = 'TooLate'
 }
 
@@ -107,7 +107,7 @@ export class OffThread<Task, Answer> {
   #tooLate(job: Job<Task, Answer>): void {
     const at = this.#jobs.indexOf(job)
     this.#jobs.splice(at, 1)
-    job.reject(new TooLate(`No answer within ${this.#limit_ms / 1000} s.`))
+    job.reject(new OffThreadTimeout(`No answer within ${this.#limit_ms / 1000} s.`))
     if (at !== 0) return
     this.#end()
     this.#next()

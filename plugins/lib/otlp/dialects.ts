@@ -25,7 +25,7 @@ const spellings: readonly (readonly [name: string, others: readonly string[]])[]
 ]
 
 /** What is not called by its name of today, under that name; no others. */
-export const respelled = (attributes: Attributes): Attributes => {
+export const normalised = (attributes: Attributes): Attributes => {
   const added: Record<string, unknown> = {}
   for (const [name, others] of spellings) {
     const other = Object.hasOwn(attributes, name) ? undefined : others.find((one) => Object.hasOwn(attributes, one))
@@ -65,7 +65,7 @@ const kindsOf: readonly (readonly [name: string, kinds: ReadonlyMap<unknown, Spa
 ]
 
 /** The kind that another convention says, where the span names no operation of ours; undefined if none does. */
-export const kindSaid = (attributes: Attributes): SpanKind | undefined =>
+export const declaredKind = (attributes: Attributes): SpanKind | undefined =>
   Object.hasOwn(attributes, semconv.operation)
     ? undefined
     : kindsOf.map(([name, kinds]) => kinds.get(attributes[name])).find((kind) => kind !== undefined)

@@ -1,25 +1,25 @@
 import type { Attributes, RunDraft } from 'guard-gateway/core'
 import type { ImportReading, ImportSource } from 'guard-gateway/lib/export-format'
 import {
+  addToOutlines,
   elementsOf,
   errorAt,
   type FoundRecord,
   ImportFault,
+  type ImportLocation,
+  importReading,
   type JsonElement,
   jsonElements,
+  type LocatedRecord,
   lineAndPointer,
-  outlined,
-  type Place,
-  type Placed,
-  placeInElement,
+  locationInElement,
   RunOutline,
-  readingOf,
   recordAt,
   traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
 import { droppedWarnings, type Foreign, foreignRecords } from './foreign-records.ts'
 import { collect, noRecords } from './map.ts'
-import { foreignNames, foreignRun, ownRun, tellingOfRun, textFrom } from './read-run.ts'
+import { foreignNames, foreignRun, ownRun, runAttributes, textFrom } from './read-run.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './read-span.ts'
 import { fromKeyValues } from './values.ts'
 
@@ -29,13 +29,13 @@ const MAX_DEPTH = 160
 const lists = { resourceSpans: { scopeSpans: { spans: {} } } }
 
 /** What stands around the spans and may come behind them, by its place. */
-interface Surroundings {
+interface ScanContext {
   readonly resources: Map<string, Attributes>
   readonly scopes: Map<string, Attributes>
 }
 
-interface Spot {
-  readonly place: Place
+interface FileLocation {
+  readonly place: ImportLocation
   readonly line: number
 }
 
@@ -44,35 +44,35 @@ interface OtlpTrace {
   readonly outline: RunOutline
   /** Ids that spans had before they were exported, by those of OTLP. */
   readonly natives: Map<string, string>
-  readonly telling: Record<string, unknown>
+  readonly run_attributes: Record<string, unknown>
   readonly groups: Set<string>
-  readonly first: Spot
-  root: (Spot & { readonly attributes: Attributes; readonly group: string }) | undefined
+  readonly first: FileLocation
+  root: (FileLocation & { readonly attributes: Attributes; readonly group: string }) | undefined
 }
 
 /** Looks an OTLP/JSON file through. What other programs logged of prompts and replies stays outside. Throws GuardError with line and pointer. */
 export const readOtlpFile = (file: ImportSource): ImportReading => {
-  const around: Surroundings = { resources: new Map(), scopes: new Map() }
+  const around: ScanContext = { resources: new Map(), scopes: new Map() }
   const traces = new Map<string, OtlpTrace>()
-  lookThrough(file, around, traces)
-  if (traces.size === 0) throw nothing()
+  scanFile(file, around, traces)
+  if (traces.size === 0) throw noSpansError()
   const counts = { content: 0, cut: 0 }
   const foreign = foreignRecords(counts)
   describeRuns(traces, around, foreign)
-  outlined(recordsOf(file, around, traces, foreign))
+  addToOutlines(recordsOf(file, around, traces, foreign))
   const outlines = [...traces.values()].map(({ outline }) => outline)
   // read again, the same goes a second time
-  const reading = readingOf(outlines, () => recordsOf(file, around, traces, foreignRecords({ content: 0, cut: 0 })))
+  const reading = importReading(outlines, () => recordsOf(file, around, traces, foreignRecords({ content: 0, cut: 0 })))
   return { ...reading, warnings: [...reading.warnings, ...droppedWarnings(counts)] }
 }
 
 /** A file that is no JSON is refused as that, whatever stands in it before. */
-const lookThrough = (file: ImportSource, around: Surroundings, traces: Map<string, OtlpTrace>): void => {
+const scanFile = (file: ImportSource, around: ScanContext, traces: Map<string, OtlpTrace>): void => {
   let fault: unknown
   for (const element of jsonElements(file, lists, MAX_DEPTH)) {
     if (fault !== undefined) continue
     try {
-      placed(element, () => look(element, around, traces))
+      withLocation(element, () => scanElement(element, around, traces))
     } catch (error) {
       fault = error
     }
@@ -80,7 +80,7 @@ const lookThrough = (file: ImportSource, around: Surroundings, traces: Map<strin
   if (fault !== undefined) throw fault
 }
 
-const nothing = (): unknown =>
+const noSpansError = (): unknown =>
   errorAt(new ImportFault(traceFileErrors.INVALID_IMPORT, 'There is no span in the file.', { path: [] }), () => ({
     line: 1,
     path: '',
@@ -96,20 +96,20 @@ const members: Readonly<Record<string, string>> = {
 /** Line and pointer of what a fault names, where OTLP has it. */
 const whereIn =
   (element: JsonElement) =>
-  (place: Place): { line: number; path: string } => {
+  (place: ImportLocation): { line: number; path: string } => {
     const [key, ...deeper] = place.path.slice(element.path.length)
     const member = members[String(key)]
-    return placeInElement(
+    return locationInElement(
       element,
       member === undefined ? place : { ...place, path: [...element.path, member, ...deeper] },
     )
   }
 
-const placed = <T>(element: JsonElement, read: () => T): T => {
+const withLocation = <T>(element: JsonElement, read: () => T): T => {
   try {
     return read()
   } catch (error) {
-    throw errorAt(error, (place) => placeInElement(element, place))
+    throw errorAt(error, (place) => locationInElement(element, place))
   }
 }
 
@@ -117,10 +117,14 @@ const isSpan = (path: JsonElement['path']): boolean => path.length === 6
 const scopeKey = ({ path }: JsonElement): string => `${path[1]}/${path[3]}`
 const groupKey = ({ path }: JsonElement): string => String(path[1])
 
-const look = (element: JsonElement, { resources, scopes }: Surroundings, traces: Map<string, OtlpTrace>): void => {
+const scanElement = (
+  element: JsonElement,
+  { resources, scopes }: ScanContext,
+  traces: Map<string, OtlpTrace>,
+): void => {
   const place = { path: element.path }
   const record = recordAt(element.value, place)
-  if (isSpan(element.path)) lookAtSpan(element, otlpSpanOf(record, place), traces)
+  if (isSpan(element.path)) scanSpan(element, otlpSpanOf(record, place), traces)
   else if (element.path.length === 4) {
     // elements were taken out; what is left is checked to be a list
     elementsOf(record, 'spans', place).next()
@@ -133,25 +137,33 @@ const look = (element: JsonElement, { resources, scopes }: Surroundings, traces:
   } else elementsOf(record, 'resourceSpans', place).next()
 }
 
-const lookAtSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, OtlpTrace>): void => {
+const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, OtlpTrace>): void => {
   const { place, attributes } = span
-  const spot: Spot = { place, line: placeInElement(element, place).line }
+  const spot: FileLocation = { place, line: locationInElement(element, place).line }
   const group = groupKey(element)
   let trace = traces.get(span.traceId)
   if (trace === undefined) {
     const telling: Record<string, unknown> = Object.create(null)
-    trace = { outline: new RunOutline(), natives: new Map(), telling, groups: new Set(), first: spot, root: undefined }
+    trace = {
+      outline: new RunOutline(),
+      natives: new Map(),
+      run_attributes: telling,
+      groups: new Set(),
+      first: spot,
+      root: undefined,
+    }
     traces.set(span.traceId, trace)
   }
   trace.groups.add(group)
   const native = nativeSpanId(span)
   if (native !== span.spanId) trace.natives.set(span.spanId, native)
-  for (const name of tellingOfRun)
-    if (!Object.hasOwn(trace.telling, name) && textFrom(attributes[name])) trace.telling[name] = attributes[name]
+  for (const name of runAttributes)
+    if (!Object.hasOwn(trace.run_attributes, name) && textFrom(attributes[name]))
+      trace.run_attributes[name] = attributes[name]
   if (span.root) trace.root ??= { ...spot, attributes, group }
 }
 
-const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: Surroundings, foreign: Foreign): void => {
+const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: ScanContext, foreign: Foreign): void => {
   const ids = new Set<string>()
   for (const [traceId, trace] of traces) {
     const { place, line } = trace.root ?? trace.first
@@ -173,8 +185,8 @@ const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: Surroundin
 
 const runOf = (
   traceId: string,
-  { root, telling, groups }: OtlpTrace,
-  { resources }: Surroundings,
+  { root, run_attributes: telling, groups }: OtlpTrace,
+  { resources }: ScanContext,
   { quiet, fit }: Foreign,
 ): RunDraft => {
   if (root !== undefined) return ownRun(root, resources.get(root.group) ?? {})
@@ -184,13 +196,13 @@ const runOf = (
 
 function* recordsOf(
   file: ImportSource,
-  { scopes }: Surroundings,
+  { scopes }: ScanContext,
   traces: ReadonlyMap<string, OtlpTrace>,
   foreign: Foreign,
 ): Generator<FoundRecord> {
   for (const element of jsonElements(file, lists, MAX_DEPTH, isSpan)) {
     const where = whereIn(element)
-    const { trace, collected } = placed(element, () => readSpan(element, traces, scopes, foreign))
+    const { trace, collected } = withLocation(element, () => readSpan(element, traces, scopes, foreign))
     const { outline } = trace
     for (const one of collected.spans) yield { kind: 'span', outline, where, ...one }
     for (const one of collected.events) yield { kind: 'event', outline, where, ...one }
@@ -214,8 +226,9 @@ const readSpan = (
   const { ours } = found
   collect(collected, { ...found, scope: scopes.get(scopeKey(element)) ?? {} }, parent, ours ? undefined : quiet)
   if (ours) return { trace, collected }
-  const fitAll = <R extends { readonly attributes?: Attributes }>(list: readonly Placed<R>[]): Placed<R>[] =>
-    list.map(({ record, place: at }) => ({ record: fit(record), place: at }))
+  const fitAll = <R extends { readonly attributes?: Attributes }>(
+    list: readonly LocatedRecord<R>[],
+  ): LocatedRecord<R>[] => list.map(({ record, place: at }) => ({ record: fit(record), place: at }))
   const { spans, events, artifacts } = collected
   return { trace, collected: { spans: fitAll(spans), events: fitAll(events), artifacts: fitAll(artifacts) } }
 }

@@ -1,12 +1,12 @@
 import type { Attributes } from 'guard-gateway/core'
 import type { ImportWarning } from 'guard-gateway/lib/export-format'
 import { MetadataOnly } from './content/metadata-only.ts'
-import { QuietRecords } from './content/quiet-records.ts'
-import { fitted } from './fit.ts'
+import { MetadataRecords } from './content/metadata-records.ts'
+import { fitAttributes } from './fit-attributes.ts'
 
 /** What records of other programs go through. */
 export interface Foreign {
-  readonly quiet: QuietRecords
+  readonly quiet: MetadataRecords
   /** The record with attributes that fit. */
   fit<R extends { readonly attributes?: Attributes }>(record: R): R
 }
@@ -14,7 +14,7 @@ export interface Foreign {
 /** Counts what goes in `counts`: for being content, and for being too much. */
 export const foreignRecords = (counts: { content: number; cut: number }): Foreign => {
   const names = new MetadataOnly()
-  const quiet = new QuietRecords(names, (count) => {
+  const quiet = new MetadataRecords(names, (count) => {
     counts.content += count
   })
   const cut = (count: number): void => {
@@ -23,7 +23,9 @@ export const foreignRecords = (counts: { content: number; cut: number }): Foreig
   return {
     quiet,
     fit: (record) =>
-      record.attributes === undefined ? record : { ...record, attributes: fitted(record.attributes, names, cut) },
+      record.attributes === undefined
+        ? record
+        : { ...record, attributes: fitAttributes(record.attributes, names, cut) },
   }
 }
 

@@ -1,9 +1,16 @@
 import type { ArtifactDraft, Attributes, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
 import type { Shape } from 'guard-gateway/lib/json'
 import { Pace, paced } from 'guard-gateway/lib/time-slice'
-import { elementsOf, ImportFault, inside, type Place, type Placed, recordAt } from 'guard-gateway/lib/trace-file'
+import {
+  elementsOf,
+  ImportFault,
+  type ImportLocation,
+  type LocatedRecord,
+  memberLocation,
+  recordAt,
+} from 'guard-gateway/lib/trace-file'
 import { MetadataOnly } from './content/metadata-only.ts'
-import { QuietRecords } from './content/quiet-records.ts'
+import { MetadataRecords } from './content/metadata-records.ts'
 import { eventsFromOtlp } from './read-events.ts'
 import { foreignNames, foreignRun, ownRun, type RunNames } from './read-run.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, spanFromOtlp } from './read-span.ts'
@@ -14,10 +21,10 @@ export interface OtlpRun {
   readonly run: RunDraft
   /** Where another program wrote it: the names that the ids of the run were made of. */
   readonly names: RunNames
-  readonly place: Place
-  readonly spans: readonly Placed<SpanDraft>[]
-  readonly events: readonly Placed<EventDraft>[]
-  readonly artifacts: readonly Placed<ArtifactDraft>[]
+  readonly place: ImportLocation
+  readonly spans: readonly LocatedRecord<SpanDraft>[]
+  readonly events: readonly LocatedRecord<EventDraft>[]
+  readonly artifacts: readonly LocatedRecord<ArtifactDraft>[]
 }
 
 export interface OtlpReading {
@@ -38,7 +45,7 @@ interface Found extends OtlpSpan {
   readonly scope: Attributes
 }
 
-const top: Place = { path: [] }
+const top: ImportLocation = { path: [] }
 
 /**
  * The runs in OTLP trace data: parsed OTLP/JSON, or protobuf decoded to the same shape (ids and bytes as Uint8Array).
@@ -48,7 +55,7 @@ export const fromOtlp = async (data: unknown, options: OtlpOptions, pace = new P
   const rejected: ImportFault[] = []
   const traces = await tracesIn(recordAt(data, top), rejected, pace)
   let dropped = 0
-  const quiet = new QuietRecords(new MetadataOnly(), (more) => {
+  const quiet = new MetadataRecords(new MetadataOnly(), (more) => {
     dropped += more
   })
   const runs: OtlpRun[] = []
@@ -79,10 +86,10 @@ const tracesIn = async (
 /** The spans one by one; undefined for one that is rejected, and behind each scope. */
 function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found | undefined> {
   for (const group of elementsOf(data, 'resourceSpans', top)) {
-    const at = inside(group.place, 'resource')
+    const at = memberLocation(group.place, 'resource')
     const resource = fromKeyValues(recordAt(group.record.resource ?? {}, at), 'attributes', at)
     for (const scoped of elementsOf(group.record, 'scopeSpans', group.place)) {
-      const scope = scopeAttributes(recordAt(scoped.record.scope ?? {}, inside(scoped.place, 'scope')))
+      const scope = scopeAttributes(recordAt(scoped.record.scope ?? {}, memberLocation(scoped.place, 'scope')))
       for (const { record, place } of elementsOf(scoped.record, 'spans', scoped.place)) {
         const span = unlessRejected(rejected, () => otlpSpanOf(record, place))
         yield span && { ...span, resource, scope }
@@ -105,9 +112,9 @@ const unlessRejected = <T>(rejected: ImportFault[], read: () => T): T | undefine
 
 /** The records of spans, as they are collected. */
 interface Collected {
-  readonly spans: Placed<SpanDraft>[]
-  readonly events: Placed<EventDraft>[]
-  readonly artifacts: Placed<ArtifactDraft>[]
+  readonly spans: LocatedRecord<SpanDraft>[]
+  readonly events: LocatedRecord<EventDraft>[]
+  readonly artifacts: LocatedRecord<ArtifactDraft>[]
 }
 
 /** None, to begin with. */
@@ -119,7 +126,7 @@ class RunReading {
   readonly #found: readonly Found[]
   readonly #options: OtlpOptions
   readonly #rejected: ImportFault[]
-  readonly #quiet: QuietRecords
+  readonly #quiet: MetadataRecords
   readonly #collected = noRecords()
 
   constructor(
@@ -127,7 +134,7 @@ class RunReading {
     found: readonly Found[],
     options: OtlpOptions,
     rejected: ImportFault[],
-    quiet: QuietRecords,
+    quiet: MetadataRecords,
   ) {
     this.#traceId = traceId
     this.#found = found
@@ -171,7 +178,7 @@ export const collect = (
   into: Collected,
   span: Omit<Found, 'resource'>,
   parent: string | null,
-  quiet: QuietRecords | undefined,
+  quiet: MetadataRecords | undefined,
 ): void => {
   const record = spanFromOtlp(span, parent, span.scope)
   const { events, artifacts } = eventsFromOtlp(span, record.id)

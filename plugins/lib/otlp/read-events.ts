@@ -1,22 +1,22 @@
 import type { ArtifactDraft, Attributes, EventDraft } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import type { Shape } from 'guard-gateway/lib/json'
-import type { Place } from 'guard-gateway/lib/trace-file'
-import { artifactDraft, elementsOf, eventDraft, type Placed } from 'guard-gateway/lib/trace-file'
+import type { ImportLocation } from 'guard-gateway/lib/trace-file'
+import { artifactDraft, elementsOf, eventDraft, type LocatedRecord } from 'guard-gateway/lib/trace-file'
 import { ARTIFACT_ATTRIBUTE, guardNames, reservedOnEvents } from './names.ts'
 import { instantOf, type OtlpSpan, unescaped } from './read-span.ts'
 import { fromKeyValues } from './values.ts'
 
 /** What the events of one OTLP span are in our records. */
 export interface SpanEvents {
-  readonly events: readonly Placed<EventDraft>[]
-  readonly artifacts: readonly Placed<ArtifactDraft>[]
+  readonly events: readonly LocatedRecord<EventDraft>[]
+  readonly artifacts: readonly LocatedRecord<ArtifactDraft>[]
 }
 
 /** Reads the events of a span whose id here is `span_id`. An event that has no id gets the same one every time. Throws ImportFault. */
 export const eventsFromOtlp = (span: OtlpSpan, span_id: string): SpanEvents => {
-  const events: Placed<EventDraft>[] = []
-  const artifacts: Placed<ArtifactDraft>[] = []
+  const events: LocatedRecord<EventDraft>[] = []
+  const artifacts: LocatedRecord<ArtifactDraft>[] = []
   for (const { record, place } of elementsOf(span.record, 'events', span.place)) {
     const attributes = fromKeyValues(record, 'attributes', place)
     const owner = attributes[guardNames.eventLevel] === 'run' ? null : span_id
@@ -33,7 +33,7 @@ export const eventsFromOtlp = (span: OtlpSpan, span_id: string): SpanEvents => {
   return { events, artifacts }
 }
 
-const ownEvent = (record: Shape, attributes: Attributes, span_id: string | null, place: Place): EventDraft =>
+const ownEvent = (record: Shape, attributes: Attributes, span_id: string | null, place: ImportLocation): EventDraft =>
   eventDraft(
     {
       id: attributes[guardNames.eventId],
@@ -47,7 +47,7 @@ const ownEvent = (record: Shape, attributes: Attributes, span_id: string | null,
     span_id,
   )
 
-const artifactFrom = (attributes: Attributes, span_id: string | null, place: Place): ArtifactDraft => {
+const artifactFrom = (attributes: Attributes, span_id: string | null, place: ImportLocation): ArtifactDraft => {
   const own: Record<string, unknown> = Object.create(null)
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith(ARTIFACT_ATTRIBUTE)) own[key.slice(ARTIFACT_ATTRIBUTE.length)] = value

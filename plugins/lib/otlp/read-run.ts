@@ -47,7 +47,7 @@ export const ownRun = ({ attributes, place }: Pick<OtlpSpan, 'attributes' | 'pla
   )
 
 /** Attributes of a span that may say who made a run. */
-export const tellingOfRun = [semconv.session, semconv.conversation, semconv.agentId, semconv.agentName] as const
+export const runAttributes = [semconv.session, semconv.conversation, semconv.agentId, semconv.agentName] as const
 
 /** Whose a run is, in the words of its writer, which need not be ids. */
 export interface RunNames {

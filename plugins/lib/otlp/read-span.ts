@@ -3,15 +3,15 @@ import type { Shape } from 'guard-gateway/lib/json'
 import {
   elementsOf,
   ImportFault,
-  inside,
+  type ImportLocation,
+  memberLocation,
   nsField,
-  type Place,
   recordAt,
   spanDraft,
   textField,
   traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
-import { kindSaid, respelled } from './dialects.ts'
+import { declaredKind, normalised } from './dialects.ts'
 import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
 import { fromKeyValues } from './values.ts'
 
@@ -26,7 +26,7 @@ export interface OtlpSpan {
   readonly root: boolean
   readonly attributes: Attributes
   readonly record: Shape
-  readonly place: Place
+  readonly place: ImportLocation
 }
 
 const hexOf = (value: unknown): string => {
@@ -34,34 +34,34 @@ const hexOf = (value: unknown): string => {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : ''
 }
 
-const needHex = (record: Shape, key: string, digits: number, place: Place): string => {
+const needHex = (record: Shape, key: string, digits: number, place: ImportLocation): string => {
   const hex = hexOf(record[key])
   if (hex.length === digits && /^[0-9a-f]+$/.test(hex) && !/^0+$/.test(hex)) return hex
   throw new ImportFault(
     traceFileErrors.INVALID_ID,
     `"${key}" must be ${digits} hex digits that are not all 0.`,
-    inside(place, key),
+    memberLocation(place, key),
   )
 }
 
-const parentOf = (record: Shape, place: Place): string | null =>
+const parentOf = (record: Shape, place: ImportLocation): string | null =>
   /^0*$/.test(hexOf(record.parentSpanId)) ? null : needHex(record, 'parentSpanId', 16, place)
 
 /** A member that OTLP spells as a number, in JSON too. */
-const needNumber = (record: Shape, key: string, place: Place): void => {
+const needNumber = (record: Shape, key: string, place: ImportLocation): void => {
   const value = record[key]
   if (value === undefined || value === null || (typeof value === 'number' && Number.isInteger(value))) return
   throw new ImportFault(
     traceFileErrors.INVALID_IMPORT,
     `"${key}" must be the number of the value: OTLP knows no names of values in JSON.`,
-    inside(place, key),
+    memberLocation(place, key),
   )
 }
 
 /** Reads ids and attributes of an OTLP span. Throws ImportFault. */
-export const otlpSpanOf = (record: Shape, place: Place): OtlpSpan => {
+export const otlpSpanOf = (record: Shape, place: ImportLocation): OtlpSpan => {
   needNumber(record, 'kind', place)
-  needNumber(statusRecord(record, place), 'code', inside(place, 'status'))
+  needNumber(statusRecord(record, place), 'code', memberLocation(place, 'status'))
   const attributes = fromKeyValues(record, 'attributes', place)
   const parentId = parentOf(record, place)
   const ours = typeof attributes[guardNames.spanId] === 'string'
@@ -95,7 +95,7 @@ export const unescaped = (
 }
 
 /** A nanosecond field; absent where OTLP's 0 says that it is unknown. */
-export const instantOf = (record: Shape, key: string, place: Place): bigint | undefined => {
+export const instantOf = (record: Shape, key: string, place: ImportLocation): bigint | undefined => {
   const value = record[key]
   return value === undefined || value === null ? undefined : nsField(value, place, key)
 }
@@ -125,12 +125,13 @@ const ownSpan = (span: OtlpSpan, parent_id: string | null): Shape => {
   }
 }
 
-const statusRecord = (record: Shape, place: Place): Shape => recordAt(record.status ?? {}, inside(place, 'status'))
+const statusRecord = (record: Shape, place: ImportLocation): Shape =>
+  recordAt(record.status ?? {}, memberLocation(place, 'status'))
 
-const messageOf = (record: Shape, place: Place): string | undefined => {
+const messageOf = (record: Shape, place: ImportLocation): string | undefined => {
   const { message } = statusRecord(record, place)
   if (message === undefined || message === null || message === '') return undefined
-  return textField(message, inside(place, 'status'), 'message')
+  return textField(message, memberLocation(place, 'status'), 'message')
 }
 
 const FAILED = 2
@@ -143,14 +144,14 @@ const foreignSpan = (span: OtlpSpan, parent_id: string | null, about: Attributes
     id: span.spanId,
     parent_id,
     name: record.name,
-    kind: kindSaid(span.attributes),
+    kind: declaredKind(span.attributes),
     status: end === 0n ? 'running' : ended,
     status_message: messageOf(record, place),
     start_ns: instantOf(record, 'startTimeUnixNano', place) || undefined,
     end_ns: end === 0n ? null : end,
     attributes: {
       ...span.attributes,
-      ...respelled(span.attributes),
+      ...normalised(span.attributes),
       ...about,
       ...linksOf(record, place),
       ...traceStateOf(record),
@@ -158,7 +159,7 @@ const foreignSpan = (span: OtlpSpan, parent_id: string | null, about: Attributes
   }
 }
 
-const linksOf = (record: Shape, place: Place): Attributes => {
+const linksOf = (record: Shape, place: ImportLocation): Attributes => {
   const links = [...elementsOf(record, 'links', place)].map(({ record: link, place: at }) => ({
     trace_id: hexOf(link.traceId),
     span_id: hexOf(link.spanId),

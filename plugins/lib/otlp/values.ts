@@ -1,6 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
-import { elementsOf, ImportFault, inside, type Place, recordAt, traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { elementsOf, ImportFault, memberLocation, type ImportLocation, recordAt, traceFileErrors } from 'guard-gateway/lib/trace-file'
 
 /** An OTLP AnyValue; the empty one is null. */
 export type AnyValue =
@@ -40,10 +40,10 @@ export const toAnyValue = (value: unknown): AnyValue => {
 
 const toKeyValue = ([key, value]: readonly [string, unknown]): KeyValue => ({ key, value: toAnyValue(value) })
 
-const wrong = (place: Place, wanted: string): ImportFault =>
+const wrong = (place: ImportLocation, wanted: string): ImportFault =>
   new ImportFault(traceFileErrors.INVALID_IMPORT, `There must be ${wanted} here.`, place)
 
-type ReadValue = (value: unknown, place: Place) => unknown
+type ReadValue = (value: unknown, place: ImportLocation) => unknown
 
 const readString: ReadValue = (value, place) => {
   if (typeof value === 'string') return value
@@ -99,23 +99,23 @@ const readers: readonly (readonly [member: string, read: ReadValue])[] = [
 ]
 
 /** The JSON value of an OTLP AnyValue; bytes as base64, no value as null. Throws ImportFault. */
-const fromAnyValue = (value: Shape, place: Place): unknown => {
+const fromAnyValue = (value: Shape, place: ImportLocation): unknown => {
   for (const [member, read] of readers) {
     const given = value[member]
-    if (given !== undefined && given !== null) return read(given, inside(place, member))
+    if (given !== undefined && given !== null) return read(given, memberLocation(place, member))
   }
   return null
 }
 
 /** The object that a list of KeyValue spells; without a prototype, since any name may come. The last of equal keys counts. */
-export const fromKeyValues = (record: Shape, member: string, place: Place): Attributes => {
+export const fromKeyValues = (record: Shape, member: string, place: ImportLocation): Attributes => {
   const attributes: Record<string, unknown> = Object.create(null)
   for (const { record: pair, place: at } of elementsOf(record, member, place)) {
     // protobuf leaves an empty name out
     const key = pair.key ?? ''
-    if (typeof key !== 'string') throw wrong(inside(at, 'key'), 'a string')
+    if (typeof key !== 'string') throw wrong(memberLocation(at, 'key'), 'a string')
     const value = pair.value ?? {}
-    attributes[key] = fromAnyValue(recordAt(value, inside(at, 'value')), inside(at, 'value'))
+    attributes[key] = fromAnyValue(recordAt(value, memberLocation(at, 'value')), memberLocation(at, 'value'))
   }
   return attributes
 }

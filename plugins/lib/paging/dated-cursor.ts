@@ -1,5 +1,5 @@
 /** The time that ages in filters are counted from, milliseconds since 1970, and the storage's own cursor. */
-interface Resumed {
+interface DatedCursor {
   readonly now: number
   readonly cursor: string | undefined
 }
@@ -7,11 +7,11 @@ interface Resumed {
 const DATED = /^(\d{1,15})-(.*)$/s
 
 /** What a dated cursor goes on from; without one a list begins now. */
-export const resumed = (cursor: string | undefined, now: number): Resumed => {
+export const parseDatedCursor = (cursor: string | undefined, now: number): DatedCursor => {
   const [, begun, rest] = DATED.exec(cursor ?? '') ?? []
   return begun === undefined ? { now, cursor } : { now: Number(begun), cursor: rest }
 }
 
 /** The cursor of the page behind that of `cursor`. It says when the list began: an age such as `24h` would mean another time on each page. */
 export const datedCursor = (next: string | null, cursor: string | undefined, now: number): string | null =>
-  next === null ? null : `${resumed(cursor, now).now}-${next}`
+  next === null ? null : `${parseDatedCursor(cursor, now).now}-${next}`

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 import type { ApiStyle, Part } from 'guard-gateway/core'
-import { holdsRounded, readJson } from 'guard-gateway/lib/json'
+import { hasRoundedInteger, readJson } from 'guard-gateway/lib/json'
 import type { Encoding } from './conversation/byte-strings.ts'
 import { type HashedPart, hashPart } from './conversation/hashed-parts.ts'
 import { literal, type StringEncoding } from './conversation/string-encoding.ts'
@@ -43,7 +43,7 @@ export const exactParts = (
   const parts = style.parts(element)
   // arguments that are text have every digit
   for (const part of parts)
-    if (part.kind === 'call' && typeof part.args === 'object' && holdsRounded(part.args))
+    if (part.kind === 'call' && typeof part.args === 'object' && hasRoundedInteger(part.args))
       return style.parts(exactly(index))
   return parts
 }

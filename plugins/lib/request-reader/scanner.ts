@@ -146,7 +146,7 @@ export const parseSlice = (json: Buffer, start: number, end: number, encoding: E
     // callers also parse parts on trial, so a failure there must be cheap
     const fault = start > 0 || text.length > MAX_SEARCHED ? undefined : syntaxErrorAt(text)
     if (fault === undefined) throw syntaxError(start, 'a value cannot be parsed')
-    throw syntaxError(Buffer.byteLength(text.slice(0, fault.at), encoding), `expected ${fault.wanted}`)
+    throw syntaxError(Buffer.byteLength(text.slice(0, fault.at), encoding), `expected ${fault.expected}`)
   }
 }
 

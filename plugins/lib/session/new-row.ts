@@ -1,7 +1,7 @@
 import type { SessionRow } from 'guard-gateway/core'
 
 /** What a new session begins with beside its id. */
-export type SessionBeginning = Pick<
+export type SessionStart = Pick<
   SessionRow,
   'project_id' | 'agent_id' | 'external_id' | 'external_source' | 'client'
 > & {
@@ -9,7 +9,7 @@ export type SessionBeginning = Pick<
 }
 
 /** A session of which nothing has been seen yet. */
-export const newSessionRow = (id: string, beginning: SessionBeginning): SessionRow => ({
+export const newSessionRow = (id: string, beginning: SessionStart): SessionRow => ({
   id,
   project_id: beginning.project_id,
   agent_id: beginning.agent_id,

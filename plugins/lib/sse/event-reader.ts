@@ -73,7 +73,7 @@ const fieldsOf = (raw: Buffer, first: boolean) => {
   let identified = false
   let type = ''
   eachLine(raw, (start, end) => {
-    const from = first && start === 0 ? behindMark(raw) : start
+    const from = first && start === 0 ? valueAfterColon(raw) : start
     const data = fieldValue(raw, from, end, 'data')
     if (data >= 0) lines.push(raw.subarray(data, end))
     else {
@@ -91,7 +91,7 @@ const typeIn = (raw: Buffer, start: number, end: number): string | undefined => 
   return at < 0 ? undefined : raw.toString('utf8', at, end)
 }
 
-const behindMark = (raw: Buffer): number => (raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0)
+const valueAfterColon = (raw: Buffer): number => (raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0)
 
 /** The event with other data: every other line stays as it was. A byte order mark before data is left out with it. */
 export const withData = (raw: Buffer, data: string): Buffer => {
@@ -99,7 +99,7 @@ export const withData = (raw: Buffer, data: string): Buffer => {
   let place = 0
   let lineEnd = '\n'
   eachLine(raw, (start, end, next) => {
-    const from = start === 0 ? behindMark(raw) : start
+    const from = start === 0 ? valueAfterColon(raw) : start
     if (fieldValue(raw, from, end, 'data') < 0) parts.push(raw.subarray(start, next))
     else {
       // where the last one stood: the CR of another line would make a CRLF with what follows

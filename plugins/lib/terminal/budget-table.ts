@@ -1,4 +1,4 @@
-import { type BudgetLeft, leftText, shareLeft } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, remainingText, remainingShare } from 'guard-gateway/lib/budget'
 import { countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 
 /** So much of a budget must be used that it counts as nearly used up. */
@@ -17,9 +17,9 @@ const zoneText = (budgets: readonly BudgetLeft[]): Html => {
 
 const budgetRow = (budget: BudgetLeft, now: number): Html => {
   const { project_id, rule_id, limit, used, resets_at, action } = budget
-  const text = leftText(budget)
+  const text = remainingText(budget)
   const rule = `/policies/${encodeURIComponent(project_id)}#rule-${rule_id}`
-  const colour = shareLeft(budget) === 0 ? 'error' : shareLeft(budget) <= 1 - NEAR ? 'warning' : ''
+  const colour = remainingShare(budget) === 0 ? 'error' : remainingShare(budget) <= 1 - NEAR ? 'warning' : ''
   return html`<tr data-row><th scope="row">${ownerText(budget)}</th><td><a href="${rule}">${rule_id}</a> <span class="quiet">${action}</span></td>
 <td><span class="status">${amountOf(budget, used)} <span class="quiet">of ${amountOf(budget, limit)}${unitText(budget)}</span> <meter max="${limit}" high="${limit * NEAR}" optimum="0" value="${Math.min(used, limit)}" aria-label="used of ${rule_id}"></meter></span></td>
 <td><span class="${colour}">${text}</span></td><td>${resets_at !== null && instantMark(Date.parse(resets_at), now)}</td></tr>

@@ -34,11 +34,11 @@ const exists = (file: string): Promise<boolean> =>
 const written = async (content: Readable, out: NodeJS.WritableStream): Promise<void> => {
   for await (const chunk of content) {
     if ('destroyed' in out && out.destroyed === true) return
-    if (!out.write(chunk)) await once(out, 'drain').catch(unlessLeft)
+    if (!out.write(chunk)) await once(out, 'drain').catch(ignoreClosedPipe)
   }
 }
 
-const unlessLeft = (error: NodeJS.ErrnoException): void => {
+const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
 }
 

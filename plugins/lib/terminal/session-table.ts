@@ -50,7 +50,7 @@ const stateOf = ({ paused, ended_at = null }: ListedSession): string => {
 }
 
 /** How a session or agent stands, as a form says that it was shown: two pauses of it are two states. */
-export const shownState = ({
+export const stateToken = ({
   paused,
   paused_at,
   ended_at,
@@ -64,5 +64,5 @@ export const shownState = ({
 }
 
 /** The field that a form names it with. */
-export const shownField = (row: Parameters<typeof shownState>[0]): Html =>
-  html`<input type="hidden" name="shown" value="${shownState(row)}">`
+export const stateField = (row: Parameters<typeof stateToken>[0]): Html =>
+  html`<input type="hidden" name="shown" value="${stateToken(row)}">`

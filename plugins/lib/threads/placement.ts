@@ -7,14 +7,14 @@ import {
   conversationThread,
   earlierTurns,
   isContinued,
-  type Known,
+  type KnownRequests,
   ownTurns,
   referenceTip,
   sameTurn,
-} from './stateful.ts'
+} from './provider-stored.ts'
 
 /** Where a request stands among the requests of its session, and what of it counts. */
-export interface Place {
+export interface ThreadPlacement {
   /** Id of the request or conversation that began the thread; a subagent's threads end in `~` and a hash of its id. */
   readonly thread: string
   /** Extends nothing known. */
@@ -38,7 +38,7 @@ export interface Place {
 const NONE: readonly never[] = Object.freeze([])
 
 /** Places a request among its session's rows. */
-export const place = (call: Call, known: Known): Place => {
+export const placeInThread = (call: Call, known: KnownRequests): ThreadPlacement => {
   const original = call.retry_mark ? firstAttempt(call.conversation.fingerprint, known.rows) : undefined
   if (original !== undefined) {
     const { thread, root, chain_tip, talk_tip } = original
@@ -65,14 +65,14 @@ export const threadHeads = (rows: readonly Row[]): string[] => {
   return [...tips]
 }
 
-const byChain = (call: Call, known: Known): Place => {
+const byChain = (call: Call, known: KnownRequests): ThreadPlacement => {
   const { conversation } = call
   const suffix = subagentSuffix(call)
   const found = search(conversation, known, suffix)
   const parent = found.chained ?? found.talked
   const root = parent === undefined || (parent.root && !isLonger(conversation, parent))
-  const turns = withRefusal(conversation, found.refused)
-  const seen = seenUpTo(conversation, known.seen)
+  const turns = withUserTextAfterBlock(conversation, found.refused)
+  const seen = countedFrom(conversation, known.seen)
   const last = turns.at(-1)
   const quiet =
     last === undefined ||
@@ -89,7 +89,7 @@ const byChain = (call: Call, known: Known): Place => {
     talk_tip: conversation.talk.tip,
     original: undefined,
     parent: extended,
-    turns: from(turns, seen),
+    turns: turnsFrom(turns, seen),
     keys: quiet ? NONE : keysOf(last),
     new_turns,
     user_first: isUserFirst(turns, new_turns, extended, known.rows),
@@ -101,9 +101,9 @@ const newTurns = (
   turns: readonly Turn[],
   parent: Row | undefined,
   conversation: Conversation,
-  { limit }: Known,
+  { limit }: KnownRequests,
 ): readonly Turn[] =>
-  parent === undefined ? lastOf(turns, ROOT_TURNS) : lastOf(from(turns, historyEnd(conversation, parent)), limit)
+  parent === undefined ? lastOf(turns, ROOT_TURNS) : lastOf(turnsFrom(turns, historyEnd(conversation, parent)), limit)
 
 const lastOf = (turns: readonly Turn[], most: number): readonly Turn[] =>
   turns.length > most ? turns.slice(-most) : turns
@@ -114,7 +114,7 @@ const ROOT_TURNS = 16
  * The turns; the last one counts as followed by a user message if a blocked request ended in it and this one has a text beside its
  * results that the blocked one had not: so clients send what their user typed after a refusal.
  */
-const withRefusal = ({ turns, besides }: Conversation, refused: readonly number[]): readonly Turn[] => {
+const withUserTextAfterBlock = ({ turns, besides }: Conversation, refused: readonly number[]): readonly Turn[] => {
   const last = turns.at(-1)
   const beside = besides.at(-1)
   if (refused.length === 0 || beside === undefined || last === undefined || last.user_after || beside < last.item)
@@ -124,14 +124,14 @@ const withRefusal = ({ turns, besides }: Conversation, refused: readonly number[
 }
 
 /** Length of the longest beginning that a resume marked as seen. */
-const seenUpTo = (conversation: Conversation, seen: ReadonlySet<string>): number => {
+const countedFrom = (conversation: Conversation, seen: ReadonlySet<string>): number => {
   if (seen.size === 0) return 0
   const { chain, talk } = conversation
   return Math.max(chain.longestIn(seen), endOfTalk(conversation, talk.longestIn(seen)))
 }
 
 /** Turns that stand at `item` or behind it: the last few of many, as a rule. */
-const from = (turns: readonly Turn[], item: number): readonly Turn[] => {
+const turnsFrom = (turns: readonly Turn[], item: number): readonly Turn[] => {
   let first = item === 0 ? 0 : turns.length
   while (first > 0 && isAt(turns[first - 1], item)) first--
   if (first === 0) return turns
@@ -148,11 +148,11 @@ const isRepeat = ({ fingerprint }: Conversation, window: readonly Row[]): boolea
 }
 
 /** A request that names what came before it instead of sending it. */
-const byReference = (call: Call, known: Known): Place => {
+const byReference = (call: Call, known: KnownRequests): ThreadPlacement => {
   const { conversation } = call
   const suffix = subagentSuffix(call)
-  const parent = referred(call, known.rows, suffix)
-  const thread = parent?.thread ?? beginning(call) + suffix
+  const parent = referencedRow(call, known.rows, suffix)
+  const thread = parent?.thread ?? ownThread(call) + suffix
   const tip = referenceTip(call)
   const own = ownTurns(conversation, known, parent !== undefined)
   const counted = known.seen.has(tip) ? NONE : own
@@ -176,7 +176,7 @@ const byReference = (call: Call, known: Known): Place => {
   }
 }
 
-const referred = ({ envelope }: Call, rows: readonly Row[], suffix: string): Row | undefined => {
+const referencedRow = ({ envelope }: Call, rows: readonly Row[], suffix: string): Row | undefined => {
   const { previous_response_id, conversation } = envelope
   if (previous_response_id !== null) {
     return rows.find((row) => row.response_id === previous_response_id && isSubagent(row.thread, suffix))
@@ -186,7 +186,7 @@ const referred = ({ envelope }: Call, rows: readonly Row[], suffix: string): Row
   return rows.find((row) => row.thread === thread && row.decision !== 'block' && isContinued(row))
 }
 
-const beginning = ({ id, envelope }: Call): string =>
+const ownThread = ({ id, envelope }: Call): string =>
   envelope.conversation === null ? id : conversationThread(envelope.conversation)
 
 const subagentSuffix = ({ headers }: Call): string => {

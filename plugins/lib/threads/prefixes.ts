@@ -1,5 +1,5 @@
 import type { Chain, Conversation, Row } from 'guard-gateway/core'
-import type { Known } from './stateful.ts'
+import type { KnownRequests } from './provider-stored.ts'
 
 /** What a look at every row tells; positions are among the items of this request. */
 export interface Search {
@@ -19,7 +19,7 @@ export interface Search {
 /** Looks for the beginnings of a request among the rows of its session, newest first; those of another subagent are passed over. */
 export const search = (
   conversation: Conversation,
-  { rows, straight }: Pick<Known, 'rows' | 'straight'>,
+  { rows, linear: straight }: Pick<KnownRequests, 'rows' | 'linear'>,
   suffix: string,
 ): Search => {
   const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: NONE, all: false }

@@ -58,14 +58,14 @@ const byWords = (words: readonly string[]): ToolEffect | 'general' | null => {
     if (editing.has(word)) return 'edit'
     if (acting.has(word)) return 'act'
     if (waiting.has(word)) return 'wait'
-    if (looking.has(word)) return behindLook(words.slice(at + 1))
+    if (looking.has(word)) return effectAfterLookVerb(words.slice(at + 1))
     if (general.has(word)) return 'general'
   }
   return words.some((word) => posting.has(word)) ? 'edit' : null
 }
 
 /** `get_job_status` waits, and `SearchReplace` edits. */
-const behindLook = (words: readonly string[]): ToolEffect => {
+const effectAfterLookVerb = (words: readonly string[]): ToolEffect => {
   if (words.includes('replace')) return 'edit'
   return words.some((word) => waiting.has(word)) ? 'wait' : 'look'
 }

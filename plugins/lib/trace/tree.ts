@@ -2,11 +2,11 @@ import type { Run, TraceSpan as Span, TraceEvent } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
 
 /** As much of a span and of an event as its place in the tree follows from. */
-type SpanPlace = Pick<Span, 'id' | 'parent_id' | 'start_ns'>
-type EventPlace = Pick<TraceEvent, 'span_id' | 'time_ns'>
+type SpanPosition = Pick<Span, 'id' | 'parent_id' | 'start_ns'>
+type EventPosition = Pick<TraceEvent, 'span_id' | 'time_ns'>
 
 /** What a record of a span becomes in the tree. */
-type InTree<S, E> = S & {
+type TreeSpan<S, E> = S & {
   readonly depth: number
   readonly declared_parent_id?: string
   readonly events: readonly E[]
@@ -15,7 +15,7 @@ type InTree<S, E> = S & {
 /** A run's records as a tree, whole ones or what is known of them. */
 export interface Tree<S, E, A> {
   readonly run: Run
-  readonly spans: readonly InTree<S, E>[]
+  readonly spans: readonly TreeSpan<S, E>[]
   readonly events: readonly E[]
   readonly artifacts: readonly A[]
 }
@@ -34,25 +34,25 @@ interface Records<S, E, A> {
  * they were written. A span whose parent is unknown or part of a circle stands below the root and keeps what it named in
  * `declared_parent_id`. Throws RangeError if no span has the id `rootId`.
  */
-export const buildSpanTree = <S extends SpanPlace, E extends EventPlace, A>(
+export const buildSpanTree = <S extends SpanPosition, E extends EventPosition, A>(
   run: Run,
   rootId: string,
   records: Records<S, E, A>,
 ): Tree<S, E, A> => {
-  const steps = arranging(run, rootId, records)
+  const steps = treeSteps(run, rootId, records)
   let step = steps.next()
   while (step.done !== true) step = steps.next()
   return step.value
 }
 
 /** The same in turns with other work, for a run that may be long. */
-export const buildSpanTreePaced = async <S extends SpanPlace, E extends EventPlace, A>(
+export const buildSpanTreePaced = async <S extends SpanPosition, E extends EventPosition, A>(
   run: Run,
   rootId: string,
   records: Records<S, E, A>,
   pace = new Pace(),
 ): Promise<Tree<S, E, A>> => {
-  const steps = arranging(run, rootId, records)
+  const steps = treeSteps(run, rootId, records)
   let step = steps.next()
   while (step.done !== true) {
     if (pace.due) await pace.rest()
@@ -62,7 +62,7 @@ export const buildSpanTreePaced = async <S extends SpanPlace, E extends EventPla
 }
 
 /** Makes the tree, yielding behind each part of the work. */
-function* arranging<S extends SpanPlace, E extends EventPlace, A>(
+function* treeSteps<S extends SpanPosition, E extends EventPosition, A>(
   run: Run,
   rootId: string,
   records: Records<S, E, A>,
@@ -77,7 +77,7 @@ function* arranging<S extends SpanPlace, E extends EventPlace, A>(
   yield
   const events = eventsBySpan(records.events, places)
   yield
-  const tree: InTree<S, E>[] = []
+  const tree: TreeSpan<S, E>[] = []
   for (const { index, depth } of depthFirst(spans, parents, root)) {
     const parent = parents[index] ?? NONE
     tree.push(treeSpan(spans, index, parent, depth, events.get(index) ?? []))
@@ -86,13 +86,13 @@ function* arranging<S extends SpanPlace, E extends EventPlace, A>(
   return { run, spans: tree, events: events.get(NONE) ?? [], artifacts }
 }
 
-const treeSpan = <S extends SpanPlace, E>(
+const treeSpan = <S extends SpanPosition, E>(
   spans: readonly S[],
   index: number,
   parent: number,
   depth: number,
   events: readonly E[],
-): InTree<S, E> => {
+): TreeSpan<S, E> => {
   const span = spans[index] as S
   const parent_id = spans[parent]?.id ?? null
   const declared = span.parent_id
@@ -101,7 +101,7 @@ const treeSpan = <S extends SpanPlace, E>(
 }
 
 /** The index of each span's parent in the tree; circles are cut and loose ends tied to the root. */
-const parentsOf = (spans: readonly SpanPlace[], places: ReadonlyMap<string, number>, root: number): Int32Array => {
+const parentsOf = (spans: readonly SpanPosition[], places: ReadonlyMap<string, number>, root: number): Int32Array => {
   const parents = new Int32Array(spans.length)
   for (const [index, { parent_id }] of spans.entries()) {
     parents[index] = (parent_id === null ? undefined : places.get(parent_id)) ?? root
@@ -139,7 +139,7 @@ const byTime = (times: readonly bigint[]): number[] =>
   })
 
 /** Events in order of time by the index of their span; under -1 those of the run and of spans that never came. */
-const eventsBySpan = <E extends EventPlace>(
+const eventsBySpan = <E extends EventPosition>(
   events: readonly E[],
   places: ReadonlyMap<string, number>,
 ): ReadonlyMap<number, readonly E[]> => {
@@ -156,7 +156,7 @@ const eventsBySpan = <E extends EventPlace>(
 
 /** The root and all below it, parents before children; without recursion, so that any depth will do. */
 function* depthFirst(
-  spans: readonly SpanPlace[],
+  spans: readonly SpanPosition[],
   parents: Int32Array,
   root: number,
 ): Generator<{ index: number; depth: number }> {

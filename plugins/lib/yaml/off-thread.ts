@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import { OffThread, TooLate } from 'guard-gateway/lib/off-thread'
-import { placeIn } from './places.ts'
+import { OffThread, OffThreadTimeout } from 'guard-gateway/lib/off-thread'
+import { locationIn } from './locations.ts'
 import { readYaml, type Yaml, type YamlLimits, type YamlModule } from './reader.ts'
 import type { YamlAnswer, YamlTask } from './work.ts'
 
@@ -25,10 +25,10 @@ export const readYamlOffThread = async (
   const answer = await new OffThread<YamlTask, YamlAnswer>(WORK, { limit_ms, idle_ms: 0 })
     .run({ yaml, text, options })
     .catch((error: unknown) => {
-      if (!(error instanceof TooLate)) throw error
+      if (!(error instanceof OffThreadTimeout)) throw error
       throw new GuardError('INVALID_YAML', `The text takes longer than ${limit_ms / 1000} s to read. Make it shorter.`)
     })
   if ('refusal' in answer) throw new GuardError('INVALID_YAML', answer.refusal, answer.place)
   const { value, places } = answer
-  return { value, locate: (path) => placeIn(places, path) }
+  return { value, locate: (path) => locationIn(places, path) }
 }

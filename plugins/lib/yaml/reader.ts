@@ -1,10 +1,10 @@
 import { GuardError } from 'guard-gateway/core'
 import { structureFault, tooDeepToken, type YamlFault } from './check.ts'
+import { locationIn, locationsOf, type YamlLocation, type YamlLocations } from './locations.ts'
 import type { YamlDocument, YamlLines, YamlModule } from './module.ts'
-import { type Places, placeIn, placesOf, type YamlPlace } from './places.ts'
 
+export type { YamlLocation } from './locations.ts'
 export type { YamlModule } from './module.ts'
-export type { YamlPlace } from './places.ts'
 
 /** The default for `max_bytes`: 256 KiB. */
 const MAX_YAML_BYTES = 262_144
@@ -18,7 +18,7 @@ export interface YamlLimits {
 export interface Yaml {
   readonly value: unknown
   /** Where the member or element at `path` stands (its key, if it has one); what is not there gives the nearest part around it. */
-  readonly locate: (path: readonly (string | number)[]) => YamlPlace
+  readonly locate: (path: readonly (string | number)[]) => YamlLocation
 }
 
 /**
@@ -26,23 +26,23 @@ export interface Yaml {
  * Throws GuardError INVALID_YAML, line and column in its place. Slow on large text: `readYamlOffThread` is for what comes in while serving.
  */
 export const readYaml = (yaml: YamlModule, text: string, options: YamlLimits = {}): Yaml => {
-  const { value, places } = readPlaced(yaml, text, options)
-  let known: Places | undefined
+  const { value, places } = readWithLocations(yaml, text, options)
+  let known: YamlLocations | undefined
   return {
     value,
     locate(path) {
       known ??= places()
-      return placeIn(known, path)
+      return locationIn(known, path)
     },
   }
 }
 
 /** As `readYaml`, and where everything stands in a form that can be sent to another thread. */
-export const readPlaced = (
+export const readWithLocations = (
   yaml: YamlModule,
   text: string,
   { max_bytes = MAX_YAML_BYTES }: YamlLimits,
-): { readonly value: unknown; readonly places: () => Places } => {
+): { readonly value: unknown; readonly places: () => YamlLocations } => {
   const bytes = Buffer.byteLength(text)
   if (bytes > max_bytes) throw new GuardError('INVALID_YAML', `The text has ${bytes} bytes, ${max_bytes} are allowed.`)
   const lines = new yaml.LineCounter()
@@ -61,7 +61,7 @@ export const readPlaced = (
   try {
     return {
       value: document.toJS({ maxAliasCount: MAX_ALIASES }),
-      places: () => placesOf(document.contents, (at) => placeOf(lines, at)),
+      places: () => locationsOf(document.contents, (at) => placeOf(lines, at)),
     }
   } catch (error) {
     return refuse(
@@ -81,12 +81,12 @@ const compose = (yaml: YamlModule, text: string, lines: YamlLines): YamlDocument
     lineCounter: lines,
   })
 
-const placeOf = (lines: YamlLines, at: number): YamlPlace => {
+const placeOf = (lines: YamlLines, at: number): YamlLocation => {
   const { line, col } = lines.linePos(at)
   return { line: Math.max(1, line), column: Math.max(1, col) }
 }
 
-const countTo = (text: string, at: number): YamlPlace => {
+const countTo = (text: string, at: number): YamlLocation => {
   const before = text.slice(0, at).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }

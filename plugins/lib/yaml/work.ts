@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
+import type { YamlLocation, YamlLocations } from './locations.ts'
 import type { YamlModule } from './module.ts'
-import type { Places, YamlPlace } from './places.ts'
-import { readPlaced, type YamlLimits } from './reader.ts'
+import { readWithLocations, type YamlLimits } from './reader.ts'
 
 /** The address of the `yaml` package, and what to read. */
 export interface YamlTask {
@@ -11,13 +11,13 @@ export interface YamlTask {
 }
 
 export type YamlAnswer =
-  | { readonly value: unknown; readonly places: Places }
-  | { readonly refusal: string; readonly place: Partial<YamlPlace> }
+  | { readonly value: unknown; readonly places: YamlLocations }
+  | { readonly refusal: string; readonly place: Partial<YamlLocation> }
 
 /** Reads one text, in a thread. An error of ours is an answer, since its code would not cross. */
 export const work = async ({ yaml, text, options }: YamlTask): Promise<YamlAnswer> => {
   try {
-    const { value, places } = readPlaced((await import(yaml)) as YamlModule, text, options)
+    const { value, places } = readWithLocations((await import(yaml)) as YamlModule, text, options)
     return { value, places: places() }
   } catch (error) {
     if (!(error instanceof GuardError)) throw error

@@ -1,4 +1,4 @@
-import type { Objection } from 'guard-gateway/lib/check-arguments'
+import type { Violation } from 'guard-gateway/lib/check-arguments'
 import { endsAlikeInBash3 } from './bash-3-substitutions.ts'
 import { outline } from './grammar.ts'
 import { withoutFirstBackslash } from './heredoc.ts'
@@ -34,11 +34,11 @@ const compiledRules = (options: CheckOptions): CommandRules => {
   return made
 }
 
-const certainly = (reason: string | undefined): Objection | undefined =>
+const certainly = (reason: string | undefined): Violation | undefined =>
   reason === undefined ? undefined : { reason, certain: true }
 
 /** What there is against a value; the grammar has to be loaded. `mayBeOld`: where it goes, `sh` may be Bash 3.2. */
-export const objectionTo = (value: unknown, options: CheckOptions, mayBeOld: boolean): Objection | undefined => {
+export const objectionTo = (value: unknown, options: CheckOptions, mayBeOld: boolean): Violation | undefined => {
   if (value === undefined) return options.optional === true ? undefined : certainly('is missing')
   const rules = compiledRules(options)
   if (typeof value === 'string') return ofText(value, options, rules, mayBeOld)
@@ -69,7 +69,7 @@ const ofWords = (words: readonly unknown[], rules: CommandRules): string | undef
   return words.some((word) => CONTROL.test(word)) ? 'holds a control character' : rules(words)
 }
 
-const ofText = (text: string, options: CheckOptions, rules: CommandRules, mayBeOld: boolean): Objection | undefined => {
+const ofText = (text: string, options: CheckOptions, rules: CommandRules, mayBeOld: boolean): Violation | undefined => {
   if (text.length > MAX_LENGTH) return { reason: `is over ${MAX_LENGTH} characters long`, certain: false }
   if (CONTROL.test(text)) return certainly('holds a control character')
   const commands = read(text, mayBeOld)

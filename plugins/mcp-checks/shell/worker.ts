@@ -1,4 +1,4 @@
-import type { Objection } from 'guard-gateway/lib/check-arguments'
+import type { Violation } from 'guard-gateway/lib/check-arguments'
 import type { OffThreadModule } from 'guard-gateway/lib/off-thread'
 import { loadGrammar } from './grammar.ts'
 import { type CheckOptions, objectionTo } from './judge.ts'
@@ -11,7 +11,7 @@ export interface ShellTask {
 }
 
 /** Judges long values in a thread of their own. */
-export const work: OffThreadModule<ShellTask, Objection | undefined>['work'] = async ({ value, options, mayBeOld }) => {
+export const work: OffThreadModule<ShellTask, Violation | undefined>['work'] = async ({ value, options, mayBeOld }) => {
   await loadGrammar()
   return objectionTo(value, options, mayBeOld)
 }

@@ -1,4 +1,4 @@
-import type { Objection } from 'guard-gateway/lib/check-arguments'
+import type { Violation } from 'guard-gateway/lib/check-arguments'
 import { harmlessAnywhere } from './functions-anywhere.ts'
 import { harmlessInPostgres } from './functions-postgres.ts'
 import { type Operation, type SqlUsage, Unclear } from './operation.ts'
@@ -21,11 +21,11 @@ export interface SqlOptions {
   optional?: boolean
 }
 
-const TOO_LONG: Objection = { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
+const TOO_LONG: Violation = { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
 const CONTROL = /[\p{Cc}--[\t\n]]/v
 
 /** What there is against a text; the grammar has to be loaded for PostgreSQL. */
-export const objectionTo = (written: string, options: SqlOptions): Objection | undefined => {
+export const objectionTo = (written: string, options: SqlOptions): Violation | undefined => {
   // one that is too long however its lines end is not gone through
   if (written.length > 2 * MAX_BYTES) return TOO_LONG
   // ends a line for every database, which a carriage return alone does not
@@ -44,7 +44,7 @@ export const objectionTo = (written: string, options: SqlOptions): Objection | u
 /** Whether judging a text takes long; no one does that is refused unread. */
 export const isLong = ({ length }: string): boolean => length > WORKER_LENGTH && length <= 2 * MAX_BYTES
 
-const judged = (asked: SqlUsage, dialect: Dialect, options: SqlOptions): Objection | undefined => {
+const judged = (asked: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
   if (asked.statements === 0) return { reason: 'holds no statement', certain: true }
   if (asked.statements > 1 && options.multiple_statements !== true)
     return { reason: `holds ${asked.statements} statements, one is allowed`, certain: true }
@@ -54,7 +54,7 @@ const judged = (asked: SqlUsage, dialect: Dialect, options: SqlOptions): Objecti
   return ofFunctions(asked, dialect, options)
 }
 
-const ofFunctions = ({ functions, fields }: SqlUsage, dialect: Dialect, options: SqlOptions): Objection | undefined => {
+const ofFunctions = ({ functions, fields }: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
   const harmless = dialect === 'postgres' ? harmlessInPostgres : harmlessAnywhere
   for (const name of [...functions, ...fields]) {
     const shown = name.slice(0, 60)

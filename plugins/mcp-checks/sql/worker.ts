@@ -1,4 +1,4 @@
-import type { Objection } from 'guard-gateway/lib/check-arguments'
+import type { Violation } from 'guard-gateway/lib/check-arguments'
 import type { OffThreadModule } from 'guard-gateway/lib/off-thread'
 import { objectionTo, type SqlOptions } from './judge.ts'
 import { loadPostgres } from './postgres.ts'
@@ -10,7 +10,7 @@ export interface SqlTask {
 }
 
 /** Judges long texts in a thread of their own. */
-export const work: OffThreadModule<SqlTask, Objection | undefined>['work'] = async ({ text, options }) => {
+export const work: OffThreadModule<SqlTask, Violation | undefined>['work'] = async ({ text, options }) => {
   if (options.dialect === 'postgres') await loadPostgres()
   return objectionTo(text, options)
 }

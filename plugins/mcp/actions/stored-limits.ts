@@ -1,6 +1,6 @@
 import type { Change, Gateway } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { type Exceeded, type Limits, type LimitUse, MemoryLimits, waitFor, withCall, within } from './limits.ts'
 import type { LimitRow } from './tables.ts'
 
@@ -20,7 +20,7 @@ interface LimitState {
 export class StoredLimits implements Limits {
   readonly #gateway: Gateway
   readonly #sessions: MemoryLimits
-  readonly #queues = new Queues()
+  readonly #queues = new KeyedQueue()
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway

@@ -1,5 +1,5 @@
 import { type Change, type Found, type Gateway, GuardError, type Where } from 'guard-gateway/core'
-import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
 import { changeApproval, withoutTexts } from './change-approval.ts'
 import { Deadlines } from './deadlines.ts'
@@ -37,7 +37,7 @@ export class Approvals {
   readonly #gateway: Gateway
   readonly #audit: Audit
   readonly #deadlines: Deadlines
-  readonly #queues = new Queues()
+  readonly #queues = new KeyedQueue()
   #timer: NodeJS.Timeout | undefined
 
   constructor(gateway: Gateway, audit: Audit, options: ApprovalOptions) {

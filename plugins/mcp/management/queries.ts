@@ -1,5 +1,5 @@
 import { GuardError, type Query, type Where } from 'guard-gateway/core'
-import { resumed } from 'guard-gateway/lib/paging'
+import { parseDatedCursor } from 'guard-gateway/lib/paging'
 import { instantOf } from 'guard-gateway/lib/time'
 import type { Static } from 'typebox'
 import type { ApprovalRow } from '../approvals/index.ts'
@@ -28,7 +28,7 @@ export const eventWhere = ({ since, ...equal }: EventFilters, now: number): Wher
 
 /** A page of the audit, newest first. */
 export const eventQuery = ({ limit, cursor, ...filters }: Static<typeof eventsQuery>, now: number): Query<AuditRow> => {
-  const from = resumed(cursor, now)
+  const from = parseDatedCursor(cursor, now)
   return {
     where: eventWhere(filters, from.now),
     order: ['at', 'desc'],

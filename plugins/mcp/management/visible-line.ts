@@ -1,5 +1,5 @@
-import { visible } from 'guard-gateway/lib/html'
+import { escapeInvisible } from 'guard-gateway/lib/html'
 import { terminalLine } from 'guard-gateway/lib/text'
 
 /** Text on one line of a terminal for somebody who decides about it: what it hides is shown, as on pages. */
-export const visibleLine = (text: string): string => terminalLine(visible(text))
+export const visibleLine = (text: string): string => terminalLine(escapeInvisible(text))

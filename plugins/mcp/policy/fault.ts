@@ -1,6 +1,6 @@
 import { nearest } from 'guard-gateway/lib/errors'
 import { pointerOf } from 'guard-gateway/lib/json'
-import type { YamlPlace } from 'guard-gateway/lib/yaml'
+import type { YamlLocation } from 'guard-gateway/lib/yaml'
 
 /** Keys and positions from the whole policy inwards. */
 export type PolicyPath = readonly (string | number)[]
@@ -29,7 +29,7 @@ export interface LocatedFault {
 export const locatedFault = (
   code: string,
   { path, at, message }: PolicyFault,
-  locate: ((path: PolicyPath) => YamlPlace) | undefined,
+  locate: ((path: PolicyPath) => YamlLocation) | undefined,
 ): LocatedFault => {
   const place = locate?.(at ?? path)
   return { code, path: pointerOf(path), line: place?.line ?? null, column: place?.column ?? null, message }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { mcpCheckKind } from 'guard-gateway/lib/mcp-check'
-import type { YamlPlace } from 'guard-gateway/lib/yaml'
+import type { YamlLocation } from 'guard-gateway/lib/yaml'
 import { compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
@@ -25,7 +25,7 @@ export interface LoadedPolicy {
   readonly errors: readonly LocatedFault[]
   readonly tests: readonly TestResult[]
   /** Undefined for a policy that came as data. */
-  readonly locate: ((path: PolicyPath) => YamlPlace) | undefined
+  readonly locate: ((path: PolicyPath) => YamlLocation) | undefined
 }
 
 export interface LoadOptions {

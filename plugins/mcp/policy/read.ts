@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { GuardError } from 'guard-gateway/core'
-import { readYamlOffThread, type YamlPlace } from 'guard-gateway/lib/yaml'
+import { readYamlOffThread, type YamlLocation } from 'guard-gateway/lib/yaml'
 import type { PolicyPath } from './fault.ts'
 
 const MAX_BYTES = 1_048_576
@@ -8,7 +8,7 @@ const MAX_BYTES = 1_048_576
 /** A policy as it stands in a file, and where its parts stand. */
 export interface ReadPolicy {
   readonly value: unknown
-  readonly locate: (path: PolicyPath) => YamlPlace
+  readonly locate: (path: PolicyPath) => YamlLocation
 }
 
 /** Reads the text of a policy, YAML or JSON, up to 1 MiB. Throws GuardError INVALID_YAML. */

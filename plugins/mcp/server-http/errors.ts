@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
-import { refusals } from 'guard-gateway/lib/http'
+import { requestErrors } from 'guard-gateway/lib/http'
 import { errorFrame } from 'guard-gateway/lib/json-rpc'
 
 const SERVER_ERROR = -32000
@@ -22,7 +22,7 @@ export const transportError =
   (gateway: Gateway) =>
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = thrown instanceof GuardError ? thrown : new GuardError('INTERNAL', undefined, { cause: thrown })
-    refusals.set(request.raw, error)
+    requestErrors.set(request.raw, error)
     if (isFault(error)) gateway.fault(thrown, 'mcp:http')
     reply.code(statusOf(error)).headers(error.place.headers ?? {})
     reply.header('x-guard-request-id', request.id).type('application/json')

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError, type Identity } from 'guard-gateway/core'
-import { identities, refusals } from 'guard-gateway/lib/http'
+import { requestIdentities, requestErrors } from 'guard-gateway/lib/http'
 import { type Frame, type FrameFault, readFrame } from 'guard-gateway/lib/json-rpc'
 import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 import { messageEvent } from 'guard-gateway/lib/sse'
@@ -34,7 +34,7 @@ export class Exchange {
     this.#state = state
     this.#request = request
     this.#reply = reply
-    this.#identity = identities.get(request.raw)
+    this.#identity = requestIdentities.get(request.raw)
   }
 
   /** Answers a request that brings no message. */
@@ -57,7 +57,7 @@ export class Exchange {
       await this.#finish(running, await this.#relayed(running, frame))
     } catch (error) {
       if (!(error instanceof GuardError) || this.#reply.sent) throw error
-      refusals.set(this.#request.raw, error)
+      requestErrors.set(this.#request.raw, error)
       const { status, code, message, place } = error
       this.#send(errorResponse(status, frame.id, numberOf(code), message, code, place.headers))
     }

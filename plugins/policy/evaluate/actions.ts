@@ -1,7 +1,7 @@
 import type { Call, Decision, Match, Session } from 'guard-gateway/core'
 import { recoveryHint } from 'guard-gateway/lib/errors'
 import { cutText } from 'guard-gateway/lib/text'
-import type { Place } from 'guard-gateway/lib/threads'
+import type { ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
 import type { Policy } from '../policy.ts'
 import { isResumedBudget, pauseRefusal } from './pause.ts'
@@ -22,7 +22,7 @@ export const actionFor = (
   matches: readonly Match[],
   { mode }: Call,
   { row: { id, resumed_at } }: Session,
-  place: Place,
+  place: ThreadPlacement,
   history: History,
   policy: Policy,
 ): MatchAction => {

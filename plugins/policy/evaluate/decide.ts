@@ -1,5 +1,5 @@
 import type { ApiStyle, Call, Decision, Match, Registry, Row, Session } from 'guard-gateway/core'
-import { type Place, place } from 'guard-gateway/lib/threads'
+import { placeInThread, type ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
 import type { Policy } from '../policy.ts'
 import { actionFor } from './actions.ts'
@@ -32,7 +32,7 @@ export const decide = (
   // only this request is in flight, so any reservation left belongs to none
   if (session.open <= 1) history.release()
   history.limit = policy.reach
-  const placed = place(call, history)
+  const placed = placeInThread(call, history)
   const { parent } = placed
   if (parent !== undefined && holdsHistory(call) && styles?.get(call.style)?.continues === true)
     history.restore(parent, call.conversation)
@@ -117,10 +117,10 @@ export const reservedFor = (bytes: number, most: number | null): number =>
   Math.ceil(bytes / BYTES_PER_TOKEN) + (most ?? 0)
 
 /** For another attempt, the original request, since attempts are in no window. */
-const parentId = ({ parent, original }: Place): string | null =>
+const parentId = ({ parent, original }: ThreadPlacement): string | null =>
   (original === undefined && parent?.retry === true ? parent.parent : parent?.id) ?? null
 
-const draftOf = ({ id, at, tick, body, conversation, envelope }: Call, placed: Place): Draft => ({
+const draftOf = ({ id, at, tick, body, conversation, envelope }: Call, placed: ThreadPlacement): Draft => ({
   id,
   at,
   tick,

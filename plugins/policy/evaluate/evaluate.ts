@@ -1,6 +1,6 @@
 import type { Call, Evidence, Finding, Match, Row, Session, Totals } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
-import type { Place } from 'guard-gateway/lib/threads'
+import type { ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
 import type { EvidenceSources } from './evidence-sources.ts'
@@ -29,7 +29,7 @@ export const evaluate = (
   call: Call,
   session: Session,
   history: History,
-  place: Place,
+  place: ThreadPlacement,
   row: Row,
   fault: (error: unknown, where: string) => void,
   sources?: EvidenceSources,
@@ -61,7 +61,7 @@ export const evaluate = (
 const matchOf = (
   active: ActiveRule,
   evidence: Writable<Evidence>,
-  place: Place,
+  place: ThreadPlacement,
   history: History,
   session: Session,
   sources: EvidenceSources | undefined,

@@ -1,5 +1,5 @@
 import type { Call, Row } from 'guard-gateway/core'
-import type { Place } from 'guard-gateway/lib/threads'
+import type { ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
 import type { Policy } from '../policy.ts'
 
@@ -13,7 +13,7 @@ export const noMeasures: Row['measures'] = Object.freeze({})
 export const measuresOf = (
   { measuring }: Policy,
   call: Call,
-  placed: Place,
+  placed: ThreadPlacement,
   history: History,
   fault: (error: unknown, where: string) => void,
 ): Row['measures'] => {

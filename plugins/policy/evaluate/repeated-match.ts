@@ -1,5 +1,5 @@
 import type { Match, Row } from 'guard-gateway/core'
-import type { Place } from 'guard-gateway/lib/threads'
+import type { ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
 import { hasFailed } from '../history/settle.ts'
 
@@ -7,7 +7,7 @@ import { hasFailed } from '../history/settle.ts'
  * True if the rule has steered this conversation about the same loop before: the nudge did not help. It does not count another loop, one
  * outside the rule's window and, for a rule without a window, one before a request without a match.
  */
-export const isRepeatedMatch = (match: Match, place: Place, { window }: History): boolean => {
+export const isRepeatedMatch = (match: Match, place: ThreadPlacement, { window }: History): boolean => {
   const { rule_id, window_size } = match
   const sameThread = window.filter((row) => row !== place.original && inSameThread(row, place))
   for (const row of window_size === 0 ? sameThread : sameThread.slice(0, window_size)) {
@@ -22,7 +22,8 @@ export const isRepeatedMatch = (match: Match, place: Place, { window }: History)
 const wasSteered = (row: Row, { steered }: Match): boolean => steered !== undefined && !hasFailed(row)
 
 /** True for the same conversation; requests without a conversation, or with the end of one, count as one. */
-const inSameThread = (row: Row, { thread, root }: Place): boolean => row.thread === thread || (root && row.root)
+const inSameThread = (row: Row, { thread, root }: ThreadPlacement): boolean =>
+  row.thread === thread || (root && row.root)
 
 const isSameLoop = (match: Match, earlier: Match, { id }: Row): boolean => {
   // such a rule is about an unbroken series

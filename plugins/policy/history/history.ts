@@ -1,5 +1,5 @@
 import type { Conversation, Ended, Row, Session, Turn } from 'guard-gateway/core'
-import { historyEnd, type Known, type RepliedCall, threadHeads } from 'guard-gateway/lib/threads'
+import { historyEnd, type KnownRequests, type RepliedCall, threadHeads } from 'guard-gateway/lib/threads'
 import { DetectorMemory } from './detector-memory.ts'
 import { noUsage, type Usage } from './usage.ts'
 
@@ -26,14 +26,14 @@ const bytesOf = ({ new_turns }: Row): number => {
 }
 
 /** The past of a session as its rules see it: hashes, counts and outcomes of its last requests. */
-export class History implements Known {
+export class History implements KnownRequests {
   readonly rows: Row[] = []
   readonly window: Row[] = []
   readonly replied = new Map<string, RepliedCall>()
   /** In completion order, oldest first, since the last resume. */
   readonly outcomes: Ended[] = []
   fresh = 0
-  straight = true
+  linear = true
   limit = 64
   /** Tokens reserved by requests in flight. */
   reserved = 0
@@ -78,7 +78,7 @@ export class History implements Known {
 
   /** The newest row. */
   append(row: Row): void {
-    this.straight = this.#continues(row)
+    this.linear = this.#continues(row)
     this.rows.unshift(row)
     this.bytes += bytesOf(row)
     this.fresh++
@@ -188,7 +188,7 @@ export class History implements Known {
   /** All rows are of one conversation, and this one repeats or extends the newest. */
   #continues({ parent, items, chain_tip, decision }: Row): boolean {
     const [newest] = this.rows
-    if (newest === undefined || !this.straight || decision === 'block') return decision !== 'block' && this.straight
+    if (newest === undefined || !this.linear || decision === 'block') return decision !== 'block' && this.linear
     const beginning = newest.retry ? newest.parent : newest.id
     return chain_tip === newest.chain_tip || (parent === beginning && items > newest.items)
   }

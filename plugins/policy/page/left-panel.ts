@@ -1,4 +1,4 @@
-import { shareLeft, tightestFirst } from 'guard-gateway/lib/budget'
+import { remainingShare, byRemainingShare } from 'guard-gateway/lib/budget'
 import { html } from 'guard-gateway/lib/html'
 import type { Panel } from 'guard-gateway/lib/page'
 import { budgetTable } from 'guard-gateway/lib/terminal'
@@ -14,7 +14,7 @@ export const leftPanel = (parts: LeftParts): Panel => ({
   id: 'policy/budgets',
   order: 35,
   render: async ({ now }) => {
-    const low = tightestFirst(await leftOfAll(parts)).filter((budget) => shareLeft(budget) < LOW)
+    const low = byRemainingShare(await leftOfAll(parts)).filter((budget) => remainingShare(budget) < LOW)
     if (low.length === 0) return undefined
     return html`<h2>Budgets of which the least is left</h2>
 ${budgetTable(low.slice(0, MOST_ROWS), now)}

@@ -1,6 +1,6 @@
 import type { Mode, Rule } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
-import { tightestFirst } from 'guard-gateway/lib/budget'
+import { byRemainingShare } from 'guard-gateway/lib/budget'
 import { choice, faultList, type Html, html } from 'guard-gateway/lib/html'
 import type { FieldFault, View } from 'guard-gateway/lib/page'
 import { budgetTable } from 'guard-gateway/lib/terminal'
@@ -62,7 +62,7 @@ const leftSection = async ({ gateway }: PageParts, { project_id, now }: PolicyPa
   const budgets = (await gateway.service('rules').get()?.budgets({ project_id })) ?? []
   return budgets.length === 0
     ? html``
-    : html`<h2>What is left</h2>${budgetTable(tightestFirst(budgets), now)}
+    : html`<h2>What is left</h2>${budgetTable(byRemainingShare(budgets), now)}
 `
 }
 

@@ -1,5 +1,5 @@
 import type { Row, Session, Turn } from 'guard-gateway/core'
-import { firstAttempt, isContinued, joinedTurns, type Place } from 'guard-gateway/lib/threads'
+import { firstAttempt, isContinued, joinedTurns, type ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { History } from '../history/history.ts'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
@@ -46,7 +46,7 @@ export class SessionReplay {
   }
 
   /** The placement of a request in its thread. */
-  place(row: Row): Place {
+  place(row: Row): ThreadPlacement {
     const parent = this.#parentOf(row)
     const known = parent === undefined ? [] : (this.#turns.get(parent) ?? [])
     const { thread, root, chain_tip, talk_tip, keys, new_turns } = row
@@ -68,7 +68,7 @@ export class SessionReplay {
     }
   }
 
-  add(record: CallRecord, row: Row, { turns }: Place): void {
+  add(record: CallRecord, row: Row, { turns }: ThreadPlacement): void {
     this.history.append(row)
     this.#turns.set(row, turns.slice(-this.history.limit))
     if (row.decision === 'block') return

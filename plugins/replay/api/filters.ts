@@ -1,5 +1,5 @@
 import { failureTags, GuardError, type Order, type Query, type Test } from 'guard-gateway/core'
-import { datedCursor, resumed } from 'guard-gateway/lib/paging'
+import { datedCursor, parseDatedCursor } from 'guard-gateway/lib/paging'
 import { queryTokens } from 'guard-gateway/lib/text'
 import { instantOf } from 'guard-gateway/lib/time'
 import type { RunRow } from '../tables.ts'
@@ -54,7 +54,7 @@ export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
       })
   }
   const search = tokensOf(query)
-  const { cursor, now: begun } = resumed(one(query, 'cursor'), now)
+  const { cursor, now: begun } = parseDatedCursor(one(query, 'cursor'), now)
   return {
     where: {
       ...equalTests(query),

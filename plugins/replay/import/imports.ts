@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { exportFormatKind } from 'guard-gateway/lib/export-format'
-import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import type { RunWriter } from '../write/run-writer.ts'
 import { type ImportAnswer, importRuns } from './import.ts'
 import { readImportOptions } from './options.ts'
@@ -17,7 +17,7 @@ export class Imports {
   readonly max_bytes: number
   readonly #gateway: Gateway
   readonly #runWriter: RunWriter
-  readonly #queue = new Queues()
+  readonly #queue = new KeyedQueue()
   readonly #closing = new AbortController()
   #taken = 0
 

@@ -13,7 +13,7 @@ import {
   elementsOf,
   eventDraft,
   ImportFault,
-  inside,
+  memberLocation,
   spanDraft,
   traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
@@ -72,7 +72,7 @@ export class BodyRecords {
         replayErrors.INVALID_SPAN,
         'A nested span has the span around it as its parent, and no other.',
         {
-          path: pointerOf(inside(place, record.parent_id === undefined ? 'parent_span_id' : 'parent_id').path),
+          path: pointerOf(memberLocation(place, record.parent_id === undefined ? 'parent_span_id' : 'parent_id').path),
         },
       )
     const span = checked(replayErrors.INVALID_SPAN, () =>
@@ -134,7 +134,7 @@ export class BodyRecords {
   checkId(id: string | undefined, place: JsonLocation, key: string): void {
     if (id !== undefined && this.#redact.looksSecret(id))
       throw new GuardError(traceFileErrors.INVALID_ID, `"${key}" looks like a secret. Use an id that may be shown.`, {
-        path: pointerOf(inside(place, key).path),
+        path: pointerOf(memberLocation(place, key).path),
       })
   }
 
@@ -147,7 +147,7 @@ export class BodyRecords {
     const ids = this.#ids[kind]
     if (ids.has(id))
       throw new GuardError(traceFileErrors.DUPLICATE_ID, `Two ${kind} have the id "${id}".`, {
-        path: pointerOf(inside(place, 'id').path),
+        path: pointerOf(memberLocation(place, 'id').path),
       })
     if (ids.size === MAX_RECORDS)
       throw new GuardError('BODY_TOO_LARGE', `A request has at most ${MAX_RECORDS} ${kind}. Send several requests.`)
@@ -160,7 +160,7 @@ export class BodyRecords {
       this.warnings.push({
         code: 'unrealistic_time',
         message: 'Times are nanoseconds since 1970; this one is within the first days of it.',
-        path: pointerOf(inside(place, key).path),
+        path: pointerOf(memberLocation(place, key).path),
       })
   }
 

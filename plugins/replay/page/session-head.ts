@@ -1,7 +1,7 @@
 import type { Gateway, Reader, SessionRow } from 'guard-gateway/core'
 import { costUnit, type Html, html } from 'guard-gateway/lib/html'
 import { type Ask, formKind } from 'guard-gateway/lib/page'
-import { shownField } from 'guard-gateway/lib/terminal'
+import { stateField } from 'guard-gateway/lib/terminal'
 import { NS_PER_MS } from '../time.ts'
 import { costMark, countMark, durationMark, timeMark } from './format.ts'
 
@@ -20,7 +20,7 @@ export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): P
     row.external_id !== null && html`<span class="quiet">${row.external_id}</span> `
   }${row.paused && html`<strong class="warning">paused</strong>`}</p>${
     gateway.registry(formKind).get(`sessions/${act}`) !== undefined &&
-    html`<form class="inline" method="post" action="${path}"><input type="hidden" name="return_to" value="${url}">${shownField(row)}<button>${row.paused ? 'Resume' : 'Pause'}</button></form>`
+    html`<form class="inline" method="post" action="${path}"><input type="hidden" name="return_to" value="${url}">${stateField(row)}<button>${row.paused ? 'Resume' : 'Pause'}</button></form>`
   }</div>
 <p class="sums">${durationMark(BigInt(row.last_seen_at - row.created_at) * NS_PER_MS)} from first to last request · ${countMark(row.requests)} requests · ${countMark(row.total_tokens)} tokens · ${costMark(BigInt(row.cost_micro))} ${costUnit(gateway)} · ${row.flagged} flagged · ${row.blocked} blocked · ${row.errors} errors · last seen ${timeMark(BigInt(row.last_seen_at) * NS_PER_MS, now)}</p>
 </section>`

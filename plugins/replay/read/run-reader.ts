@@ -7,7 +7,7 @@ import {
   type TreeNode,
 } from 'guard-gateway/core'
 import { buildSpanTreePaced, defaultRootSpan, enclosingRootSpan } from 'guard-gateway/lib/trace'
-import { type Leaving, leavingOf, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
+import { type OrderedRecord, orderedRecords, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'
@@ -25,7 +25,7 @@ interface EventOutline extends Pick<TraceEvent, 'id' | 'span_id' | 'time_ns'> {
 type ArtifactOutline = Pick<Artifact, 'id' | 'span_id'>
 type Tree = Awaited<ReturnType<typeof buildSpanTreePaced<SpanOutline, EventOutline, ArtifactOutline>>>
 type SpanInTree = Tree['spans'][number]
-type OrderedRecord = Leaving<SpanInTree, EventOutline, ArtifactOutline>
+type RunRecord = OrderedRecord<SpanInTree, EventOutline, ArtifactOutline>
 
 /**
  * Reads a stored run in pages. Memory holds the sort keys of its records, some hundred bytes each, and one page
@@ -57,8 +57,8 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
   }
 }
 
-function* pagesOf(records: Iterable<OrderedRecord>): Generator<readonly OrderedRecord[]> {
-  let page: OrderedRecord[] = []
+function* pagesOf(records: Iterable<RunRecord>): Generator<readonly RunRecord[]> {
+  let page: RunRecord[] = []
   for (const record of records) {
     page.push(record)
     if (page.length < PAGE_ROWS) continue
@@ -143,7 +143,7 @@ const recordOf = (record: OrderedRecord, records: Records, current: CurrentSpan)
     : { kind: 'artifact', artifact: records.artifact(record.artifact), span }
 }
 
-const loaded = async (storage: Reader, run: RunRow, page: readonly OrderedRecord[]): Promise<Records> => {
+const loaded = async (storage: Reader, run: RunRow, page: readonly RunRecord[]): Promise<Records> => {
   const ids = { span: [] as string[], event: [] as string[], artifact: [] as string[] }
   const sources = new Map<string, NonNullable<Source>>()
   for (const record of page) {
@@ -157,7 +157,7 @@ const loaded = async (storage: Reader, run: RunRow, page: readonly OrderedRecord
   return records
 }
 
-const sourceOf = (record: OrderedRecord): { readonly id: string; readonly from: Source } => {
+const sourceOf = (record: RunRecord): { readonly id: string; readonly from: Source } => {
   if (record.kind === 'span') return record.span
   return record.kind === 'event' ? record.event : { id: record.artifact.id, from: undefined }
 }

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { lookBack, pages } from 'guard-gateway/lib/paging'
+import { findUnsummed, pages } from 'guard-gateway/lib/paging'
 import type { ToolRecord } from 'guard-gateway/lib/trace'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { loadRun } from './open-runs.ts'
@@ -34,7 +34,7 @@ const addOutdated = <R>(
   records: AsyncIterable<readonly R[]>,
   endOf: (record: R) => EndedCall,
 ): Promise<void> =>
-  lookBack(
+  findUnsummed(
     records,
     (record) => endOf(record).ended_at,
     async (page) => {

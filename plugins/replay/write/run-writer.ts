@@ -1,6 +1,6 @@
 import { type Change, type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
-import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
 import { replayErrors } from '../error-codes.ts'
 import type { EventRow, RunRow } from '../tables.ts'
@@ -37,7 +37,7 @@ export class RunWriter {
   readonly deferred: DeferredSums
   readonly staging: Staging
   readonly #gateway: Gateway
-  readonly #queues = new Queues()
+  readonly #queues = new KeyedQueue()
   readonly #outcomes = new WeakMap<Fragment, Outcome>()
   readonly written: OnWritten
 

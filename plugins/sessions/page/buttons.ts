@@ -3,17 +3,17 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html } from 'guard-gateway/lib/html'
 import { elideProcessPart } from 'guard-gateway/lib/ids'
 import type { Ask } from 'guard-gateway/lib/page'
-import { shownState } from 'guard-gateway/lib/terminal'
+import { stateToken } from 'guard-gateway/lib/terminal'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (
   kind: 'sessions' | 'agents',
-  row: { readonly id: string } & Parameters<typeof shownState>[0],
+  row: { readonly id: string } & Parameters<typeof stateToken>[0],
 ): Html => {
   const { id, paused } = row
   const act = paused ? 'resume' : 'pause'
   const [word, thing] = [paused ? 'Resume' : 'Pause', kind === 'sessions' ? 'session' : 'agent']
-  return html`<button class="plain" form="pause" formaction="/ui/${kind}/${encodeURIComponent(id)}/${act}" name="shown" value="${shownState(row)}" aria-label="${word} ${thing} ${id}">${word}</button>`
+  return html`<button class="plain" form="pause" formaction="/ui/${kind}/${encodeURIComponent(id)}/${act}" name="shown" value="${stateToken(row)}" aria-label="${word} ${thing} ${id}">${word}</button>`
 }
 
 /** The one form of all these buttons, with the key for those that resume, where one is needed. */

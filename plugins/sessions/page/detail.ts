@@ -1,9 +1,9 @@
 import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
-import { tightestFirst } from 'guard-gateway/lib/budget'
+import { byRemainingShare } from 'guard-gateway/lib/budget'
 import { costHead, countMark, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
-import { budgetTable, shownField } from 'guard-gateway/lib/terminal'
+import { budgetTable, stateField } from 'guard-gateway/lib/terminal'
 import { liveById } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { pausedMark } from './buttons.ts'
@@ -51,7 +51,7 @@ ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 /** What is left of what the session shares with others of its agent and its project. */
 const widerBudgets = async (gateway: Gateway, { now }: Ask, session: Session): Promise<Html> => {
   const budgets = (await gateway.service('rules').get()?.budgets({ session }))?.filter(({ per }) => per !== null) ?? []
-  return budgets.length === 0 ? html`` : html`<h2>Budgets it shares</h2>${budgetTable(tightestFirst(budgets), now)}`
+  return budgets.length === 0 ? html`` : html`<h2>Budgets it shares</h2>${budgetTable(byRemainingShare(budgets), now)}`
 }
 
 const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow): Html => {
@@ -60,7 +60,7 @@ const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow
     refused?.form === form
       ? html` value="${refused.fields.get(name)}" aria-invalid="true"`
       : known !== '' && html` value="${known}"`
-  const back = html`<input type="hidden" name="return_to" value="${url}">${shownField(row)}`
+  const back = html`<input type="hidden" name="return_to" value="${url}">${stateField(row)}`
   const key = approverField(approver, refused?.faults)
   const pause = row.paused
     ? html`<form class="filters" method="post" action="${path}/resume">${back}${key}<button class="main">Resume this session</button></form>${(row.ended_at ?? null) === null && html`<form class="filters" method="post" action="${path}/end">${back}<button class="grave">End this session</button></form>`}`

@@ -1,9 +1,9 @@
 import { html, instantMark } from 'guard-gateway/lib/html'
 import type { Sent } from 'guard-gateway/lib/page'
-import { shownState } from 'guard-gateway/lib/terminal'
+import { stateToken } from 'guard-gateway/lib/terminal'
 
 /** A session or agent whose state a form has shown. */
-type Stateful = Parameters<typeof shownState>[0]
+type Stateful = Parameters<typeof stateToken>[0]
 
 /** What a form is answered that would let go on, or end, something that stands otherwise than it was shown; undefined: it stands so, or the form does not say. To pause what is paused harms nobody. */
 export const staleForm = (
@@ -14,8 +14,8 @@ export const staleForm = (
   now: number,
 ): Sent | undefined => {
   const shown = fields.get('shown')
-  if ((act !== 'resume' && act !== 'end') || shown === null || shown === shownState(row)) return undefined
-  const main = html`<h1>Not what was shown</h1><p>${what} is ${stateText(shownState(row), now)}; the page showed it as ${stateText(shown, now)}. Nothing is changed.</p><p><a href="/sessions">Look at the sessions as they are now</a></p>`
+  if ((act !== 'resume' && act !== 'end') || shown === null || shown === stateToken(row)) return undefined
+  const main = html`<h1>Not what was shown</h1><p>${what} is ${stateText(stateToken(row), now)}; the page showed it as ${stateText(shown, now)}. Nothing is changed.</p><p><a href="/sessions">Look at the sessions as they are now</a></p>`
   return { view: { title: 'Not what was shown · Sessions', main, status: 409 } }
 }
 

@@ -3,7 +3,7 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import type { Ask, Panel } from 'guard-gateway/lib/page'
-import { shownField } from 'guard-gateway/lib/terminal'
+import { stateField } from 'guard-gateway/lib/terminal'
 import { waitingSessions } from '../queries.ts'
 import { nameMark } from './buttons.ts'
 import type { PageParts } from './index.ts'
@@ -26,7 +26,7 @@ ${more && html`<p><a href="/sessions?paused=true">All paused sessions</a></p>`}`
 const question = ({ now, url }: Ask, row: SessionRow, approver: Approver): Html => {
   const { id, name, external_id, project_id, paused_at, pause_reason } = row
   const path = `/ui/sessions/${encodeURIComponent(id)}`
-  const back = html`<input type="hidden" name="return_to" value="${url}">${shownField(row)}`
+  const back = html`<input type="hidden" name="return_to" value="${url}">${stateField(row)}`
   const title = name ?? (external_id === null ? shortId(id) : nameMark(external_id))
   return html`<article class="question" id="waiting-${id}" data-row data-gone="let go or ended elsewhere" aria-labelledby="title-${id}">
 <div class="head"><h3 id="title-${id}"><a href="/sessions/${encodeURIComponent(id)}">${title}</a> <span class="quiet">of</span> ${nameMark(project_id)}</h3><p class="quiet">paused ${paused_at !== null && instantMark(paused_at, now)}</p></div>

@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls'
-import { behindProxy, requestPrefix, trustOf } from 'guard-gateway/lib/network'
+import { withProxyErrors, requestPrefix, trustOf } from 'guard-gateway/lib/network'
 import type {
   Connections,
   Exchange,
@@ -45,7 +45,7 @@ export class ConnectionPool implements Connections, ConnectionOwner {
 
   send(request: UpstreamRequest, listener: UpstreamListener): Exchange {
     const bytes = encodeRequest(request, this.#form)
-    const exchange = new Http1Exchange(behindProxy(this.#address, listener), request.method, bytes.closes)
+    const exchange = new Http1Exchange(withProxyErrors(this.#address, listener), request.method, bytes.closes)
     if (this.#queued.push({ exchange, bytes }) === 1) setImmediate(() => this.#sendAll())
     return exchange
   }

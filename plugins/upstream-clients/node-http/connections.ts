@@ -1,6 +1,6 @@
 import type { Agent, request } from 'node:http'
 import { isIP } from 'node:net'
-import { behindProxy, firstHop, isTunnelled, requestPrefix, trustOf } from 'guard-gateway/lib/network'
+import { withProxyErrors, firstHop, isTunnelled, requestPrefix, trustOf } from 'guard-gateway/lib/network'
 import type {
   Connections,
   Exchange,
@@ -56,7 +56,7 @@ export class NodeConnections implements Connections {
       port,
       agent: this.#agent,
     })
-    const exchange = new NodeExchange(request, behindProxy(this.#address, listener))
+    const exchange = new NodeExchange(request, withProxyErrors(this.#address, listener))
     request.end(body)
     return exchange
   }

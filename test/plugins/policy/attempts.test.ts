@@ -33,9 +33,9 @@ describe('another attempt of a request', () => {
     history.append(first)
     history.append({ ...first, id: 'two', parent: 'one', retry: true })
     history.append(aRow({ id: 'three', items: 3, chain_tip: 'b', parent: 'one' }))
-    assert.equal(history.straight, true)
+    assert.equal(history.linear, true)
     history.append(aRow({ id: 'four', items: 5, chain_tip: 'c', parent: 'one' }))
-    assert.equal(history.straight, false)
+    assert.equal(history.linear, false)
   })
   it('is not what a request goes on from: that is the request that it is an attempt of', async () => {
     const bench = await startBench()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { type Detector, Registry, undecided } from 'guard-gateway/core'
-import { place } from 'guard-gateway/lib/threads'
+import { placeInThread } from 'guard-gateway/lib/threads'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
 import { decide } from '../../../plugins/policy/evaluate/decide.ts'
 import { History } from '../../../plugins/policy/history/history.ts'
@@ -36,7 +36,10 @@ describe('a session of one conversation', () => {
           const subagent = kind === 'subagent' ? { subagent: 'one' } : {}
           const asked = { ...call({ session, items, retry: kind === 'retry', ...subagent }), mode: 'enforce' as const }
           const { rows, window, fresh, seen, replied, limit } = history
-          assert.deepEqual(place(asked, history), place(asked, { rows, window, fresh, seen, replied, limit }))
+          assert.deepEqual(
+            placeInThread(asked, history),
+            placeInThread(asked, { rows, window, fresh, seen, replied, limit }),
+          )
           decide(undecided, asked, session, history, policy, assert.fail)
         }
       }),

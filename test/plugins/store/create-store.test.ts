@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { AnyRow, Driver, Table } from 'guard-gateway/core'
 import { createStore } from 'guard-gateway/plugins/store'
-import { Queues } from '../../../plugins/lib/keyed-queue.ts'
+import { KeyedQueue } from '../../../plugins/lib/keyed-queue.ts'
 
 import { hiding, open, paper } from './kit.ts'
 
@@ -117,7 +117,7 @@ describe('store: names and keys', () => {
 
 describe('store: exclusive work', () => {
   it('is queued by row: rows do not wait for one another, and nothing is kept afterwards', async () => {
-    const queues = new Queues()
+    const queues = new KeyedQueue()
     const order: string[] = []
     const gate = Promise.withResolvers<void>()
     const first = queues.run('a', () => gate.promise.then(() => order.push('a1')))
@@ -131,7 +131,7 @@ describe('store: exclusive work', () => {
   })
 
   it('waits under many names for what came before under any of them', async () => {
-    const queues = new Queues()
+    const queues = new KeyedQueue()
     const order: string[] = []
     const gate = Promise.withResolvers<void>()
     const first = queues.run('n9999', () => gate.promise.then(() => order.push('one')))
@@ -147,7 +147,7 @@ describe('store: exclusive work', () => {
   })
 
   it('goes on after work that failed', async () => {
-    const queues = new Queues()
+    const queues = new KeyedQueue()
     const failed = queues.run('a', () => Promise.reject(new Error('no')))
     const next = queues.run('a', async () => 'yes')
     await assert.rejects(failed, /no/)

@@ -1,9 +1,9 @@
 import type { Conversation, LooseResult } from 'guard-gateway/core'
 import { CallIndex, type CallLocation } from './call-index.ts'
+import { ConversationChain, combinedTip } from './conversation-chain.ts'
 import { HashChain } from './hash-chain.ts'
 import type { HashedCall, HashedMessage, HashedPart, HashedResult, HashedText } from './hashed-parts.ts'
 import { asTurn, type ClosedTurn, type OpenTurn, turnHash } from './turns.ts'
-import { combinedTip, WholeChain } from './whole-chain.ts'
 
 /** A checkpoint of a builder: cheap to take, and enough to roll back to. */
 export interface Checkpoint {
@@ -105,7 +105,7 @@ export class ConversationBuilder {
     this.#closeTurn()
     const systems = this.#systems.slice()
     const built = {
-      chain: new WholeChain(this.#system, this.#talk, systems),
+      chain: new ConversationChain(this.#system, this.#talk, systems),
       talk: this.#talk,
       turns: this.#turns.map(asTurn),
       systems,

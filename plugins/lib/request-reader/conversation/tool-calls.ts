@@ -1,6 +1,6 @@
 import type { ToolCall } from 'guard-gateway/core'
 import { shortSha256 } from 'guard-gateway/lib/ids'
-import { holdsRounded, readJson } from 'guard-gateway/lib/json'
+import { hasRoundedInteger, readJson } from 'guard-gateway/lib/json'
 import { effectOf } from 'guard-gateway/lib/tools'
 import { isPending } from '../results/pending.ts'
 import { unframeResult } from '../results/unframe-result.ts'
@@ -26,7 +26,7 @@ export const argumentText = (args: unknown): string => {
   if (nestsTooDeep(text)) return text
   try {
     const value: unknown = JSON.parse(text)
-    return canonical(holdsRounded(value) ? readJson(text) : value, inArguments)
+    return canonical(hasRoundedInteger(value) ? readJson(text) : value, inArguments)
   } catch {
     return text
   }

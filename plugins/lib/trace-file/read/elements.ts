@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
 import type { ImportSource } from 'guard-gateway/lib/export-format'
 import { type JsonPath, readJson } from 'guard-gateway/lib/json'
-import { ImportFault, lineAndPointer, type Place } from './fault.ts'
+import { ImportFault, lineAndPointer, type ImportLocation } from './import-fault.ts'
 import { Broken, type Lists, Splitter } from './splitter.ts'
 import { parseImport } from './text.ts'
 
@@ -49,13 +49,16 @@ function* partsOf(file: ImportSource, splitter: Splitter) {
 }
 
 /** Line and pointer of a place inside an element. */
-export const placeInElement = ({ path, line, text }: JsonElement, place: Place): { line: number; path: string } => {
+export const locationInElement = (
+  { path, line, text }: JsonElement,
+  place: ImportLocation,
+): { line: number; path: string } => {
   const within = lineAndPointer(text, { path: place.path.slice(path.length) })
   return { line: line + within.line - 1, path: lineAndPointer('', { ...place, line: 1 }).path }
 }
 
 /** The GuardError that a fault becomes, with line and pointer; any other error as it is. */
-export const errorAt = (error: unknown, placed: (place: Place) => { line: number; path: string }): unknown => {
+export const errorAt = (error: unknown, placed: (place: ImportLocation) => { line: number; path: string }): unknown => {
   if (!(error instanceof ImportFault)) return error
   const { line, path } = placed(error.place)
   return new GuardError(error.entry, `Line ${line}${path === '' ? '' : `, ${path}`}: ${error.message}`, { line, path })

@@ -9,7 +9,7 @@ import {
 import { isId } from 'guard-gateway/lib/ids'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { traceFileErrors } from '../error-codes.ts'
-import { ImportFault, inside, type Place } from './fault.ts'
+import { ImportFault, memberLocation, type ImportLocation } from './import-fault.ts'
 
 const STATUS = /^[a-z][a-z0-9_]{0,31}$/
 const DIGITS = /^[0-9]{1,19}$/
@@ -18,10 +18,10 @@ const MAX_NS = 9_223_372_036_854_775_807n
 const severities: readonly unknown[] = ['info', 'warn', 'error'] satisfies Severity[]
 
 /** Reads the value of one field, or throws ImportFault; undefined: as if the field were absent. */
-export type Field<T> = (value: unknown, record: Place, key: string) => T
+export type Field<T> = (value: unknown, record: ImportLocation, key: string) => T
 
-const wrong = (record: Place, key: string, wanted: string): ImportFault =>
-  new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be ${wanted}.`, inside(record, key))
+const wrong = (record: ImportLocation, key: string, wanted: string): ImportFault =>
+  new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be ${wanted}.`, memberLocation(record, key))
 
 /** An id of 1 to 128 characters that addresses and file names can hold. */
 export const idField: Field<string> = (value, record, key) => {
@@ -29,7 +29,7 @@ export const idField: Field<string> = (value, record, key) => {
   throw new ImportFault(
     traceFileErrors.INVALID_ID,
     `"${key}" must be an id: 1 to 128 letters, digits or . _ : @ / + = -`,
-    inside(record, key),
+    memberLocation(record, key),
   )
 }
 
@@ -54,7 +54,7 @@ export const nsField: Field<bigint> = (value, record, key) => {
   const ns = integerOf(value)
   if (ns === undefined) throw wrong(record, key, 'nanoseconds: an integer, or a string of digits')
   if (ns >= 0n && ns <= MAX_NS) return ns
-  throw new ImportFault(traceFileErrors.INVALID_TIME, `"${key}" must lie between 0 and ${MAX_NS}.`, inside(record, key))
+  throw new ImportFault(traceFileErrors.INVALID_TIME, `"${key}" must lie between 0 and ${MAX_NS}.`, memberLocation(record, key))
 }
 
 export const countField: Field<bigint> = (value, record, key) => {
@@ -93,7 +93,7 @@ export const failureTagField: Field<FailureTag> = (value, record, key) => {
   throw new ImportFault(
     traceFileErrors.INVALID_FAILURE_TAG,
     `"${key}" must be ${failureTags.join(', ')} or null.`,
-    inside(record, key),
+    memberLocation(record, key),
   )
 }
 
@@ -107,7 +107,7 @@ type Fields = Readonly<Record<string, Field<unknown>>>
 type Given<F extends Fields> = { readonly [K in keyof F]?: Exclude<ReturnType<F[K]>, undefined> }
 
 /** The fields of `record` that are there, each read by its reader; other members are ignored. */
-export const givenFields = <F extends Fields>(fields: F, record: Shape, place: Place): Given<F> => {
+export const givenFields = <F extends Fields>(fields: F, record: Shape, place: ImportLocation): Given<F> => {
   const given: Record<string, unknown> = {}
   for (const [key, field] of Object.entries(fields)) {
     const value = Object.hasOwn(record, key) ? record[key] : undefined
@@ -118,7 +118,7 @@ export const givenFields = <F extends Fields>(fields: F, record: Shape, place: P
 }
 
 /** The value of a field that must be there. */
-export const needField = <T>(value: T | undefined, key: string, place: Place): T => {
+export const needField = <T>(value: T | undefined, key: string, place: ImportLocation): T => {
   if (value !== undefined) return value
   throw new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" is missing.`, place)
 }

@@ -1,7 +1,7 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
 import type { ImportedRecord, ImportedRun } from 'guard-gateway/lib/export-format'
 import { traceFileErrors } from '../error-codes.ts'
-import { ImportFault, inside, type Place } from './fault.ts'
+import { ImportFault, memberLocation, type ImportLocation } from './import-fault.ts'
 import { withOriginalParent } from './records.ts'
 
 /** What is remembered of one run of a file while its records pass: ids and parents, about a hundred bytes a record. */
@@ -20,19 +20,19 @@ export class RunOutline {
   }
 
   /** Throws ImportFault for one that ends before it begins. */
-  describe(run: RunDraft, place: Place): void {
+  describe(run: RunDraft, place: ImportLocation): void {
     refuseBackwards(run, place)
     this.#run = run
   }
 
   /** Throws ImportFault for an id that there is, for a span that is its own parent or ends before it begins. */
-  addSpan(span: SpanDraft, place: Place): void {
+  addSpan(span: SpanDraft, place: ImportLocation): void {
     if (this.#spans.has(span.id)) throw doubled('span', span.id, place)
     if (span.parent_id === span.id)
       throw new ImportFault(
         traceFileErrors.PARENT_CYCLE,
         `Span "${span.id}" is its own parent.`,
-        inside(place, 'parent_id'),
+        memberLocation(place, 'parent_id'),
       )
     refuseBackwards(span, place)
     this.#spans.set(span.id, this.#parents.length)
@@ -40,18 +40,18 @@ export class RunOutline {
   }
 
   /** Throws ImportFault for an id that there is. */
-  addEvent(event: EventDraft, place: Place): void {
+  addEvent(event: EventDraft, place: ImportLocation): void {
     this.#takeId('event', event.id, place)
     this.#events++
   }
 
   /** Throws ImportFault for an id that there is. */
-  addArtifact(artifact: ArtifactDraft, place: Place): void {
+  addArtifact(artifact: ArtifactDraft, place: ImportLocation): void {
     this.#takeId('artifact', artifact.id, place)
     this.#artifacts++
   }
 
-  #takeId(kind: 'event' | 'artifact', id: string | undefined, place: Place): void {
+  #takeId(kind: 'event' | 'artifact', id: string | undefined, place: ImportLocation): void {
     if (id === undefined) return
     if (this.#ids[kind].has(id)) throw doubled(kind, id, place)
     this.#ids[kind].add(id)
@@ -105,18 +105,18 @@ export class RunOutline {
   }
 }
 
-const doubled = (kind: string, id: string, place: Place): ImportFault =>
+const doubled = (kind: string, id: string, place: ImportLocation): ImportFault =>
   new ImportFault(
     traceFileErrors.DUPLICATE_ID,
     `There are two records of kind ${kind} with the id "${id}".`,
-    inside(place, 'id'),
+    memberLocation(place, 'id'),
   )
 
 const refuseBackwards = (
   record: { readonly start_ns?: bigint; readonly end_ns?: bigint | null },
-  place: Place,
+  place: ImportLocation,
 ): void => {
   const { start_ns, end_ns } = record
   if (start_ns === undefined || end_ns === undefined || end_ns === null || end_ns >= start_ns) return
-  throw new ImportFault(traceFileErrors.INVALID_TIME, 'It ends before it starts.', inside(place, 'end_ns'))
+  throw new ImportFault(traceFileErrors.INVALID_TIME, 'It ends before it starts.', memberLocation(place, 'end_ns'))
 }

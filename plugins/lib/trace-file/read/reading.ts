@@ -2,7 +2,7 @@ import type { ArtifactDraft, EventDraft, SpanDraft } from 'guard-gateway/core'
 import type { ImportedRecord, ImportReading, ImportWarning } from 'guard-gateway/lib/export-format'
 import { traceFileErrors } from '../error-codes.ts'
 import { errorAt } from './elements.ts'
-import { ImportFault, inside, type Place } from './fault.ts'
+import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 import type { RunOutline } from './outline.ts'
 
 /** So many warnings name a span and its line. */
@@ -11,8 +11,8 @@ const MAX_NAMED = 100
 /** A record of a file as its format finds it; `where` tells line and pointer of a place in it. */
 export type FoundRecord = {
   readonly outline: RunOutline
-  readonly place: Place
-  readonly where: (place: Place) => { readonly line: number; readonly path: string }
+  readonly place: ImportLocation
+  readonly where: (place: ImportLocation) => { readonly line: number; readonly path: string }
 } & (
   | { readonly kind: 'span'; readonly record: SpanDraft }
   | { readonly kind: 'event'; readonly record: EventDraft }
@@ -20,7 +20,7 @@ export type FoundRecord = {
 )
 
 /** Takes all records into their outlines. Throws GuardError with line and pointer. */
-export const outlined = (records: Iterable<FoundRecord>): void => {
+export const addToOutlines = (records: Iterable<FoundRecord>): void => {
   for (const found of records) {
     try {
       if (found.kind === 'span') found.outline.addSpan(found.record, found.place)
@@ -33,7 +33,7 @@ export const outlined = (records: Iterable<FoundRecord>): void => {
 }
 
 /** The reading of a file whose records were taken into `outlines`; `records` goes through them once more. Throws GuardError for a circle of parents. */
-export const readingOf = (outlines: readonly RunOutline[], records: () => Iterable<FoundRecord>): ImportReading => {
+export const importReading = (outlines: readonly RunOutline[], records: () => Iterable<FoundRecord>): ImportReading => {
   refuseCircles(outlines, records)
   const places = new Map(outlines.map((outline, place) => [outline, place]))
   const runs = outlines.flatMap((outline) => (outline.run === undefined ? [] : [outline.summary(outline.run)]))
@@ -68,7 +68,7 @@ const refuseCircles = (outlines: readonly RunOutline[], records: () => Iterable<
       const fault = new ImportFault(
         traceFileErrors.PARENT_CYCLE,
         `Span "${id}" is among its own ancestors.`,
-        inside(found.place, 'parent_id'),
+        memberLocation(found.place, 'parent_id'),
       )
       throw errorAt(fault, found.where)
     }
@@ -89,7 +89,7 @@ const orphanWarnings = (
     warnings.push({
       code: 'orphan_parent',
       message: `Span "${record.id}" names a parent that is not in the run; it now stands below the root.`,
-      ...where(inside(place, 'parent_id')),
+      ...where(memberLocation(place, 'parent_id')),
     })
   }
   for (const [{ run }, count] of left) {

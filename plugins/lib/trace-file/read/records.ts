@@ -1,7 +1,6 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { traceFileErrors } from '../error-codes.ts'
-import { ImportFault, inside, type Place } from './fault.ts'
 import {
   attributesField,
   countField,
@@ -18,28 +17,29 @@ import {
   tagsField,
   textField,
 } from './fields.ts'
+import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 
 /** A record of an import file and where it stands. */
-export interface Placed<T> {
+export interface LocatedRecord<T> {
   readonly record: T
-  readonly place: Place
+  readonly place: ImportLocation
 }
 
 /** The value as an object; throws ImportFault if it is none. */
-export const recordAt = (value: unknown, place: Place): Shape => {
+export const recordAt = (value: unknown, place: ImportLocation): Shape => {
   if (isShape(value)) return value
   throw new ImportFault(traceFileErrors.INVALID_IMPORT, 'There must be an object here.', place)
 }
 
 /** The elements of an array member with their places; none if the member is absent. Throws ImportFault for another value. */
-export function* elementsOf(record: Shape, key: string, place: Place): Generator<Placed<Shape>> {
+export function* elementsOf(record: Shape, key: string, place: ImportLocation): Generator<LocatedRecord<Shape>> {
   const list = Object.hasOwn(record, key) ? record[key] : undefined
   if (list === undefined || list === null) return
   if (!Array.isArray(list)) {
-    throw new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be an array.`, inside(place, key))
+    throw new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be an array.`, memberLocation(place, key))
   }
   for (const [index, value] of list.entries()) {
-    const at = inside(place, key, index)
+    const at = memberLocation(place, key, index)
     yield { record: recordAt(value, at), place: at }
   }
 }
@@ -47,14 +47,14 @@ export function* elementsOf(record: Shape, key: string, place: Place): Generator
 const SCHEMA = 'trace.v1'
 
 /** Throws ImportFault unless the record is of the one schema there is. */
-export const needSchema = (record: Shape, place: Place): void => {
+export const needSchema = (record: Shape, place: ImportLocation): void => {
   if (record.schema === SCHEMA) return
   throw new ImportFault(
     traceFileErrors.UNKNOWN_SCHEMA,
     record.schema === undefined
       ? `"schema" is missing; ${SCHEMA} is known.`
       : `This schema is not known; ${SCHEMA} is.`,
-    record.schema === undefined ? place : inside(place, 'schema'),
+    record.schema === undefined ? place : memberLocation(place, 'schema'),
   )
 }
 
@@ -76,7 +76,7 @@ const runFields = {
 }
 
 /** A run as a file tells it. A tag that was derived is left out, so that it is derived again. */
-export const runDraft = (record: Shape, place: Place): RunDraft => {
+export const runDraft = (record: Shape, place: ImportLocation): RunDraft => {
   const { id, failure_tag, ...given } = givenFields(runFields, record, place)
   const trace_id = needField(given.trace_id ?? id, 'trace_id', place)
   const draft = { ...given, trace_id }
@@ -108,7 +108,7 @@ export const withOriginalParent = (span: SpanDraft, parent_id: string): SpanDraf
 })
 
 /** A span as a file tells it; a parent that the writer named in vain becomes an attribute. */
-export const spanDraft = (record: Shape, place: Place): SpanDraft => {
+export const spanDraft = (record: Shape, place: ImportLocation): SpanDraft => {
   const { id, name, declared_parent_id, ...given } = givenFields(spanFields, record, place)
   const span = { ...given, id: needField(id, 'id', place), name: needField(name, 'name', place) }
   return declared_parent_id === undefined || declared_parent_id === null
@@ -127,7 +127,7 @@ const eventFields = {
 }
 
 /** An event as a file tells it; `span_id` is that of the span that it stands in, if it stands in one. */
-export const eventDraft = (record: Shape, place: Place, span_id: string | null = null): EventDraft => {
+export const eventDraft = (record: Shape, place: ImportLocation, span_id: string | null = null): EventDraft => {
   const given = givenFields(eventFields, record, place)
   return { ...given, name: needField(given.name, 'name', place), span_id: span_id ?? given.span_id ?? null }
 }
@@ -145,13 +145,13 @@ const artifactFields = {
 const contentMembers = ['content', 'contents', 'data', 'body', 'base64']
 
 /** Artifact metadata as a file tells it; throws ImportFault for one that carries its content. */
-export const artifactDraft = (record: Shape, place: Place): ArtifactDraft => {
+export const artifactDraft = (record: Shape, place: ImportLocation): ArtifactDraft => {
   const content = contentMembers.find((member) => Object.hasOwn(record, member))
   if (content !== undefined) {
     throw new ImportFault(
       traceFileErrors.ARTIFACT_CONTENT,
       `An artifact is metadata alone; remove "${content}".`,
-      inside(place, content),
+      memberLocation(place, content),
     )
   }
   const given = givenFields(artifactFields, record, place)
@@ -159,7 +159,7 @@ export const artifactDraft = (record: Shape, place: Place): ArtifactDraft => {
     throw new ImportFault(
       traceFileErrors.INVALID_IMPORT,
       '"sha256" must be 64 lower-case hex digits.',
-      inside(place, 'sha256'),
+      memberLocation(place, 'sha256'),
     )
   }
   return { ...given, path: needField(given.path, 'path', place) }

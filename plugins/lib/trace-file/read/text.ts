@@ -20,12 +20,12 @@ export const parseImport = (text: string, maxDepth: number, line = 1): unknown =
     return readJson(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    const fault = syntaxErrorAt(text) ?? { at: 0, wanted: 'JSON' }
+    const fault = syntaxErrorAt(text) ?? { at: 0, expected: 'JSON' }
     const at = placeFrom(text, fault.at, line)
     const there = fault.at >= text.length ? 'the text ends' : 'there is something else'
     throw new GuardError(
       'INVALID_JSON',
-      `Line ${at.line}, column ${at.column}: expected ${fault.wanted}, but ${there}.`,
+      `Line ${at.line}, column ${at.column}: expected ${fault.expected}, but ${there}.`,
       at,
     )
   }

@@ -7,13 +7,13 @@ import {
   withErrorOrigin,
 } from 'guard-gateway/core'
 import type { ExportFormat, ExportOptions, TraceWriter } from 'guard-gateway/lib/export-format'
-import { type Leaving, leavingOf } from './order.ts'
+import { type OrderedRecord, orderedRecords } from './record-order.ts'
 
 /** Characters: few pieces are cheap to send, small ones to hold. */
 const PIECE_LENGTH = 32_768
 
 /** A record of a run on its way out. */
-export type TraceRecord = Leaving<TreeNode, TraceEvent, Artifact>
+export type TraceRecord = OrderedRecord<TreeNode, TraceEvent, Artifact>
 
 /** A run that is read while it is written, some records at a time. */
 export interface TraceReader {
@@ -42,7 +42,7 @@ const writing = ({ id, writer }: Written, run: Run, options: ExportOptions) => {
 export function* writeTrace(format: Written, trace: Trace, options: ExportOptions = {}) {
   const written = writing(format, trace.run, options)
   let piece = written((writer) => writer.begin())
-  for (const record of leavingOf(trace, format.order ?? 'records')) {
+  for (const record of orderedRecords(trace, format.order ?? 'records')) {
     piece += written((writer) => textOf(writer, record))
     if (piece.length < PIECE_LENGTH) continue
     yield piece

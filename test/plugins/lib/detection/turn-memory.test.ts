@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type FreshTurn, rememberTurns, type TurnNotes } from 'guard-gateway/lib/detection'
+import { type NewTurn, rememberTurns, type TurnNotes } from 'guard-gateway/lib/detection'
 import { conversation, type Item, result, says, step, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 
-const told = ({ content }: FreshTurn): string => content?.results.join('+') ?? '?'
+const told = ({ content }: NewTurn): string => content?.results.join('+') ?? '?'
 
 const notes: TurnNotes<string[]> = { begin: () => [], note: (state, turn) => state.push(told(turn)) }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Html, html, joined, raw, visible } from 'guard-gateway/lib/html'
+import { escapeInvisible, Html, html, joined, raw } from 'guard-gateway/lib/html'
 
 test('text is escaped in text and in quoted attributes', () => {
   const hostile = `<img src=x onerror="alert('1')">&\``
@@ -41,12 +41,12 @@ test('what a form sends back is what was there', () => {
 })
 
 test('what hides or reorders text is shown by its number; pairs, tabs and line feeds stay', () => {
-  assert.equal(visible('a\u202eb\u0007c\ud800d\udc00e\u200bf'), 'aU+202EbU+0007cU+D800dU+DC00eU+200Bf')
-  assert.equal(visible('tab\tline\nface \u{1f600} é'), 'tab\tline\nface \u{1f600} é')
+  assert.equal(escapeInvisible('a\u202eb\u0007c\ud800d\udc00e\u200bf'), 'aU+202EbU+0007cU+D800dU+DC00eU+200Bf')
+  assert.equal(escapeInvisible('tab\tline\nface \u{1f600} é'), 'tab\tline\nface \u{1f600} é')
   // written in tags, which no font draws, an order to a model stands unseen in what a person approves
-  assert.equal(visible('a\u{e0062}\u{e0063}d'), 'aU+E0062U+E0063d')
-  assert.equal(visible('a\u00adb\u034fc\u3164d\u{e0100}e'), 'aU+00ADbU+034FcU+3164dU+E0100e')
-  assert.equal(visible('\u2764\ufe0f \u{1f469}\u200d\u{1f4bb}'), '\u2764\ufe0f \u{1f469}\u200d\u{1f4bb}')
+  assert.equal(escapeInvisible('a\u{e0062}\u{e0063}d'), 'aU+E0062U+E0063d')
+  assert.equal(escapeInvisible('a\u00adb\u034fc\u3164d\u{e0100}e'), 'aU+00ADbU+034FcU+3164dU+E0100e')
+  assert.equal(escapeInvisible('\u2764\ufe0f \u{1f469}\u200d\u{1f4bb}'), '\u2764\ufe0f \u{1f469}\u200d\u{1f4bb}')
   assert.equal(html`${'\u2066x'}`.text, 'U+2066x')
   assert.ok(html`x` instanceof Html)
 })

@@ -16,7 +16,7 @@ import {
 
 const rootOf = (text: string): JsonValue => {
   const scan = scanJson(text)
-  if (isScanFault(scan)) throw new Error(scan.wanted)
+  if (isScanFault(scan)) throw new Error(scan.expected)
   return scan.root
 }
 

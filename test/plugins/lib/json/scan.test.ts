@@ -95,7 +95,7 @@ describe('scanJson', () => {
   it('finds a doubled name at any depth, compared after unescaping', () => {
     const doubled = (text: string) => {
       const scan = scanJson(text, { keep: 1 })
-      return isScanFault(scan) ? scan : scan.doubled
+      return isScanFault(scan) ? scan : scan.duplicate
     }
     assert.equal(doubled('{"a":1,"b":2}'), undefined)
     assert.equal(doubled('{"a":1,"a":2}'), '/a')

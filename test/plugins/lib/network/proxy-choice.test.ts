@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { directTo, isThisMachine, noProxy, proxyAddress, proxyChoice, proxyPassword } from 'guard-gateway/lib/network'
+import {
+  directReason,
+  isThisMachine,
+  noProxy,
+  proxyAddress,
+  proxyChoice,
+  proxyPassword,
+} from 'guard-gateway/lib/network'
 
 const settings = { proxy: 'environment', no_proxy: [] }
 const https = new URL('https://api.example/v1')
@@ -147,8 +154,8 @@ describe('the address of a proxy', () => {
 describe('an environment for programs that speak to the gateway', () => {
   it('keeps them from a proxy, and keeps what was there', () => {
     const direct = '127.0.0.1,localhost,::1,[::1]'
-    assert.deepEqual(directTo('http://127.0.0.1:8787', {}), {})
-    const of = (env: Record<string, string>, address = 'http://127.0.0.1:8787') => directTo(address, env)
+    assert.deepEqual(directReason('http://127.0.0.1:8787', {}), {})
+    const of = (env: Record<string, string>, address = 'http://127.0.0.1:8787') => directReason(address, env)
     assert.deepEqual(of({ https_proxy: 'p' }), { NO_PROXY: direct, no_proxy: direct })
     assert.equal(
       of({ HTTP_PROXY: 'p', NO_PROXY: 'a.example, localhost' }).no_proxy,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { threadId } from 'node:worker_threads'
-import { OffThread, TooLate } from 'guard-gateway/lib/off-thread'
+import { OffThread, OffThreadTimeout } from 'guard-gateway/lib/off-thread'
 import type { Answer, Task } from './work.ts'
 
 const address = new URL('./work.ts', import.meta.url).href
@@ -32,7 +32,7 @@ describe('work in a thread of its own', () => {
   it('that never ends is ended with its thread; the next one gets another', async () => {
     const apart = started({ limit_ms: 3_000 })
     const first = await apart.run({ say: 'a' })
-    await assert.rejects(apart.run({ spin: true }), TooLate)
+    await assert.rejects(apart.run({ spin: true }), OffThreadTimeout)
     const next = await apart.run({ say: 'b' })
     assert.deepEqual([next.said, next.before], ['b', 0])
     assert.notEqual(next.thread, first.thread)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { lookBack } from 'guard-gateway/lib/paging'
+import { findUnsummed } from 'guard-gateway/lib/paging'
 
 const NEWEST = 1_000_000
 
@@ -11,7 +11,7 @@ const reach = async (...lateAges: readonly number[]): Promise<number> => {
   const pages = async function* () {
     for (let age = 0; ; age += 100) yield Array.from({ length: 100 }, (_, index) => NEWEST - age - index)
   }
-  await lookBack(
+  await findUnsummed(
     pages(),
     (at) => at,
     async (page) => {
@@ -40,7 +40,7 @@ describe('a look back', () => {
       yield [1]
       yield []
     }
-    await lookBack(
+    await findUnsummed(
       pages(),
       (at) => at,
       async (page) => {

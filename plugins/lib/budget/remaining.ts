@@ -57,17 +57,17 @@ export const budgetLeftSchema = plainSchema<BudgetLeft>({
 })
 
 /** How much is left, from 0 to 1. */
-export const shareLeft = ({ left, limit }: BudgetLeft): number => (limit === 0 ? 0 : left / limit)
+export const remainingShare = ({ left, limit }: BudgetLeft): number => (limit === 0 ? 0 : left / limit)
 
 /** Those of which the least is left first. */
-export const tightestFirst = (budgets: readonly BudgetLeft[]): readonly BudgetLeft[] =>
-  [...budgets].sort((one, other) => shareLeft(one) - shareLeft(other))
+export const byRemainingShare = (budgets: readonly BudgetLeft[]): readonly BudgetLeft[] =>
+  [...budgets].sort((one, other) => remainingShare(one) - remainingShare(other))
 
 /** What is left of a budget in words: `82 % left of 5 USD today`. */
-export const leftText = (budget: BudgetLeft): string => {
+export const remainingText = (budget: BudgetLeft): string => {
   const { per, scope } = budget
   const when = per === null ? `in ${scope === 'thread' ? 'a conversation' : 'the session'}` : PRESENT[per]
-  return `${percentText(shareLeft(budget))} left of ${limitText(budget)} ${when}`
+  return `${percentText(remainingShare(budget))} left of ${limitText(budget)} ${when}`
 }
 
 const percentText = (part: number): string => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { calledTool } from 'guard-gateway/lib/request-reader'
-import { type Place, threadHeads } from 'guard-gateway/lib/threads'
+import { type ThreadPlacement, threadHeads } from 'guard-gateway/lib/threads'
 import { type Item, keyOf, result, step, system, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { Session } from '../../../kit/history.ts'
 import { aRow } from '../../../kit/settled.ts'
 
-const tools = (place: Place): (string | undefined)[] => place.turns.map((one) => one.calls[0]?.tool)
+const tools = (place: ThreadPlacement): (string | undefined)[] => place.turns.map((one) => one.calls[0]?.tool)
 
 /** A conversation whose history the provider keeps: each request sends the results of the reply before. */
 const talk = (...called: string[]): Session => {

@@ -5,7 +5,7 @@ import type { MetadataOnly } from './metadata-only.ts'
 import { errorText, isLabel, nameText } from './plain-text.ts'
 
 /** Takes what people, models and tools said out of records of other programs, and counts how much that was. */
-export class QuietRecords {
+export class MetadataRecords {
   readonly #names: MetadataOnly
   readonly #dropped: (count: number) => void
 

@@ -2,7 +2,7 @@ import { keyOfPart, pointerPart } from 'guard-gateway/lib/json'
 import type { Arguments, CheckFinding } from 'guard-gateway/lib/mcp-check'
 
 /** A value in the arguments of a tool call; undefined: there is none at this place. */
-export interface Pointed {
+export interface PointerValue {
   /** JSON pointer to this one value, without `*`. */
   readonly pointer: string
   readonly value: unknown
@@ -17,10 +17,11 @@ const members = (value: unknown): Iterable<readonly [name: string | number, valu
 }
 
 /** Where a text or number stands in place of a container, what a server takes it for cannot be told: that is something, of no use. */
-const beyond = (value: unknown): unknown => (value === undefined || typeof value === 'object' ? undefined : false)
+const valueBelowScalar = (value: unknown): unknown =>
+  value === undefined || typeof value === 'object' ? undefined : false
 
 const child = (value: unknown, name: string): unknown => {
-  if (value === null || typeof value !== 'object') return beyond(value)
+  if (value === null || typeof value !== 'object') return valueBelowScalar(value)
   if (Array.isArray(value)) return INDEX.test(name) ? value[Number(name)] : undefined
   return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 }
@@ -29,39 +30,39 @@ const child = (value: unknown, name: string): unknown => {
  * What a JSON pointer meets in the arguments, one after another. A whole segment `*` stands for every element of an array or member of an object.
  * There is always at least one answer: where nothing stands, its value is undefined, and false behind a text or number.
  */
-export const pointed = (args: Arguments, pointer: string): Iterable<Pointed> =>
+export const valuesAtPointer = (args: Arguments, pointer: string): Iterable<PointerValue> =>
   // most name a member of the arguments themselves
   pointer.lastIndexOf('/') === 0 && pointer !== '/*'
     ? [{ pointer, value: child(args, keyOfPart(pointer.slice(1))) }]
-    : below({ pointer: '', value: args }, pointer.split('/').slice(1))
+    : descend({ pointer: '', value: args }, pointer.split('/').slice(1))
 
-function* below(one: Pointed, [segment, ...rest]: readonly string[]): Generator<Pointed> {
+function* descend(one: PointerValue, [segment, ...rest]: readonly string[]): Generator<PointerValue> {
   if (segment === undefined) return yield one
   if (segment !== '*')
-    return yield* below({ pointer: `${one.pointer}/${segment}`, value: child(one.value, keyOfPart(segment)) }, rest)
+    return yield* descend({ pointer: `${one.pointer}/${segment}`, value: child(one.value, keyOfPart(segment)) }, rest)
   let isEmpty = true
   for (const [name, value] of members(one.value)) {
     isEmpty = false
-    yield* below({ pointer: `${one.pointer}/${pointerPart(String(name))}`, value }, rest)
+    yield* descend({ pointer: `${one.pointer}/${pointerPart(String(name))}`, value }, rest)
   }
-  if (isEmpty) yield* below({ pointer: `${one.pointer}/*`, value: beyond(one.value) }, rest)
+  if (isEmpty) yield* descend({ pointer: `${one.pointer}/*`, value: valueBelowScalar(one.value) }, rest)
 }
 
 /** What a check has against one value. */
-export type Objection = Omit<CheckFinding, 'pointer'>
+export type Violation = Omit<CheckFinding, 'pointer'>
 
 /** A text that a check judges, or what is wrong with the value before any judging. */
-export type PointedText =
+export type PointerText =
   | { readonly pointer: string; readonly text: string; readonly wrong?: never }
-  | { readonly pointer: string; readonly wrong: Objection; readonly text?: never }
+  | { readonly pointer: string; readonly wrong: Violation; readonly text?: never }
 
 /** What stands at some pointers, which a check wants to be strings. One that is missing is wrong unless `optional`; one that is no string always is. */
-export function* pointedTexts(
+export function* textsAtPointers(
   args: Arguments,
   { args: pointers, optional = false }: { readonly args: readonly string[]; readonly optional?: boolean },
-): Generator<PointedText> {
+): Generator<PointerText> {
   for (const one of pointers)
-    for (const { pointer, value } of pointed(args, one)) {
+    for (const { pointer, value } of valuesAtPointer(args, one)) {
       if (typeof value === 'string') yield { pointer, text: value }
       else if (value !== undefined) yield { pointer, wrong: { reason: 'must be a string', certain: true } }
       else if (!optional) yield { pointer, wrong: { reason: 'is missing', certain: true } }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { pointed, pointedTexts } from 'guard-gateway/lib/check-arguments'
+import { textsAtPointers, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
 
 describe('a pointer into the arguments of a tool call', () => {
   const args = { path: 'a', paths: ['b', 'c'], 'x/y': { '~': 1 }, deep: [{ to: 'd' }, {}], none: [] }
-  const met = (pointer: string) => [...pointed(args, pointer)].map((one) => [one.pointer, one.value])
+  const met = (pointer: string) => [...valuesAtPointer(args, pointer)].map((one) => [one.pointer, one.value])
 
   it('meets one value', () => assert.deepEqual(met('/path'), [['/path', 'a']]))
   it('meets every element with *', () => {
@@ -34,7 +34,7 @@ describe('a pointer into the arguments of a tool call', () => {
     assert.deepEqual(met('/paths/length'), [['/paths/length', undefined]])
     assert.deepEqual(met('/__proto__'), [['/__proto__', undefined]])
     const own = JSON.parse('{"__proto__":"x"}')
-    assert.deepEqual([...pointed(own, '/__proto__')], [{ pointer: '/__proto__', value: 'x' }])
+    assert.deepEqual([...valuesAtPointer(own, '/__proto__')], [{ pointer: '/__proto__', value: 'x' }])
   })
   it('gives the strings, and finds fault with what is missing or no string', () => {
     const options = { args: ['/path', '/deep', '/absent'] }
@@ -43,12 +43,15 @@ describe('a pointer into the arguments of a tool call', () => {
       { pointer: '/path', text: 'a' },
       { pointer: '/deep', wrong: wrong('must be a string') },
     ]
-    assert.deepEqual([...pointedTexts(args, options)], [path, deep, { pointer: '/absent', wrong: wrong('is missing') }])
-    assert.deepEqual([...pointedTexts(args, { ...options, optional: true })], [path, deep])
+    assert.deepEqual(
+      [...textsAtPointers(args, options)],
+      [path, deep, { pointer: '/absent', wrong: wrong('is missing') }],
+    )
+    assert.deepEqual([...textsAtPointers(args, { ...options, optional: true })], [path, deep])
   })
   it('is looked at one by one', () => {
     const list = [1, 2]
-    const values = pointed({ list }, '/list/*')[Symbol.iterator]()
+    const values = valuesAtPointer({ list }, '/list/*')[Symbol.iterator]()
     assert.equal(values.next().value.value, 1)
     list[1] = 3
     assert.equal(values.next().value.value, 3)

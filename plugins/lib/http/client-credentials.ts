@@ -3,4 +3,4 @@
  * They are on neither, so that nobody who watches requests sees them; an upstream with `auth: passthrough` asks for them here.
  * No key of the gateway is ever among them.
  */
-export const logins = new WeakMap<object, readonly string[]>()
+export const clientCredentials = new WeakMap<object, readonly string[]>()

@@ -4,7 +4,7 @@ import { whilePending } from 'guard-gateway/lib/tools'
 import { joinedTurns } from './new-turns.ts'
 
 /** What a session knows when a request is placed. Rows are newest first. */
-export interface Known {
+export interface KnownRequests {
   /** Forwarded rows, retries among them, and the last blocked ones. */
   readonly rows: readonly Row[]
   /** How many of the newest rows came after the last resume. */
@@ -16,7 +16,7 @@ export interface Known {
   /** Tool calls of replies, by call id. */
   readonly replied: ReadonlyMap<string, RepliedCall>
   /** Each row goes on from the one before it, so that what goes on from the newest does so from all. */
-  readonly straight?: boolean
+  readonly linear?: boolean
   /** The most rows, and turns of one row, that are remembered. */
   readonly limit: number
 }
@@ -25,7 +25,7 @@ export interface Known {
 export type RepliedCall = Pick<ToolCall, 'key' | 'tool' | 'effect'>
 
 /** Position of a turn that a body answers without holding it. */
-const ELSEWHERE = -1
+const NOT_IN_BODY = -1
 
 /**
  * The turns of a body that leaves its history out. Before them stands the turn that it answers, with those of its calls that are known
@@ -33,7 +33,7 @@ const ELSEWHERE = -1
  */
 export const ownTurns = (
   conversation: Conversation,
-  { replied }: Pick<Known, 'replied'>,
+  { replied }: Pick<KnownRequests, 'replied'>,
   continues: boolean,
 ): readonly Turn[] => {
   const { loose_results, turns } = conversation
@@ -54,15 +54,15 @@ export const ownTurns = (
   // Beside system items and results such a body holds user messages only, unless it has turns of its own.
   const user_after = turns.length === 0 && conversation.talk.length > loose_results.length
   const sorted = [...calls.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
-  return [{ calls: sorted, item: ELSEWHERE, user_after }, ...turns]
+  return [{ calls: sorted, item: NOT_IN_BODY, user_after }, ...turns]
 }
 
 /** Whether later requests go on from this one: what the provider was to keep of a request that failed is not kept. */
 export const isContinued = ({ outcome, new_turns }: Pick<Row, 'outcome' | 'new_turns'>): boolean =>
-  outcome === null || outcome === 'ok' || new_turns[0]?.item !== ELSEWHERE
+  outcome === null || outcome === 'ok' || new_turns[0]?.item !== NOT_IN_BODY
 
 /** The turns of the rows that lead up to `parent`, it included, oldest first; only what came after the last resume. */
-export const earlierTurns = (parent: Row, { rows, fresh, limit }: Known): readonly Turn[] => {
+export const earlierTurns = (parent: Row, { rows, fresh, limit }: KnownRequests): readonly Turn[] => {
   const earlier: Row[] = []
   let wanted: string | null = parent.id
   let count = 0

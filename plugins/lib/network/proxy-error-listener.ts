@@ -8,16 +8,16 @@ import { isTunnelled, requestPrefix } from './first-hop.ts'
 import { refusingProxy, unreachableProxy } from './proxy-fault.ts'
 
 /** Hears of a request that a proxy takes as a whole URL: what keeps it from the proxy, or that the proxy wants a login, is no word of the upstream. */
-export const behindProxy = (address: UpstreamAddress, listener: UpstreamListener): UpstreamListener =>
+export const withProxyErrors = (address: UpstreamAddress, listener: UpstreamListener): UpstreamListener =>
   address.proxy === undefined || isTunnelled(address)
     ? listener
-    : new BehindProxy(address.proxy, requestPrefix(address), listener)
+    : new ProxyErrorListener(address.proxy, requestPrefix(address), listener)
 
 /** Nothing but the way to the proxy can end so. */
 const NOT_CONNECTED =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EPROTO|ERR_SSL_|ERR_TLS_|UNABLE_TO_|CERT_|DEPTH_ZERO_|SELF_SIGNED_)/
 
-class BehindProxy implements UpstreamListener {
+class ProxyErrorListener implements UpstreamListener {
   readonly #proxy: ProxyAddress
   readonly #place: string
   readonly #listener: UpstreamListener

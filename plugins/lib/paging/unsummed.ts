@@ -1,13 +1,13 @@
 /** Longer than sums are put off: where none was behind for so long, none is behind before. */
-const SETTLED_MS = 5_000
+const FLUSH_DELAY_MS = 5_000
 /** No sums were ever further behind the last record than this. */
-const FURTHEST_MS = 30_000
+const MAX_DELAY_MS = 30_000
 
 /**
  * Goes through records, newest first and a page at a time, as far back as there may be some that a process did not come to add to
  * sums before it died. `made` tells when a record was made, in epoch milliseconds; `late` gives those of a page that sums do not hold.
  */
-export const lookBack = async <R>(
+export const findUnsummed = async <R>(
   pages: AsyncIterable<readonly R[]>,
   made: (record: R) => number,
   late: (page: readonly R[]) => Promise<readonly R[]>,
@@ -19,10 +19,10 @@ export const lookBack = async <R>(
     const oldest = page.at(-1)
     if (newest === undefined || oldest === undefined) return
     if (until === Number.POSITIVE_INFINITY) {
-      furthest = made(newest) - FURTHEST_MS
-      until = made(newest) - SETTLED_MS
+      furthest = made(newest) - MAX_DELAY_MS
+      until = made(newest) - FLUSH_DELAY_MS
     }
-    for (const record of await late(page)) until = Math.min(until, made(record) - SETTLED_MS)
+    for (const record of await late(page)) until = Math.min(until, made(record) - FLUSH_DELAY_MS)
     if (made(oldest) < Math.max(until, furthest)) return
   }
 }

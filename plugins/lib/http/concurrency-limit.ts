@@ -1,5 +1,5 @@
 /** Lets so many pieces of work be under way at once; the others wait for their turn. */
-export class AtMost {
+export class ConcurrencyLimit {
   #free: number
   readonly #waiting: (() => void)[] = []
 

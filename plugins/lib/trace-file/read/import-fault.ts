@@ -1,8 +1,8 @@
 import type { Code } from 'guard-gateway/core'
-import { type JsonPath, placeOf, pointerOf } from 'guard-gateway/lib/json'
+import { type JsonPath, lineAndColumnAt, pointerOf } from 'guard-gateway/lib/json'
 
 /** Where in an import file something stands: the path in its JSON text and, in a format of lines, the line from 1. */
-export interface Place {
+export interface ImportLocation {
   readonly path: JsonPath
   readonly line?: number
 }
@@ -10,8 +10,8 @@ export interface Place {
 /** What is wrong with an import file and where; formats hand it out as a GuardError with line and pointer. */
 export class ImportFault extends Error {
   readonly entry: Code
-  readonly place: Place
-  constructor(entry: Code, message: string, place: Place) {
+  readonly place: ImportLocation
+  constructor(entry: Code, message: string, place: ImportLocation) {
     super(message)
     this.entry = entry
     this.place = place
@@ -22,10 +22,13 @@ export class ImportFault extends Error {
 }
 
 /** The place of a member of what stands at `place`. */
-export const inside = (place: Place, ...keys: JsonPath): Place => ({ ...place, path: [...place.path, ...keys] })
+export const memberLocation = (place: ImportLocation, ...keys: JsonPath): ImportLocation => ({
+  ...place,
+  path: [...place.path, ...keys],
+})
 
 /** Line and pointer of a place in `text`. */
-export const lineAndPointer = (text: string, { path, line }: Place): { line: number; path: string } => ({
-  line: line ?? placeOf(text, path).line,
+export const lineAndPointer = (text: string, { path, line }: ImportLocation): { line: number; path: string } => ({
+  line: line ?? lineAndColumnAt(text, path).line,
   path: pointerOf(path),
 })

@@ -1,7 +1,7 @@
 import type { CheckFinding } from 'guard-gateway/lib/mcp-check'
-import { TooLate } from 'guard-gateway/lib/off-thread'
+import { OffThreadTimeout } from 'guard-gateway/lib/off-thread'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import type { Objection } from './pointed.ts'
+import type { Violation } from './pointer-values.ts'
 
 /** Time that a check may work for all the values of one call, in milliseconds; others have their turn in between. */
 const MAX_WORK_MS = 1_000
@@ -11,23 +11,23 @@ const MAX_WAIT_MS = 10_000
 const MAX_FINDINGS = 100
 
 /** For a value that the time of a check did not suffice for. */
-export const TOOK_TOO_LONG: Objection = { reason: 'cannot be judged: the check took too long', certain: false }
+export const CHECK_TIMED_OUT: Violation = { reason: 'cannot be judged: the check took too long', certain: false }
 
-type Found = Objection | undefined
+type Found = Violation | undefined
 
 /**
  * What a check objects to in values, one after the other: at once, or as a promise where they take more than a turn or one of them
  * is judged elsewhere. When the time for them is over, the next one cannot be told.
  * One that is judged in steps asks between them whether it is over, and answers `TOOK_TOO_LONG`; a rejection with TooLate counts as that.
  */
-export const objectionsTo = <Value extends { readonly pointer: string }>(
+export const findViolations = <Value extends { readonly pointer: string }>(
   values: Iterable<Value>,
   objection: (value: Value, isLate: () => boolean) => Found | Promise<Found>,
-): readonly CheckFinding[] | Promise<readonly CheckFinding[]> => new Judging(values, objection).run()
+): readonly CheckFinding[] | Promise<readonly CheckFinding[]> => new CheckRun(values, objection).run()
 
-class Judging<Value extends { readonly pointer: string }> {
+class CheckRun<Value extends { readonly pointer: string }> {
   readonly #values: Iterator<Value>
-  readonly #objection: (value: Value, isLate: () => boolean) => Found | Promise<Found>
+  readonly #violation: (value: Value, isLate: () => boolean) => Found | Promise<Found>
   readonly #findings: CheckFinding[] = []
   readonly #pace = new Pace()
   readonly #began = performance.now()
@@ -37,7 +37,7 @@ class Judging<Value extends { readonly pointer: string }> {
 
   constructor(values: Iterable<Value>, objection: (value: Value, isLate: () => boolean) => Found | Promise<Found>) {
     this.#values = values[Symbol.iterator]()
-    this.#objection = objection
+    this.#violation = objection
   }
 
   run(): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
@@ -68,9 +68,9 @@ class Judging<Value extends { readonly pointer: string }> {
   }
 
   #judged(value: Value): Found | Promise<Found> {
-    if (!this.#isLate()) return this.#objection(value, this.#isLate)
+    if (!this.#isLate()) return this.#violation(value, this.#isLate)
     this.#isOver = true
-    return TOOK_TOO_LONG
+    return CHECK_TIMED_OUT
   }
 
   #note({ pointer }: Value, found: Found): void {
@@ -88,7 +88,7 @@ class Judging<Value extends { readonly pointer: string }> {
     try {
       return await this.#elsewhere(found)
     } catch (error) {
-      if (error instanceof TooLate) return TOOK_TOO_LONG
+      if (error instanceof OffThreadTimeout) return CHECK_TIMED_OUT
       throw error
     }
   }

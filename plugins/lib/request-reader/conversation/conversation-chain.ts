@@ -2,7 +2,7 @@ import type { Chain } from 'guard-gateway/core'
 import type { HashChain } from './hash-chain.ts'
 
 /** The chain of all items of a conversation. System items have a chain of their own, so that their changes do not change the tips of the talk. */
-export class WholeChain implements Chain {
+export class ConversationChain implements Chain {
   readonly length: number
   readonly #system: HashChain
   readonly #talk: HashChain

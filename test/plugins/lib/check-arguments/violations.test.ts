@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, mock } from 'node:test'
-import { objectionsTo, TOOK_TOO_LONG } from 'guard-gateway/lib/check-arguments'
-import { TooLate } from 'guard-gateway/lib/off-thread'
+import { CHECK_TIMED_OUT, findViolations } from 'guard-gateway/lib/check-arguments'
+import { OffThreadTimeout } from 'guard-gateway/lib/off-thread'
 
 const values = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer }))
 const found = { reason: 'is b', certain: true }
@@ -25,11 +25,11 @@ describe('what a check objects to in values', () => {
 
   it('is told with the pointer of each, at once where it takes no time', () =>
     withClock(async () => {
-      assert.deepEqual(objectionsTo(values, objection), [{ pointer: '/b', ...found }])
-      assert.deepEqual(objectionsTo([], objection), [])
+      assert.deepEqual(findViolations(values, objection), [{ pointer: '/b', ...found }])
+      assert.deepEqual(findViolations([], objection), [])
     }))
   it('is told later where one is judged elsewhere, in the order of the values', async () => {
-    const findings = objectionsTo(values, (value) => (value.pointer < '/c' ? Promise.resolve(found) : found))
+    const findings = findViolations(values, (value) => (value.pointer < '/c' ? Promise.resolve(found) : found))
     assert.ok(findings instanceof Promise)
     assert.deepEqual(
       (await findings).map(({ pointer }) => pointer),
@@ -39,7 +39,7 @@ describe('what a check objects to in values', () => {
   it('lets others have their turn between values that take long', () =>
     withClock(async (pass) => {
       const order: string[] = []
-      const findings = objectionsTo(values, ({ pointer }) => {
+      const findings = findViolations(values, ({ pointer }) => {
         order.push(pointer)
         setImmediate(() => order.push('other'))
         pass(5)
@@ -50,14 +50,14 @@ describe('what a check objects to in values', () => {
     }))
   it('cannot be told of the next one when their time is over', () =>
     withClock(async (pass) => {
-      const findings = objectionsTo(values, () => {
+      const findings = findViolations(values, () => {
         pass(520)
         return undefined
       })
       assert.deepEqual(await findings, [{ pointer: '/c', ...late }])
-      const steps = objectionsTo(values.slice(1, 2), (_value, isLate) => {
+      const steps = findViolations(values.slice(1, 2), (_value, isLate) => {
         while (!isLate()) pass(520)
-        return TOOK_TOO_LONG
+        return CHECK_TIMED_OUT
       })
       assert.deepEqual(await steps, [{ pointer: '/b', ...late }])
     }))
@@ -68,21 +68,21 @@ describe('what a check objects to in values', () => {
         pass(4_000)
         return undefined
       }
-      const findings = objectionsTo(values, elsewhere)
+      const findings = findViolations(values, elsewhere)
       assert.deepEqual(await findings, [{ pointer: '/d', ...late }])
     }))
   it('cannot be told of one that was not judged elsewhere in time', async () => {
-    const findings = await objectionsTo(values.slice(0, 2), ({ pointer }) =>
-      pointer === '/a' ? Promise.reject(new TooLate()) : found,
+    const findings = await findViolations(values.slice(0, 2), ({ pointer }) =>
+      pointer === '/a' ? Promise.reject(new OffThreadTimeout()) : found,
     )
     assert.deepEqual(findings, [
       { pointer: '/a', ...late },
       { pointer: '/b', ...found },
     ])
-    await assert.rejects(async () => objectionsTo(values, () => Promise.reject(new Error('broken'))), /broken/)
+    await assert.rejects(async () => findViolations(values, () => Promise.reject(new Error('broken'))), /broken/)
   })
   it('is told of a hundred values at most', async () => {
     const many = Array.from({ length: 200 }, (_, index) => ({ pointer: `/${index}` }))
-    assert.equal((await objectionsTo(many, () => found)).length, 100)
+    assert.equal((await findViolations(many, () => found)).length, 100)
   })
 })

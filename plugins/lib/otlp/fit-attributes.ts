@@ -37,7 +37,11 @@ const sizeOfParts = (value: object, depth: number): number | undefined => {
  * Attributes within the limits of one record. Where there are too many, usage and known names stay before other metadata, and
  * that before what people and models said; what is left out is counted in `guard.dropped_attributes`. The same object if all fit; `dropped` is told how many went.
  */
-export const fitted = (attributes: Attributes, names: MetadataOnly, dropped: (count: number) => void): Attributes => {
+export const fitAttributes = (
+  attributes: Attributes,
+  names: MetadataOnly,
+  dropped: (count: number) => void,
+): Attributes => {
   const entries = Object.entries(attributes).map(([name, value]) => ({ name, value, size: sizeOf(value) }))
   const usable = entries.filter(
     ({ name, size }) => name !== '' && name.length <= attributeLimits.key_chars && size !== undefined,
