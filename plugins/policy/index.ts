@@ -11,7 +11,7 @@ import {
 } from 'guard-gateway/core'
 import { Budgets } from './budgets/budgets.ts'
 import { Calendar } from './budgets/calendar.ts'
-import type { LeftParts } from './budgets/left.ts'
+import type { RemainingContext } from './budgets/remaining.ts'
 import { readRuleList } from './document/document.ts'
 import { decide } from './evaluate/decide.ts'
 import type { EvidenceSources } from './evaluate/evidence-sources.ts'
@@ -67,7 +67,9 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     gateway.service('rules').provide({
       of: async (project) => (await policies.load(project)).rules,
       budgets: async (of) => {
-        const { leftOfProject, leftOfSession } = await import('./budgets/left.ts')
+        const { remainingOfProject: leftOfProject, remainingOfSession: leftOfSession } = await import(
+          './budgets/remaining.ts'
+        )
         return 'session' in of ? leftOfSession(left, of.session) : leftOfProject(left, of.project_id)
       },
     })
@@ -87,7 +89,7 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
   },
 })
 
-const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): LeftParts => {
+const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): RemainingContext => {
   const budgets = new Budgets(gateway, new Calendar(options.time_zone || undefined))
   const starts = new KnownStarts(gateway)
   const sources: EvidenceSources = {

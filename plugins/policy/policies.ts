@@ -6,14 +6,14 @@ import { type PolicyChange, readRuleList } from './document/document.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { PolicyRow } from './tables.ts'
 
-const VERSIONS_KEPT = 50
-const MOST_CACHED = 10_000
+const MAX_VERSIONS = 50
+const MAX_CACHED = 10_000
 const ATTEMPTS = 5
 
 /** The policies of all projects: stored ones, and the default for any other. */
 export class Policies {
   readonly #gateway: Gateway
-  readonly #cache = new LRU<Policy>(MOST_CACHED)
+  readonly #cache = new LRU<Policy>(MAX_CACHED)
   #rules: readonly Rule[] = []
 
   constructor(gateway: Gateway) {
@@ -88,7 +88,7 @@ export class Policies {
             sync: true,
           },
       { table: 'policy_versions', put: { id: versionId(project_id, version), ...next } },
-      { table: 'policy_versions', key: versionId(project_id, version - VERSIONS_KEPT), remove: true },
+      { table: 'policy_versions', key: versionId(project_id, version - MAX_VERSIONS), remove: true },
     ])
   }
 

@@ -3,7 +3,7 @@ import { periodOfParams } from 'guard-gateway/lib/budget'
 
 /** Minimum and maximum rows of a session's history. */
 const ROWS = 64
-const MOST_ROWS = 1000
+const MAX_ROWS = 1000
 
 /** An enabled rule with the detector that evaluates it; `rule.params` are complete. */
 export interface ActiveRule {
@@ -74,7 +74,7 @@ export const policyOf = (
     priced,
     pers,
     comparing,
-    reach: Math.min(reach, MOST_ROWS),
+    reach: Math.min(reach, MAX_ROWS),
   }
 }
 

@@ -9,7 +9,7 @@ import { latestOnRecord, removedUses, type StoredUse, storedUses } from './store
 import { WindowUse } from './window-use.ts'
 
 /** Stretches of one kind that are kept: the present one, and those that a request which took long, or a clock that was set back, belongs to. */
-const KEPT = 3
+const RETAINED_MS = 3
 
 /** A forwarded request under way, and where it was counted. */
 interface Open {
@@ -88,7 +88,7 @@ export class Budgets {
     const { call, outcome } = settled
     const open = this.#taken(session, row)
     if (outcome === 'blocked') {
-      if (open !== undefined) takeBack(open)
+      if (open !== undefined) undoBegin(open)
       return
     }
     const used = usageOf(settled)
@@ -107,7 +107,7 @@ export class Budgets {
     const opens = this.#open.get(session)
     if (opens === undefined) return
     this.#open.delete(session)
-    for (const open of opens.values()) takeBack(open)
+    for (const open of opens.values()) undoBegin(open)
   }
 
   #taken(session: Session, row: Row): Open | undefined {
@@ -138,7 +138,7 @@ export class Budgets {
   #keep(window: WindowUse): WindowUse {
     const windows = this.#windows.get(window.per) ?? []
     windows.unshift(window)
-    if (windows.length > KEPT) windows.length = KEPT
+    if (windows.length > RETAINED_MS) windows.length = RETAINED_MS
     this.#windows.set(window.per, windows)
     return window
   }
@@ -171,7 +171,7 @@ const begin = (open: Open, window: WindowUse): void => {
   window.add(open.call.project_id, open.call.agent_id, { requests: 1, reserved: open.row.reserved })
 }
 
-const takeBack = ({ call, row, windows }: Open): void => {
+const undoBegin = ({ call, row, windows }: Open): void => {
   for (const window of windows) window.add(call.project_id, call.agent_id, { requests: -1, reserved: -row.reserved })
 }
 

@@ -1,5 +1,5 @@
 /** How long a reading waits for records under way; on a disk that is full they may wait for ever. */
-const PATIENCE_MS = 1_000
+const WAIT_LIMIT_MS = 1_000
 
 /**
  * Keeps requests from being put on record while something is read, so that each is either in what was read or yet to come.
@@ -66,7 +66,7 @@ export class RecordingGate {
         before?.()
         resolve()
       }
-      timer = setTimeout(resolve, PATIENCE_MS)
+      timer = setTimeout(resolve, WAIT_LIMIT_MS)
     })
     clearTimeout(timer)
     if (this.#recording === 0) this.#drained = undefined

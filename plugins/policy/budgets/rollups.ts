@@ -9,7 +9,7 @@ import type { RecordingGate } from './recording-gate.ts'
 /** Hours, and with them all longer periods, begin at a quarter in every time zone. */
 const QUARTER_MS = 900_000
 /** What is older is in no period any more. */
-const KEPT_MS = 33 * 86_400_000
+const RETENTION_MS = 33 * 86_400_000
 const PAGE = 100
 const PRUNED = 1_000
 
@@ -19,13 +19,13 @@ export const rollUp = async (
   gate: RecordingGate,
   trace_ids: readonly string[],
 ): Promise<void> => {
-  const since = clock.now() - KEPT_MS
+  const since = clock.now() - RETENTION_MS
   for (const trace_id of trace_ids) {
     for (let left = PAGE; left === PAGE; ) {
       const where = { trace_id, received_at: { gte: since } }
       left = await gate.change(async () => {
         const { rows } = await storage.find('calls', { where, limit: PAGE })
-        if (rows.length > 0) await storage.write([...rows.map(removal), ...rolledUp(rows).map(putting)])
+        if (rows.length > 0) await storage.write([...rows.map(removal), ...mergedRollup(rows).map(upsert)])
         return rows.length
       })
     }
@@ -34,9 +34,9 @@ export const rollUp = async (
 }
 
 const removal = ({ id }: CallRecord): Change => ({ table: 'calls', key: id, remove: true })
-const putting = (put: UsageRollup): Change => ({ table: 'usage_rollups', put })
+const upsert = (put: UsageRollup): Change => ({ table: 'usage_rollups', put })
 
-const rolledUp = (calls: readonly CallRecord[]): readonly UsageRollup[] => {
+const mergedRollup = (calls: readonly CallRecord[]): readonly UsageRollup[] => {
   const sums = new Map<string, { readonly call: CallRecord; readonly at: number; readonly used: Usage }>()
   for (const call of calls) {
     if (call.decision === 'block') continue

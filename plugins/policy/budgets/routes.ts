@@ -3,8 +3,8 @@ import { budgetLeftSchema } from 'guard-gateway/lib/budget'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { Type } from 'typebox'
 import { projectOf } from '../routes.ts'
-import { type LeftParts, leftOfProject } from './left.ts'
-import { leftOfAll } from './projects.ts'
+import { remainingOfAll } from './projects.ts'
+import { type RemainingContext, remainingOfProject } from './remaining.ts'
 
 const query = Type.Object({
   project_id: Type.Optional(Type.String({ description: 'Of this project alone; of all that are known if absent' })),
@@ -18,7 +18,7 @@ const answer = Type.Object({
 
 /** Telling what is left of budgets beyond one session, below `/api`. */
 export const budgetRoutes =
-  (parts: LeftParts): FastifyPluginAsyncTypebox =>
+  (parts: RemainingContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     const schema = {
       summary: 'What is left of the budgets of projects and agents',
@@ -31,8 +31,8 @@ export const budgetRoutes =
       const { project_id, agent_id } = asked
       const budgets =
         project_id === undefined
-          ? await leftOfAll(parts, agent_id)
-          : await leftOfProject(parts, projectOf({ project_id }), agent_id)
+          ? await remainingOfAll(parts, agent_id)
+          : await remainingOfProject(parts, projectOf({ project_id }), agent_id)
       return { time_zone: parts.budgets.calendar.zone, budgets: [...budgets] }
     })
   }

@@ -1,7 +1,7 @@
 import { type Detector, GuardError, type Mode, type Registry, type Rule } from 'guard-gateway/core'
 import { isShape, pointerPart } from 'guard-gateway/lib/json'
 import { checkParams } from './params.ts'
-import { type Problem, readRules, shown } from './rules.ts'
+import { type Problem, quotedValue, readRules } from './rules.ts'
 
 /** A requested change of a policy; members left out stay unchanged. */
 export interface PolicyChange {
@@ -13,7 +13,7 @@ export interface PolicyChange {
 const members = ['mode', 'preset', 'rules', 'expected_version']
 /** Members of answers: a document that was read may be sent back unchanged. */
 const ignored = ['project_id', 'version', 'source', 'warnings']
-const PROBLEMS_SHOWN = 5
+const MAX_PROBLEMS = 5
 
 /** Reads a policy document, or a bare list of rules. Throws INVALID_POLICY naming each wrong field. */
 export const readChange = async (
@@ -24,7 +24,8 @@ export const readChange = async (
   const problems: Problem[] = []
   const bare = Array.isArray(document)
   const body = bare ? { rules: document } : document
-  if (!isShape(body)) throw invalid([{ path: '', message: `must be an object or a list of rules, is ${shown(body)}` }])
+  if (!isShape(body))
+    throw invalid([{ path: '', message: `must be an object or a list of rules, is ${quotedValue(body)}` }])
   checkMembers(body, problems)
   const rules =
     body.rules === undefined
@@ -70,13 +71,16 @@ const checkMembers = (body: Readonly<Record<string, unknown>>, problems: Problem
   }
   const { mode, rules, preset, expected_version } = body
   if (mode !== undefined && mode !== null && mode !== 'shadow' && mode !== 'enforce') {
-    problems.push({ path: '/mode', message: `must be "shadow", "enforce" or null, is ${shown(mode)}` })
+    problems.push({ path: '/mode', message: `must be "shadow", "enforce" or null, is ${quotedValue(mode)}` })
   }
   if (rules !== undefined && preset !== undefined) {
     problems.push({ path: '/preset', message: 'cannot stand beside rules: give one of the two' })
   }
   if (expected_version !== undefined && !(Number.isSafeInteger(expected_version) && Number(expected_version) >= 0)) {
-    problems.push({ path: '/expected_version', message: `must be a version number, is ${shown(expected_version)}` })
+    problems.push({
+      path: '/expected_version',
+      message: `must be a version number, is ${quotedValue(expected_version)}`,
+    })
   }
 }
 
@@ -88,13 +92,16 @@ const presetOf = (
   if (name === undefined) return undefined
   if (typeof name === 'string' && Object.hasOwn(presets, name)) return presets[name]
   const known = Object.keys(presets).join(', ') || 'none'
-  problems.push({ path: '/preset', message: `must be the name of a preset, is ${shown(name)}; there is ${known}` })
+  problems.push({
+    path: '/preset',
+    message: `must be the name of a preset, is ${quotedValue(name)}; there is ${known}`,
+  })
   return undefined
 }
 
 const invalid = (problems: readonly Problem[]): GuardError => {
   const [first] = problems
-  const texts = problems.slice(0, PROBLEMS_SHOWN).map(({ path, message }) => `${path || 'The policy'} ${message}`)
-  const more = problems.length > PROBLEMS_SHOWN ? `; and ${problems.length - PROBLEMS_SHOWN} more` : ''
+  const texts = problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => `${path || 'The policy'} ${message}`)
+  const more = problems.length > MAX_PROBLEMS ? `; and ${problems.length - MAX_PROBLEMS} more` : ''
   return new GuardError('INVALID_POLICY', `${texts.join('; ')}${more}.`, { path: first?.path ?? '' })
 }

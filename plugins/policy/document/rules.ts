@@ -40,7 +40,7 @@ const fields: Readonly<Record<string, Field>> = {
 /** Reads rules and fills in defaults; every problem is added to `problems`. */
 export const readRules = (value: unknown, path: string, detectors: Registry<Detector>, problems: Problem[]): Rule[] => {
   if (!Array.isArray(value) || value.length < 1 || value.length > 64) {
-    problems.push({ path, message: `must be a list of 1 to 64 rules, is ${shown(value)}` })
+    problems.push({ path, message: `must be a list of 1 to 64 rules, is ${quotedValue(value)}` })
     return []
   }
   const taken = new Set<string>()
@@ -64,14 +64,14 @@ const readRule = (
 ): Rule | undefined => {
   const before = problems.length
   if (!isShape(rule)) {
-    problems.push({ path, message: `must be a rule, is ${shown(rule)}` })
+    problems.push({ path, message: `must be a rule, is ${quotedValue(rule)}` })
     return undefined
   }
   checkFields(rule, path, problems)
   const defaults = detectors.get(String(rule.rule_type))?.defaults
   if (rule.rule_type === undefined) problems.push({ path: `${path}/rule_type`, message: 'is missing' })
   else if (rule.threshold === undefined && defaults === undefined) {
-    const known = `there is no detector ${shown(rule.rule_type)} with a default; there is ${detectors.ids().join(', ') || 'none'}`
+    const known = `there is no detector ${quotedValue(rule.rule_type)} with a default; there is ${detectors.ids().join(', ') || 'none'}`
     problems.push({ path: `${path}/threshold`, message: `is missing, and ${known}` })
   }
   if (problems.length > before) return undefined
@@ -87,7 +87,8 @@ const checkFields = (rule: Shape, path: string, problems: Problem[]): void => {
     const at = `${path}/${pointerPart(key)}`
     if (field === undefined)
       problems.push({ path: at, message: `is not a field of a rule; there is ${Object.keys(fields).join(', ')}` })
-    else if (!field.accepts(value)) problems.push({ path: at, message: `must be ${field.wanted}, is ${shown(value)}` })
+    else if (!field.accepts(value))
+      problems.push({ path: at, message: `must be ${field.wanted}, is ${quotedValue(value)}` })
     else if (key === 'params') noteInexact(value, at, problems)
   }
 }
@@ -119,7 +120,7 @@ const freeId = (ruleType: string, taken: Set<string>): string => {
 }
 
 /** A value, shortened for error messages. */
-export const shown = (value: unknown): string => {
+export const quotedValue = (value: unknown): string => {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
   const spelled = typeof value === 'string' ? JSON.stringify(value) : String(value)

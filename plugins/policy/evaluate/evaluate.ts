@@ -16,7 +16,7 @@ export interface Verdict {
   readonly faults: readonly string[]
 }
 
-const quiet: Verdict = Object.freeze({ matches: Object.freeze([]), faults: Object.freeze([]) })
+const noMatch: Verdict = Object.freeze({ matches: Object.freeze([]), faults: Object.freeze([]) })
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -35,7 +35,7 @@ export const evaluate = (
   sources?: EvidenceSources,
 ): Verdict => {
   const [first] = policy.active
-  if (first === undefined) return quiet
+  if (first === undefined) return noMatch
   const evidence: Writable<Evidence> = {
     rule: first.rule,
     call,
@@ -44,8 +44,8 @@ export const evaluate = (
     turns: place.turns,
     session: totalsOf(session, history),
   }
-  let matches = quiet.matches
-  let faults = quiet.faults
+  let matches = noMatch.matches
+  let faults = noMatch.faults
   for (const active of policy.active) {
     try {
       const match = matchOf(active, evidence, place, history, session, sources)

@@ -1,7 +1,7 @@
 import { sha256 } from 'guard-gateway/lib/ids'
 
 const TEXT_LIMIT = 4096
-const KEPT = 500
+const MAX_CHARS = 500
 
 const uuids = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
 const prefixed = /\b[a-z]{2,16}[_-][0-9a-z_-]{6,128}/gi
@@ -20,7 +20,7 @@ export const maskedMessage = (message: string): string =>
     .replace(numbers, '#')
     .replace(/\s{1,64}/g, ' ')
     .trim()
-    .slice(0, KEPT)
+    .slice(0, MAX_CHARS)
 
 /** The error of a provider's reply. */
 export interface UpstreamError {

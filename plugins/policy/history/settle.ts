@@ -29,7 +29,7 @@ export const settle = (
   row.outcome = outcome
   if (outcome === 'blocked') return
   const failed = hasFailed(settled)
-  const error_fingerprint = failed ? printOf(settled) : null
+  const error_fingerprint = failed ? fingerprintOf(settled) : null
   row.error_fingerprint = error_fingerprint
   row.response_id = reading.response_id
   row.total_tokens = usage.total_tokens
@@ -73,5 +73,5 @@ const use = (row: Row, failed: boolean, history: History): void => {
 }
 
 /** A truncated reply gives no reason: all such have the same fingerprint. */
-const printOf = ({ status, error, outcome }: Settled): string =>
+const fingerprintOf = ({ status, error, outcome }: Settled): string =>
   errorFingerprint(status, error ?? { type: outcome, code: null, message: '' })

@@ -1,7 +1,7 @@
 import type { Page } from 'guard-gateway/lib/page'
 import { projectOf } from '../routes.ts'
 import { draftOf, readDraft } from './draft.ts'
-import type { Unsaved } from './drafts.ts'
+import type { UnsavedDraft } from './drafts.ts'
 import type { PageParts } from './index.ts'
 import { readPolicy } from './read.ts'
 import { policyView } from './view.ts'
@@ -25,7 +25,7 @@ export const detailPage = (parts: PageParts): Page => ({
 })
 
 /** What is shown of a draft: how it stands, and where it was asked for, what it would have done. */
-const unsavedView = async ({ gateway }: PageParts, { draft, step }: Unsaved) => {
+const unsavedView = async ({ gateway }: PageParts, { draft, step }: UnsavedDraft) => {
   if (step === 'changed') return { draft, edited: true }
   const read = await readPolicy(gateway, draft)
   if ('faults' in read) return { draft, edited: true, faults: read.faults }

@@ -21,7 +21,7 @@ export const differences = (before: Compared, after: Compared): readonly string[
   return told
 }
 
-const modeWord = (mode: Mode | null): string => mode ?? 'as the gateway'
+const modeWord = (mode: Mode | null): string => mode ?? 'inherited'
 
 const compared = ['rule_type', 'threshold', 'window_size', 'action', 'params', 'note'] as const
 

@@ -10,7 +10,7 @@ export type RuleDraft = Readonly<Record<RuleField, string>> & { readonly enabled
 
 /** A policy as it stands in a form. */
 export interface Draft {
-  /** Empty: as the gateway's default. */
+  /** Empty: inherits the gateway's default. */
   readonly mode: string
   /** The version that it was made from. */
   readonly version: number
@@ -47,12 +47,12 @@ export const newRule = (rule_type: string): RuleDraft => ({
   note: '',
 })
 
-const MOST_RULES = 64
+const MAX_RULES = 64
 
 /** What a form was sent with. */
 export const readDraft = (fields: URLSearchParams): Draft => {
   const rules: RuleDraft[] = []
-  for (let index = 0; index <= MOST_RULES && fields.has(`rules/${index}/rule_type`); index++) {
+  for (let index = 0; index <= MAX_RULES && fields.has(`rules/${index}/rule_type`); index++) {
     const chosen = (field: string): string => (fields.get(`rules/${index}/${field}`) ?? '').replaceAll('\r\n', '\n')
     const text = (field: string): string => chosen(field).trim()
     rules.push({

@@ -2,7 +2,7 @@ import { GuardError, type Rule } from 'guard-gateway/core'
 import type { Form, Posted, Sent } from 'guard-gateway/lib/page'
 import { projectOf } from '../routes.ts'
 import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
-import type { Unsaved } from './drafts.ts'
+import type { UnsavedDraft } from './drafts.ts'
 import type { PageParts } from './index.ts'
 import { readPolicy } from './read.ts'
 import { type PolicyPageState, policyView } from './view.ts'
@@ -21,7 +21,7 @@ const submit = async (parts: PageParts, { params, fields, now }: Posted): Promis
   const sent: SentDraft = { parts, project_id, draft: readDraft(fields), now }
   const [intent = '', detail = ''] = split(fields.get('intent') ?? 'save')
   if (intent === 'save') return save(sent, fields)
-  if (intent === 'simulate') return tried(sent)
+  if (intent === 'simulate') return simulated(sent)
   const rules = await changed(parts, project_id, sent.draft, intent, detail)
   return unsaved({ ...sent, draft: { ...sent.draft, rules } }, 'changed')
 }
@@ -40,7 +40,7 @@ const split = (intent: string): readonly string[] => {
 }
 
 /** Leads to the page of what stands in the form, which may be asked for again. */
-const unsaved = ({ parts, project_id, draft, now }: SentDraft, step: Unsaved['step']): Sent => ({
+const unsaved = ({ parts, project_id, draft, now }: SentDraft, step: UnsavedDraft['step']): Sent => ({
   location: `/policies/${project_id}?draft=${parts.drafts.keep({ project_id, draft, step }, now)}`,
 })
 
@@ -64,12 +64,12 @@ const save = async (sent: SentDraft, fields: URLSearchParams): Promise<Sent> => 
   } catch (error) {
     if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
     const { version } = await policies.load(project_id)
-    return refused(sent, { draft: { ...draft, version }, overtaken: true })
+    return refused(sent, { draft: { ...draft, version }, conflicting: true })
   }
   return { notice: 'policy-saved', location: `/policies/${project_id}` }
 }
 
-const tried = async (sent: SentDraft): Promise<Sent> => {
+const simulated = async (sent: SentDraft): Promise<Sent> => {
   const read = await readPolicy(sent.parts.gateway, sent.draft)
   return 'faults' in read ? refused(sent, { faults: read.faults }) : unsaved(sent, 'tried')
 }

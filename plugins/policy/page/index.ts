@@ -1,11 +1,11 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
 import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
-import type { LeftParts } from '../budgets/left.ts'
+import type { RemainingContext } from '../budgets/left.ts'
 import type { Policies } from '../policies.ts'
+import { budgetPanel } from './budget-panel.ts'
 import { detailPage } from './detail.ts'
 import { Drafts } from './drafts.ts'
 import { policyForm } from './form.ts'
-import { leftPanel } from './left-panel.ts'
 import { listPage } from './list.ts'
 
 /** What the pages serve from. */
@@ -15,7 +15,7 @@ export interface PageParts {
   readonly drafts: Drafts
   readonly presets: Readonly<Record<string, readonly Rule[]>>
   /** What knowing what is left of budgets needs. */
-  readonly left: LeftParts
+  readonly left: RemainingContext
   /** Mode where neither a request nor its project's policy says one. */
   default_mode(): Mode
 }
@@ -27,5 +27,5 @@ export const addPages = (given: Omit<PageParts, 'drafts'>): void => {
   gateway.registry(pageKind).add(listPage(parts))
   gateway.registry(pageKind).add(detailPage(parts))
   gateway.registry(formKind).add(policyForm(parts))
-  gateway.registry(panelKind).add(leftPanel(parts.left))
+  gateway.registry(panelKind).add(budgetPanel(parts.left))
 }

@@ -3,8 +3,8 @@ import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { Policy } from '../policy.ts'
 import type { PageParts } from './index.ts'
 
-const MOST_POLICIES = 200
-const SESSIONS_LOOKED_AT = 200
+const MAX_POLICIES = 200
+const MAX_SESSIONS = 200
 const PROJECT = /^[\w.-]{1,128}$/
 
 /** The projects that are known, each with the policy in force for it. */
@@ -19,8 +19,8 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
   const asked = ask.query.get('project_id')?.trim() ?? ''
   const { storage } = parts.gateway
   const [stored, sessions] = await Promise.all([
-    storage.find('policies', { limit: MOST_POLICIES }),
-    storage.find('sessions', { limit: SESSIONS_LOOKED_AT }),
+    storage.find('policies', { limit: MAX_POLICIES }),
+    storage.find('sessions', { limit: MAX_SESSIONS }),
   ])
   const changed = new Map(stored.rows.map(({ project_id, updated_at }) => [project_id, updated_at]))
   const known = [...new Set([...changed.keys(), ...sessions.rows.map(({ project_id }) => project_id)])].sort()
@@ -34,7 +34,7 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
 <form class="filters" action="/policies" role="search"><label>Project<input type="search" name="project_id" value="${asked}" size="24" placeholder="the name that requests give"></label><button>Find</button>${asked !== '' && html` <a class="clear" href="/policies">Clear</a>`}</form>
 ${asked !== '' && !PROJECT.test(asked) && html`<p class="fault">A project's name is 1 to 128 of the characters A-Z a-z 0-9 . _ -</p>`}
 ${policies.length === 0 ? emptyText() : policyTable(parts, ask, policies, changed)}
-${(stored.next_cursor !== null || sessions.next_cursor !== null) && html`<p class="quiet">Those of the newest ${MOST_POLICIES} policies and ${SESSIONS_LOOKED_AT} sessions; any other is found by its whole name.</p>`}`
+${(stored.next_cursor !== null || sessions.next_cursor !== null) && html`<p class="quiet">Those of the newest ${MAX_POLICIES} policies and ${MAX_SESSIONS} sessions; any other is found by its whole name.</p>`}`
 }
 
 const emptyText = (): Html =>
@@ -55,7 +55,7 @@ ${policies.map(({ project_id, mode, rules, version }) => {
 
 /** The mode of a policy in words. */
 export const modeText = (mode: Policy['mode'], default_mode: string): Html =>
-  mode === null ? html`${default_mode} <span class="quiet">as the gateway</span>` : html`${mode}`
+  mode === null ? html`${default_mode} <span class="quiet">inherited</span>` : html`${mode}`
 
 const rulesText = (rules: Policy['rules']): string => {
   const on = rules.filter(({ enabled }) => enabled).length

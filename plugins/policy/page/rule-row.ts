@@ -37,21 +37,21 @@ export const ruleRow = (rule: RuleDraft, context: RowContext): Html => {
   const known = types.map((type) => [type, type] as const)
   return html`<tr id="rule-${rule.id}">
 <td class="order">${index + 1}</td>
-<td>${labelled(label('Type'), name('rule_type'), choice(name('rule_type'), rule.rule_type, known))}<br>${typed('id', 'Id', 'id', 16)}${said(context, 'rule_type', 'id')}</td>
-<td data-label="Threshold">${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${detector?.unit !== undefined && html`<br><span class="quiet">${detector.unit}</span>`}${said(context, 'threshold')}</td>
-<td data-label="Window">${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${said(context, 'window_size')}</td>
-<td data-label="Action">${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${said(context, 'action')}</td>
+<td>${labelled(label('Type'), name('rule_type'), choice(name('rule_type'), rule.rule_type, known))}<br>${typed('id', 'Id', 'id', 16)}${messageOf(context, 'rule_type', 'id')}</td>
+<td data-label="Threshold">${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${detector?.unit !== undefined && html`<br><span class="quiet">${detector.unit}</span>`}${messageOf(context, 'threshold')}</td>
+<td data-label="Window">${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${messageOf(context, 'window_size')}</td>
+<td data-label="Action">${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${messageOf(context, 'action')}</td>
 <td data-label="On"><input type="checkbox" name="${name('enabled')}" aria-label="${label('Enabled')}"${rule.enabled ? raw` checked` : ''}></td>
-<td class="params">${typed('params', 'Params', paramNames(detector), 24)}${rule.note.includes('\n') ? lines(label('Note'), name('note'), rule.note, faultRef(context, 'note')) : typed('note', 'Note', 'note', 24)}${said(context, 'params', 'note')}</td>
+<td class="params">${typed('params', 'Params', paramNames(detector), 24)}${rule.note.includes('\n') ? lines(label('Note'), name('note'), rule.note, faultRef(context, 'note')) : typed('note', 'Note', 'note', 24)}${messageOf(context, 'params', 'note')}</td>
 <td class="moves">${index > 0 && html`<button class="plain" name="intent" value="up:${index}" aria-label="${label('Up')}">↑</button>`}${!context.last && html`<button class="plain" name="intent" value="down:${index}" aria-label="${label('Down')}">↓</button>`}<button class="plain" name="intent" value="remove:${index}" aria-label="${label('Remove')}">Remove</button></td></tr>
 `
 }
 
-const MOST_LINES = 6
+const MAX_LINES = 6
 
 /** A field for a text of several lines, which one of a single line would take apart. */
 const lines = (label: string, name: string, text: string, fault: Html | string): Html =>
-  html`<textarea id="field-${name}" name="${name}" rows="${Math.min(MOST_LINES, text.split('\n').length)}" aria-label="${label}"${fault}>
+  html`<textarea id="field-${name}" name="${name}" rows="${Math.min(MAX_LINES, text.split('\n').length)}" aria-label="${label}"${fault}>
 ${text}</textarea>`
 
 const labelled = (label: string, name: string, field: Html): Html =>
@@ -71,7 +71,7 @@ const faultRef = ({ index, faults }: RowContext, field: string): Html | string =
 }
 
 /** What is wrong with these fields, and what the server warns of; a warning without a field stands beside the type. */
-const said = ({ index, faults, warnings }: RowContext, ...fields: readonly string[]): Html => {
+const messageOf = ({ index, faults, warnings }: RowContext, ...fields: readonly string[]): Html => {
   const of = (field: string): Html[] => {
     const name = `rules/${index}/${field}`
     const path = `/${name}`

@@ -2,15 +2,15 @@ import type { Gateway } from 'guard-gateway/core'
 import { costHead, countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
 import type { PageParts } from './index.ts'
-import type { PolicyPageState, TriedPolicy } from './view.ts'
+import type { PolicyPageState, SimulatedPolicy } from './view.ts'
 
-const MOST_SESSIONS = 20
+const MAX_SESSIONS = 20
 
 /** What the rules of a form would have done to the stored traffic of a project. */
 export const simulationSection = async (
   { gateway, left }: PageParts,
   { project_id, now }: PolicyPageState,
-  { mode, rules }: TriedPolicy,
+  { mode, rules }: SimulatedPolicy,
   default_mode: Simulation['mode'],
 ): Promise<Html> => {
   const found = await simulate(gateway, left.budgets.calendar, { project_id, rules, mode: mode ?? default_mode })
@@ -24,7 +24,7 @@ ${flagged.length > 0 && html`${ruleTable(gateway, found)}${sessionTable(found, n
 }
 
 const ruleTable = (gateway: Gateway, { rules }: Simulation): Html =>
-  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Share</th><th scope="col" class="figure">Requests after it</th><th scope="col" class="figure">Tokens after it</th><th scope="col" class="figure">${costHead(gateway, 'Cost after it')}</th><th scope="col">Perhaps wrongly</th></tr></thead><tbody>
+  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Share</th><th scope="col" class="figure">Requests after it</th><th scope="col" class="figure">Tokens after it</th><th scope="col" class="figure">${costHead(gateway, 'Cost after it')}</th><th scope="col">False positives?</th></tr></thead><tbody>
 ${rules.map(ruleLine)}</tbody></table>`
 
 const ruleLine = (rule: RuleTotal): Html =>
@@ -32,8 +32,8 @@ const ruleLine = (rule: RuleTotal): Html =>
 `
 
 const sessionTable = ({ flagged }: Simulation, now: number): Html =>
-  html`<details><summary>The sessions${flagged.length > MOST_SESSIONS && `, ${MOST_SESSIONS} of ${flagged.length}`}</summary><table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Session</th><th scope="col">Would be</th><th scope="col" class="figure">At request</th><th scope="col">Rule</th><th scope="col" class="free">Evidence</th><th scope="col" class="figure">Tokens after it</th></tr></thead><tbody>
-${flagged.slice(0, MOST_SESSIONS).map((session) => sessionLine(session, now))}</tbody></table></details>`
+  html`<details><summary>The sessions${flagged.length > MAX_SESSIONS && `, ${MAX_SESSIONS} of ${flagged.length}`}</summary><table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Session</th><th scope="col">Would be</th><th scope="col" class="figure">At request</th><th scope="col">Rule</th><th scope="col" class="free">Evidence</th><th scope="col" class="figure">Tokens after it</th></tr></thead><tbody>
+${flagged.slice(0, MAX_SESSIONS).map((session) => sessionLine(session, now))}</tbody></table></details>`
 
 const sessionLine = (session: FlaggedSession, now: number): Html => {
   const { session_id, decision, at, step, rule_id, message, tokens_after, results_equal } = session

@@ -15,7 +15,7 @@ import { ruleRow } from './rule-row.ts'
 import { simulationSection } from './simulation.ts'
 
 /** A policy that can be used, as a form says it. */
-export interface TriedPolicy {
+export interface SimulatedPolicy {
   readonly mode: Mode | null
   readonly rules: readonly Rule[]
 }
@@ -30,18 +30,18 @@ export interface PolicyPageState {
   readonly edited: boolean
   readonly faults?: readonly FieldFault[]
   /** What was asked to be tried on stored traffic. */
-  readonly tried?: TriedPolicy
+  readonly simulated?: SimulatedPolicy
   /** Saving begins to enforce, and is to be confirmed. */
   readonly confirming?: boolean
   /** Somebody else has saved since the form was shown. */
-  readonly overtaken?: boolean
+  readonly conflicting?: boolean
   /** The draft that an address names is not kept any more. */
   readonly lost?: boolean
 }
 
 /** The page of a policy: its rules as a form, what trying them gave, and its earlier versions. */
 export const policyView = async (parts: PageParts, shown: PolicyPageState): Promise<View> => {
-  const { project_id, faults = [], overtaken = false, confirming = false, lost = false } = shown
+  const { project_id, faults = [], conflicting: overtaken = false, confirming = false, lost = false } = shown
   const policy = await parts.policies.load(project_id)
   const main = html`<h1>Policy of ${project_id}</h1>
 <p>${modeText(policy.mode, parts.default_mode())} · ${policy.version === 0 ? 'the default, nothing is saved for this project' : `version ${policy.version}`} · <a href="/sessions?project_id=${project_id}">sessions</a> · <a href="/replay?project_id=${project_id}">runs</a></p>
@@ -49,16 +49,16 @@ ${overtaken && html`<div class="faults" role="alert"><p>Somebody has saved versi
 ${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
-${shown.tried !== undefined && (await simulationSection(parts, shown, shown.tried, parts.default_mode()))}
+${shown.simulated !== undefined && (await simulationSection(parts, shown, shown.simulated, parts.default_mode()))}
 ${shown.edited && !overtaken && !confirming && faults.length === 0 && html`<p class="notice">What stands in the form is not saved.</p>`}
 ${await form(parts, shown)}
-${await leftSection(parts, shown)}${await historySection(parts.gateway, shown, project_id)}`
+${await budgetSection(parts, shown)}${await historySection(parts.gateway, shown, project_id)}`
   const status = faults.length > 0 ? 422 : overtaken ? 409 : 200
   return { title: `${project_id} · Policies`, main, status }
 }
 
 /** What is left now of the budgets of the project and its agents, by the policy in force. */
-const leftSection = async ({ gateway }: PageParts, { project_id, now }: PolicyPageState): Promise<Html> => {
+const budgetSection = async ({ gateway }: PageParts, { project_id, now }: PolicyPageState): Promise<Html> => {
   const budgets = (await gateway.service('rules').get()?.budgets({ project_id })) ?? []
   return budgets.length === 0
     ? html``
@@ -75,7 +75,7 @@ const form = async (parts: PageParts, shown: PolicyPageState): Promise<Html> => 
 <button class="hidden-label" name="intent" value="save" tabindex="-1" aria-hidden="true">Save</button>
 <input type="hidden" name="expected_version" value="${draft.version}">${confirming && html`<input type="hidden" name="confirmed" value="yes">`}
 <p class="filters"><label id="field-mode">Mode${choice('mode', draft.mode, [
-    ['', `as the gateway (${parts.default_mode()})`],
+    ['', `inherited (${parts.default_mode()})`],
     ['shadow', 'shadow: flag and forward'],
     ['enforce', 'enforce: block'],
   ])}</label></p>

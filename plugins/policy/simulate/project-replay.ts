@@ -12,7 +12,7 @@ import { recordedRequest } from '../starts/known-starts.ts'
 import { type StartRequest, Starts } from '../starts/starts.ts'
 
 /** The newest requests of a project that are replayed. */
-const MOST = 100_000
+const MAX_REQUESTS = 100_000
 
 /** Evidence from beyond each session, by request. */
 export interface ProjectEvidence extends EvidenceSources {
@@ -46,7 +46,7 @@ export const replayProject = async (
   const where = { project_id, received_at: until === undefined ? {} : { lt: until + 1 } }
   for await (const page of pages(storage, 'calls', { where, order: ['received_at', 'desc'] })) {
     for (const record of page) request.push(replayedRequest(record, policy.comparing))
-    if (request.length >= MOST) break
+    if (request.length >= MAX_REQUESTS) break
   }
   const replay = new EvidenceReplay(calendar, policy)
   for (const one of request.toReversed()) replay.add(one)

@@ -6,7 +6,7 @@ import type { Policy } from '../policy.ts'
 import type { ProjectEvidence } from './project-replay.ts'
 import { SessionReplay } from './session-replay.ts'
 import type { StoredSession } from './stored-sessions.ts'
-import { heardIn, type Unseen, unseenBy } from './unseen.ts'
+import { replyTextFor, type Unseen, unseenBy } from './unseen.ts'
 
 type Draft = { -readonly [K in keyof Row]: Row[K] }
 type Fault = (error: unknown, where: string) => void
@@ -51,7 +51,7 @@ export function* reEvaluated(
         evidence,
       ).matches
     past.add(record, row, place)
-    const { matches, deaf } = heardIn(policy, record, fault)
+    const { matches, deaf } = replyTextFor(policy, record, fault)
     yield { record, matches: [...row.matches, ...matches], unseen: unseenOf(policy, record, deaf, evidence) }
   }
 }
@@ -113,11 +113,11 @@ const callOf = (record: CallRecord, turns: readonly Turn[], session: Session): C
 })
 
 /** The tips of a request are stored, those of its prefixes are not. */
-const forgotten: Chain = { length: 0, tip: '', tipOf: () => undefined, longestIn: () => 0 }
+const noConversation: Chain = { length: 0, tip: '', tipOf: () => undefined, longestIn: () => 0 }
 
 const conversationOf = ({ fingerprint, bytes_in }: CallRecord, turns: readonly Turn[]): Conversation => ({
-  chain: forgotten,
-  talk: forgotten,
+  chain: noConversation,
+  talk: noConversation,
   turns,
   systems: [],
   besides: [],

@@ -5,7 +5,7 @@ import { readChange } from '../document/document.ts'
 import type { Policy } from '../policy.ts'
 import type { SimulationRequest } from './index.ts'
 
-const MOST_SESSIONS = 1000
+const MAX_SESSIONS = 1000
 
 /** Reads a simulation request; members left out are those of the policy in force. Throws INVALID_POLICY and INVALID_REQUEST. */
 export const readSimulation = async (
@@ -49,11 +49,11 @@ const timeOf = (name: string, value: unknown, now: number): number => {
 }
 
 const idsOf = (value: unknown): readonly string[] => {
-  if (Array.isArray(value) && value.length <= MOST_SESSIONS && value.every((id) => typeof id === 'string')) return value
-  throw invalid('session_ids', `a list of at most ${MOST_SESSIONS} ids of sessions`)
+  if (Array.isArray(value) && value.length <= MAX_SESSIONS && value.every((id) => typeof id === 'string')) return value
+  throw invalid('session_ids', `a list of at most ${MAX_SESSIONS} ids of sessions`)
 }
 
 const limitOf = (value: unknown): number => {
-  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MOST_SESSIONS) return Number(value)
-  throw invalid('limit', `an integer from 1 to ${MOST_SESSIONS}`)
+  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_SESSIONS) return Number(value)
+  throw invalid('limit', `an integer from 1 to ${MAX_SESSIONS}`)
 }

@@ -29,13 +29,13 @@ export interface Simulation {
 }
 
 /** What came after a request. */
-export interface Afterwards {
+export interface AfterFirstMatch {
   readonly requests_after: number
   readonly tokens_after: number
   readonly cost_after_micro: number
 }
 
-export interface FlaggedSession extends Afterwards {
+export interface FlaggedSession extends AfterFirstMatch {
   readonly session_id: string
   /** `block` only in enforce mode. */
   readonly decision: 'block' | 'shadow_flag'
@@ -52,7 +52,7 @@ export interface FlaggedSession extends Afterwards {
   readonly results_equal: boolean | null
 }
 
-export interface RuleTotal extends Afterwards {
+export interface RuleTotal extends AfterFirstMatch {
   readonly rule_id: string
   readonly rule_type: string
   readonly code: string

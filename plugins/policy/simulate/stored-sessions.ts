@@ -5,8 +5,8 @@ import type { SimulationRange } from './simulation.ts'
 
 const SESSIONS = 200
 /** Limits for requests that are read of a session, and for sessions that are searched for those in range. */
-const MOST_CALLS = 5000
-const MOST_SESSIONS = 10_000
+const MAX_CALLS = 5000
+const MAX_SESSIONS = 10_000
 const RESUMES = 1000
 
 /** A session as stored, its requests oldest first. */
@@ -52,7 +52,7 @@ async function* sessionsOf(
   if (session_ids !== undefined) return yield* namedSessions(storage, project_id, session_ids)
   let read = 0
   for await (const page of pages(storage, 'sessions', { where: { project_id } })) {
-    if (read >= MOST_SESSIONS) {
+    if (read >= MAX_SESSIONS) {
       truncation.truncated = true
       return
     }
@@ -86,7 +86,7 @@ const callsOf = async (
   until: number,
   truncation: Truncation,
 ): Promise<readonly CallRecord[]> => {
-  const { records, truncated } = await recordedCalls(storage, session_id, MOST_CALLS)
+  const { records, truncated } = await recordedCalls(storage, session_id, MAX_CALLS)
   if (truncated) truncation.truncated = true
   return records.filter(({ received_at }) => received_at <= until)
 }

@@ -2,7 +2,7 @@ import type { Match, Mode } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Policy } from '../policy.ts'
 import type { JudgedRequest } from './re-evaluate.ts'
-import type { Afterwards, FlaggedSession, NotSimulated, RuleTotal } from './simulation.ts'
+import type { AfterFirstMatch, FlaggedSession, NotSimulated, RuleTotal } from './simulation.ts'
 import { messageOf, steering, type Unseen, withoutDetector } from './unseen.ts'
 
 /** The first time that something was found in a session. */
@@ -146,7 +146,7 @@ const flaggedBy = (
   }
 }
 
-const afterwards = (judged: readonly JudgedRequest[], index: number): Afterwards => {
+const afterwards = (judged: readonly JudgedRequest[], index: number): AfterFirstMatch => {
   const after = judged.slice(index + 1).map(({ record }) => record)
   return {
     requests_after: after.length,

@@ -29,7 +29,7 @@ export const unseenBy = (
 const unanswered: ReadonlySet<CallRecord['outcome']> = new Set(['blocked', 'unreachable', 'upstream_error'])
 
 /** What rules that listen would have said of a stored reply, by what was heard then or is kept of its text; ids of those that cannot tell. */
-export const heardIn = (
+export const replyTextFor = (
   { streaming }: Policy,
   record: CallRecord,
   fault: (error: unknown, where: string) => void,
@@ -39,7 +39,7 @@ export const heardIn = (
   if (unanswered.has(record.outcome)) return { matches, deaf }
   for (const active of streaming) {
     try {
-      const finding = heardLive(active, record) ?? heardInPreview(active, record)
+      const finding = watchedLive(active, record) ?? watchedInPreview(active, record)
       if (finding !== undefined) matches.push(matched(active, { where: [{ request: record.id }], ...finding }))
       else if (!isWhole(record)) deaf.push(active.rule.id)
     } catch (error) {
@@ -51,7 +51,7 @@ export const heardIn = (
 }
 
 /** What reached a higher threshold reaches this one. */
-const heardLive = ({ rule }: ActiveRule, { matches }: CallRecord): Finding | undefined => {
+const watchedLive = ({ rule }: ActiveRule, { matches }: CallRecord): Finding | undefined => {
   const live = matches?.find(
     ({ rule_type, evidence, threshold }) =>
       rule_type === rule.rule_type && evidence === 'stream' && threshold >= rule.threshold,
@@ -61,7 +61,7 @@ const heardLive = ({ rule }: ActiveRule, { matches }: CallRecord): Finding | und
   return { message, evidence, ...(count === undefined ? {} : { count }) }
 }
 
-const heardInPreview = ({ detector, rule }: ActiveRule, { response_preview }: CallRecord): Finding | undefined =>
+const watchedInPreview = ({ detector, rule }: ActiveRule, { response_preview }: CallRecord): Finding | undefined =>
   response_preview === null ? undefined : detector.stream?.(rule).push(response_preview)
 
 const isWhole = ({ response_preview, bytes_out, output_tokens }: CallRecord): boolean =>

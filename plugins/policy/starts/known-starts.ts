@@ -6,8 +6,8 @@ import type { Policy } from '../policy.ts'
 import { type StartRequest, Starts } from './starts.ts'
 
 /** How far back starts are read from recorded calls after a restart, and how many requests at most. */
-const REACH_MS = 86_400_000
-const MOST_READ = 5_000
+const LOOKBACK_MS = 86_400_000
+const MAX_ROWS = 5_000
 
 /** The starts that detectors compare, one collection per detector: read from recorded calls once, when a policy first has such a rule. */
 export class KnownStarts {
@@ -48,10 +48,10 @@ export class KnownStarts {
     const ids = detectors.ids().filter((id) => detectors.get(id)?.compares === 'starts')
     const records: CallRecord[] = []
     if (tables.get('calls') !== undefined) {
-      const where = { received_at: { gte: clock.now() - REACH_MS } }
+      const where = { received_at: { gte: clock.now() - LOOKBACK_MS } }
       for await (const page of pages(storage, 'calls', { where, order: ['received_at', 'desc'] })) {
         records.push(...page)
-        if (records.length >= MOST_READ) break
+        if (records.length >= MAX_ROWS) break
       }
     }
     for (const id of ids) this.#by.set(id, startsOf(records.toReversed(), id))
@@ -82,7 +82,7 @@ export const recordedRequest = (record: CallRecord, session_id: string, detector
   style: record.style,
   session_id,
   at: record.received_at,
-  print: printOf(record.measures?.[detector]),
+  print: fingerprintOf(record.measures?.[detector]),
 })
 
 const requestOf = (call: Call, session_id: string, measure: unknown): StartRequest => ({
@@ -94,7 +94,7 @@ const requestOf = (call: Call, session_id: string, measure: unknown): StartReque
   session_id,
   at: call.at,
   tick: call.tick,
-  print: printOf(measure),
+  print: fingerprintOf(measure),
 })
 
-const printOf = (measure: unknown): string => (typeof measure === 'string' ? measure : '')
+const fingerprintOf = (measure: unknown): string => (typeof measure === 'string' ? measure : '')

@@ -27,7 +27,7 @@ export interface StartRequest {
 
 interface Group {
   /** Results that its starts produced. */
-  readonly seen: RecentHashes
+  readonly request_ids: RecentHashes
   /** Newest first. */
   readonly starts: Run[]
 }
@@ -58,7 +58,7 @@ export class Starts {
     run.requests++
     run.open++
     run.ended_at = null
-    for (const turn of new_turns) run.fresh += freshIn(turn, run.group.seen)
+    for (const turn of new_turns) run.fresh += freshIn(turn, run.group.request_ids)
   }
 
   /** Counts the end of a request that was counted. */
@@ -80,7 +80,7 @@ export class Starts {
   #begin(request: StartRequest): Run {
     const { id: request_id, session_id, at, tick, print } = request
     const name = groupName(request)
-    const group = this.#groups.peek(name) ?? { seen: new RecentHashes(), starts: [] }
+    const group = this.#groups.peek(name) ?? { request_ids: new RecentHashes(), starts: [] }
     this.#groups.set(name, group)
     const run: Run = {
       session_id,

@@ -102,7 +102,7 @@ test('every wrong field has its own words beside it, and what was typed stays', 
   )
   assert.equal(answer.status, 422)
   const text = await answer.text()
-  assert.match(text, /3 things have to be put right/)
+  assert.match(text, /There are 3 problems/)
   assert.match(text, /aria-current="page">Policies/)
   assert.match(text, /<a href="#field-rules\/0\/threshold">Rule 1: threshold must be an integer/)
   assert.match(

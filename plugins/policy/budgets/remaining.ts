@@ -8,10 +8,10 @@ import type { ActiveRule, Policy } from '../policy.ts'
 import type { Budgets } from './budgets.ts'
 
 /** Agents of one project and rule that are told of. */
-const MOST_AGENTS = 50
+const MAX_AGENTS = 50
 
 /** What knowing what is left needs. */
-export interface LeftParts {
+export interface RemainingContext {
   readonly gateway: Gateway
   readonly policies: Policies
   readonly budgets: Budgets
@@ -20,7 +20,7 @@ export interface LeftParts {
 }
 
 /** What is left of the budgets of a session: its own, and those of its agent and its project. */
-export const leftOfSession = async (parts: LeftParts, session: Session): Promise<readonly BudgetLeft[]> => {
+export const remainingOfSession = async (parts: RemainingContext, session: Session): Promise<readonly BudgetLeft[]> => {
   const { project_id, agent_id } = session.row
   const policy = await parts.policies.load(project_id)
   const active = policy.active.filter(isBudget)
@@ -35,8 +35,8 @@ export const leftOfSession = async (parts: LeftParts, session: Session): Promise
 }
 
 /** What is left of the budgets of a project and of its agents that have used something, or of one of them. */
-export const leftOfProject = async (
-  parts: LeftParts,
+export const remainingOfProject = async (
+  parts: RemainingContext,
   project_id: string,
   agent_id?: string,
 ): Promise<readonly BudgetLeft[]> => {
@@ -54,7 +54,7 @@ export const leftOfProject = async (
 const isBudget = ({ detector }: ActiveRule): boolean => detector.kind === 'budget' && detector.used !== undefined
 
 /** Now, once what the rules need of it is known. */
-const known = async ({ gateway, budgets }: LeftParts, policy: Policy): Promise<number> => {
+const known = async ({ gateway, budgets }: RemainingContext, policy: Policy): Promise<number> => {
   for (;;) {
     const at = gateway.clock.now()
     const reading = budgets.ready(policy, at)
@@ -65,7 +65,7 @@ const known = async ({ gateway, budgets }: LeftParts, policy: Policy): Promise<n
 
 /** Whose budgets a rule gives: one of the project, or one of each agent. */
 const agentsOf = (
-  { budgets }: LeftParts,
+  { budgets }: RemainingContext,
   { period }: ActiveRule,
   project_id: string,
   at: number,
@@ -73,11 +73,11 @@ const agentsOf = (
 ): readonly (string | null)[] => {
   if (period?.scope !== 'agent') return [null]
   if (asked !== undefined) return [asked]
-  return budgets.window(period.per, at)?.agents(project_id).slice(0, MOST_AGENTS) ?? []
+  return budgets.window(period.per, at)?.agents(project_id).slice(0, MAX_AGENTS) ?? []
 }
 
 const ofPeriod = (
-  { gateway, budgets }: LeftParts,
+  { gateway, budgets }: RemainingContext,
   active: ActiveRule,
   of: { readonly project_id: string; readonly agent_id: string | null; readonly at: number },
 ): BudgetLeft => {
@@ -96,7 +96,7 @@ const ofPeriod = (
 }
 
 const ofSession = (
-  { gateway }: LeftParts,
+  { gateway }: RemainingContext,
   active: ActiveRule,
   session: Session,
   history: History | undefined,
