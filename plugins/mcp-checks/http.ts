@@ -60,7 +60,7 @@ export const httpHosts = mcpCheck({
       if (text === undefined) return wrong
       const target = readUrl(text)
       if (typeof target !== 'string') targets.push({ pointer, target })
-      const reason = typeof target === 'string' ? target : objection(target, options)
+      const reason = typeof target === 'string' ? target : violation(target, options)
       return reason === undefined ? undefined : { reason, certain: true }
     })
     if (options.resolve_dns !== true || options.private_addresses === 'allow') return found
@@ -82,7 +82,7 @@ const resolvedUnless = async (
   return findings.length > 0 ? findings : resolved(targets)
 }
 
-const objection = ({ scheme, host, port }: Target, options: Options): string | undefined => {
+const violation = ({ scheme, host, port }: Target, options: Options): string | undefined => {
   if (!(options.schemes ?? ['https']).includes(scheme)) return `has the scheme ${scheme}, which is not allowed`
   if (!isListed(host, options.hosts)) return `goes to ${host}, which is no allowed host`
   const allowed = options.ports ?? [scheme === 'https' ? 443 : 80]

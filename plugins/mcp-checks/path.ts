@@ -103,7 +103,7 @@ function* objection(text: string, context: PathContext): Steps<Violation> {
   const forms = readable(text)
   if ('reason' in forms) return forms
   for (const form of forms) {
-    const found = yield* objectionToForm(form, form === text, context)
+    const found = yield* violationInForm(form, form === text, context)
     if (found !== undefined) return found
     yield
   }
@@ -116,12 +116,12 @@ const readable = (text: string): ReadonlySet<string> | Violation => {
 }
 
 /** What is wrong with one form of a text. */
-function* objectionToForm(form: string, asSent: boolean, context: PathContext): Steps<Violation> {
+function* violationInForm(form: string, asSent: boolean, context: PathContext): Steps<Violation> {
   if (context.roots.isTooDeep(form))
     return { reason: 'has too many folders or letters for the patterns it is held against', certain: false }
   const reason = unusablePath(form, process.platform) ?? (yield* reasonOutside(form, asSent, context))
   if (reason !== undefined) return { reason, certain: true }
-  return context.symlinks === 'ignore' ? undefined : yield* objectionToLinks(form, context)
+  return context.symlinks === 'ignore' ? undefined : yield* violationInLinks(form, context)
 }
 
 const OUTSIDE = 'resolves outside the allowed folders'
@@ -141,17 +141,17 @@ function* reasonOutside(form: string, asSent: boolean, { base, roots, own }: Pat
 }
 
 /** The text as the kernel follows it, and as a server does that normalises first. */
-function* objectionToLinks(form: string, context: PathContext): Steps<Violation> {
+function* violationInLinks(form: string, context: PathContext): Steps<Violation> {
   const normalised = resolve(context.base, form)
   // another spelling of a folder is a text alone: what stands there is no concern of this server
   if (!context.roots.folders.some((root) => isInside(root, normalised))) return undefined
-  const found = yield* objectionToEnd(normalised, normalised, context)
+  const found = yield* violationInTarget(normalised, normalised, context)
   if (found !== undefined || !form.includes('..')) return found
-  return yield* objectionToEnd(isAbsolute(form) ? form : context.base + sep + form, normalised, context)
+  return yield* violationInTarget(isAbsolute(form) ? form : context.base + sep + form, normalised, context)
 }
 
 /** What is wrong with where a path ends when links are followed, if that is not where its text was judged already. */
-function* objectionToEnd(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Violation> {
+function* violationInTarget(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Violation> {
   const resolvedPath = resolvedOrNone(start)
   if (resolvedPath === undefined) return { reason: 'cannot be followed to its end', certain: false }
   const isReal = (context: string): boolean => roots.real.some((root) => isInside(root, context))

@@ -4,7 +4,7 @@ import { type Violation, findViolations, type PointerValue, valuesAtPointer } fr
 import { type Arguments, type CheckLint, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
 import { loadGrammar } from './shell/grammar.ts'
-import { type CheckOptions, isLong, objectionTo } from './shell/judge.ts'
+import { type CheckOptions, isLong, violationIn } from './shell/judge.ts'
 import { programName } from './shell/program.ts'
 import { type Allowed, allowsAny, entryText, isWhole, withoutEnd } from './shell/rules.ts'
 import { isSimpleProgram } from './shell/simple-programs.ts'
@@ -77,7 +77,7 @@ export const shell = mcpCheck({
     // a server whose folder is not known may run on another machine
     const mayBeOld = cwd === undefined || process.platform === 'darwin'
     return findViolations(valuesOf(args, options), ({ value }) =>
-      isLong(value) ? worker.run({ value, options, mayBeOld }) : objectionTo(value, options, mayBeOld),
+      isLong(value) ? worker.run({ value, options, mayBeOld }) : violationIn(value, options, mayBeOld),
     )
   },
 })

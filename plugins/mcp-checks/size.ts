@@ -43,7 +43,7 @@ export const size = mcpCheck({
 function* findings(args: Arguments, options: Readonly<Options>): Generator<undefined, readonly CheckFinding[]> {
   const found: CheckFinding[] = []
   for (const { pointer, value } of valuesOf(args, options)) {
-    for (const reason of yield* objections(value, options)) found.push({ pointer, reason, certain: true })
+    for (const reason of yield* violations(value, options)) found.push({ pointer, reason, certain: true })
     if (found.length >= MAX_FINDINGS) break
     yield
   }
@@ -57,7 +57,7 @@ function* valuesOf(args: Arguments, { args: pointers }: Readonly<Options>): Gene
 }
 
 /** Each limit that the value is over, as the end of a sentence about it. */
-function* objections(value: unknown, limits: Readonly<Options>): Generator<undefined, readonly string[]> {
+function* violations(value: unknown, limits: Readonly<Options>): Generator<undefined, readonly string[]> {
   const over: string[] = []
   const compare = (measured: number, allowed: number | undefined, text: string): void => {
     if (allowed !== undefined && measured > allowed) over.push(`${text}, ${allowed} allowed`)

@@ -3,7 +3,7 @@ import { plainSchema } from 'guard-gateway/core'
 import { type Violation, findViolations, textsAtPointers } from 'guard-gateway/lib/check-arguments'
 import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
-import { isLong, objectionTo, type SqlOptions } from './sql/judge.ts'
+import { isLong, type SqlOptions, violationIn } from './sql/judge.ts'
 import { operations } from './sql/operation.ts'
 import { loadPostgres } from './sql/postgres.ts'
 import type { SqlTask } from './sql/worker.ts'
@@ -44,6 +44,6 @@ export const sql = mcpCheck({
   find: (args, options) =>
     findViolations(textsAtPointers(args, options), ({ text, wrong }) => {
       if (text === undefined) return wrong
-      return isLong(text) ? worker.run({ text, options }) : objectionTo(text, options)
+      return isLong(text) ? worker.run({ text, options }) : violationIn(text, options)
     }),
 })

@@ -2,10 +2,10 @@ import type { Gateway } from 'guard-gateway/core'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncWaterfallHook } from 'tapable'
 import type { ToolCall } from './judge/tool-call.ts'
-import type { Opinion } from './judge/verdict.ts'
+import type { PartialVerdict } from './judge/verdict.ts'
 
 /** Where a message goes, and in which session. */
-export interface FramePlace {
+export interface FrameContext {
   readonly direction: 'to_server' | 'to_client'
   readonly server_id: string
   readonly session_id: string
@@ -24,11 +24,11 @@ export interface CallOutcome {
 const createHooks = () =>
   Object.freeze({
     /** Amend a message before it is judged or relayed. A tap that throws ends that message. */
-    frame: new AsyncSeriesWaterfallHook<[frame: Frame, place: FramePlace]>(['frame', 'place']),
+    frame: new AsyncSeriesWaterfallHook<[frame: Frame, place: FrameContext]>(['frame', 'place']),
     /** Amend the result of a `tools/list`, as JSON text, after hiding and widening. A tap that throws ends that message. */
-    list: new SyncWaterfallHook<[result: string, place: FramePlace]>(['result', 'place']),
+    list: new SyncWaterfallHook<[result: string, place: FrameContext]>(['result', 'place']),
     /** The first tap that answers adds its opinion of a call, which can only make the verdict stricter. A tap that throws denies the call. */
-    call: new AsyncSeriesBailHook<[call: ToolCall], Opinion | undefined>(['call']),
+    call: new AsyncSeriesBailHook<[call: ToolCall], PartialVerdict | undefined>(['call']),
     /** Watch how forwarded calls end. What a tap throws is a fault. */
     outcome: new AsyncSeriesHook<[outcome: CallOutcome]>(['outcome']),
   })

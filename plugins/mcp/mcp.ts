@@ -16,7 +16,7 @@ import { Sessions } from './session/sessions.ts'
 import { type PinRows, ToolCatalog } from './tools/index.ts'
 
 /** How often the policy file is looked at while no call comes: a change is read and in force within a second. */
-const LOOK_MS = 500
+const POLL_MS = 500
 
 /** The MCP proxy of one gateway: its servers, its policy, its sessions, and what they share. */
 export class Mcp {
@@ -116,7 +116,7 @@ export class Mcp {
     const policies = await this.#read()
     await this.#keepText(policies)
     policies.onChange((change) => this.#changed(policies, change))
-    if (file !== '') this.#looking = setInterval(() => void policies.current(), LOOK_MS).unref()
+    if (file !== '') this.#looking = setInterval(() => void policies.current(), POLL_MS).unref()
     return policies
   }
 

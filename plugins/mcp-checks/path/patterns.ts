@@ -23,12 +23,12 @@ export const rejectHome = (text: string, key: string): void => {
 }
 
 /** A folder of one name, and the step out of it. */
-const THERE_AND_BACK = /(?<=^|\/)(?!\.\.\/)[^/*?{}()[\]!+@]+\/\.\.\//
+const PARENT_AFTER_FOLDER = /(?<=^|\/)(?!\.\.\/)[^/*?{}()[\]!+@]+\/\.\.\//
 
 /** A pattern without steps that lead nowhere: `./a`, `a//b`, `a/./b`, `a/x/../b`. What is in a folder is denied with it. */
-const straight = (pattern: string): string => {
+const normalised = (pattern: string): string => {
   let plain = `${pattern}/`.replace(/\/(?:\.?\/)+/g, '/').replace(/^(?:\.\/)+/, '')
-  while (THERE_AND_BACK.test(plain)) plain = plain.replace(THERE_AND_BACK, '')
+  while (PARENT_AFTER_FOLDER.test(plain)) plain = plain.replace(PARENT_AFTER_FOLDER, '')
   return plain.replace(/(?<=.)\/$/, '') || '**'
 }
 
@@ -37,7 +37,7 @@ const folderOf = (pattern: string): string => /^[^*?{}()[\]!+@]*\//.exec(pattern
 
 /** A pattern in all its spellings: some file systems know one of an accented letter, and folders may be links. */
 const spellings = (pattern: string): string[] => {
-  const written = straight(pattern)
+  const written = normalised(pattern)
   return [...new Set([written, ...real(written)].flatMap((one) => [one, one.normalize('NFC')]))]
 }
 
@@ -52,12 +52,12 @@ const real = (pattern: string): readonly string[] => {
 }
 
 /** Ways that one match may try, each of some nanoseconds. */
-const MAX_WAYS = 20_000_000
+const MAX_SPELLINGS = 20_000_000
 /** Trying one more folder for a globstar takes as long as trying so many characters. */
 const FOLDER = 20
 
 /** In how many ways some wildcards can share out so many folders or characters. */
-const ways = (length: number, wildcards: number): number => {
+const spellingsOfFolders = (length: number, wildcards: number): number => {
   let product = 1
   for (let each = 1; each <= wildcards; each++) product *= Math.max(1, length / each)
   return product
@@ -66,7 +66,7 @@ const ways = (length: number, wildcards: number): number => {
 const countOf = (text: string, mark: RegExp): number => text.match(mark)?.length ?? 0
 
 /** Tells whether matching a path with patterns could take longer than is waited for: patterns go through all ways before they do not match. */
-export const tooManyWays = (patterns: readonly string[]): ((path: string) => boolean) => {
+export const tooManySpellings = (patterns: readonly string[]): ((path: string) => boolean) => {
   const folders = Math.max(0, ...patterns.map((one) => countOf(one, /\*\*+/g)))
   const characters = Math.max(
     0,
@@ -74,12 +74,12 @@ export const tooManyWays = (patterns: readonly string[]): ((path: string) => boo
   )
   return (path) => {
     const names = path.split(/[/\\]/)
-    if (ways(names.length, folders) * FOLDER > MAX_WAYS) return true
+    if (spellingsOfFolders(names.length, folders) * FOLDER > MAX_SPELLINGS) return true
     return (
-      ways(
+      spellingsOfFolders(
         names.reduce((most, { length }) => Math.max(most, length), 0),
         characters,
-      ) > MAX_WAYS
+      ) > MAX_SPELLINGS
     )
   }
 }
@@ -117,7 +117,7 @@ export const patternLints = (deny: readonly string[], inside: readonly string[])
 
 const isElsewhere = (pattern: string, inside: readonly string[]): boolean => {
   if (!isAbsolute(pattern)) return false
-  const folders = [pattern, ...real(straight(pattern))].map((one) => resolve(folderOf(straight(one))))
+  const folders = [pattern, ...real(normalised(pattern))].map((one) => resolve(folderOf(normalised(one))))
   const roots = inside
     .filter((root) => !root.startsWith('~'))
     .flatMap((root) => [resolve(root), resolvedPath(resolve(root))])

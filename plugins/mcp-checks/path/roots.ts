@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import type { Steps } from './bounded-steps.ts'
 import { isInside } from './containment.ts'
-import { type Matcher, matchersOf, rejectHome, tooManyWays } from './patterns.ts'
+import { type Matcher, matchersOf, rejectHome, tooManySpellings } from './patterns.ts'
 import { resolveLinks } from './resolve-links.ts'
 import { spellingsOf } from './spellings.ts'
 
@@ -58,7 +58,7 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
     real,
     cwd: cwd === undefined ? undefined : folder(cwd, 'cwd'),
     first: written[0] ?? process.cwd(),
-    isTooDeep: tooManyWays([deny].flat()),
+    isTooDeep: tooManySpellings([deny].flat()),
     denied,
   }
 }

@@ -23,7 +23,7 @@ const MADE =
 /** Options before a subcommand that say where it works, and nothing else; the last one takes no value. */
 const PLACE = /^(?:-n|--(?:namespace|context)|-A)(?:=|$)/
 
-const behindPlace = (args: Words): Words => {
+const afterContainerName = (args: Words): Words => {
   let at = 0
   for (let word = args[at] ?? ''; PLACE.test(word); word = args[at] ?? '')
     at += word.includes('=') || word === '-A' ? 1 : 2
@@ -39,7 +39,7 @@ const firstPlain = (args: Words): string | undefined => {
 /** Whether a program starts containers, and its words do not tell what runs in them. */
 export const contains = (program: string, args: Words): boolean => {
   if (!CONTAINERS.has(program)) return false
-  const [subcommand = '', ...rest] = behindPlace(args)
+  const [subcommand = '', ...rest] = afterContainerName(args)
   if (subcommand === 'create' && program === 'kubectl') return rest.includes('--') || !MADE.test(rest[0] ?? '')
   return !LOOKING.has((GROUPS.has(subcommand) ? firstPlain(rest) : subcommand) ?? '')
 }

@@ -3,7 +3,7 @@ import { isMainThread } from 'node:worker_threads'
 import type { Node, Parser } from 'web-tree-sitter'
 
 /** Time that one text may take, in milliseconds; a thread of its own holds up nobody else. */
-const PATIENCE_MS = isMainThread ? 100 : 2_000
+const TIMEOUT_MS = isMainThread ? 100 : 2_000
 
 let parser: Parser | undefined
 
@@ -48,7 +48,7 @@ export interface Outline {
 /** What the grammar sees in a text; undefined if the text holds anything that is not known before it runs. */
 export const outline = (text: string): Outline | undefined => {
   if (parser === undefined) throw new Error('The grammar is not loaded.')
-  const until = performance.now() + PATIENCE_MS
+  const until = performance.now() + TIMEOUT_MS
   const tree = parser.parse(text, null, { progressCallback: () => performance.now() > until })
   if (tree === null) {
     parser.reset()

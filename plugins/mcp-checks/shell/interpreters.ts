@@ -58,7 +58,7 @@ const takesText = (args: Words): boolean => {
 }
 
 /** What follows options that only say how a file is run. */
-const behindPlain = (program: string, args: Words): Words => {
+const afterPlainOptions = (program: string, args: Words): Words => {
   const [alone, valued] = PLAIN[program] ?? []
   let at = 0
   for (let word = args[at]; word !== undefined; word = args[at]) {
@@ -73,7 +73,7 @@ const behindPlain = (program: string, args: Words): Words => {
 export const interprets = (program: string, args: Words): boolean => {
   if (!INTERPRETERS.has(program)) return false
   if (ANYWHERE.has(program) && args.some((word) => TEXT.test(word ?? ''))) return true
-  const own = behindPlain(program, args)
+  const own = afterPlainOptions(program, args)
   const [first] = own
   // rake alone runs what its file names
   if (first === undefined) return own.length > 0 || program !== 'rake'

@@ -38,7 +38,7 @@ const certainly = (reason: string | undefined): Violation | undefined =>
   reason === undefined ? undefined : { reason, certain: true }
 
 /** What there is against a value; the grammar has to be loaded. `mayBeOld`: where it goes, `sh` may be Bash 3.2. */
-export const objectionTo = (value: unknown, options: CheckOptions, mayBeOld: boolean): Violation | undefined => {
+export const violationIn = (value: unknown, options: CheckOptions, mayBeOld: boolean): Violation | undefined => {
   if (value === undefined) return options.optional === true ? undefined : certainly('is missing')
   const rules = compiledRules(options)
   if (typeof value === 'string') return ofText(value, options, rules, mayBeOld)

@@ -72,7 +72,7 @@ const withoutUsual = (program: string, args: Words): Words => {
 }
 
 /** Whether an option acts behind the subcommand that it is given to. */
-const actsBehind = (program: string, args: Words): boolean =>
+const actsAfterSubcommand = (program: string, args: Words): boolean =>
   (Object.hasOwn(BEHIND, program) ? (BEHIND[program] ?? []) : []).some(([subcommand, option]) => {
     const at = args.findIndex((word) => subcommand.test(word ?? ''))
     const from = args.findIndex((word, index) => index > at && option.test(word ?? ''))
@@ -92,7 +92,7 @@ const isActing = (program: string, word: string): boolean =>
 /** Whether arguments make a program run commands of its caller, write or delete. `args` holds undefined for what is not known. */
 export const hasSideEffects = (program: string, all: Words): boolean => {
   const args = withoutUsual(program, all)
-  if (hasOption(program, args) || actsBehind(program, args)) return true
+  if (hasOption(program, args) || actsAfterSubcommand(program, args)) return true
   if (takesExternalInput(program, args) || transferHasSideEffects(program, args)) return true
   if (args.some((word) => word !== undefined && isActing(program, word))) return true
   const started = launchedProgram(program, args)

@@ -1,7 +1,7 @@
 import type { Violation } from 'guard-gateway/lib/check-arguments'
 import type { OffThreadModule } from 'guard-gateway/lib/off-thread'
 import { loadGrammar } from './grammar.ts'
-import { type CheckOptions, objectionTo } from './judge.ts'
+import { type CheckOptions, violationIn } from './judge.ts'
 
 /** A long value and what it is judged by. */
 export interface ShellTask {
@@ -13,5 +13,5 @@ export interface ShellTask {
 /** Judges long values in a thread of their own. */
 export const work: OffThreadModule<ShellTask, Violation | undefined>['work'] = async ({ value, options, mayBeOld }) => {
   await loadGrammar()
-  return objectionTo(value, options, mayBeOld)
+  return violationIn(value, options, mayBeOld)
 }

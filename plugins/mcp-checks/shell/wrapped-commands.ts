@@ -83,7 +83,7 @@ const PLAIN = new Set([
 const RUNNING = new Set(['-exec', '-execdir'])
 
 /** A plus ends a command behind what stands for the files alone. */
-const endBehind = (args: Words, from: number): number => {
+const endAfter = (args: Words, from: number): number => {
   for (let at = from + 1; at < args.length; at++)
     if (args[at] === ';' || (args[at] === '+' && args[at - 1] === '{}')) return at
   return -1
@@ -94,7 +94,7 @@ export const commandsOfFind = (args: Words): readonly Words[] | undefined => {
   const commands: Words[] = []
   for (let at = 0; at < args.length; at++) {
     if (!RUNNING.has(args[at] ?? '')) continue
-    const end = endBehind(args, at)
+    const end = endAfter(args, at)
     const command = args.slice(at + 1, end)
     if (end === -1 || command[0]?.includes('{}') !== false) return undefined
     commands.push(command.map((word) => (word?.includes('{}') === true ? undefined : word)))

@@ -25,7 +25,7 @@ const TOO_LONG: Violation = { reason: `is over ${MAX_BYTES} bytes long`, certain
 const CONTROL = /[\p{Cc}--[\t\n]]/v
 
 /** What there is against a text; the grammar has to be loaded for PostgreSQL. */
-export const objectionTo = (written: string, options: SqlOptions): Violation | undefined => {
+export const violationIn = (written: string, options: SqlOptions): Violation | undefined => {
   // one that is too long however its lines end is not gone through
   if (written.length > 2 * MAX_BYTES) return TOO_LONG
   // ends a line for every database, which a carriage return alone does not

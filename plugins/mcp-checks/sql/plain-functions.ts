@@ -82,12 +82,12 @@ const isNewTable = (tokens: readonly Token[], at: number): boolean => {
 const isWithColumns = (tokens: readonly Token[], first: number, last: number): boolean => {
   const before = textAt(tokens, first - 1)
   if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
-  if (before === ',') return /^\( (?:select|with)$/.test(queryBehind(tokens, last))
-  return /^(?:with|recursive)$/.test(before) && queryBehind(tokens, last) !== ''
+  if (before === ',') return /^\( (?:select|with)$/.test(queryAfter(tokens, last))
+  return /^(?:with|recursive)$/.test(before) && queryAfter(tokens, last) !== ''
 }
 
 /** The first two tokens of the query that the name before brackets stands for, empty where it stands for none. */
-const queryBehind = (tokens: readonly Token[], last: number): string => {
+const queryAfter = (tokens: readonly Token[], last: number): string => {
   // names alone, so that no bracket is looked for behind another
   let close = last + 2
   while (tokens[close] !== undefined && !/^[().;]$/.test(textAt(tokens, close))) close++

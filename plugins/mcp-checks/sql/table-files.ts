@@ -6,7 +6,7 @@ import { isParameter } from './tokens.ts'
 const PARTING = new Set(['extract', 'trim', 'substring', 'overlay', 'position'])
 
 /** Clauses behind the list of tables; for DuckDB `set` and `values` are names there. */
-const BEHIND = new Set(
+const AFTER_ALIAS = new Set(
   `where group order having limit offset fetch window qualify union except intersect select returning for`.split(/\s+/),
 )
 
@@ -35,7 +35,7 @@ export const refuseFiles = (tokens: readonly Token[]): void => {
   let here: Brackets = { parting: false, inTables: false }
   let expected = false
   for (const [index, token] of tokens.entries()) {
-    if (expected || isBehindAlias(token, here)) refuseTable(nameAt(tokens, index))
+    if (expected || isAfterAlias(token, here)) refuseTable(nameAt(tokens, index))
     const before = tokens[index - 1]?.text ?? ''
     if (token.text === '(') {
       around.push(here)
@@ -67,14 +67,14 @@ const refuseTable = (name: readonly Token[]): void => {
 }
 
 /** DuckDB's `from x :t`. */
-const isBehindAlias = ({ text }: Token, { inTables }: Brackets): boolean => inTables && isParameter(text)
+const isAfterAlias = ({ text }: Token, { inTables }: Brackets): boolean => inTables && isParameter(text)
 
 /** SQLite's `x in t`, without brackets. */
 const isIn = ({ kind, text }: Token, next: Token | undefined, { parting }: Brackets): boolean =>
   kind === 'word' && text === 'in' && next?.text !== '(' && !parting
 
 const endsTables = (word: string, before: string): boolean =>
-  word === 'values' ? before === '(' : BEHIND.has(word) && before !== 'as'
+  word === 'values' ? before === '(' : AFTER_ALIAS.has(word) && before !== 'as'
 
 /** Whether a table is named next. Notes in `here` where the list of tables begins and ends. */
 const opensTable = ({ kind, text }: Token, before: string, here: Brackets): boolean => {

@@ -1,6 +1,6 @@
 import type { Violation } from 'guard-gateway/lib/check-arguments'
 import type { OffThreadModule } from 'guard-gateway/lib/off-thread'
-import { objectionTo, type SqlOptions } from './judge.ts'
+import { type SqlOptions, violationIn } from './judge.ts'
 import { loadPostgres } from './postgres.ts'
 
 /** A long text and what it is judged by. */
@@ -12,5 +12,5 @@ export interface SqlTask {
 /** Judges long texts in a thread of their own. */
 export const work: OffThreadModule<SqlTask, Violation | undefined>['work'] = async ({ text, options }) => {
   if (options.dialect === 'postgres') await loadPostgres()
-  return objectionTo(text, options)
+  return violationIn(text, options)
 }

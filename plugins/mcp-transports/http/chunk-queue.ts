@@ -5,7 +5,7 @@ import { type BodyReader, type PushedBody, readInto } from 'guard-gateway/core'
 const MAX_WAITING = 65_536
 
 /** A body that is taken piece by piece: nothing is read far ahead of who takes it. */
-export class Chunks implements BodyReader {
+export class ChunkQueue implements BodyReader {
   readonly #body: Readable | PushedBody
   readonly #over: () => void
   #waiting: Buffer[] = []

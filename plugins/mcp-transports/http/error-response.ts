@@ -4,7 +4,7 @@ import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { McpReply } from 'guard-gateway/lib/mcp-transport'
 import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 
-const MAX_SHOWN = 200
+const MAX_CHARS = 200
 
 /** The status with which a client gets the error that a server has put into its answer; undefined: it gets another error. */
 export const clientStatus = (status: number): number | undefined => {
@@ -33,7 +33,7 @@ const redirectTarget = ({ headers }: UpstreamResponse): string | undefined => {
   const target = headerOf(headers, 'location')
     ?.replace(/[?#].*$/s, '')
     .replace(/\/\/[^/@]*@/, '//')
-  return target?.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_SHOWN) || undefined
+  return target?.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_CHARS) || undefined
 }
 
 /** What a client reads of an answer that is none, and what to do about it. */

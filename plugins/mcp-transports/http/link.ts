@@ -2,7 +2,7 @@ import { headerOf, type ReplyBody } from 'guard-gateway/core'
 import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
 import type { Lost, McpLink, McpReply, McpServer, McpSession, PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 import type { Connections, Exchange, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
-import { Chunks } from './chunks.ts'
+import { ChunkQueue } from './chunk-queue.ts'
 import { clientStatus, contentEncoding, failureOf, isUnknownSession } from './error-response.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'
 import { NoResponse, SessionEnded, sendRequest } from './request.ts'
@@ -26,7 +26,7 @@ class HttpLink implements McpLink {
   /** Requests that wait for their answers. */
   readonly #waiting = new Set<Exchange>()
   /** Bodies that have not come to their end. */
-  readonly #open = new Set<Chunks>()
+  readonly #open = new Set<ChunkQueue>()
   readonly #lose: (lost: Lost) => void
   /** The server's own name for the session; the client never sees it. */
   #id: string | undefined
@@ -150,7 +150,7 @@ class HttpLink implements McpLink {
   #stream(body: ReplyBody): McpReply {
     const opened = this.#opened(body)
     const limit = this.#session.frame_bytes
-    if (opened instanceof Chunks)
+    if (opened instanceof ChunkQueue)
       return { form: 'sse', events: eventsOf(opened.read(), limit), stop: () => opened.stop() }
     // a message that is too large may follow others that are not
     const events = opened.length > limit ? eventsOf([opened], limit) : eventsIn(opened, limit)
@@ -158,9 +158,9 @@ class HttpLink implements McpLink {
   }
 
   /** What is not over yet ends with the session. */
-  #opened(body: ReplyBody): Buffer | Chunks {
+  #opened(body: ReplyBody): Buffer | ChunkQueue {
     if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.length)
-    const chunks = new Chunks(body, () => this.#open.delete(chunks))
+    const chunks = new ChunkQueue(body, () => this.#open.delete(chunks))
     this.#open.add(chunks)
     return chunks.begin()
   }

@@ -1,16 +1,16 @@
 import { readFrame } from 'guard-gateway/lib/json-rpc'
 import type { StreamEvent } from 'guard-gateway/lib/mcp-transport'
 import { EventReader, type RawEvent } from 'guard-gateway/lib/sse'
-import { Chunks } from './chunks.ts'
+import { ChunkQueue } from './chunk-queue.ts'
 
 /** The whole body, at once where it is there; throws or rejects if it is larger than `limit` bytes, breaks off, or is not there in time. */
-export const bodyOf = (body: Buffer | Chunks, limit: number, timeout_ms: number): Buffer | Promise<Buffer> => {
-  if (body instanceof Chunks) return gathered(body, limit, timeout_ms)
+export const bodyOf = (body: Buffer | ChunkQueue, limit: number, timeout_ms: number): Buffer | Promise<Buffer> => {
+  if (body instanceof ChunkQueue) return gathered(body, limit, timeout_ms)
   checkSize(body.length, limit)
   return body
 }
 
-const gathered = async (body: Chunks, limit: number, timeout_ms: number): Promise<Buffer> => {
+const gathered = async (body: ChunkQueue, limit: number, timeout_ms: number): Promise<Buffer> => {
   const late = setTimeout(() => body.stop(new Error('The answer did not end in time.')), timeout_ms)
   const taken: Buffer[] = []
   let length = 0

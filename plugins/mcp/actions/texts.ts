@@ -1,5 +1,5 @@
 import { terminalLine } from 'guard-gateway/lib/text'
-import type { Opinion, Verdict } from '../judge/verdict.ts'
+import type { PartialVerdict, Verdict } from '../judge/verdict.ts'
 
 /** The `result` of a call that was not forwarded. */
 export interface ToolError {
@@ -9,23 +9,29 @@ export interface ToolError {
 }
 
 /** A call that waits for a person. */
-export interface Question {
+export interface ConfirmationRequest {
   readonly approval_id: string
   readonly server_id: string
   readonly tool: string
   readonly expires_in_seconds: number
   /** The winning opinions; their messages are shown. */
-  readonly winners: readonly Opinion[]
+  readonly winners: readonly PartialVerdict[]
 }
 
 const toolError = (text: string): ToolError => ({ content: [{ type: 'text', text }], isError: true })
 
 /** The sentence, and after it the rules' own words, each once. */
-const withMessages = (text: string, winners: readonly Opinion[]): string =>
+const withMessages = (text: string, winners: readonly PartialVerdict[]): string =>
   [text, ...new Set(winners.flatMap(({ message }) => message ?? []))].join(' ')
 
 /** The call was not forwarded; a person is asked, and the same call may then be made again. */
-export const confirmResult = ({ approval_id, server_id, tool, expires_in_seconds, winners }: Question): ToolError => {
+export const confirmResult = ({
+  approval_id,
+  server_id,
+  tool,
+  expires_in_seconds,
+  winners,
+}: ConfirmationRequest): ToolError => {
   const what = `${terminalLine(tool)} on "${terminalLine(server_id)}"`
   const text =
     `Approval required (${approval_id}): ${what}. Ask the user to approve it in Guard, then retry the same call ` +
@@ -59,10 +65,10 @@ const pinResult = (tool: string, pin: 'new' | 'changed' | 'server' | undefined):
   )
 }
 
-const denied = ({ rule_id, reason }: Opinion): string =>
+const denied = ({ rule_id, reason }: PartialVerdict): string =>
   reason === undefined ? `Denied by rule '${rule_id}'.` : `Denied by rule '${rule_id}': ${reason}.`
 
-const overLimit = ({ rule_id, limit }: Opinion): string =>
+const overLimit = ({ rule_id, limit }: PartialVerdict): string =>
   `Rate limit of rule '${rule_id}' reached: ${limit?.text ?? 'no more calls'}. Retry in ${limit?.retry_after_seconds ?? 1} s.`
 
 /** What the client reads of a call that the verdict stops for good, or until a limit has room. `pin` is the state of the tool's definition; `server`: what the server says of itself changed. */
@@ -78,4 +84,5 @@ export const refusedResult = (
 }
 
 /** The limit had no room left for a call that a person let through. */
-export const limitResult = (opinion: Opinion): ToolError => toolError(withMessages(overLimit(opinion), [opinion]))
+export const limitResult = (opinion: PartialVerdict): ToolError =>
+  toolError(withMessages(overLimit(opinion), [opinion]))

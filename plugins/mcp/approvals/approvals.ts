@@ -150,7 +150,7 @@ export class Approvals {
   }
 
   /** Takes an allowance back in one step with its record: unused, its question waits again. Rejects with STORAGE_BUSY if the approval stands otherwise by now. */
-  async takeBack(row: ApprovalRow, via: string): Promise<void> {
+  async revoke(row: ApprovalRow, via: string): Promise<void> {
     const expires_at = this.#gateway.clock.now() + this.options.timeout_ms
     const patch: Partial<ApprovalRow> =
       row.used_count === 0

@@ -20,7 +20,7 @@ export const undoApproval = async (
     const row = await approvalById(gateway, approvals, id)
     if (row.status !== 'allowed') throw nothingToUndo(row)
     try {
-      await approvals.takeBack(row, via)
+      await approvals.revoke(row, via)
       return await approvalById(gateway, approvals, id)
     } catch (error) {
       if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY' || attempt === ATTEMPTS) throw error

@@ -19,8 +19,8 @@ export class Audit {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
-    this.batched = new BatchedCalls(gateway, (update, urgent) => this.keep(update, urgent))
-    this.unfinished = new UnfinishedCalls(gateway, (update, urgent) => this.keep(update, urgent))
+    this.batched = new BatchedCalls(gateway, (update, urgent) => this.keepPolicyText(update, urgent))
+    this.unfinished = new UnfinishedCalls(gateway, (update, urgent) => this.keepPolicyText(update, urgent))
   }
 
   /** The storage is open: from now on every reader sees the ends of calls, and unfinished calls are looked for. */
@@ -35,7 +35,7 @@ export class Audit {
   }
 
   /** Writes an update to its run; updates of one run are written in order. */
-  keep(update: RunUpdate, urgent: boolean): Promise<void> {
+  keepPolicyText(update: RunUpdate, urgent: boolean): Promise<void> {
     const { trace_id } = update.run
     let writer = this.#writers.get(trace_id)
     if (writer === undefined) {

@@ -6,7 +6,7 @@ import type { AuditRow } from './tables.ts'
 /** How long the end of a call may wait for the next write, in milliseconds. */
 const END_BATCH_MS = 5
 /** After this time, in milliseconds, Replay shows a call that still runs; at the latest after twice the time. */
-const SHOW_AFTER_MS = 100
+const VISIBLE_AFTER_MS = 100
 
 /** What the end of a call adds to its record. */
 export type End = Pick<AuditRow, 'outcome' | 'duration_ms' | 'duration_us' | 'result_bytes'>
@@ -137,7 +137,7 @@ export class BatchedCalls {
   #forward(calls: readonly BatchedCall[]): void {
     for (const { written } of calls) written.resolve()
     this.#young.push(...calls)
-    this.#showTimer ??= setTimeout(() => this.#show(), SHOW_AFTER_MS)
+    this.#showTimer ??= setTimeout(() => this.#show(), VISIBLE_AFTER_MS)
   }
 
   /** Adds calls that still run to their runs. */
@@ -149,7 +149,7 @@ export class BatchedCalls {
     }
     this.#old = this.#young.filter(isOpen)
     this.#young = []
-    this.#showTimer = this.#old.length === 0 ? undefined : setTimeout(() => this.#show(), SHOW_AFTER_MS)
+    this.#showTimer = this.#old.length === 0 ? undefined : setTimeout(() => this.#show(), VISIBLE_AFTER_MS)
   }
 
   /** Adds a call that runs, or has ended, to its run. Never rejects. */

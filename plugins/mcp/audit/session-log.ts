@@ -96,7 +96,7 @@ export class SessionLog {
       conditional,
     }
     try {
-      await this.#audit.keep(update, true)
+      await this.#audit.keepPolicyText(update, true)
       return true
     } catch (error) {
       entry.running = undefined
@@ -147,7 +147,7 @@ export class SessionLog {
       conditional: false,
     }
     try {
-      await this.#audit.keep(update, false)
+      await this.#audit.keepPolicyText(update, false)
     } catch (error) {
       this.#gateway.fault(error, 'mcp:outcome')
     }

@@ -4,9 +4,9 @@ import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
 /** Interval of the check, and the least age of calls that it looks at: a living process has added such calls to their runs. */
-const EVERY_MS = 60_000
+const INTERVAL_MS = 60_000
 /** Older calls are not looked at: their run may be removed. */
-const FURTHEST_MS = 86_400_000
+const MAX_AGE_MS = 86_400_000
 const MAX_ROWS = 1_000
 const MESSAGE = 'the proxy stopped before the call ended'
 
@@ -28,7 +28,7 @@ export class UnfinishedCalls {
   begin(): void {
     this.#timer ??= setInterval(() => {
       this.check().catch((error: unknown) => this.#gateway.fault(error, 'mcp:left'))
-    }, EVERY_MS).unref()
+    }, INTERVAL_MS).unref()
   }
 
   end(): void {
@@ -38,7 +38,7 @@ export class UnfinishedCalls {
 
   /** Checks calls without an outcome once. */
   async check(): Promise<void> {
-    const until = this.#gateway.clock.now() - EVERY_MS
+    const until = this.#gateway.clock.now() - INTERVAL_MS
     const candidates = [...(await this.#stillOpen()), ...(await this.#startedSince(until))]
     this.#checkedUntil = until
     const open: string[] = []
@@ -53,7 +53,7 @@ export class UnfinishedCalls {
   }
 
   async #startedSince(until: number): Promise<readonly AuditRow[]> {
-    const at = { gte: this.#checkedUntil ?? until - FURTHEST_MS, lt: until }
+    const at = { gte: this.#checkedUntil ?? until - MAX_AGE_MS, lt: until }
     const where = { kind: 'decision', outcome: null, at } as const
     return (await this.#gateway.storage.find('mcp_audit', { where, order: ['at', 'desc'], limit: MAX_ROWS })).rows
   }

@@ -3,7 +3,7 @@ import type { PinState } from '../audit/enums.ts'
 import { mcpHooks } from '../hooks.ts'
 import type { Policy } from '../policy/index.ts'
 import type { ToolCall } from './tool-call.ts'
-import type { Opinion } from './verdict.ts'
+import type { PartialVerdict } from './verdict.ts'
 
 /** How long plugins may take to judge a call, in milliseconds. */
 const HOOK_MS = 10_000
@@ -15,8 +15,8 @@ export const hookVerdicts = (
   policy: Policy,
   pin: PinState,
   isServers: boolean,
-): readonly Opinion[] | Promise<readonly Opinion[]> => {
-  const opinions: Opinion[] = []
+): readonly PartialVerdict[] | Promise<readonly PartialVerdict[]> => {
+  const opinions: PartialVerdict[] = []
   const action = policy.ofPin(pin)
   if (action !== undefined) {
     const ofTool = pin === 'new' ? 'the tool appeared after the others were trusted' : 'its definition changed'
@@ -25,17 +25,20 @@ export const hookVerdicts = (
   }
   const { call: hook } = mcpHooks(gateway)
   if (!hook.isUsed()) return opinions
-  return inTime(gateway, hook.promise(call)).then((opinion) =>
+  return withTimeout(gateway, hook.promise(call)).then((opinion) =>
     opinion === undefined ? opinions : [...opinions, opinion],
   )
 }
 
-const unable: Opinion = { rule_id: 'plugin', action: 'deny', reason: 'a plugin could not judge the call' }
+const unable: PartialVerdict = { rule_id: 'plugin', action: 'deny', reason: 'a plugin could not judge the call' }
 
 /** Waits for the plugins. A plugin that fails or takes too long denies the call. */
-const inTime = async (gateway: Gateway, opinion: Promise<Opinion | undefined>): Promise<Opinion | undefined> => {
+const withTimeout = async (
+  gateway: Gateway,
+  opinion: Promise<PartialVerdict | undefined>,
+): Promise<PartialVerdict | undefined> => {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Opinion>((resolve) => {
+  const late = new Promise<PartialVerdict>((resolve) => {
     timer = setTimeout(() => resolve(unable), HOOK_MS)
   })
   try {

@@ -16,7 +16,7 @@ import { hookVerdicts } from './hook-verdicts.ts'
 import { pausedJudgement, pausedResponse } from './paused-call.ts'
 import { readCall, refusedCall, traceparentOf } from './read-call.ts'
 import type { ToolCall } from './tool-call.ts'
-import type { Opinion, Verdict } from './verdict.ts'
+import type { PartialVerdict, Verdict } from './verdict.ts'
 
 /** Gives the frame to forward, or a response instead of it; an empty one if the call was cancelled meanwhile. */
 export type JudgeCall = (
@@ -168,8 +168,8 @@ const forwarded = ({ frame, request, entry, call }: Case, args: string | undefin
 
 /** Ends a decision that must not be recorded: the client has cancelled, or a limit has no room left. */
 class DecisionAborted extends Error {
-  readonly limit: Opinion | undefined
-  constructor(limit?: Opinion) {
+  readonly limit: PartialVerdict | undefined
+  constructor(limit?: PartialVerdict) {
     super('stopped')
     this.limit = limit
   }
@@ -213,7 +213,7 @@ const overLimit = (
   parts: JudgeParts,
   found: Case,
   judgement: ReturnType<typeof fromVerdict>,
-  limit: Opinion,
+  limit: PartialVerdict,
 ): Promise<Frame | ClientResponse> => {
   const limited = { ...judgement, action: limit.action, rule_ids: [limit.rule_id], forwarded: false }
   return recorded(parts, found, limited, () => result(found.frame, limitResult(limit)))

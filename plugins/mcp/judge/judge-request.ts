@@ -5,12 +5,12 @@ import { argumentHash } from 'guard-gateway/lib/trace'
 import type { Consent } from '../approvals/index.ts'
 import type { CallFacts, Judgement } from '../audit/index.ts'
 import type { Policy } from '../policy/index.ts'
-import { isRuled, type MethodVerdict } from '../policy/methods.ts'
+import { isRestrictable, type MethodVerdict } from '../policy/methods.ts'
 import type { JudgeParts } from './judge-call.ts'
 import { REQUEST_TEXTS } from './request-texts.ts'
 
 /** Who sends a request: the client to its server, or the server to its client. */
-export type Asker = 'client' | 'server'
+export type RequestSender = 'client' | 'server'
 
 /** Why a request does not reach the other side, as its sender reads it. */
 export interface RequestRefusal {
@@ -20,7 +20,7 @@ export interface RequestRefusal {
 }
 
 /** Judges a request that is no call of a tool, and records it; undefined: it is forwarded. */
-export type JudgeRequest = (frame: Frame, asker: Asker) => Promise<RequestRefusal | undefined>
+export type JudgeRequest = (frame: Frame, asker: RequestSender) => Promise<RequestRefusal | undefined>
 
 /** A ping keeps a session alive and says nothing else. */
 const UNRECORDED = 'ping'
@@ -31,7 +31,7 @@ export const judgeRequests =
     const { method = '' } = frame
     if (method === UNRECORDED) return undefined
     const policy = await parts.policies.current()
-    const within = asker === 'server' && parts.session.clientRequests.some((request) => isRuled(request.method))
+    const within = asker === 'server' && parts.session.clientRequests.some((request) => isRestrictable(request.method))
     const verdict = policy.request(method, within)
     const stops = verdict.action !== 'allow' && policy.mode === 'enforce'
     if (verdict.action === 'confirm' && stops) return decideByConsent(parts, frame, asker, policy, verdict)
@@ -44,7 +44,7 @@ const paramsOf = ({ text, params }: Frame): string => (params === undefined ? '{
 const note = (
   { session: { log }, key }: JudgeParts,
   frame: Frame,
-  asker: Asker,
+  asker: RequestSender,
   policy: Policy,
   { action, rule_id }: MethodVerdict,
   forwarded: boolean,
@@ -70,7 +70,7 @@ const note = (
 const decideByConsent = async (
   parts: JudgeParts,
   frame: Frame,
-  asker: Asker,
+  asker: RequestSender,
   policy: Policy,
   { rule_id }: MethodVerdict,
 ): Promise<RequestRefusal | undefined> => {

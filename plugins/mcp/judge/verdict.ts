@@ -10,7 +10,7 @@ export interface RuleFinding extends CheckFinding {
 }
 
 /** What one rule, pin or plugin, or the policy's default, says about a call. */
-export interface Opinion {
+export interface PartialVerdict {
   /** `default` for the policy's default, `pin` for a changed definition. */
   readonly rule_id: string
   readonly action: Action
@@ -29,7 +29,7 @@ export interface Verdict {
   /** `shadow`: the call is forwarded unchanged whatever `action` says. */
   readonly mode: 'enforce' | 'shadow'
   /** The opinions whose action is `action`, in file order. */
-  readonly winners: readonly Opinion[]
+  readonly winners: readonly PartialVerdict[]
   /** Findings of every rule that names the tool, those of winners first. */
   readonly findings: readonly RuleFinding[]
   /** The arguments to forward where a transform changed them: their source text with only the changed members spliced, and the parsed form. */

@@ -82,7 +82,7 @@ export const approvalLines = (approval: ApprovalView): string => {
   const lines = [lineOf(approval)]
   if (approval.status !== 'pending') return lines.join('\n')
   lines.push(`  asked by ${approval.rule_ids.map(visibleLine).join(', ')}  until ${approval.expires_at}`)
-  lines.push(...saidLines(approval))
+  lines.push(...quotedLines(approval))
   if (approval.message !== null) lines.push(`  ${visibleLine(approval.message)}`)
   for (const { pointer, reason } of approval.findings) lines.push(`  ${visibleLine(`${pointer} ${reason}`)}`)
   if (approval.preview !== null) lines.push(`  arguments ${visibleLine(approval.preview)}`)
@@ -91,7 +91,7 @@ export const approvalLines = (approval: ApprovalView): string => {
 }
 
 /** What the server says of its own tool, marked as its words. */
-const saidLines = ({ tool_says }: ApprovalView): readonly string[] => {
+const quotedLines = ({ tool_says }: ApprovalView): readonly string[] => {
   if (tool_says === null) return []
   const { title, description, annotations } = tool_says
   const hints = Object.entries(annotations).map(([name, value]) => `${name}: ${value}`)

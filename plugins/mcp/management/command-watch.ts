@@ -5,9 +5,9 @@ import type { ApprovalView } from './approval-schemas.ts'
 import { approvalLines, decided, waiting, wholeById, wholeLines } from './command-approvals.ts'
 import type { CommandContext } from './command-context.ts'
 
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 const INTERRUPTED = 130
-const MOST_WORDS = 500
+const MAX_WORDS = 500
 
 const decisions: ReadonlyMap<string, object> = new Map<string, object>([
   ['a', { action: 'allow', scope: 'once' }],
@@ -54,7 +54,7 @@ const watch = async (context: CommandContext, asks: Interface | undefined, signa
       show(approval, context)
       if (asks !== undefined) await askAbout(approval, context, asks, signal)
     }
-    await pause(LOOK_MS, undefined, { signal }).catch(() => {})
+    await pause(POLL_MS, undefined, { signal }).catch(() => {})
   }
 }
 
@@ -84,7 +84,7 @@ const askAbout = async (
       : ''
   await take(
     approval,
-    { ...decision, ...(reason.trim() === '' ? {} : { reason: reason.trim().slice(0, MOST_WORDS) }) },
+    { ...decision, ...(reason.trim() === '' ? {} : { reason: reason.trim().slice(0, MAX_WORDS) }) },
     context,
   )
 }

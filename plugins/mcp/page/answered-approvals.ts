@@ -6,8 +6,8 @@ import { spanLink } from './marks.ts'
 import { undoButton } from './notice.ts'
 
 /** A look costs the same however many ask and were answered. */
-const MOST_ALLOWED = 50
-const MOST_OVER = 10
+const MAX_ALLOWED = 50
+const MAX_ENDED = 10
 
 const words: Readonly<Record<string, readonly [kind: string, word: string]>> = {
   allowed: ['ok', 'allowed, waits for the retry'],
@@ -26,11 +26,11 @@ const ends: Readonly<Record<string, string>> = {
 /** What is allowed by now, all of which can be taken back, and the questions that were answered last or that nobody answered in time. */
 export const decidedSection = async (mcp: Mcp, ask: Ask): Promise<Html> => {
   const found = await Promise.all(
-    approvalStates.map((status) => rowsOf(mcp, status, status === 'allowed' ? MOST_ALLOWED : MOST_OVER)),
+    approvalStates.map((status) => rowsOf(mcp, status, status === 'allowed' ? MAX_ALLOWED : MAX_ENDED)),
   )
   const latest = found.flat().sort((one, other) => endOf(other) - endOf(one))
   const allowed = latest.filter(({ status }) => status === 'allowed')
-  const over = latest.filter(({ status }) => status !== 'allowed' && status !== 'pending').slice(0, MOST_OVER)
+  const over = latest.filter(({ status }) => status !== 'allowed' && status !== 'pending').slice(0, MAX_ENDED)
   const rows = [...allowed, ...over]
   if (rows.length === 0) return html``
   return html`<details id="decided"><summary>Answered lately (${rows.length}${allowed.length > 0 && html`, of which ${allowed.length} can be taken back`})</summary>

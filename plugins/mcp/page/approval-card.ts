@@ -21,7 +21,7 @@ export const questionCard = (ask: Ask, row: ApprovalRow, shown: ShownArguments, 
   return html`<article class="question" id="approval-${id}" data-row data-expires data-gone="answered elsewhere" aria-labelledby="title-${id}">
 <div class="head"><h3 id="title-${id}">${tool} <span class="quiet">on</span> ${server_id}</h3>${row.status === 'pending' && html`<p>expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - ask.now)}</span></p>`}<p class="quiet">asked ${instantMark(created_at, ask.now)}${client !== null && html` by ${client.name}`} · ${rule_ids.length === 0 ? 'policy default' : html`rule ${rule_ids.join(', ')}`}</p><p class="acts">${spanLink(row.trace_id, row.span_id, 'Replay')}</p></div>
 ${message !== null && html`<p>${message}</p>`}
-${saidPart(row.tool_says)}
+${quotedDescription(row.tool_says)}
 ${argumentTable(shown.arguments, 'Arguments')}
 ${shown.sent_arguments !== null && argumentTable(shown.sent_arguments, 'As they would be sent')}
 ${shown.left_out !== undefined && html`<p class="warning">Not all of the ${shown.left_out} characters is shown here. <a href="${approvalUrl(id)}">Read all of it</a></p>`}
@@ -40,16 +40,16 @@ const leftText = (ms: number): string => {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-const SAID = 'The server says of its tool, unchecked'
+const serverQuote = 'The server says of its tool, unchecked'
 
 /** The server's own words about its tool, marked as such. */
-const saidPart = (says: ToolDescription | null): Html => {
+const quotedDescription = (says: ToolDescription | null): Html => {
   if (says === null) return html``
   const { title, description, annotations } = says
   const hints = Object.entries(annotations).map(([name, value]) => html` <code>${name}: ${String(value)}</code>`)
   if (title === null && description === null && hints.length === 0) return html``
   const isLong = description !== null && isBlock(description)
-  return html`<p><span class="quiet">${SAID}:</span>${title !== null && html` <q>${title}</q>`}${description !== null && !isLong && html` <q>${description}</q>`}${hints}</p>${isLong && longText(SAID, description)}`
+  return html`<p><span class="quiet">${serverQuote}:</span>${title !== null && html` <q>${title}</q>`}${description !== null && !isLong && html` <q>${description}</q>`}${hints}</p>${isLong && longText(serverQuote, description)}`
 }
 
 /** The members of the arguments, one a line; what is not an object as it stands. */
@@ -93,14 +93,14 @@ const longText = (label: string, text: string): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}">${text}</pre>`
 
 /** What Enter in a field presses: who says why a call is denied must not allow it. */
-const pressesNothing = html`<button hidden disabled></button>`
+const hasNoButtons = html`<button hidden disabled></button>`
 
 /** The form that answers; it names what is shown. What is not shown to its end cannot be allowed from here. */
 const answers = ({ refused, url }: Ask, row: ApprovalRow, approver: Approver, shown: ShownArguments): Html => {
   const { id, tool, argument_hash } = row
   const again = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused : undefined
   const back = url.startsWith(approvalUrl(id)) ? '/mcp' : url
-  return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="tool" value="${tool}"><input type="hidden" name="argument_hash" value="${argument_hash}"><input type="hidden" name="return_to" value="${back}">${pressesNothing}
+  return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="tool" value="${tool}"><input type="hidden" name="argument_hash" value="${argument_hash}"><input type="hidden" name="return_to" value="${back}">${hasNoButtons}
 <label>Reason<input name="reason" size="34" maxlength="500" placeholder="the agent reads why it is denied" value="${again?.fields.get('reason')}"></label>
 ${approverField(approver, again?.faults)}
 ${allowPart(id, shown)} <button class="grave" name="action" value="deny">Deny this call</button></form>`

@@ -78,16 +78,16 @@ const filterForm = (query: URLSearchParams, { servers }: ServersView): Html => {
 
 /** Audit records as a table. */
 export const auditTable = ({ now }: Ask, rows: readonly AuditRow[]): Html =>
-  html`<table class="list rows stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col">Rule</th><th scope="col" class="free">Why</th><th scope="col">What happened</th><th scope="col">Replay</th></tr></thead><tbody>
+  html`<table class="list rows stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col">Rule</th><th scope="col" class="free">Reason</th><th scope="col">Result</th><th scope="col">Replay</th></tr></thead><tbody>
 ${rows.map(
   (
     row,
-  ) => html`<tr id="audit-${row.id}" data-row><td>${instantMark(row.at, now)}</td><td>${row.action === null ? row.name : decisionMark(row.action)}</td><td>${nameMark(row.tool)}</td><td>${nameMark(row.server_id)}</td><td>${row.rule_ids?.join(', ')}</td><td>${whyText(row)}</td><td>${happened(row)}</td><td>${spanLink(row.trace_id, row.span_id, 'Show')}</td></tr>
+  ) => html`<tr id="audit-${row.id}" data-row><td>${instantMark(row.at, now)}</td><td>${row.action === null ? row.name : decisionMark(row.action)}</td><td>${nameMark(row.tool)}</td><td>${nameMark(row.server_id)}</td><td>${row.rule_ids?.join(', ')}</td><td>${reasonText(row)}</td><td>${happened(row)}</td><td>${spanLink(row.trace_id, row.span_id, 'Show')}</td></tr>
 `,
 )}</tbody></table>`
 
 /** The reason; where checks found more than it tells, what they found. */
-const whyText = ({ reason, findings }: AuditRow): Html =>
+const reasonText = ({ reason, findings }: AuditRow): Html =>
   reason === null || (findings?.length ?? 0) > 1 ? html`${reason}${findingList(findings)}` : html`${reason}`
 
 const happened = ({ kind, forwarded, outcome, mode, duration_ms }: AuditRow): Html => {

@@ -6,8 +6,8 @@ import { pendingApprovals, pendingSection } from './pending-approvals.ts'
 
 const DAY_MS = 86_400_000
 /** A look costs the same however much is on record. */
-const LOOKED_AT = 200
-const MOST_REFUSED = 5
+const MAX_EVENTS = 200
+const MAX_REFUSED = 5
 
 /** The calls of tools that wait for a person, with the buttons that answer them; before everything else. */
 export const approvalsPanel = (parts: PageParts): Panel => ({
@@ -24,13 +24,13 @@ export const refusedPanel = ({ mcp }: PageParts): Panel => ({
   id: 'mcp/refused',
   order: 45,
   render: async (ask) => {
-    const { rows } = await mcp.gateway.storage.find('mcp_audit', { order: ['at', 'desc'], limit: LOOKED_AT })
+    const { rows } = await mcp.gateway.storage.find('mcp_audit', { order: ['at', 'desc'], limit: MAX_EVENTS })
     const refused = rows.filter(
       ({ kind, action, at }) => kind === 'decision' && action !== 'allow' && at >= ask.now - DAY_MS,
     )
     if (refused.length === 0) return undefined
     return html`<h2>Tool calls of late that were not simply allowed</h2>
-${auditTable(ask, refused.slice(0, MOST_REFUSED))}
-${refused.length > MOST_REFUSED && html`<p><a href="/mcp#decisions">All decisions about tool calls</a></p>`}`
+${auditTable(ask, refused.slice(0, MAX_REFUSED))}
+${refused.length > MAX_REFUSED && html`<p><a href="/mcp#decisions">All decisions about tool calls</a></p>`}`
   },
 })

@@ -6,7 +6,7 @@ import { checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { checkContext, judge } from './judge.ts'
 import { shownReason } from './message.ts'
-import { ruleOpinion } from './rule-opinion.ts'
+import { ruleVerdict } from './rule-verdict.ts'
 
 /** What one rule makes of a call. */
 export interface RuleAccount {
@@ -64,7 +64,7 @@ const accountOf = async (
   wait: ReturnType<typeof checkDeadline>,
 ): Promise<RuleAccount> => {
   if (!rule.names(call.server_id, call.tool)) return silent(rule.id, 'names another tool or server')
-  const voice = await ruleOpinion(rule, call, checkContext(call, own_files), wait)
+  const voice = await ruleVerdict(rule, call, checkContext(call, own_files), wait)
   if (voice === undefined) return silent(rule.id, 'its condition does not hold')
   const { action, findings = [], reason } = voice.opinion
   return { rule_id: rule.id, speaks: true, why: reason ?? plainly(rule), action, wins: false, findings }

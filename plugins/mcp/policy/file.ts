@@ -7,7 +7,7 @@ import type { Policies, PolicyChange, PolicyListener, PolicyState } from './inde
 import type { Policy } from './policy.ts'
 
 /** How a policy file is read and what goes along. */
-export interface FileUse {
+export interface FileUsers {
   /** Throws GuardError INVALID_POLICY for a text that cannot be used. */
   readonly read: (text: Buffer) => Promise<Policy>
   readonly limits: Limits
@@ -19,7 +19,7 @@ export interface FileUse {
 type Print = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'> | undefined
 
 /** The file's stats now; a file that cannot be read counts as absent. */
-const lookAt = (file: string): Print => {
+const statOf = (file: string): Print => {
   try {
     return statSync(file, { throwIfNoEntry: false })
   } catch {
@@ -36,7 +36,7 @@ const isSame = (one: Print, other: Print): boolean =>
 /** Keeps the policy of a file in force: looks before each call whether the file changed, and keeps the last good one. */
 export class PolicyFile implements Policies {
   readonly #file: string
-  readonly #use: FileUse
+  readonly #use: FileUsers
   readonly #listeners = new Set<PolicyListener>()
   #policy: Policy
   #print: Print
@@ -44,7 +44,7 @@ export class PolicyFile implements Policies {
   #error: string | null = null
   #loading: Promise<Policy> | undefined
 
-  private constructor(file: string, use: FileUse, policy: Policy, print: Print) {
+  private constructor(file: string, use: FileUsers, policy: Policy, print: Print) {
     this.#file = file
     this.#use = use
     this.#policy = policy
@@ -53,14 +53,14 @@ export class PolicyFile implements Policies {
   }
 
   /** Throws GuardError INVALID_POLICY where the file is missing or cannot be used. */
-  static async open(file: string, use: FileUse): Promise<PolicyFile> {
-    const { content, print } = await wholeContent(file, lookAt(file))
+  static async open(file: string, use: FileUsers): Promise<PolicyFile> {
+    const { content, print } = await wholeContent(file, statOf(file))
     return new PolicyFile(file, use, await use.read(content), print)
   }
 
   current(): Policy | Promise<Policy> {
     if (this.#loading === undefined) {
-      const print = lookAt(this.#file)
+      const print = statOf(this.#file)
       if (isSame(print, this.#print)) return this.#policy
       this.#loading = this.#load(print).finally(() => {
         this.#loading = undefined
@@ -124,7 +124,7 @@ const wholeContent = async (
   let before = seen
   for (let reads = 1; ; reads++) {
     const content = await contentOf(file)
-    const print = lookAt(file)
+    const print = statOf(file)
     if (isSame(print, before) || reads === READS) return { content, print: before }
     before = print
   }

@@ -77,7 +77,7 @@ const fixed = (policy: Policy, loaded_at: number, endSession: Policies['endSessi
   endSession,
 })
 
-const MAX_TOLD = 20
+const MAX_REPORTED = 20
 
 /** `policy.yml:12:5: rules/2: unknown key "tool"; did you mean "tools"?`, a line for each fault or failed test. */
 const faultText = ({ errors, tests }: Pick<LoadedPolicy, 'errors' | 'tests'>, name: string): string => {
@@ -92,6 +92,6 @@ const faultText = ({ errors, tests }: Pick<LoadedPolicy, 'errors' | 'tests'>, na
         `${name}: test ${test}: expected ${expected}, got ${actual} (rule ${rule})`,
     )
   const description = [...faults, ...failed]
-  const more = description.length > MAX_TOLD ? [`${name}: and ${description.length - MAX_TOLD} more`] : []
-  return [...description.slice(0, MAX_TOLD), ...more].join('\n')
+  const more = description.length > MAX_REPORTED ? [`${name}: and ${description.length - MAX_REPORTED} more`] : []
+  return [...description.slice(0, MAX_REPORTED), ...more].join('\n')
 }

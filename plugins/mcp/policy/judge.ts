@@ -3,11 +3,11 @@ import type { Arguments, CheckContext } from 'guard-gateway/lib/mcp-check'
 import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
 import { type Changed, transformed } from '../actions/transform.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
-import type { Action, Opinion, RuleFinding, Verdict } from '../judge/verdict.ts'
+import type { Action, PartialVerdict, RuleFinding, Verdict } from '../judge/verdict.ts'
 import { type CheckDeadline, checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { filledMessage, shownReason } from './message.ts'
-import { limitUses, objections, overLimit, type RuleOpinion, ruleOpinion } from './rule-opinion.ts'
+import { limitUses, overLimit, type RuleVerdict, ruleVerdict, violations } from './rule-verdict.ts'
 import { strictest } from './strictness.ts'
 
 /** Validates arguments by the tool's own schema: what is wrong, or undefined. */
@@ -28,18 +28,18 @@ const forwards: ReadonlySet<Action> = new Set(['allow', 'shadow_deny', 'transfor
 export const judge = async (
   policy: CompiledPolicy,
   call: ToolCall,
-  more: readonly Opinion[],
+  more: readonly PartialVerdict[],
   context: JudgeContext,
 ): Promise<Verdict> => {
   const at = checkContext(call, policy.own_files)
   const wait = checkDeadline()
   try {
-    const all = await ruleOpinions(context.rules, call, at, wait)
+    const all = await ruleVerdicts(context.rules, call, at, wait)
     const uses = limitUses(all, call)
     const voices = uses.length === 0 ? all : withExceeded(all, await context.limits.exceeded(uses))
     const first = verdictOf(policy, call, voices, more)
     const changed = changesOf(policy, call, voices, first)
-    const against = changed === undefined ? [] : await objectionsToChanged(changed, voices, at, wait, context)
+    const against = changed === undefined ? [] : await violationsOfChanged(changed, voices, at, wait, context)
     const verdict = against.length === 0 ? first : verdictOf(policy, call, [...voices, ...against], more)
     const sent = against.length === 0 ? changed : undefined
     const spent = forwards.has(verdict.action) ? limitUses(voices, call) : []
@@ -60,23 +60,23 @@ export const checkContext = ({ server_id, tool, cwd }: ToolCall, own_files: read
   own_files,
 })
 
-const ruleOpinions = async (
+const ruleVerdicts = async (
   rules: readonly CompiledRule[],
   call: ToolCall,
   at: CheckContext,
   wait: CheckDeadline,
-): Promise<readonly RuleOpinion[]> => {
-  const voices: RuleOpinion[] = []
+): Promise<readonly RuleVerdict[]> => {
+  const voices: RuleVerdict[] = []
   for (const rule of rules) {
     if (rule !== rules[0] && wait.pace.due) await wait.pace.rest()
-    const spoken = ruleOpinion(rule, call, at, wait)
+    const spoken = ruleVerdict(rule, call, at, wait)
     const voice = spoken instanceof Promise ? await spoken : spoken
     if (voice !== undefined) voices.push(voice)
   }
   return voices
 }
 
-const withExceeded = (voices: readonly RuleOpinion[], exceeded: readonly Exceeded[]): readonly RuleOpinion[] =>
+const withExceeded = (voices: readonly RuleVerdict[], exceeded: readonly Exceeded[]): readonly RuleVerdict[] =>
   voices.map((voice) => {
     const found = exceeded.find(({ use }) => use.rule_id === voice.rule.id)
     return found === undefined ? voice : overLimit(voice, found)
@@ -85,8 +85,8 @@ const withExceeded = (voices: readonly RuleOpinion[], exceeded: readonly Exceede
 const verdictOf = (
   policy: CompiledPolicy,
   call: ToolCall,
-  voices: readonly RuleOpinion[],
-  more: readonly Opinion[],
+  voices: readonly RuleVerdict[],
+  more: readonly PartialVerdict[],
 ): Verdict => {
   const stated = voices.length === 0 ? [byDefault(policy, call)] : voices.map(({ opinion }) => opinion)
   const opinions = more.length === 0 ? stated : [...stated, ...more]
@@ -98,10 +98,10 @@ const verdictOf = (
 const NOTHING: readonly RuleFinding[] = []
 
 /** Those of the winners first. */
-const findingsIn = (opinions: readonly Opinion[], winners: readonly Opinion[]): readonly RuleFinding[] =>
+const findingsIn = (opinions: readonly PartialVerdict[], winners: readonly PartialVerdict[]): readonly RuleFinding[] =>
   [...winners, ...opinions.filter((opinion) => !winners.includes(opinion))].flatMap(({ findings = [] }) => findings)
 
-const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): Opinion => ({
+const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): PartialVerdict => ({
   rule_id: 'default',
   action: policy.default,
   ...(policy.default === 'deny' ? { reason: `no rule speaks about this call of '${tool}'` } : {}),
@@ -111,7 +111,7 @@ const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): Opinion => ({
 const changesOf = (
   { mode }: CompiledPolicy,
   call: ToolCall,
-  voices: readonly RuleOpinion[],
+  voices: readonly RuleVerdict[],
   { action }: Verdict,
 ): Changed | undefined => {
   if (mode === 'shadow' || (action !== 'transform' && action !== 'confirm')) return undefined
@@ -119,14 +119,14 @@ const changesOf = (
   return changes.length === 0 ? undefined : transformed(call.text, changes)
 }
 
-const objectionsToChanged = async (
+const violationsOfChanged = async (
   changed: Changed,
-  voices: readonly RuleOpinion[],
+  voices: readonly RuleVerdict[],
   at: CheckContext,
   wait: CheckDeadline,
   { validate }: JudgeContext,
-): Promise<readonly RuleOpinion[]> => {
-  const against = await objections(voices, changed.arguments, at, wait)
+): Promise<readonly RuleVerdict[]> => {
+  const against = await violations(voices, changed.arguments, at, wait)
   const fault = validate?.(changed.arguments)
   const changer = voices.find(({ opinion }) => opinion.action === 'transform')
   if (fault === undefined || changer === undefined) return against
@@ -139,10 +139,10 @@ const redacted = (
   verdict: Verdict,
   sent: Changed | undefined,
   call: ToolCall,
-  voices: readonly RuleOpinion[],
+  voices: readonly RuleVerdict[],
   redact: Redactor,
 ): Verdict => {
-  const messageOf = ({ message, rule_id }: Opinion): string | undefined =>
+  const messageOf = ({ message, rule_id }: PartialVerdict): string | undefined =>
     message ?? voices.find(({ rule }) => rule.id === rule_id)?.rule.document.message
   const passes = sent !== undefined && (verdict.action === 'transform' || verdict.action === 'confirm')
   const hasNoTexts =
@@ -154,7 +154,7 @@ const redacted = (
     pointer: shownReason(finding.pointer, redact),
     reason: shownReason(finding.reason, redact),
   })
-  const winners = verdict.winners.map((opinion): Opinion => {
+  const winners = verdict.winners.map((opinion): PartialVerdict => {
     const message = messageOf(opinion)
     return {
       ...opinion,
@@ -166,7 +166,7 @@ const redacted = (
   return { ...verdict, winners, findings: verdict.findings.map(cleaned), ...(passes ? { sent } : {}) }
 }
 
-const hasNoText = ({ reason, findings }: Opinion): boolean => reason === undefined && findings === undefined
+const hasNoText = ({ reason, findings }: PartialVerdict): boolean => reason === undefined && findings === undefined
 
 /** Limits that a call uses which a person allowed. */
 export const limitUsesOf = async (
@@ -177,7 +177,7 @@ export const limitUsesOf = async (
   const limiting = rules.filter((rule) => rule.limit !== undefined)
   const wait = checkDeadline()
   try {
-    return limitUses(await ruleOpinions(limiting, call, checkContext(call, own_files), wait), call)
+    return limitUses(await ruleVerdicts(limiting, call, checkContext(call, own_files), wait), call)
   } finally {
     wait.end()
   }

@@ -11,7 +11,7 @@ import { readPolicy } from './read.ts'
 import { semanticFaults } from './semantics.ts'
 import { shapeFaults } from './shape.ts'
 import { runTests, type TestResult } from './tests.ts'
-import { schemaErrors, TOLD_PARTS } from './validator.ts'
+import { MAX_REPORTED, schemaErrors } from './validator.ts'
 import { type Environment, resolveVars } from './vars.ts'
 
 /** The text of a policy, or its value; `checked`: the value is known to have the form of a policy. */
@@ -109,7 +109,7 @@ const checkedSize = async (value: unknown, locate: LoadedPolicy['locate']): Prom
   if (isTooDeep) return { errors: [tooDeep] }
   if (count > MAX_PARTS) return { errors: [tooLarge] }
   // Reading and counting have held the event loop for long enough.
-  if (count > TOLD_PARTS) await setImmediate()
+  if (count > MAX_REPORTED) await setImmediate()
   return { value: bigints ? withNumbers(value) : value, locate }
 }
 

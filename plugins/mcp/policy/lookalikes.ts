@@ -7,7 +7,7 @@ import type { Segments } from '../actions/changes.ts'
 export interface Lookalike {
   /** JSON pointer into the arguments. */
   readonly pointer: string
-  readonly like: string
+  readonly similar_to: string
 }
 
 /** The first key in the arguments that looks like one of `named`, at its place, without being equal to it; whether that one is there or not. */
@@ -24,7 +24,7 @@ const similarKey = (value: unknown, segments: Segments, depth: number, pointer: 
   if (name === undefined || typeof value !== 'object' || value === null) return undefined
   const keys = Object.keys(value)
   const similar = Array.isArray(value) || name === '*' ? undefined : lookalikeOf(keys, name)
-  if (similar !== undefined) return { pointer: `${pointer}/${pointerPart(similar)}`, like: name }
+  if (similar !== undefined) return { pointer: `${pointer}/${pointerPart(similar)}`, similar_to: name }
   if (depth === segments.length - 1) return undefined
   for (const key of keys) {
     if (key !== name && name !== '*') continue

@@ -17,7 +17,7 @@ export interface MethodVerdict {
 const LIFECYCLE: ReadonlySet<string> = new Set(['initialize', 'ping'])
 
 /** What says only what there is, or how talkative a server may be: passes unless it is named. */
-const PASSING: ReadonlySet<string> = new Set([
+const UNRESTRICTED: ReadonlySet<string> = new Set([
   ...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'roots/list'],
   ...['logging/setLevel', 'resources/unsubscribe'],
 ])
@@ -25,13 +25,16 @@ const PASSING: ReadonlySet<string> = new Set([
 /** Requests of servers that a call in hand may be the reason for. */
 const WITHIN_CALLS: ReadonlySet<string> = new Set(['sampling/createMessage', 'elicitation/create'])
 
-const RULED = [...['resources/read', 'resources/subscribe', 'prompts/get', 'completion/complete'], ...WITHIN_CALLS]
+const RESTRICTABLE = [
+  ...['resources/read', 'resources/subscribe', 'prompts/get', 'completion/complete'],
+  ...WITHIN_CALLS,
+]
 
 /** The name that stands for all methods which are not named, but for lists. */
 const OTHER = 'other'
 
 /** Whether a request can be the reason why its server asks for something in turn. */
-export const isRuled = (method: string): boolean => !LIFECYCLE.has(method) && !PASSING.has(method)
+export const isRestrictable = (method: string): boolean => !LIFECYCLE.has(method) && !UNRESTRICTED.has(method)
 
 /** Says what a policy makes of requests. `within`: of a server that works on a request which was let through. */
 export const methodVerdicts = (
@@ -50,8 +53,8 @@ export const methodVerdicts = (
     return pattern && { action: pattern.action, rule_id: `methods.${pattern.name}` }
   }
   const unnamed = (method: string, within: boolean): MethodVerdict => {
-    const other = PASSING.has(method) ? 'allow' : exact.get(OTHER)
-    if (other !== undefined) return { action: other, rule_id: PASSING.has(method) ? 'default' : 'methods.other' }
+    const other = UNRESTRICTED.has(method) ? 'allow' : exact.get(OTHER)
+    if (other !== undefined) return { action: other, rule_id: UNRESTRICTED.has(method) ? 'default' : 'methods.other' }
     const stops = byDefault === 'deny' && !(within && WITHIN_CALLS.has(method))
     return { action: stops ? 'deny' : 'allow', rule_id: 'default' }
   }
@@ -72,7 +75,7 @@ export const methodFaults = ({ methods = {} }: PolicyDocument): readonly PolicyF
 /** Names that are no method of MCP, and look like one. */
 export const methodLints = ({ methods = {} }: PolicyDocument): readonly Lint[] =>
   Object.keys(methods).flatMap((name): readonly Lint[] => {
-    const known = [...PASSING, ...RULED]
+    const known = [...UNRESTRICTED, ...RESTRICTABLE]
     if (name === OTHER || name.includes('*') || known.includes(name)) return []
     const message = `"${name}" is no request of MCP${suggestion(name, known)}; it is ruled as it is written`
     return [{ code: 'METHOD_UNKNOWN', path: ['methods', name], message }]

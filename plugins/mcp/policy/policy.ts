@@ -2,7 +2,7 @@ import type { Redactor } from 'guard-gateway/core'
 import type { Limits } from '../actions/limits.ts'
 import type { PinState } from '../audit/enums.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
-import type { Opinion, Verdict } from '../judge/verdict.ts'
+import type { PartialVerdict, Verdict } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
 import { type Effect, effectOf, hiddenTools, outcomesOf } from './effects.ts'
@@ -30,11 +30,11 @@ export interface Policy {
    * Judges a call; `more` are opinions of pins and plugins, `validate` is asked about arguments that a transform changed.
    * A call that the verdict lets through is counted against the limits of its rules. Rejects only where storage fails.
    */
-  judge(call: ToolCall, more: readonly Opinion[], validate?: Validate): Promise<Verdict>
+  judge(call: ToolCall, more: readonly PartialVerdict[], validate?: Validate): Promise<Verdict>
   /** What it says of a request that is no call of a tool. `within`: of a server's, while it works on a request that was let through. */
   request(method: string, within: boolean): MethodVerdict
   /** Counts a call that a person allowed; gives the opinion of a limit that is reached meanwhile. */
-  take(call: ToolCall): Promise<Opinion | undefined>
+  take(call: ToolCall): Promise<PartialVerdict | undefined>
 }
 
 /** Pairs of server and tool whose rules are cached. */

@@ -2,27 +2,27 @@ import { pointerPart } from 'guard-gateway/lib/json'
 import type { Arguments, CheckContext } from 'guard-gateway/lib/mcp-check'
 import type { Exceeded, LimitUse } from '../actions/limits.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
-import type { Opinion, RuleFinding } from '../judge/verdict.ts'
+import type { PartialVerdict, RuleFinding } from '../judge/verdict.ts'
 import { type CheckDeadline, findingsOf } from './checks.ts'
 import type { CompiledRule } from './compiled.ts'
 import { lookalike } from './lookalikes.ts'
 
 /** A rule that names the call's tool, and its opinion about the call. */
-export interface RuleOpinion {
+export interface RuleVerdict {
   readonly rule: CompiledRule
-  readonly opinion: Opinion
+  readonly opinion: PartialVerdict
 }
 
 /** The opinion of a rule about a call whose tool it names, at once where no check has to wait; undefined if its condition does not hold. */
-export const ruleOpinion = (
+export const ruleVerdict = (
   rule: CompiledRule,
   call: ToolCall,
   at: CheckContext,
   wait: CheckDeadline,
-): RuleOpinion | undefined | Promise<RuleOpinion> => {
+): RuleVerdict | undefined | Promise<RuleVerdict> => {
   const similar = lookalike(call.arguments, rule.named)
   if (similar !== undefined) {
-    const reason = `looks like the argument "${similar.like}" and is another one`
+    const reason = `looks like the argument "${similar.similar_to}" and is another one`
     return denied(rule, { rule_id: rule.id, check: 'arguments', pointer: similar.pointer, reason, certain: true })
   }
   const fault = rule.when?.(call.arguments)
@@ -59,45 +59,51 @@ const unlistedArguments = (
       reason: `is no argument that may be given; there is ${only.join(', ') || 'none'}`,
     }))
 
-const afterChecks = (rule: CompiledRule, findings: readonly RuleFinding[]): RuleOpinion => {
+const afterChecks = (rule: CompiledRule, findings: readonly RuleFinding[]): RuleVerdict => {
   const { action, on_violation = 'deny' } = rule.document
-  if (findings.length > 0) return { rule, opinion: objection(rule, on_violation, findings) }
+  if (findings.length > 0) return { rule, opinion: violation(rule, on_violation, findings) }
   // Within its limit, such a rule allows; whether it is within is asked for all rules at once.
   return { rule, opinion: { rule_id: rule.id, action: action === 'rate_limit' ? 'allow' : action } }
 }
 
-const denied = (rule: CompiledRule, finding: RuleFinding): RuleOpinion => ({
+const denied = (rule: CompiledRule, finding: RuleFinding): RuleVerdict => ({
   rule,
-  opinion: objection(rule, 'deny', [finding]),
+  opinion: violation(rule, 'deny', [finding]),
 })
 
-const objection = (rule: CompiledRule, action: Opinion['action'], findings: readonly RuleFinding[]): Opinion => {
+const violation = (
+  rule: CompiledRule,
+  action: PartialVerdict['action'],
+  findings: readonly RuleFinding[],
+): PartialVerdict => {
   const [first] = findings
   const reason = first === undefined ? undefined : `${first.pointer} ${first.reason}`.trimStart()
   return { rule_id: rule.id, action, findings, ...(reason === undefined ? {} : { reason }) }
 }
 
 /** New findings of the rules' checks in changed arguments, each of which denies. Places that had findings before do not count again. */
-export const objections = async (
-  voices: readonly RuleOpinion[],
+export const violations = async (
+  voices: readonly RuleVerdict[],
   args: Arguments,
   at: CheckContext,
   wait: CheckDeadline,
-): Promise<readonly RuleOpinion[]> => {
-  const against: RuleOpinion[] = []
+): Promise<readonly RuleVerdict[]> => {
+  const against: RuleVerdict[] = []
   for (const { rule, opinion } of voices) {
     if (wait.pace.due) await wait.pace.rest()
-    const knownPlaces = new Set(opinion.findings?.map(placeOf))
-    const findings = (await findingsOf(rule, args, at, wait)).filter((finding) => !knownPlaces.has(placeOf(finding)))
-    if (findings.length > 0) against.push({ rule, opinion: objection(rule, 'deny', findings) })
+    const knownPlaces = new Set(opinion.findings?.map(pointerText))
+    const findings = (await findingsOf(rule, args, at, wait)).filter(
+      (finding) => !knownPlaces.has(pointerText(finding)),
+    )
+    if (findings.length > 0) against.push({ rule, opinion: violation(rule, 'deny', findings) })
   }
   return against
 }
 
-const placeOf = ({ check, pointer }: RuleFinding): string => `${check} ${pointer}`
+const pointerText = ({ check, pointer }: RuleFinding): string => `${check} ${pointer}`
 
 /** Limits that the call uses, of rules that allow it. */
-export const limitUses = (voices: readonly RuleOpinion[], call: ToolCall): readonly LimitUse[] =>
+export const limitUses = (voices: readonly RuleVerdict[], call: ToolCall): readonly LimitUse[] =>
   voices.flatMap(({ rule: { id, limit }, opinion: { action } }): readonly LimitUse[] => {
     if (limit === undefined || action !== 'allow') return []
     const { calls, per_ms, key: kind } = limit
@@ -110,7 +116,7 @@ const keyOf = (kind: LimitUse['kind'], { session_id, server_id, tool }: ToolCall
 }
 
 /** The opinion of a rule whose limit is reached. */
-export const overLimit = (voice: RuleOpinion, { wait_ms }: Exceeded): RuleOpinion => ({
+export const overLimit = (voice: RuleVerdict, { wait_ms }: Exceeded): RuleVerdict => ({
   rule: voice.rule,
   opinion: {
     rule_id: voice.rule.id,

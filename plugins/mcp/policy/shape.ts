@@ -6,7 +6,7 @@ import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 export const shapeFaults = (errors: readonly ErrorObject[]): readonly PolicyFault[] => {
   const told = errors.filter((error) => !follows(error)).map(shapeFault)
   const meant = new Set(
-    told.flatMap(({ path, message }) => wordsMeant(message).map((word) => JSON.stringify([path, word]))),
+    told.flatMap(({ path, message }) => suggestions(message).map((word) => JSON.stringify([path, word]))),
   )
   const merging = new Set(told.filter(({ message }) => message === MERGE_KEY).map(({ path }) => JSON.stringify(path)))
   const isMeant = ({ path, message }: PolicyFault): boolean => {
@@ -17,7 +17,7 @@ export const shapeFaults = (errors: readonly ErrorObject[]): readonly PolicyFaul
   return told.filter((fault) => !isMeant(fault))
 }
 
-const wordsMeant = (message: string): string[] =>
+const suggestions = (message: string): string[] =>
   message.startsWith('unknown key')
     ? [...message.matchAll(/did you mean "([^"]*)"/g)].map((match) => match[1] ?? '')
     : []

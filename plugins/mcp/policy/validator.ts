@@ -4,14 +4,14 @@ import { type McpCheck, mcpCheckKind } from 'guard-gateway/lib/mcp-check'
 import { policySchema } from './schema.ts'
 
 /** Keys and values up to which a policy is told all that is wrong with it at once: the work grows with the square of the faults. */
-export const TOLD_PARTS = 5_000
+export const MAX_REPORTED = 5_000
 
-interface Known {
+interface CachedValidator {
   readonly checks: readonly McpCheck[]
   readonly all?: ValidateFunction
   readonly first?: ValidateFunction
 }
-let known: Known | undefined
+let known: CachedValidator | undefined
 
 /** The schema follows the registered checks, which gateways of one process mostly have in common, and compiling it takes longer than everything else here. */
 const validatorFor = async (gateway: Gateway, kind: 'all' | 'first'): Promise<ValidateFunction> => {
@@ -40,7 +40,7 @@ const validatorFor = async (gateway: Gateway, kind: 'all' | 'first'): Promise<Va
 
 /** What the schema has against a policy: everything, or of a large one the first thing. */
 export const schemaErrors = async (value: unknown, gateway: Gateway): Promise<readonly ErrorObject[]> => {
-  const validate = await validatorFor(gateway, hasMoreParts(value, TOLD_PARTS) ? 'first' : 'all')
+  const validate = await validatorFor(gateway, hasMoreParts(value, MAX_REPORTED) ? 'first' : 'all')
   return validate(value) ? [] : (validate.errors ?? [])
 }
 

@@ -55,11 +55,11 @@ const branchOf = ({ schemaPath, instancePath }: ErrorObject, choice: ErrorObject
 }
 
 /** Faults that are told of one call; more would be no help. */
-const MAX_TOLD = 20
+const MAX_REPORTED = 20
 
 /** Faults as the end of a sentence: `/path must be string; /mode must be equal to one of the allowed values`. */
 export const faultsText = (faults: readonly SchemaError[]): string => {
-  const told = faults.slice(0, MAX_TOLD).map(({ pointer, message }) => `${pointer} ${message}`.trim())
+  const told = faults.slice(0, MAX_REPORTED).map(({ pointer, message }) => `${pointer} ${message}`.trim())
   const more = faults.length - told.length
   return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }

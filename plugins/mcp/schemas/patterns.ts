@@ -42,7 +42,7 @@ export const patternMaker = (engine: typeof RE2JS, fuel: Fuel, skipped: string[]
       size += patternSize(pattern)
       if (size > MAX_SIZE) throw new RangeError('too large')
       const compiled = linearPattern(engine, pattern)
-      const test = compiled.programSize() > MANY_STEPS ? timed(compiled, fuel) : paid(compiled, fuel)
+      const test = compiled.programSize() > MANY_STEPS ? timed(compiled, fuel) : charged(compiled, fuel)
       return { test, toString: own }
     } catch {
       skipped.push(pattern)
@@ -51,7 +51,7 @@ export const patternMaker = (engine: typeof RE2JS, fuel: Fuel, skipped: string[]
   }
 }
 
-const paid =
+const charged =
   (pattern: RE2JS, fuel: Fuel) =>
   (text: string): boolean => {
     burn(fuel, 1 + text.length / PER_UNIT)

@@ -21,7 +21,7 @@ export const pump = async (
   resumable = false,
 ): Promise<void> => {
   const leave = session.use()
-  const gone = leaves(response, () => resumable, stop)
+  const gone = clientCloses(response, () => resumable, stop)
   try {
     for await (const out of events) {
       resumable ||= out.resumable === true
@@ -39,7 +39,7 @@ export const pump = async (
  * What happens when the client closes its connection: a stream that can be taken up again is let go,
  * any other is read to its end, so that the tool ends as it would and its outcome is known.
  */
-const leaves = (response: ServerResponse, resumable: () => boolean, stop: () => void) => {
+const clientCloses = (response: ServerResponse, resumable: () => boolean, stop: () => void) => {
   let timer: NodeJS.Timeout | undefined
   const { promise: left, resolve } = Promise.withResolvers<void>()
   const onClose = () => {

@@ -19,7 +19,7 @@ import { ownerOf, sessionInfo } from './session-info.ts'
 const ONE_WRITE = 16_384
 const EMPTY = Buffer.alloc(0)
 const EVENT_STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const
-const PASSED = ['user-agent', 'accept-language', 'traceparent', 'tracestate'] as const
+const PASSED_HEADERS = ['user-agent', 'accept-language', 'traceparent', 'tracestate'] as const
 
 /** One request of the transport, whose caller, server, verb and media types are fine. */
 export class Exchange {
@@ -202,7 +202,7 @@ export class Exchange {
 
   #passedHeaders(): PassedHeaders {
     const passed: Record<string, string> = {}
-    for (const name of PASSED) {
+    for (const name of PASSED_HEADERS) {
       const value = this.#request.headers[name]
       if (typeof value === 'string' && !this.#mcp.gateway.secrets.holds(value)) passed[name] = value
     }

@@ -27,7 +27,7 @@ export const running = (session: TestSession, message: Message, exchange: Exchan
       if (!session.can(capability)) throw new Failure(-32600, `The client does not have the capability ${capability}.`)
       return session.ask(method, params, exchange, signal)
     },
-    letGo: () => exchange.letGo(),
+    letGo: () => exchange.release(),
   }
 }
 

@@ -14,7 +14,7 @@ export const inProcess: McpTransport = {
   },
 }
 
-const nowhere: Exchange = { send: () => {}, letGo: () => {}, drop: () => {} }
+const nowhere: Exchange = { send: () => {}, release: () => {}, drop: () => {} }
 
 class InProcessLink implements McpLink {
   readonly lost: Promise<Lost>
@@ -41,7 +41,7 @@ class InProcessLink implements McpLink {
         events.write(eventOf(json))
         if (last) events.end()
       },
-      letGo: () => {},
+      release: () => {},
       drop: () => void events.end(),
     })
     return { form: 'sse', events, stop: () => void events.destroy() }

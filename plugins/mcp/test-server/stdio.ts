@@ -18,7 +18,7 @@ export const serveStdio = async (server: TestServer, client: StdioClient): Promi
   const session = new TestSession(server)
   const noise = server.misbehave === 'noise' ? NOISE : ''
   const send = (json: string) => void client.out.write(`${noise}${json}\n`)
-  const exchange: Exchange = { send, letGo: () => {}, drop: () => client.gone() }
+  const exchange: Exchange = { send, release: () => {}, drop: () => client.gone() }
   for await (const line of createInterface({ input: client.in })) {
     const message = readMessage(line)
     if (message === undefined) send(failure(null, new Failure(-32700, 'This is no message.')))

@@ -13,7 +13,7 @@ export const listedToolLints = (
 ): readonly Lint[] => {
   const meant = tools.filter(({ server_id, name }) => namesTool(rule, server_id, name))
   return [
-    ...(isOfSeen(rule, tools) ? notSeen(rule, meant) : []),
+    ...(isOfListed(rule, tools) ? notListed(rule, meant) : []),
     ...notInSchema(rule, meant),
     ...unknownNames(rule, meant),
     ...uncheckedLints(rule, meant, ({ server_id, name }) => rules.filter((one) => namesTool(one, server_id, name))),
@@ -30,7 +30,7 @@ const namesTool = (rule: CompiledRule, server_id: string | undefined, tool: stri
     ? (rule.document.servers ?? ['']).some((server) => rule.names(server, tool))
     : rule.names(server_id, tool)
 
-const notSeen = ({ document: { id, tools }, index }: CompiledRule, meant: readonly ListedTool[]): readonly Lint[] =>
+const notListed = ({ document: { id, tools }, index }: CompiledRule, meant: readonly ListedTool[]): readonly Lint[] =>
   tools.flatMap((tool, at): readonly Lint[] =>
     tool.includes('*') || meant.some(({ name }) => name === tool)
       ? []

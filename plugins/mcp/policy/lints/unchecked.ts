@@ -20,7 +20,7 @@ export const uncheckedLints = (
   if (isBare && document.action !== 'allow') return []
   return meant.flatMap((tool): readonly Lint[] => {
     const rules = [rule, ...others(tool).filter((other) => other !== rule && alwaysObjects(other))]
-    const open = powerfulArguments(tool.inputSchema).filter((pointer) => !rules.some((one) => looksAt(one, pointer)))
+    const open = powerfulArguments(tool.inputSchema).filter((pointer) => !rules.some((one) => isChecked(one, pointer)))
     if (open.length === 0) return []
     if (isBare) {
       const names = open.map((pointer) => pointer.slice(1)).join(', ')
@@ -39,7 +39,7 @@ export const uncheckedLints = (
 const alwaysObjects = ({ document: { when, on_violation = 'deny' } }: CompiledRule): boolean =>
   when === undefined && on_violation !== 'shadow_deny'
 
-const looksAt = ({ document }: CompiledRule, pointer: string): boolean => {
+const isChecked = ({ document }: CompiledRule, pointer: string): boolean => {
   const [name = ''] = pointerKeys(pointer)
   if (document.only !== undefined && !document.only.includes(name)) return true
   return (

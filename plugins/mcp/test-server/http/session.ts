@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Exchange } from '../exchange.ts'
 import type { TestServer } from '../server.ts'
 import { TestSession } from '../session.ts'
-import { KeptStream } from './streams.ts'
+import { ResumableStream } from './streams.ts'
 
 const NOISE = ': noise\n\nevent: noise\ndata: this is no message\n\n'
 const ASIDE = 'aside'
@@ -10,7 +10,7 @@ const ASIDE = 'aside'
 /** One client over HTTP, with its streams by name. */
 export class HttpSession {
   readonly session: TestSession
-  readonly #streams = new Map<string, KeptStream>()
+  readonly #streams = new Map<string, ResumableStream>()
   #opened = 0
 
   constructor(server: TestServer) {
@@ -19,8 +19,8 @@ export class HttpSession {
 
   /** The way back for one request: JSON if the answer comes first, else a stream; lists of tools always come as a stream. */
   exchange(response: ServerResponse, method: string | undefined): Exchange {
-    let stream: KeptStream | undefined
-    const streamed = (): KeptStream => {
+    let stream: ResumableStream | undefined
+    const streamed = (): ResumableStream => {
       if (stream === undefined) {
         stream = this.#stream(`call${++this.#opened}`)
         stream.open(response, -1)
@@ -40,7 +40,7 @@ export class HttpSession {
         way.send(json)
         if (last) way.end()
       },
-      letGo: () => streamed().letGo(),
+      release: () => streamed().letGo(),
       drop: () => void response.destroy(),
     }
   }
@@ -62,8 +62,8 @@ export class HttpSession {
     for (const stream of this.#streams.values()) stream.end()
   }
 
-  #stream(name: string): KeptStream {
-    const stream = new KeptStream(name)
+  #stream(name: string): ResumableStream {
+    const stream = new ResumableStream(name)
     this.#streams.set(name, stream)
     return stream
   }

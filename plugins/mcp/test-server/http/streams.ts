@@ -4,7 +4,7 @@ import { messageEvent } from 'guard-gateway/lib/sse'
 const RETRY_MS = 100
 
 /** A stream of events that can be taken up again: every event is kept, with its number. */
-export class KeptStream {
+export class ResumableStream {
   readonly name: string
   readonly #events: string[] = []
   #response: ServerResponse | undefined

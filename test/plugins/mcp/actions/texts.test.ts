@@ -7,9 +7,9 @@ import {
   limitResult,
   refusedResult,
 } from '../../../../plugins/mcp/actions/texts.ts'
-import type { Opinion, Verdict } from '../../../../plugins/mcp/judge/verdict.ts'
+import type { PartialVerdict, Verdict } from '../../../../plugins/mcp/judge/verdict.ts'
 
-const verdict = (action: Verdict['action'], ...winners: readonly Opinion[]): Verdict => ({
+const verdict = (action: Verdict['action'], ...winners: readonly PartialVerdict[]): Verdict => ({
   action,
   mode: 'enforce',
   winners,
@@ -24,7 +24,7 @@ const refused = (...given: Parameters<typeof refusedResult>): string => {
 
 describe('what the client reads of a call that was not forwarded', () => {
   it('a question, with the id in text and structure', () => {
-    const winners: readonly Opinion[] = [
+    const winners: readonly PartialVerdict[] = [
       { rule_id: 'a', action: 'confirm', message: 'Writes a.txt' },
       { rule_id: 'b', action: 'confirm' },
     ]
@@ -53,7 +53,7 @@ describe('what the client reads of a call that was not forwarded', () => {
     )
   })
   it('a limit, with when to come again', () => {
-    const opinion: Opinion = {
+    const opinion: PartialVerdict = {
       rule_id: 'budget',
       action: 'rate_limit',
       limit: { text: '10 calls per 60s', retry_after_seconds: 23 },
@@ -63,7 +63,7 @@ describe('what the client reads of a call that was not forwarded', () => {
     assert.equal(limitResult(opinion).content[0].text, text)
   })
   it('a changed or new definition', () => {
-    const pin: Opinion = { rule_id: 'pin', action: 'deny' }
+    const pin: PartialVerdict = { rule_id: 'pin', action: 'deny' }
     assert.equal(
       refused('x', verdict('deny', pin), 'changed'),
       "The definition of 'x' changed since it was trusted. A person must review it.",

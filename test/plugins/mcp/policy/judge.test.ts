@@ -7,7 +7,7 @@ import { foundation } from 'guard-gateway/presets/foundation'
 import { Type } from 'typebox'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
 import type { ToolCall } from '../../../../plugins/mcp/judge/tool-call.ts'
-import type { Opinion, Verdict } from '../../../../plugins/mcp/judge/verdict.ts'
+import type { PartialVerdict, Verdict } from '../../../../plugins/mcp/judge/verdict.ts'
 import { fakeClock } from '../../../kit/clock.ts'
 import { aCall, openGateway, policyOf } from './kit.ts'
 
@@ -70,7 +70,7 @@ describe('judging a call', () => {
   const judged = async (
     rules: readonly object[],
     call: ToolCall,
-    { more = [], ...rest }: { readonly more?: readonly Opinion[]; readonly [key: string]: unknown } = {},
+    { more = [], ...rest }: { readonly more?: readonly PartialVerdict[]; readonly [key: string]: unknown } = {},
   ): Promise<Verdict> => (await policyOf(gateway, rules, rest)).judge(call, more)
   const winners = async (...given: Parameters<typeof judged>): Promise<string> => {
     const { action, winners: won } = await judged(...given)
@@ -106,11 +106,11 @@ describe('judging a call', () => {
       ])
       assert.equal((await asking.judge(aCall('t'), [])).action, 'allow')
       assert.equal((await asking.judge(aCall('t', { ask: 1 }), [])).action, 'rate_limit')
-      const denying: Opinion = { rule_id: 'pin', action: 'deny' }
+      const denying: PartialVerdict = { rule_id: 'pin', action: 'deny' }
       assert.equal((await asking.judge(aCall('t'), [denying])).action, 'deny')
     })
     it('an opinion from outside makes a verdict stricter and never weaker', async () => {
-      const pin: Opinion = { rule_id: 'pin', action: 'confirm' }
+      const pin: PartialVerdict = { rule_id: 'pin', action: 'confirm' }
       assert.equal(await winners([rule('a', 'allow')], aCall('t'), { more: [pin] }), 'confirm pin')
       assert.equal(await winners([rule('d', 'deny')], aCall('t'), { more: [pin] }), 'deny d')
       assert.equal(await winners([rule('c', 'confirm')], aCall('t'), { more: [pin] }), 'confirm c pin')

@@ -4,7 +4,7 @@ import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { documentSize } from '../../../../plugins/mcp/policy/document-size.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
-import { hasMoreParts, schemaErrors, TOLD_PARTS } from '../../../../plugins/mcp/policy/validator.ts'
+import { hasMoreParts, MAX_REPORTED, schemaErrors } from '../../../../plugins/mcp/policy/validator.ts'
 
 const gateway = new Gateway().use(...foundation())
 
@@ -12,7 +12,7 @@ describe('a policy that is wrong in thousands of places', () => {
   it('is told everything while it is small, and the first thing else: no more errors are made than told', async () => {
     const wrong = (count: number) => ({ version: 1, rules: new Array(count).fill(1) })
     assert.equal((await schemaErrors(wrong(1000), gateway)).length, 1000)
-    for (const count of [TOLD_PARTS, 500_000]) assert.equal((await schemaErrors(wrong(count), gateway)).length, 1)
+    for (const count of [MAX_REPORTED, 500_000]) assert.equal((await schemaErrors(wrong(count), gateway)).length, 1)
     const keys = {
       version: 1,
       rules: [],
@@ -26,7 +26,7 @@ describe('a policy that is wrong in thousands of places', () => {
   })
   it('may be valid, whatever its size', async () => {
     const rules = Array.from({ length: 1000 }, (_, n) => ({ id: `r${n}`, tools: [`t${n}`, 'x', 'y'], action: 'allow' }))
-    assert.ok(hasMoreParts(rules, TOLD_PARTS))
+    assert.ok(hasMoreParts(rules, MAX_REPORTED))
     assert.deepEqual(await schemaErrors({ version: 1, rules }, gateway), [])
   })
   it('is counted no further than it has to be', () => {
@@ -62,8 +62,8 @@ describe('a policy that is wrong in thousands of places', () => {
       return turns
     }
     const listOf = (count: number) => ({ version: 1, rules: new Array(count).fill(1) })
-    await turnsOf(listOf(TOLD_PARTS))
+    await turnsOf(listOf(MAX_REPORTED))
     assert.equal(await turnsOf(listOf(2)), 0)
-    assert.equal(await turnsOf(listOf(TOLD_PARTS)), 1)
+    assert.equal(await turnsOf(listOf(MAX_REPORTED)), 1)
   })
 })

@@ -8,7 +8,7 @@ import { TestSession } from '../../../../plugins/mcp/test-server/session.ts'
 const open = () => {
   const session = new TestSession(new TestServer())
   const sent: string[] = []
-  const exchange = { send: (json: string) => void sent.push(json), letGo: () => {}, drop: () => {} }
+  const exchange = { send: (json: string) => void sent.push(json), release: () => {}, drop: () => {} }
   const take = (message: object): Promise<void> => {
     const read = readMessage(JSON.stringify({ jsonrpc: '2.0', ...message }))
     assert.ok(read)
