@@ -4,14 +4,17 @@ import { type BenchOptions, isChosen, readOptions, usage } from './options.ts'
 type Say = (text: string) => void
 
 /** What a suite found: a part of the JSON, the same as text, and what makes the run fail. */
-interface Told {
+interface BenchOutput {
   readonly json: Readonly<Record<string, unknown>>
   readonly text: string
   readonly failures: readonly string[]
 }
 
 /** Suites load when they run: the ones that measure speed need more packages than the gateway. */
-const parts: readonly { readonly of: BenchOptions['suites']; run(options: BenchOptions, err: Say): Promise<Told> }[] = [
+const parts: readonly {
+  readonly of: BenchOptions['suites']
+  run(options: BenchOptions, err: Say): Promise<BenchOutput>
+}[] = [
   {
     of: ['throughput'],
     async run(options) {

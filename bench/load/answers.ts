@@ -1,4 +1,4 @@
-import type { Answer, Ask, Asks, Question } from './asks.ts'
+import type { Answer, Ask, ChildMessages, Question } from './child-messages.ts'
 
 type Handler = (input: never) => unknown
 
@@ -7,7 +7,7 @@ const handlers = new Map<string, Handler>()
 /** Lets this process answer a question of its parent; what the handler throws is the answer's error. */
 export const answer = <K extends Ask>(
   ask: K,
-  handler: (input: Asks[K][0]) => Asks[K][1] | Promise<Asks[K][1]>,
+  handler: (input: ChildMessages[K][0]) => ChildMessages[K][1] | Promise<ChildMessages[K][1]>,
 ): void => {
   if (handlers.size === 0) process.on('message', (question) => void reply(question as Question))
   handlers.set(ask, handler)

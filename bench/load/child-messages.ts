@@ -4,7 +4,7 @@ import type { Profile, ProfileOptions } from './profile.ts'
 import type { Plan } from './provider.ts'
 
 /** What the parent asks its processes: input and answer by name. */
-export interface Asks {
+export interface ChildMessages {
   /** A proxy or provider begins to listen; resolves to its port. `upstream` is the provider's port. */
   listen: readonly [input: { readonly upstream: number }, answer: number]
   plan: readonly [input: Plan, answer: true]
@@ -17,7 +17,7 @@ export interface Asks {
   close: readonly [input: CloseOptions, answer: true]
 }
 
-export type Ask = keyof Asks
+export type Ask = keyof ChildMessages
 
 /** One question on its way to a process. */
 export interface Question {

@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { programEnv, programFile, programFlags } from '../programs.ts'
-import type { Answer, Ask, Asks } from './asks.ts'
+import type { Answer, Ask, ChildMessages } from './child-messages.ts'
 
 const STOP_LIMIT_MS = 15_000
 const measure = programFile('bench/load/measure')
 
-interface Waiting {
+interface PendingAnswer {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -15,7 +15,7 @@ interface Waiting {
 export class Child {
   readonly name: string
   readonly #process: ChildProcess
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingAnswer>()
   readonly #exited: Promise<unknown>
   #said = ''
   #asked = 0
@@ -53,10 +53,10 @@ export class Child {
     return printed()
   }
 
-  ask<K extends Ask>(ask: K, input: Asks[K][0]): Promise<Asks[K][1]> {
+  ask<K extends Ask>(ask: K, input: ChildMessages[K][0]): Promise<ChildMessages[K][1]> {
     const id = ++this.#asked
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: (value) => resolve(value as Asks[K][1]), reject })
+      this.#waiting.set(id, { resolve: (value) => resolve(value as ChildMessages[K][1]), reject })
       this.#process.send({ id, ask, input })
     })
   }

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net'
-import { ReplyReader, type SeenReply } from './reply-reader.ts'
+import { type ParsedReply, ReplyReader } from './reply-reader.ts'
 import type { Outgoing, Speaker } from './speaker.ts'
 
 /** What waits for a reply. */
-interface Waiting {
-  readonly resolve: (reply: SeenReply) => void
+interface PendingReply {
+  readonly resolve: (reply: ParsedReply) => void
   readonly reject: (error: Error) => void
 }
 
@@ -13,7 +13,7 @@ export class Connection {
   readonly #socket: Socket
   readonly #speaker: Speaker
   readonly #reader = new ReplyReader()
-  #waiting: Waiting | undefined
+  #waiting: PendingReply | undefined
   #broken: Error | undefined
 
   private constructor(socket: Socket, speaker: Speaker) {
@@ -36,7 +36,7 @@ export class Connection {
   }
 
   /** Sends the speaker's next request; resolves with its reply, rejects if the connection breaks before it is whole. */
-  exchange(): Promise<SeenReply> {
+  exchange(): Promise<ParsedReply> {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken)
       this.#waiting = { resolve, reject }

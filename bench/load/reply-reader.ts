@@ -2,7 +2,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const LF = 0x0a
 
 /** A reply as far as the bench looks at it. */
-export interface SeenReply {
+export interface ParsedReply {
   readonly status: number
   /** Bytes of the body without transfer coding. */
   readonly bytes: number
@@ -24,7 +24,7 @@ export class ReplyReader {
   #line = ''
 
   /** The reply, once its last byte has come. */
-  push(chunk: Buffer): SeenReply | undefined {
+  push(chunk: Buffer): ParsedReply | undefined {
     let at = 0
     while (at < chunk.length) {
       at = this.#step(chunk, at)
@@ -92,7 +92,7 @@ export class ReplyReader {
     this.#state = this.#chunked ? 'size' : 'data'
   }
 
-  #finish(): SeenReply {
+  #finish(): ParsedReply {
     this.#state = 'head'
     return { status: this.#status, bytes: this.#bytes, decision: this.#decision }
   }

@@ -1,6 +1,6 @@
-import type { SeenReply } from './reply-reader.ts'
+import type { ParsedReply } from './reply-reader.ts'
 
-const ERRORS_KEPT = 5
+const MAX_ERRORS = 5
 
 /** What came of the requests of a run. */
 export interface Counted {
@@ -29,7 +29,7 @@ export class Tally {
     this.#bytes = bytes
   }
 
-  replied({ status, bytes, decision }: SeenReply, ms: number): void {
+  replied({ status, bytes, decision }: ParsedReply, ms: number): void {
     this.#latencies.push(ms)
     if (decision !== '') this.#decisions[decision] = (this.#decisions[decision] ?? 0) + 1
     if (status !== 200 || bytes !== this.#bytes)
@@ -38,7 +38,7 @@ export class Tally {
 
   failed(why: string): void {
     this.#failed++
-    if (this.#errors.length < ERRORS_KEPT) this.#errors.push(why)
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push(why)
   }
 
   counted(requests: number): Counted {

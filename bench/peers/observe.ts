@@ -1,6 +1,6 @@
 import type { Case } from '../quality/case.ts'
 import type { Observation, RunFacts } from '../quality/observation.ts'
-import { type Judged, observationOf, type Seen, unseen } from '../quality/observed.ts'
+import { initialState, type Judged, observationOf, type SubjectState } from '../quality/observed.ts'
 import type { Peer } from './peer.ts'
 
 /** How peers did on a case, turn by turn. A turn i, counted from 0, is the history of request i + 2: one that is stopped after it sends none. */
@@ -10,8 +10,8 @@ export const observePeers = (one: Case, peers: readonly Peer[], facts: RunFacts)
   return peers.map((peer) => observationOf(one, judged(peer), seenBy(peer, one), played, facts))
 }
 
-const seenBy = (peer: Peer, { turns }: Case): Seen => {
-  const seen = unseen()
+const seenBy = (peer: Peer, { turns }: Case): SubjectState => {
+  const seen = initialState()
   const say = peer.watch()
   // the last turn has no request behind it
   for (const [index, turn] of (turns ?? []).slice(0, -1).entries()) {

@@ -1,9 +1,9 @@
-import { type Ask, type Case, type Evidence, inputOf, letters, tokensOf } from './case.ts'
+import { type Case, type CaseRequest, type Evidence, inputOf, letters, tokensOf } from './case.ts'
 import { hasText, type Step, type StepResult, type Trajectory } from './trajectory.ts'
 import { wasteFrom, wasteOf } from './waste.ts'
 
 /** How much of a result collections keep as text. */
-const TEXT_KEPT = 400
+const MAX_TEXT_CHARS = 400
 const MAX_TOKENS = 4096
 
 /** A run as a case: request k is sent after k - 1 turns and carries all of them. Where a made loop begins is known exactly. */
@@ -23,10 +23,10 @@ export const caseOf = (suite: Case['suite'], trajectory: Trajectory, collection:
   holds: new Set<Evidence>(hasText(trajectory) ? ['turns', 'result text'] : ['turns']),
   turns: trajectory.steps,
   tokens: () => requestTokens(trajectory),
-  asks: () => asksOf(trajectory),
+  asks: () => requestsOf(trajectory),
 })
 
-function* asksOf(trajectory: Trajectory): Iterable<Ask> {
+function* requestsOf(trajectory: Trajectory): Iterable<CaseRequest> {
   const tokens = requestTokens(trajectory)
   let body = opening(trajectory)
   for (const [number, step] of trajectory.steps.entries()) {
@@ -88,5 +88,5 @@ const contentOf = ({ text, hash, masked_hash, chars, error, empty }: StepResult)
   if (empty) return ''
   const rest = letters((error ? masked_hash : undefined) ?? hash ?? '')
   if (text === undefined) return rest
-  return chars > TEXT_KEPT && chars > text.length && rest !== '' ? `${text}\n${rest}` : text
+  return chars > MAX_TEXT_CHARS && chars > text.length && rest !== '' ? `${text}\n${rest}` : text
 }

@@ -2,7 +2,7 @@ import type { Step, StepCall } from './trajectory.ts'
 import type { Waste } from './waste.ts'
 
 /** One request of a case as a client would send it, and how its reply ended. */
-export interface Ask {
+export interface CaseRequest {
   /** A Messages body. */
   readonly body: Buffer
   /** Of request and reply. */
@@ -38,7 +38,7 @@ export interface Case {
   readonly turns: readonly Step[] | null
   /** What each request takes. */
   tokens(): readonly number[]
-  asks(): Iterable<Ask>
+  asks(): Iterable<CaseRequest>
 }
 
 /** Whether a collection does not show what is needed to judge the case. */

@@ -5,12 +5,12 @@ import { callOf, NOON } from '../kit.ts'
 import type { Case } from './case.ts'
 import type { Judge } from './judge.ts'
 import type { Observation, RunFacts } from './observation.ts'
-import { isStop, observationOf, type Seen, unseen } from './observed.ts'
+import { initialState, isStop, observationOf, type SubjectState } from './observed.ts'
 import { sessionAt } from './session.ts'
 import type { Subject } from './subjects.ts'
 
 const SECOND = 1000
-const ROWS_KEPT = 64
+const MAX_ROWS = 64
 
 /** A subject under watch; its rules go by `prefix` and their own id. */
 export interface Watched {
@@ -21,7 +21,7 @@ export interface Watched {
 }
 
 /** The same, and the rules that have steered the run in hand. */
-type Watching = Seen & { readonly steered: Set<string> }
+type Watching = SubjectState & { readonly steered: Set<string> }
 
 /** What a case was like, whoever watched. */
 interface Played {
@@ -56,7 +56,7 @@ export const observe = async (
   judge: Judge,
   facts: RunFacts,
 ): Promise<readonly Observation[]> => {
-  const seen = watched.map((): Watching => ({ ...unseen(), steered: new Set() }))
+  const seen = watched.map((): Watching => ({ ...initialState(), steered: new Set() }))
   const played = await play(one, judge, (step, matches) => {
     for (const [place, of] of watched.entries()) {
       const mine = seen[place]
@@ -66,7 +66,7 @@ export const observe = async (
   return watched.map(({ subject }, place) => {
     const memoized = judge.memoized(new Set(subject.rules.map(({ rule_type }) => rule_type)))
     const state_bytes = played.row_bytes + memoized
-    return observationOf(one, subject, seen[place] ?? unseen(), { ...played, state_bytes }, facts)
+    return observationOf(one, subject, seen[place] ?? initialState(), { ...played, state_bytes }, facts)
   })
 }
 
@@ -92,7 +92,7 @@ const play = async (
     await judge.settle(call, decision, ask)
     session.open--
   }
-  return { tokens, bytes, row_bytes: serialize(rows.slice(-ROWS_KEPT)).length }
+  return { tokens, bytes, row_bytes: serialize(rows.slice(-MAX_ROWS)).length }
 }
 
 const note = (

@@ -7,7 +7,7 @@ import { verdictOf } from './verdict.ts'
 export type Judged = Observation['detector'] & { readonly needs: readonly Evidence[] }
 
 /** What a case showed of one subject. */
-export interface Seen {
+export interface SubjectState {
   alarm: Alarm | null
   matches: number
   /** Nanoseconds a request; none where nothing was measured. */
@@ -31,13 +31,19 @@ export interface Played {
   readonly state_bytes: number | null
 }
 
-export const unseen = (): Seen => ({ alarm: null, matches: 0, took: [] })
+export const initialState = (): SubjectState => ({ alarm: null, matches: 0, took: [] })
 
 /** How a subject did on a case. */
-export const observationOf = (one: Case, subject: Judged, seen: Seen, played: Played, facts: RunFacts): Observation => {
+export const observationOf = (
+  one: Case,
+  subject: Judged,
+  seen: SubjectState,
+  played: Played,
+  facts: RunFacts,
+): Observation => {
   const { id, kind, version, rule_type, params } = subject
   const missing = missingIn(one, subject.needs)
-  const { alarm, matches, took } = missing ? unseen() : seen
+  const { alarm, matches, took } = missing ? initialState() : seen
   return {
     ...facts,
     detector: { id, kind, version, rule_type, params },
@@ -54,7 +60,7 @@ export const observationOf = (one: Case, subject: Judged, seen: Seen, played: Pl
     expected: null,
     loop_start_step: one.loop_start_step,
     resolved: one.resolved,
-    ...said(alarm),
+    ...replyTextOf(alarm),
     matches,
     ...verdictOf(one, alarm?.step ?? null, missing),
     ...savingsOf(one, played.tokens, alarm?.step ?? null, facts.usd_per_million_tokens),
@@ -66,7 +72,7 @@ export const observationOf = (one: Case, subject: Judged, seen: Seen, played: Pl
   }
 }
 
-const said = (alarm: Alarm | null): Pick<Observation, 'decision' | 'reason' | 'rule_id'> => {
+const replyTextOf = (alarm: Alarm | null): Pick<Observation, 'decision' | 'reason' | 'rule_id'> => {
   if (alarm === null) return { decision: 'allow', reason: null, rule_id: null }
   const { action, code, rule_id } = alarm
   return { decision: isStop(action) ? 'block' : 'shadow_flag', reason: code, rule_id }

@@ -63,13 +63,13 @@ export const savingsOf = (one: Case, tokens: readonly number[], step: number | n
 }
 
 const wasteFields = (one: Case, tokens: readonly number[], step: number | null, price: number): WasteFields => ({
-  ...spentInVain(one, tokens, step, price),
+  ...wastedSpending(one, tokens, step, price),
   ...cutOff(one, tokens, step, price),
 })
 
-type Spent = Omit<WasteFields, keyof typeof lost>
+type Spending = Omit<WasteFields, keyof typeof lost>
 
-const spentInVain = ({ waste }: Case, tokens: readonly number[], step: number | null, price: number): Spent => {
+const wastedSpending = ({ waste }: Case, tokens: readonly number[], step: number | null, price: number): Spending => {
   if (waste === null) return noWaste
   const { first_stale_step, waste_start_step } = waste
   const wasted = tokens.slice(waste_start_step - 1)

@@ -9,7 +9,7 @@ const WITHIN = 6
 const changes = /edit|write|create|insert|replace|patch|apply|update|delete|remove|append/i
 
 /** A call as the rule compares it; null where there is nothing to compare. */
-interface Seen {
+interface CallOutcome {
   readonly tool: string
   readonly key: string
   readonly result: string | null
@@ -38,7 +38,7 @@ export const firstLoop = (stale: readonly boolean[]): { readonly first: number; 
   return null
 }
 
-const seenIn = ({ calls, results }: Step): Seen[] =>
+const seenIn = ({ calls, results }: Step): CallOutcome[] =>
   calls.map(([tool, args], place) => ({
     tool,
     key: `${tool} ${JSON.stringify(args)}`,
@@ -54,14 +54,14 @@ const errorOf = (result: StepResult | undefined): string | null => {
   return result.masked_hash ?? result.text?.replace(/\d+/g, '#') ?? result.hash ?? null
 }
 
-const isRepeated = ({ key, result }: Seen, turns: readonly Seen[][], at: number): boolean =>
+const isRepeated = ({ key, result }: CallOutcome, turns: readonly CallOutcome[][], at: number): boolean =>
   result !== null &&
   turns
     .slice(Math.max(0, at - TURNS_BACK), at)
     .some((calls) => calls.some((one) => one.key === key && one.result === result))
 
-const failsAgain = ({ tool, error }: Seen, turns: readonly Seen[][], at: number): boolean =>
+const failsAgain = ({ tool, error }: CallOutcome, turns: readonly CallOutcome[][], at: number): boolean =>
   error !== null && (turns[at - 1] ?? []).some((one) => one.tool === tool && one.error === error)
 
-const changesAgain = ({ tool, key }: Seen, turns: readonly Seen[][], at: number): boolean =>
+const changesAgain = ({ tool, key }: CallOutcome, turns: readonly CallOutcome[][], at: number): boolean =>
   changes.test(tool) && [1, 2].every((back) => (turns[at - back] ?? []).some((one) => one.key === key))

@@ -26,14 +26,14 @@ export interface Subjects {
 }
 
 /** What to measure: detectors by id or file, sets of rules by name or file, peers by id; every detector, shipped set and peer if none is named. */
-export interface Wanted {
+export interface SubjectSelection {
   readonly detectors: readonly string[]
   readonly presets: readonly string[]
   readonly peers?: readonly string[]
 }
 
 /** Finds what was asked for; throws a TypeError that names what there is. */
-export const findSubjects = async (wanted: Wanted, cwd: string): Promise<Subjects> => {
+export const findSubjects = async (wanted: SubjectSelection, cwd: string): Promise<Subjects> => {
   const shipped = await detectorsIn(
     dirname(fileURLToPath(import.meta.resolve('guard-gateway/plugins/detectors/exact-repeat'))),
   )

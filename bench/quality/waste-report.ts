@@ -1,6 +1,6 @@
 import { printTable } from '../kit/table.ts'
 import type { Summary } from './summary.ts'
-import type { Spent } from './waste-summary.ts'
+import type { Spending } from './waste-summary.ts'
 
 /** What stops save and cost, one subject a line; empty where no run is a loop. */
 export const wasteTable = (summaries: readonly Summary[]): string => {
@@ -24,9 +24,9 @@ export const wasteTable = (summaries: readonly Summary[]): string => {
   return `${head}\n${printTable(['detector', 'loops stopped', 'lag', 'wasted before the stop', 'saved by it', 'share', 'clean runs stopped', 'solved runs stopped'], rows)}`
 }
 
-const spent = ({ requests, tokens, cost_micro }: Spent): string =>
+const spent = ({ requests, tokens, cost_micro }: Spending): string =>
   `${requests} req, ${(tokens / 1e6).toFixed(2)} M, $${(cost_micro / 1e6).toFixed(2)}`
 
 /** How many runs, and the work that was still to come in them. */
-const cut = ({ runs, ...work }: Spent & { readonly runs: number }): string =>
+const cut = ({ runs, ...work }: Spending & { readonly runs: number }): string =>
   runs === 0 ? '0' : `${runs}: ${spent(work)}`

@@ -1,7 +1,7 @@
 import { type Observation, quantile } from './observation.ts'
 
 /** Requests, their tokens, and what these cost in millionths of a dollar. */
-export interface Spent {
+export interface Spending {
   readonly requests: number
   readonly tokens: number
   readonly cost_micro: number
@@ -14,10 +14,10 @@ export interface WasteSummary {
   readonly stopped: number
   /** Requests from the first turn that brought nothing to the stop; null of none. */
   readonly median_lag: number | null
-  readonly wasted: Spent
+  readonly wasted: Spending
   /** In spite of the stop, and in runs that were not stopped. */
-  readonly before: Spent
-  readonly saved: Spent
+  readonly before: Spending
+  readonly saved: Spending
   /** Of the tokens; null where nothing was wasted. */
   readonly saved_share: number | null
   readonly usd_per_million_tokens: number
@@ -25,10 +25,10 @@ export interface WasteSummary {
 
 /** What stops cost: work that would not have been done. A clean run that solved its task counts in both. */
 export interface LostSummary {
-  readonly clean: Spent & { readonly runs: number }
-  readonly solved: Spent & { readonly runs: number }
+  readonly clean: Spending & { readonly runs: number }
+  readonly solved: Spending & { readonly runs: number }
   /** In loops that were stopped before their first repetition. */
-  readonly early: Spent & { readonly runs: number }
+  readonly early: Spending & { readonly runs: number }
 }
 
 /** Null without loops. */
@@ -64,12 +64,12 @@ export const lostWork = (members: readonly Observation[]): LostSummary => {
   }
 }
 
-const lostIn = (runs: readonly Observation[]): Spent & { readonly runs: number } => ({
+const lostIn = (runs: readonly Observation[]): Spending & { readonly runs: number } => ({
   runs: runs.length,
   ...total(runs, 'work_lost'),
 })
 
-const total = (members: readonly Observation[], of: 'wasted' | 'waste_saved' | 'work_lost'): Spent => {
+const total = (members: readonly Observation[], of: 'wasted' | 'waste_saved' | 'work_lost'): Spending => {
   const sum = (unit: 'requests' | 'tokens' | 'cost_micro') =>
     members.reduce((all, one) => all + (one[`${of}_${unit}`] ?? 0), 0)
   return { requests: sum('requests'), tokens: sum('tokens'), cost_micro: sum('cost_micro') }

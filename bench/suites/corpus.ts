@@ -1,7 +1,7 @@
 import { type BenchOptions, isChosen } from '../options.ts'
 import { observePeers } from '../peers/observe.ts'
-import { caseOf } from '../quality/asks.ts'
 import type { Case } from '../quality/case.ts'
+import { caseOf } from '../quality/case-requests.ts'
 import type { Corpus } from '../quality/corpus.ts'
 import { openJudge } from '../quality/judge.ts'
 import type { Observation, RunFacts } from '../quality/observation.ts'

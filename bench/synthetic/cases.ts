@@ -1,5 +1,5 @@
-import { caseOf } from '../quality/asks.ts'
 import type { Case } from '../quality/case.ts'
+import { caseOf } from '../quality/case-requests.ts'
 import type { Step, Trajectory } from '../quality/trajectory.ts'
 import { type Author, author } from './author.ts'
 import { clientLoops } from './client-loops.ts'

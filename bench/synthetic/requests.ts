@@ -1,28 +1,30 @@
 import { prose, random } from '../kit.ts'
-import { type Ask, type Case, type Evidence, tokensOf } from '../quality/case.ts'
+import { type Case, type CaseRequest, type Evidence, tokensOf } from '../quality/case.ts'
 import { wasteFrom } from '../quality/waste.ts'
 
 interface Plan {
-  readonly asks: readonly Ask[]
+  readonly asks: readonly CaseRequest[]
   readonly loop_start_step: number | null
 }
 
 const body = (text: string): Buffer =>
   Buffer.from(JSON.stringify({ model: 'synthetic', max_tokens: 1024, messages: [{ role: 'user', content: text }] }))
 
-const ask = (text: string): Ask => ({ body: body(text), tokens: tokensOf(text.length + 400) })
+const ask = (text: string): CaseRequest => ({ body: body(text), tokens: tokensOf(text.length + 400) })
 
 const overloaded = { status: 529, type: 'overloaded_error', message: 'Overloaded' }
 
-const texts = (next: () => number, count: number): Ask[] => Array.from({ length: count }, () => ask(prose(next, 300)))
+const texts = (next: () => number, count: number): CaseRequest[] =>
+  Array.from({ length: count }, () => ask(prose(next, 300)))
 
-const again = (unit: readonly Ask[], times: number): Ask[] => Array.from({ length: times }, () => unit).flat()
+const again = (unit: readonly CaseRequest[], times: number): CaseRequest[] =>
+  Array.from({ length: times }, () => unit).flat()
 
 /** Conversations of so many agents and requests, a request of each in turns. */
-const together = (next: () => number, agents: number, requests: number): Ask[] => {
+const together = (next: () => number, agents: number, requests: number): CaseRequest[] => {
   const file = prose(next, 600)
   const talks: object[][] = Array.from({ length: agents }, () => [{ role: 'user', content: prose(next, 200) }])
-  const asks: Ask[] = []
+  const asks: CaseRequest[] = []
   for (let round = 0; round < requests; round++) {
     for (const [agent, talk] of talks.entries()) {
       const body = JSON.stringify({ model: 'synthetic', max_tokens: 1024, system: 'You explore.', messages: talk })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { repliesOf } from '../../../bench/load/replies.ts'
-import { ReplyReader, type SeenReply } from '../../../bench/load/reply-reader.ts'
+import { type ParsedReply, ReplyReader } from '../../../bench/load/reply-reader.ts'
 import { RequestReader } from '../../../bench/load/request-reader.ts'
 
 /** What the reader made of the bytes, whatever pieces they come in. */
-const readIn = (reader: ReplyReader, bytes: Buffer, size: number): (SeenReply | undefined)[] => {
-  const seen: (SeenReply | undefined)[] = []
+const readIn = (reader: ReplyReader, bytes: Buffer, size: number): (ParsedReply | undefined)[] => {
+  const seen: (ParsedReply | undefined)[] = []
   for (let at = 0; at < bytes.length; at += size) seen.push(reader.push(bytes.subarray(at, at + size)))
   return seen
 }

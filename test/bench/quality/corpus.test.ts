@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { readRequest } from 'guard-gateway/lib/request-reader'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
-import { caseOf } from '../../../bench/quality/asks.ts'
+import { caseOf } from '../../../bench/quality/case-requests.ts'
 import { loadCorpus } from '../../../bench/quality/corpus.ts'
 
 const label = { silver: 'loop', silver_first_step: 1, human_repetition_steps: [1, 2] }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { caseOf } from '../../../bench/quality/asks.ts'
+import { caseOf } from '../../../bench/quality/case-requests.ts'
 import type { Observation } from '../../../bench/quality/observation.ts'
 import { runFacts } from '../../../bench/quality/run-facts.ts'
 import { findSubjects, type Subject } from '../../../bench/quality/subjects.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { caseOf } from '../../../bench/quality/asks.ts'
+import { caseOf } from '../../../bench/quality/case-requests.ts'
 import { savingsOf } from '../../../bench/quality/savings.ts'
 import { firstLoop, staleTurns } from '../../../bench/quality/stale.ts'
 import type { Step, Trajectory } from '../../../bench/quality/trajectory.ts'
