@@ -16,7 +16,7 @@ export interface Health {
   readonly [section: string]: unknown
 }
 
-const shown = routeSchema('Health and version data', {
+const visibleSections = routeSchema('Health and version data', {
   response: {
     200: Type.Object(
       {
@@ -32,7 +32,7 @@ const shown = routeSchema('Health and version data', {
 
 /** Serves the state of the gateway, from memory alone. */
 export const healthRoute = (state: HttpServerState, app: FastifyInstance): void => {
-  app.get('/api/health', { schema: shown }, async () => healthOf(state))
+  app.get('/api/health', { schema: visibleSections }, async () => healthOf(state))
 }
 
 const healthOf = ({ gateway, draining, inFlight, buffered }: HttpServerState): Health => {

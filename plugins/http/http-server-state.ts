@@ -83,7 +83,7 @@ export class HttpServerState {
   }
 
   /** Counts bytes that no content-length announced. Throws OVERLOADED if all bodies together exceed the buffer; a single one may. */
-  holdMore(client: HttpClient, bytes: number): void {
+  raiseHold(client: HttpClient, bytes: number): void {
     this.hold(client, bytes)
     if (this.buffered <= this.server.buffer_bytes || this.buffered === client.held) return
     throw new GuardError('OVERLOADED', undefined, { headers: { connection: 'close', 'retry-after': RETRY_AFTER } })

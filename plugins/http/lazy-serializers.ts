@@ -3,7 +3,7 @@ import type { FastifySerializerCompiler } from 'fastify'
 type Serializers = FastifySerializerCompiler<object>
 type Serializer = ReturnType<Serializers>
 
-const made = new WeakMap<object, Serializer>()
+const serializersByRoute = new WeakMap<object, Serializer>()
 
 /** Compiles each serialiser when a route with its schema answers for the first time: most routes are never called. */
 export const lazySerializers =
@@ -11,12 +11,12 @@ export const lazySerializers =
   (route) => {
     let write: Serializer | undefined
     return (data) => {
-      write ??= made.get(route.schema) ?? remember(route.schema, compile(route))
+      write ??= serializersByRoute.get(route.schema) ?? remember(route.schema, compile(route))
       return write(data)
     }
   }
 
 const remember = (schema: object, write: Serializer): Serializer => {
-  made.set(schema, write)
+  serializersByRoute.set(schema, write)
   return write
 }

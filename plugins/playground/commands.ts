@@ -3,7 +3,7 @@ import { type AskJson, type Command, commandKind, type Input, type Io } from 'gu
 import { hint } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { openInBrowser } from './browser.ts'
-import { outcomeOf, type Started, stepLine } from './run-text.ts'
+import { outcomeOf, type StartedRun, stepLine } from './run-text.ts'
 import { scenariosOf } from './scenario.ts'
 
 const POLL_MS = 100
@@ -126,15 +126,15 @@ const ordersOf = async (
 }
 
 /** Starts a run and tells its steps as they happen, until it has ended. */
-const follow = async (ask: AskJson, order: object, quiet: boolean, io: Io): Promise<Started> => {
-  let state = (await ask('POST', '/api/v1/playground/runs', order)) as Started
+const follow = async (ask: AskJson, order: object, quiet: boolean, io: Io): Promise<StartedRun> => {
+  let state = (await ask('POST', '/api/v1/playground/runs', order)) as StartedRun
   if (!quiet) io.out.write(`${state.scenario_id}  ${state.mode}\n`)
   for (let told = 0; ; ) {
     if (!quiet) for (const step of state.steps.slice(told)) io.out.write(`${stepLine(step, io)}\n`)
     told = state.steps.length
     if (state.status !== 'queued' && state.status !== 'running') return state
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    state = (await ask('GET', `/api/v1/playground/runs/${state.id}`)) as Started
+    state = (await ask('GET', `/api/v1/playground/runs/${state.id}`)) as StartedRun
   }
 }
 

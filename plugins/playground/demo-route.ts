@@ -5,7 +5,7 @@ import type { Runs } from './runs.ts'
 import { demoBody, runSchema } from './schemas.ts'
 import { runView } from './views.ts'
 
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 /** Running a scenario and waiting for its end, below `/api`. */
 export const demoRoute =
@@ -21,7 +21,7 @@ export const demoRoute =
       const { mode = 'shadow' } = body ?? {}
       const scenario = namedScenario(body ?? {}, 'exact-loop')
       const { id } = await runs.start({ scenario, mode, pace_ms: 0 }, administration)
-      const ended = await within(PATIENCE_MS, runs.ended(id))
+      const ended = await within(TIMEOUT_MS, runs.ended(id))
       return reply.code(ended ? 200 : 202).send(runView(await runs.need(id)))
     })
   }

@@ -22,9 +22,9 @@ export type {
   Outcome,
   PauseStep,
   RequestStep,
-  Said,
   Scenario,
   ScriptedCall,
+  ScriptedText,
   Step,
 } from './scenario.ts'
 export { scenario, scenariosOf } from './scenario.ts'

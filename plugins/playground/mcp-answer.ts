@@ -7,7 +7,7 @@ export type McpAnswer = Readonly<Record<string, unknown>>
 export const shapeOfAnswer = (json: string): McpAnswer => shapeOf(JSON.parse(json))
 
 /** What a client reads: the texts of a result, the names of listed tools, or the message of an error. */
-export const wordsIn = ({ result, error }: McpAnswer): string => {
+export const textIn = ({ result, error }: McpAnswer): string => {
   if (error !== undefined) return String(shapeOf(error).message)
   const { content, tools } = shapeOf(result)
   if (Array.isArray(tools)) return tools.map((tool) => String(shapeOf(tool).name)).join('\n')

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { approvalIn, outcomeIn, shapeOfAnswer, wordsIn } from './mcp-answer.ts'
+import { approvalIn, outcomeIn, shapeOfAnswer, textIn } from './mcp-answer.ts'
 import type { ApproveStep, CallStep, McpScenario, McpStep } from './scenario.ts'
 import { noObservation, type RunContext, type StepObservation } from './step-context.ts'
 
@@ -35,7 +35,7 @@ export const mcpActor = async (gateway: Gateway, { mode, names }: RunContext, { 
     const asked = approvalIn(answer)
     waiting = asked ?? waiting
     const recorded = await recordOf(gateway, session.session_id, id)
-    return { ...noObservation, ...recorded, body: wordsIn(answer), outcome: outcomeIn(answer), approval_id: asked }
+    return { ...noObservation, ...recorded, body: textIn(answer), outcome: outcomeIn(answer), approval_id: asked }
   }
   const approve = async ({ action, scope }: ApproveStep): Promise<StepObservation> => {
     if (waiting === null) return { ...noObservation, outcome: 'none' }
@@ -51,7 +51,7 @@ export const mcpActor = async (gateway: Gateway, { mode, names }: RunContext, { 
       if (step.do === 'call') return call(index, step)
       if (step.do === 'approve') return approve(step)
       const answer = await send(index, 'tools/list', {})
-      return { ...noObservation, body: wordsIn(answer), outcome: outcomeIn(answer) }
+      return { ...noObservation, body: textIn(answer), outcome: outcomeIn(answer) }
     },
     [Symbol.asyncDispose]: () => session.end(),
   }

@@ -56,12 +56,12 @@ const request = async (
     rule_id: decision?.rule_id ?? null,
     repeats: decision?.repeats ?? null,
     session_id: client.header('x-guard-session-id'),
-    ...(await placeOf(context, decision?.repeats ?? call.id)),
+    ...(await stepOf(context, decision?.repeats ?? call.id)),
   }
 }
 
 /** Where a request stands in Replay, as its record says. */
-const placeOf = async (
+const stepOf = async (
   { gateway: { storage } }: StepContext,
   request_id: string,
 ): Promise<Pick<StepObservation, 'trace_id' | 'span_id'>> => {

@@ -4,7 +4,7 @@ import { terminalLine } from 'guard-gateway/lib/text'
 import { type ObservedOutcome, unmetText } from './unmet-text.ts'
 
 /** A run as the API returns it, as far as a terminal shows it. */
-export interface Started {
+export interface StartedRun {
   readonly id: string
   readonly scenario_id: string
   readonly mode: string
@@ -44,7 +44,7 @@ const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }
 type Verdict = 'decision' | 'reason' | 'action' | 'forwarded' | 'outcome' | 'http_status'
 
 /** The last line of a run: whether all was as expected, and its address if a gateway serves it. */
-export const outcomeOf = (run: Started, address: string | undefined): string => {
+export const outcomeOf = (run: StartedRun, address: string | undefined): string => {
   if (run.error !== null) return `${run.status}: ${terminalLine(run.error.message)} (${run.error.code})`
   const met = run.steps.filter(({ matched }) => matched).length
   const where = address === undefined || typeof run.replay_url !== 'string' ? '' : `  ${address}${run.replay_url}`

@@ -9,8 +9,8 @@ import { runSteps } from './run-steps.ts'
 import type { Scenario } from './scenario.ts'
 import type { PlaygroundRun } from './tables.ts'
 
-const AT_ONCE = 4
-const WAITING = 100
+const MAX_RUNNING = 4
+const MAX_WAITING = 100
 const PAGE = 100
 const HOUR_MS = 3_600_000
 
@@ -68,7 +68,7 @@ export class Runs {
   async start(order: RunRequest, administration: Administration): Promise<PlaygroundRun> {
     const scenario = scenarioOf(this.#gateway, order.scenario)
     const run = queuedRun(this.#gateway, scenario, order)
-    if (this.#live.size >= AT_ONCE + WAITING) throw new GuardError(playgroundErrors.PLAYGROUND_BUSY)
+    if (this.#live.size >= MAX_RUNNING + MAX_WAITING) throw new GuardError(playgroundErrors.PLAYGROUND_BUSY)
     const tick = this.#gateway.clock.tick()
     const ends = { stop: new AbortController(), ended: Promise.withResolvers<void>() }
     const live: Live = { run, tick, scenario, administration, ...ends }
@@ -114,7 +114,7 @@ export class Runs {
   }
 
   #next(): void {
-    while (this.#running < AT_ONCE) {
+    while (this.#running < MAX_RUNNING) {
       const live = this.#waiting.shift()
       if (live === undefined) return
       this.#running++

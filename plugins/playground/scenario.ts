@@ -1,7 +1,7 @@
 import { type Gateway, GuardError, type Plugin, Registry, type Rule } from 'guard-gateway/core'
 
 /** One piece of a conversation, told in no dialect. */
-export type Said =
+export type ScriptedText =
   | { readonly system: string }
   | { readonly user: string }
   | { readonly assistant: string }
@@ -71,7 +71,7 @@ export interface Expect {
 export interface RequestStep {
   readonly what: string
   readonly do: 'request'
-  readonly say: readonly Said[]
+  readonly say: readonly ScriptedText[]
   readonly reply: Answer | Failure
   /** Id of the API style; if absent, the one that the run is in. */
   readonly style?: string

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { GuardError, type Reply } from 'guard-gateway/core'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
-import type { Answer, RequestStep, Said } from './scenario.ts'
+import type { Answer, RequestStep, ScriptedText } from './scenario.ts'
 
 /** Name of the scripted provider, where records name an upstream. */
 export const UPSTREAM = 'playground'
@@ -25,7 +25,7 @@ export const scriptOf = (style: string, id: string, { say, reply }: Pick<Request
   return { request: requestOf(dialect, say, true), reply: streamed(dialect, id, reply) }
 }
 
-const requestOf = (dialect: Dialect, say: readonly Said[], stream: boolean): Buffer =>
+const requestOf = (dialect: Dialect, say: readonly ScriptedText[], stream: boolean): Buffer =>
   Buffer.from(JSON.stringify(dialect.request(say, stream)))
 
 const origin = { upstream: UPSTREAM, upstream_request_id: null, on_disconnect: 'abort' } as const

@@ -29,14 +29,14 @@ export const runView = (run: PlaygroundRun): RunView => ({
 /** The same without its steps. */
 export const runSummary = ({ steps, ...run }: PlaygroundRun): RunSummary => ({
   ...run,
-  ...placeOf(run, steps),
+  ...stepPath(run, steps),
   created_at: time(run.created_at),
   started_at: timeOrNull(run.started_at),
   ended_at: timeOrNull(run.ended_at),
 })
 
 /** Where a run is to be seen in Replay: its trace, or its session where it has several. */
-const placeOf = (
+const stepPath = (
   { session_id }: Pick<PlaygroundRun, 'session_id'>,
   steps: PlaygroundRun['steps'],
 ): Pick<RunSummary, 'trace_ids' | 'replay_url'> => {

@@ -65,7 +65,7 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: Comma
   {
     id: 'sessions resume',
     args: '<id>',
-    summary: 'let a session go on, and its loop rules begin anew',
+    summary: 'resume a session and reset its loop rules',
     options: APPROVER_FLAG,
     example: 'guard sessions resume ses_4mq7t2wz3n5p6q7r8s9tabcdef',
     run: async (context) => (await import('./command-sessions.ts')).changeSession(context, 'resume'),

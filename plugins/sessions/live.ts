@@ -6,13 +6,15 @@ import type { ExternalId } from './sources.ts'
 
 const MAX_SESSIONS = 10_000
 /** Ids of this form that a client chooses serve as they are. */
-const OWN_FORM = /^ses_[A-Za-z0-9_-]{1,120}$/
+const GENERATED_ID = /^ses_[A-Za-z0-9_-]{1,120}$/
 
 /** Columns of a search for sessions. */
-export type BegunWhere = Partial<Pick<SessionRow, 'project_id' | 'paused'> & Record<'agent_id' | 'external_id', string>>
+export type SessionOrigin = Partial<
+  Pick<SessionRow, 'project_id' | 'paused'> & Record<'agent_id' | 'external_id', string>
+>
 
 /** The input of a new session beside its name, for example a call. */
-type Beginning = Omit<SessionStart, keyof ExternalId>
+type NewSession = Omit<SessionStart, keyof ExternalId>
 
 interface Candidate {
   readonly project: string
@@ -51,13 +53,13 @@ export class LiveSessions {
   }
 
   /** Sessions with these columns that are in memory only, newest first: their first requests are in flight. */
-  begun(where: BegunWhere): readonly SessionRow[] {
+  begun(where: SessionOrigin): readonly SessionRow[] {
     return this.known(where).flatMap(({ row, stored }) => (stored === true ? [] : [row]))
   }
 
   /** Sessions in memory with these columns, newest first. Their rows may not be stored yet. */
-  known(where: BegunWhere): readonly Session[] {
-    const columns = Object.entries(where) as [keyof BegunWhere, unknown][]
+  known(where: SessionOrigin): readonly Session[] {
+    const columns = Object.entries(where) as [keyof SessionOrigin, unknown][]
     return [...this.#sessions.values()]
       .filter(({ row }) => columns.every(([column, value]) => row[column] === value))
       .reverse()
@@ -72,12 +74,12 @@ export class LiveSessions {
    * The session that a project knows by an external id, begun if there is none.
    * Projects never share one: an id that another project holds is passed over for the next one derived from both names.
    */
-  named(named: ExternalId, beginning: Beginning): Session | Promise<Session> {
+  named(named: ExternalId, beginning: NewSession): Session | Promise<Session> {
     const known = this.#sessions.get(this.#candidate(beginning.project_id, named.external_id, 0))
     return known?.row.project_id === beginning.project_id ? known : this.#obtained(named, beginning)
   }
 
-  async #obtained(named: ExternalId, beginning: Beginning): Promise<Session> {
+  async #obtained(named: ExternalId, beginning: NewSession): Promise<Session> {
     for (let turn = 0; ; turn++) {
       const id = this.#candidate(beginning.project_id, named.external_id, turn)
       const session = await this.#sessions.obtain(
@@ -114,7 +116,7 @@ export class LiveSessions {
   #newRow(
     id: string,
     { external_id, external_source }: Pick<SessionStart, keyof ExternalId>,
-    { project_id, agent_id, client, at }: Beginning,
+    { project_id, agent_id, client, at }: NewSession,
   ): SessionRow {
     const shown = this.#gateway.redact.text(client)
     return newSessionRow(id, { project_id, agent_id, external_id, external_source, client: shown, at })
@@ -123,7 +125,7 @@ export class LiveSessions {
 
 /** The id under which a project's session stands unless another project holds it, then the next one. */
 const candidate = (project: string, externalId: string, turn: number): string => {
-  const salt = OWN_FORM.test(externalId) ? turn - 1 : turn
+  const salt = GENERATED_ID.test(externalId) ? turn - 1 : turn
   if (salt < 0) return externalId
   return salt === 0 ? derivedId('ses_', project, externalId) : derivedId('ses_', project, externalId, String(salt))
 }

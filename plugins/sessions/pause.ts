@@ -40,7 +40,7 @@ export const endSession = (gateway: Gateway, session: Session): Promise<void> =>
 }
 
 /**
- * Un-pauses a session and makes loop rules begin anew, paused or not: earlier requests and the conversations as they stand no longer count.
+ * Resumes a session and resets its loop rules, paused or not: earlier requests and the conversations as they stand no longer count.
  * Budgets stay used. Durable when it resolves.
  */
 export const resumeSession = async (gateway: Gateway, session: Session): Promise<void> => {

@@ -1,6 +1,6 @@
 import { type Found, type Gateway, GuardError, type Session, type SessionRow } from 'guard-gateway/core'
 import { onlySession } from 'guard-gateway/lib/session'
-import type { BegunWhere, LiveSessions } from './live.ts'
+import type { LiveSessions, SessionOrigin } from './live.ts'
 
 /**
  * A page of the sessions with these columns, newest first. The first page begins with those whose first requests are in flight. If they
@@ -9,7 +9,7 @@ import type { BegunWhere, LiveSessions } from './live.ts'
 export const foundSessions = async (
   { storage }: Gateway,
   live: LiveSessions,
-  where: BegunWhere,
+  where: SessionOrigin,
   limit: number,
   cursor: string | undefined,
 ): Promise<Found<SessionRow>> => {

@@ -134,10 +134,10 @@ const newAgent = Type.Object(
 /** A registration needs no body. */
 export const newAgentBody = Type.Union([Type.Null(), newAgent])
 
-const shownOnce = Type.String({ description: 'The key. It is shown once and kept nowhere.' })
+const keyShownOnce = Type.String({ description: 'The key. It is shown once and kept nowhere.' })
 export const registered = Type.Object({
   agent: agentSchema,
-  key: Type.Optional(shownOnce),
+  key: Type.Optional(keyShownOnce),
   key_id: Type.Optional(Type.String()),
 })
-export const issued = Type.Object({ agent: agentSchema, key: shownOnce, key_id: Type.String() })
+export const issued = Type.Object({ agent: agentSchema, key: keyShownOnce, key_id: Type.String() })

@@ -76,7 +76,7 @@ export const sessionRoutes =
       return { session: sessionView(session.row) }
     })
 
-    const resume = { summary: 'Resume a session, and let loop rules begin anew', headers: approverHeaders, ...one }
+    const resume = { summary: 'Resume a session and reset its loop rules', headers: approverHeaders, ...one }
     app.post('/sessions/:id/resume', { schema: resume }, async ({ params, headers }) => {
       gateway.approver.checkHeaders(headers)
       const session = await need(params.id)

@@ -35,7 +35,7 @@ const sources: readonly Source[] = [
   header('x-session-affinity'),
   hint('conversation', (hints) => hints.conversation),
   // many applications send one constant here, so only what has the form of a session's id counts
-  hint('prompt_cache_key', (hints) => likeSession(hints.prompt_cache_key)),
+  hint('prompt_cache_key', (hints) => sessionLikeId(hints.prompt_cache_key)),
 ]
 
 /** The first source that is present and valid; throws INVALID_HEADER if one that the client meant for us is not valid. */
@@ -49,7 +49,7 @@ export const externalId = (headers: Texts, hints: Texts, { isExternal }: Identif
   return undefined
 }
 
-const likeSession = (key: string | undefined): string | undefined =>
+const sessionLikeId = (key: string | undefined): string | undefined =>
   key !== undefined && (UUID.test(key) || SESSION_LIKE.test(key)) ? key : undefined
 
 /** The session inside a user id: `{"session_id": …}`, or what follows the last `_session_`. */

@@ -4,7 +4,7 @@ import { sha256 } from 'guard-gateway/lib/ids'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
 
 /** What a cursor belongs to: everything of a query but its limit. */
-const printOf = (table: string, { where, search, order }: Omit<DriverQuery, 'after' | 'limit'>): string =>
+const queryFingerprint = (table: string, { where, search, order }: Omit<DriverQuery, 'after' | 'limit'>): string =>
   sha256(writeJson([table, order, Object.entries(where).sort(([a], [b]) => (a < b ? -1 : 1)), search])).slice(0, 16)
 
 /** A position as an opaque text that only the same query accepts. */
@@ -14,7 +14,7 @@ export const sealCursor = (
   { recorded, value }: Position,
 ): string => {
   const plain = typeof value === 'bigint' ? [String(value)] : value
-  return Buffer.from(writeJson([printOf(table, query), recorded, plain])).toString('base64url')
+  return Buffer.from(writeJson([queryFingerprint(table, query), recorded, plain])).toString('base64url')
 }
 
 const TYPES = {
@@ -55,7 +55,7 @@ export const openCursor = (
   if (
     Array.isArray(parts) &&
     parts.length === 3 &&
-    parts[0] === printOf(table, query) &&
+    parts[0] === queryFingerprint(table, query) &&
     Number.isSafeInteger(parts[1])
   ) {
     const value = orderValue(parts[2], kind)

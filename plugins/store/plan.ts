@@ -2,7 +2,7 @@ import type { Column, Key, Table } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 
 /** A column as writes see it; `scrub`: how it is redacted, undefined if it is stored as it is. */
-export interface Written {
+export interface WrittenRow {
   readonly name: string
   readonly place: number
   readonly scrub: 'text' | 'json' | 'search' | undefined
@@ -14,8 +14,8 @@ export interface Plan {
   readonly key: readonly string[]
   readonly columns: ReadonlyMap<string, Column>
   /** The columns in their order. */
-  readonly written: readonly Written[]
-  readonly named: ReadonlyMap<string, Written>
+  readonly written: readonly WrittenRow[]
+  readonly named: ReadonlyMap<string, WrittenRow>
   /** Key columns to redact, by position in the key. */
   readonly scrubbedKey: readonly boolean[]
   readonly search: string | undefined
@@ -64,7 +64,7 @@ export const planOf = (table: Table): Plan => {
   checkReferences(table, key)
   const columns = new Map(Object.entries(table.columns))
   const exact = new Set(table.exact)
-  const written: Written[] = []
+  const written: WrittenRow[] = []
   let search: string | undefined
   for (const [name, kind] of columns) {
     if (kind === 'search') search = name
@@ -84,7 +84,7 @@ export const checkNames = (plan: Plan, row: object): void => {
 }
 
 /** The column of a name; throws UNKNOWN_COLUMN if it is not declared. */
-export const writtenColumn = (plan: Plan, name: string): Written => {
+export const writtenColumn = (plan: Plan, name: string): WrittenRow => {
   const found = plan.named.get(name)
   if (found === undefined) throw unknownColumn(plan, name)
   return found

@@ -7,7 +7,7 @@ import { readWholeBody } from './read-body.ts'
 import { sendUnguarded } from './send-unguarded.ts'
 import type { Upstream } from './upstream.ts'
 
-const PATIENCE_MS = 3_000
+const TIMEOUT_MS = 3_000
 const FRESH_MS = 60_000
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_DEPTH = 64
@@ -78,7 +78,7 @@ const isMessages = ({ styles }: ProxyRequest): boolean => styles.includes('messa
 /** The same upstream, given up where it takes longer than a client waits for its list. */
 const withListTimeout = (upstream: Upstream): Upstream => {
   const { headers_ms, total_ms } = upstream.timeouts
-  const longest_ms = Math.min(total_ms || PATIENCE_MS, PATIENCE_MS)
+  const longest_ms = Math.min(total_ms || TIMEOUT_MS, TIMEOUT_MS)
   return {
     ...upstream,
     timeouts: { ...upstream.timeouts, headers_ms: Math.min(headers_ms, longest_ms), total_ms: longest_ms },

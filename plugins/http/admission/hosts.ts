@@ -4,7 +4,7 @@ import { httpErrors } from '../error-codes.ts'
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/
 const wildcards = new Set(['0.0.0.0', '::', '[::]'])
-const MAX_REMEMBERED = 64
+const MAX_CACHED = 64
 
 /** The address to listen on is every one of the machine, and so no name. */
 export const isWildcardAddress = (host: string): boolean => wildcards.has(host)
@@ -24,7 +24,7 @@ export const hostCheck = (listenHost: string, further: readonly string[]): ((hos
       )
     }
     if (!names.has(name)) throw new GuardError(httpErrors.HOST_NOT_ALLOWED)
-    if (accepted.size < MAX_REMEMBERED) accepted.add(host)
+    if (accepted.size < MAX_CACHED) accepted.add(host)
   }
 }
 

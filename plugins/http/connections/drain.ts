@@ -3,7 +3,7 @@ import type { HttpServerState } from '../http-server-state.ts'
 
 /** How long interrupted requests may take to be recorded. */
 const SETTLE_MS = 2_000
-const LOOK_MS = 10
+const POLL_MS = 10
 
 /** Drains a gateway: it takes no new request, lets open replies end within `shutdown_grace_seconds`, then interrupts them. `server`: its own server, if it has one. */
 export const drain = async (state: HttpServerState, server?: Server): Promise<void> => {
@@ -39,5 +39,5 @@ const idleWithin = (state: HttpServerState, limit: number): Promise<boolean> =>
       if (state.inFlight.size > 0 && performance.now() < end) return
       clearInterval(look)
       resolve(state.inFlight.size === 0)
-    }, LOOK_MS)
+    }, POLL_MS)
   })

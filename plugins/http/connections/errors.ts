@@ -18,11 +18,11 @@ export const connectionErrors =
   (gateway: Gateway) =>
   (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) return void socket.destroy()
-    socket.end(rawAnswer(gateway, new GuardError(codes.get(error.code ?? '') ?? httpErrors.MALFORMED_REQUEST), 'close'))
+    socket.end(rawResponse(gateway, new GuardError(codes.get(error.code ?? '') ?? httpErrors.MALFORMED_REQUEST), 'close'))
   }
 
 /** A whole HTTP response as text, for a connection that has no `ServerResponse`. */
-export const rawAnswer = (gateway: Gateway, error: GuardError, connection: string): string => {
+export const rawResponse = (gateway: Gateway, error: GuardError, connection: string): string => {
   const body = JSON.stringify({ error: errorBody(error) })
   const head = [
     `HTTP/1.1 ${error.status} ${reasons[error.status] ?? 'Error'}`,

@@ -3,7 +3,7 @@ import { GuardError } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 
 /** How long whoever holds the port may take to say who it is, in milliseconds. */
-const PATIENCE_MS = 1_000
+const TIMEOUT_MS = 1_000
 
 /** Makes sure that the address can be listened on. Throws PORT_TAKEN, saying which gateway answers there if one does. */
 export const checkPort = async (host: string, port: number): Promise<void> => {
@@ -44,7 +44,7 @@ const listenOnce = (host: string, port: number): Promise<void> =>
 const gatewayVersion = async (address: string): Promise<string | undefined> => {
   try {
     const response = await fetch(`http://${address}/api/health`, {
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       redirect: 'error',
     })
     const body = readJson(await response.text()) as { readonly version?: unknown } | null

@@ -6,7 +6,7 @@ import { admit } from '../admission/guard.ts'
 import { classOf } from '../admission/route-class.ts'
 import { decodedPath } from '../admission/target.ts'
 import type { HttpServerState } from '../http-server-state.ts'
-import { rawAnswer } from './errors.ts'
+import { rawResponse } from './errors.ts'
 
 /** Only WebSocket handshakes are looked at; other upgrades may be ignored, and clients that offer them are served. */
 export const wantsWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
@@ -25,10 +25,10 @@ const answer = (state: HttpServerState, request: IncomingMessage): string => {
   try {
     admit(state, request, classOf(path))
   } catch (error) {
-    return rawAnswer(state.gateway, error instanceof GuardError ? error : new GuardError('INTERNAL'), 'close')
+    return rawResponse(state.gateway, error instanceof GuardError ? error : new GuardError('INTERNAL'), 'close')
   }
   if (!/^(?:\/v1){0,2}\/responses\/?$/.test(path))
-    return rawAnswer(state.gateway, new GuardError('INVALID_REQUEST', 'There is no WebSocket at this path.'), 'close')
+    return rawResponse(state.gateway, new GuardError('INVALID_REQUEST', 'There is no WebSocket at this path.'), 'close')
   state.log?.line('info', { method: 'GET', route: '/v1/responses', status: 426, code: 'UPGRADE_REQUIRED' })
   const head = ['HTTP/1.1 426 Upgrade Required', 'upgrade: HTTP/1.1', 'connection: upgrade, close', 'content-length: 0']
   return `${[...head, `x-guard-request-id: ${newId('guardreq_', state.gateway.clock.now())}`].join('\r\n')}\r\n\r\n`

@@ -38,13 +38,13 @@ export interface Exchange {
 }
 
 /** The identity of the keys that a request showed, and how many there were. */
-export interface Shown {
+export interface ShownKey {
   readonly identity: Identity
   readonly count: number
 }
 
 /** Serves one admitted request; what it throws is answered. */
-export type Serve = (exchange: Exchange, client: HttpClient, shown: Shown) => Promise<void>
+export type Serve = (exchange: Exchange, client: HttpClient, shown: ShownKey) => Promise<void>
 
 /** Runs a model request from admission to the end: reserves capacity before it reads the body, releases it at the end, answers every error. */
 export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
@@ -88,7 +88,7 @@ export const guarded =
     const tick = gateway.clock.tick()
     const mode_override = modeOf(request, server.allow_mode_header)
     const body = await readBody(request, server.body_limit_bytes, gateway.service('requests').need().bodies, (bytes) =>
-      state.holdMore(client, bytes),
+      state.raiseHold(client, bytes),
     )
     const encoding = request.headers['content-encoding']
     const hint = hintOf(request)

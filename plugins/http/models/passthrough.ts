@@ -23,7 +23,7 @@ export const passthrough =
   (destination: Destination): Serve =>
   async ({ state, id, request }, client, { identity, count }) => {
     const { gateway, server } = state
-    const hold = (bytes: number) => state.holdMore(client, bytes)
+    const hold = (bytes: number) => state.raiseHold(client, bytes)
     const body = hasBody(request.headers)
       ? await readBody(request, server.body_limit_bytes, gateway.service('requests').need().bodies, hold)
       : undefined

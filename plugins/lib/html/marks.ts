@@ -57,7 +57,7 @@ export const choice = (name: string, value: string, choices: readonly (readonly 
 export const faultList = (faults: readonly FieldFault[]): Html =>
   faults.length === 0
     ? html``
-    : html`<div class="faults" role="alert"><p>${faults.length === 1 ? 'This has to be put right:' : `${faults.length} things have to be put right:`}</p><ul>${faults.map(
+    : html`<div class="faults" role="alert"><p>${faults.length === 1 ? 'There is a problem:' : `There are ${faults.length} problems:`}</p><ul>${faults.map(
         ({ field, message }) =>
           html`<li>${field === '' ? message : html`<a href="#field-${field}">${message}</a>`}</li>`,
       )}</ul></div>`

@@ -1,4 +1,4 @@
-import type { Answer, Said, ScriptedCall } from '../scenario.ts'
+import type { Answer, ScriptedCall, ScriptedText } from '../scenario.ts'
 import { CREATED, type Dialect, frame, MODEL, piecesOf } from './dialect.ts'
 
 /** Chat Completions as OpenAI's API speaks it. */
@@ -57,7 +57,7 @@ export const chatCompletions: Dialect = {
   error: ({ error_type, message }) => ({ error: { message, type: error_type, param: null, code: null } }),
 }
 
-const messageOf = (said: Said): object => {
+const messageOf = (said: ScriptedText): object => {
   if ('system' in said) return { role: 'system', content: said.system }
   if ('user' in said) return { role: 'user', content: said.user }
   if ('assistant' in said) return { role: 'assistant', content: said.assistant }

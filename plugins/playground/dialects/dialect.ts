@@ -1,11 +1,11 @@
-import type { Answer, Failure, Said } from '../scenario.ts'
+import type { Answer, Failure, ScriptedText } from '../scenario.ts'
 
 /** How one API style writes what clients ask and what its provider answers. */
 export interface Dialect {
   /** Id of the API style. */
   readonly id: string
   /** The body of a request. */
-  request(say: readonly Said[], stream: boolean): object
+  request(say: readonly ScriptedText[], stream: boolean): object
   /** The body of a whole reply; `id` makes its ids its own. */
   reply(id: string, answer: Answer): object
   /** The events of a streamed reply, each as it goes over the wire. */

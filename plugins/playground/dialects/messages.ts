@@ -1,4 +1,4 @@
-import type { Answer, Said, ScriptedCall } from '../scenario.ts'
+import type { Answer, ScriptedCall, ScriptedText } from '../scenario.ts'
 import { type Dialect, frame, MODEL, piecesOf } from './dialect.ts'
 
 const MAX_TOKENS = 1024
@@ -84,7 +84,7 @@ const messageHead = (id: string, usage: object) => ({
   usage,
 })
 
-const messageOf = (said: Said): object[] => {
+const messageOf = (said: ScriptedText): object[] => {
   if ('system' in said) return []
   if ('user' in said) return [{ role: 'user', content: said.user }]
   if ('assistant' in said) return [{ role: 'assistant', content: said.assistant }]

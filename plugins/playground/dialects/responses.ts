@@ -1,4 +1,4 @@
-import type { Answer, Said, ScriptedCall } from '../scenario.ts'
+import type { Answer, ScriptedCall, ScriptedText } from '../scenario.ts'
 import { CREATED, type Dialect, frame, MODEL, piecesOf } from './dialect.ts'
 
 /** Responses as OpenAI's API speaks it. */
@@ -60,7 +60,7 @@ const outputOf = (id: string, { reasoning, text, calls = [] }: Answer): readonly
   ...calls.map((call) => ({ ...functionCall(call), status: 'completed' })),
 ]
 
-const itemOf = (said: Said): object => {
+const itemOf = (said: ScriptedText): object => {
   if ('system' in said) return { role: 'system', content: said.system }
   if ('user' in said) return { role: 'user', content: said.user }
   if ('assistant' in said) return { role: 'assistant', content: said.assistant }

@@ -16,7 +16,7 @@ export const endMark = ({ status, matched }: Pick<PlaygroundRun, 'status' | 'mat
 
 /** What must come of a step. */
 export const expectedMark = ({ decision, action, reason, forwarded, outcome }: Outcome): Html =>
-  cameMark({
+  resultMark({
     decision: decision ?? null,
     action: action ?? null,
     reason: reason ?? null,
@@ -34,7 +34,7 @@ interface ObservedOutcome {
 }
 
 /** A step's end as words: the decision, its reason, and whether a call reached its server. */
-export const cameMark = ({ decision, action, reason, forwarded, outcome }: ObservedOutcome): Html => {
+export const resultMark = ({ decision, action, reason, forwarded, outcome }: ObservedOutcome): Html => {
   const word = decision ?? action
   return html`${word === null ? (outcome ?? html`<span class="quiet">any</span>`) : decisionMark(word)}${reason !== null && html` ${reason}`}${forwarded !== null && reason !== null && html` <span class="quiet">${forwarded ? 'forwarded' : 'not forwarded'}</span>`}`
 }

@@ -6,7 +6,7 @@ import type { PlaygroundRun, StepResult } from '../tables.ts'
 import { unmetText } from '../unmet-text.ts'
 import { runView } from '../views.ts'
 import type { PageParts } from './index.ts'
-import { cameMark, endMark, expectedMark } from './marks.ts'
+import { endMark, expectedMark, resultMark } from './marks.ts'
 
 /** A run with its steps: what came of each beside what had to. Throws PLAYGROUND_RUN_NOT_FOUND. */
 export const runPage = ({ gateway, runs }: PageParts): Page => ({
@@ -62,7 +62,7 @@ ${coming.map(
 const stepRow = (step: StepResult): Html => {
   const { index, what, expected, matched, missed, duration_ms, trace_id, span_id, http_status } = step
   return html`<tr id="step-${index}" data-row><td class="figure">${index}</td><th scope="row">${what}</th><td><span class="unit">expected </span>${expectedMark(expected)}</td>
-<td><span class="unit">came </span>${cameMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
+<td><span class="unit">came </span>${resultMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
 <td>${matched ? html`<span class="ok status"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed</span> ${missed.map((name) => unmetText(name, step)).join('; ')}`}</td>
 <td class="figure">${durationMark(duration_ms)}</td><td>${trace_id !== null && html`<a href="${spanUrl(trace_id, span_id)}">Show</a>`}</td></tr>
 `

@@ -60,8 +60,7 @@ const stuck: readonly ModelStep[] = agentWork(
 export const pausedLoop = scenario({
   id: 'paused-loop',
   title: 'A question before a stop',
-  summary:
-    'The action pause lets the session of a loop wait for a person; once that has let it go on, loops begin anew.',
+  summary: 'The action pause lets the session of a loop wait for a person; a resume resets the loop rules.',
   kind: 'model',
   rules: [rule('pause')],
   steps: [

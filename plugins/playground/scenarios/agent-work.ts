@@ -1,4 +1,4 @@
-import type { Expect, RequestStep, Said } from '../scenario.ts'
+import type { Expect, RequestStep, ScriptedText } from '../scenario.ts'
 
 /** One tool call of an agent, and what the tool returned. */
 export interface Turn {
@@ -18,7 +18,7 @@ export const agentWork = (
   expect: (index: number) => Expect,
 ): readonly RequestStep[] => {
   const steps: RequestStep[] = []
-  let say: readonly Said[] = [{ system: SYSTEM }, { user: task }]
+  let say: readonly ScriptedText[] = [{ system: SYSTEM }, { user: task }]
   for (const [place, { what, call, arguments: args, returns }] of turns.entries()) {
     const made = { call, arguments: args, id: `call_${place + 1}` }
     const reply = { calls: [made], input_tokens: 400 + 60 * place, output_tokens: 40 }

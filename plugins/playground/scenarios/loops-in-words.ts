@@ -1,5 +1,5 @@
 import { allowed, caught } from '../expectations.ts'
-import { type Expect, type RequestStep, type Said, scenario } from '../scenario.ts'
+import { type Expect, type RequestStep, type ScriptedText, scenario } from '../scenario.ts'
 import { agentWork, type Turn } from './agent-work.ts'
 
 const TASK = 'The build fails. Find out why and repair it.'
@@ -7,7 +7,7 @@ const TASK = 'The build fails. Find out why and repair it.'
 /** Requests of an agent that calls no tools: each thing that it says is answered by its harness. */
 const talk = (turns: readonly (readonly [says: string, hears: string])[], expect: (index: number) => Expect) => {
   const steps: RequestStep[] = []
-  let say: readonly Said[] = [{ system: 'You are a coding agent. Say one command at a time.' }, { user: TASK }]
+  let say: readonly ScriptedText[] = [{ system: 'You are a coding agent. Say one command at a time.' }, { user: TASK }]
   for (const [place, [text, hears]] of turns.entries()) {
     const reply = { text, input_tokens: 300 + 40 * place, output_tokens: 30 }
     steps.push({ what: `says what to do, ${place + 1}`, do: 'request', say, reply, expect: expect(place + 1) })

@@ -3,11 +3,11 @@ import type { Ask } from 'guard-gateway/lib/page'
 import { pauseButton, pausedMark } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
-const MOST_ROWS = 20
+const MAX_ROWS = 20
 
 /** The agents with their keys, of which only the beginning is known. */
 export const agentSection = async ({ gateway, keys }: PageParts, { now }: Ask): Promise<Html> => {
-  const { rows, next_cursor } = await gateway.storage.find('agents', { limit: MOST_ROWS })
+  const { rows, next_cursor } = await gateway.storage.find('agents', { limit: MAX_ROWS })
   if (rows.length === 0) return html``
   return html`<h2 id="agents">Agents</h2>
 <table class="list rows stacks"><thead><tr><th scope="col" class="free">Agent</th><th scope="col">Project</th><th scope="col">Known since</th><th scope="col">Keys</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
@@ -20,7 +20,7 @@ ${rows.map(
 <td>${pausedMark(row.paused)}</td><td class="act">${pauseButton('agents', row)}</td></tr>
 `,
 )}</tbody></table>
-${next_cursor !== null && html`<p class="quiet">The newest ${MOST_ROWS}; all of them are at <code>GET /api/agents</code>.</p>`}`
+${next_cursor !== null && html`<p class="quiet">The newest ${MAX_ROWS}; all of them are at <code>GET /api/agents</code>.</p>`}`
 }
 
 const keyList = (prefixes: readonly string[]): Html =>

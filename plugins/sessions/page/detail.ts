@@ -45,7 +45,7 @@ ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(row.input_tokens)} in, ${countMark(row.output_tokens)} out${(row.cache_read_tokens ?? 0) > 0 && html`, ${countMark(row.cache_read_tokens ?? 0)} from the cache`}</span></dd>
 <dt>${costHead(gateway)}</dt><dd>${priceMark(row.cost_micro)}</dd>
 <dt>Decisions</dt><dd>${decisionsText(row)}</dd>
-<dt>Seen</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>
+<dt>Active</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>
 </dl>`
 
 /** What is left of what the session shares with others of its agent and its project. */

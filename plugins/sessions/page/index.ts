@@ -5,9 +5,9 @@ import type { AgentKeys } from '../keys.ts'
 import type { LiveSessions } from '../live.ts'
 import { detailPage } from './detail.ts'
 import { agentForms, sessionForms } from './forms.ts'
-import { latelyPanel } from './lately.ts'
 import { listPage } from './list.ts'
-import { waitingPanel } from './waiting.ts'
+import { waitingPanel } from './paused-panel.ts'
+import { recentPanel } from './recent.ts'
 
 /** What the pages serve from. */
 export interface PageParts {
@@ -23,7 +23,7 @@ export const addPages = (parts: PageParts): void => {
   gateway.registry(pageKind).add(listPage(parts))
   gateway.registry(pageKind).add(detailPage(parts))
   gateway.registry(panelKind).add(waitingPanel(parts))
-  gateway.registry(panelKind).add(latelyPanel(parts))
+  gateway.registry(panelKind).add(recentPanel(parts))
   for (const form of [...sessionForms(gateway, live), ...agentForms(gateway, agents)])
     gateway.registry(formKind).add(form)
 }

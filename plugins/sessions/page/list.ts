@@ -15,7 +15,7 @@ import {
 } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import type { Ask, Page } from 'guard-gateway/lib/page'
-import type { BegunWhere } from '../live.ts'
+import type { SessionOrigin } from '../live.ts'
 import { foundSessions } from '../queries.ts'
 import { agentSection } from './agents.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
@@ -43,7 +43,7 @@ export const listPage = (parts: PageParts): Page => ({
     )
     const main = html`<div data-live="*"><h1>Sessions</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}
 ${filterForm(ask)}
-${await newsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(parts.gateway, ask) : sessionTable(parts.gateway, ask, found.rows, budgets)}
+${await newRowsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(parts.gateway, ask) : sessionTable(parts.gateway, ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}
 ${await agentSection(parts, ask)}</div>`
     return { title: 'Sessions', main }
@@ -52,8 +52,8 @@ ${await agentSection(parts, ask)}</div>`
 
 const filters = ['project_id', 'agent_id', 'external_id', 'paused'] as const
 
-const whereOf = (query: URLSearchParams): BegunWhere => {
-  const where: BegunWhere = {}
+const whereOf = (query: URLSearchParams): SessionOrigin => {
+  const where: SessionOrigin = {}
   for (const name of filters) {
     const value = query.get(name) ?? ''
     if (value === '') continue
@@ -64,7 +64,7 @@ const whereOf = (query: URLSearchParams): BegunWhere => {
 }
 
 /** On a later page, where script tells of new sessions. */
-const newsOf = async ({ storage }: Gateway, { query }: Ask): Promise<Html | undefined> => {
+const newRowsOf = async ({ storage }: Gateway, { query }: Ask): Promise<Html | undefined> => {
   if (!query.get('cursor')) return undefined
   const [newest] = (await storage.find('sessions', { where: whereOf(query), limit: 1 })).rows
   const first = pageUrl('/sessions', Object.fromEntries(filters.map((name) => [name, query.get(name)])))

@@ -8,14 +8,14 @@ import { waitingSessions } from '../queries.ts'
 import { nameMark } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
-const MOST_SHOWN = 10
+const MAX_SHOWN = 10
 
 /** The sessions that are paused, each with why, and the buttons that let it go on or end it; among what waits for a person. */
 export const waitingPanel = ({ gateway }: PageParts): Panel => ({
   id: 'sessions/waiting',
   order: 5,
   render: async (ask) => {
-    const { rows, more } = await waitingSessions(gateway, MOST_SHOWN)
+    const { rows, more } = await waitingSessions(gateway, MAX_SHOWN)
     if (rows.length === 0) return undefined
     return html`<h2 id="waiting">Paused sessions (${rows.length}${more && ' or more'})</h2>
 ${rows.map((row) => question(ask, row, gateway.approver))}

@@ -3,13 +3,13 @@ import type { Sent } from 'guard-gateway/lib/page'
 import { stateToken } from 'guard-gateway/lib/terminal'
 
 /** A session or agent whose state a form has shown. */
-type Stateful = Parameters<typeof stateToken>[0]
+type PausableRow = Parameters<typeof stateToken>[0]
 
 /** What a form is answered that would let go on, or end, something that stands otherwise than it was shown; undefined: it stands so, or the form does not say. To pause what is paused harms nobody. */
 export const staleForm = (
   act: string,
   what: string,
-  row: Stateful,
+  row: PausableRow,
   fields: URLSearchParams,
   now: number,
 ): Sent | undefined => {

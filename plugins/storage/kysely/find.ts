@@ -7,7 +7,7 @@ import { type Clause, keyOf, type Shape, takesValue } from './shape.ts'
 type Find = Extract<Shape, { readonly kind: 'find' }>
 
 /** How the rows of a query are walked: in its order, so that a walk can stop anywhere and go on later. */
-export interface Scan {
+export interface FindPlan {
   /** `words`: by the token index, where the order is that of `recorded`. */
   readonly by: 'rows' | 'words'
   /** Columns whose tests the index itself serves. */
@@ -24,7 +24,7 @@ const prefixOf = (index: readonly string[], equal: ReadonlySet<string>): number 
 }
 
 /** The longest run of equality-tested columns that some index has before the order column; `known`: those tested for a value, not for null. */
-const heldColumns = (
+const fixedColumns = (
   table: Table,
   column: string,
   equal: ReadonlySet<string>,
@@ -45,14 +45,14 @@ export const serves = (held: ReadonlySet<string>, [column]: Find['order'], [name
   held.has(name) || (name === column && op !== 'in')
 
 /** Chooses how to walk the rows of a query. */
-export const scanOf = (table: Table, { where, order, search }: Find): Scan => {
+export const findPlanOf = (table: Table, { where, order, search }: Find): FindPlan => {
   const [column] = order
   const key = keyOf(table)
   const nulls = column !== 'recorded' && !key.includes(column)
   if (search && column === 'recorded') return { by: 'words', held: new Set(), exact: where.length === 0, nulls }
   const equal = new Set(where.filter(([, op]) => op === 'eq' || op === 'null').map(([name]) => name))
   const known = new Set(where.filter(([, op]) => op === 'eq').map(([name]) => name))
-  const held = heldColumns(table, column, equal, known)
+  const held = fixedColumns(table, column, equal, known)
   const served = where.every((clause) => serves(held, order, clause))
   // rows that share the first part of a longer key belong to one thing, and a thing is small
   const group = key.length > 1 && equal.has(key[0] ?? '')
@@ -60,14 +60,14 @@ export const scanOf = (table: Table, { where, order, search }: Find): Scan => {
 }
 
 /** Which stretch of the walk: `values` before `nulls`, or `all` where nothing is null; behind a row; up to and with a row. */
-export interface Stretch {
+export interface ScanPhase {
   readonly phase: 'all' | 'values' | 'nulls'
   readonly after: boolean
   readonly upto: boolean
 }
 
 /** Places of a query's values: those of its tests come first. */
-export const placesOf = ({ where }: Pick<Find, 'where'>) => {
+export const phasesOf = ({ where }: Pick<Find, 'where'>) => {
   const first = where.filter(takesValue).length
   return {
     match: first,
@@ -82,8 +82,8 @@ export const placesOf = ({ where }: Pick<Find, 'where'>) => {
 type Rows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
 
 /** A stretch without its order. */
-export const within = (db: Db, table: Table, shape: Find, scan: Scan, { phase, after, upto }: Stretch): Rows => {
-  const places = placesOf(shape)
+export const within = (db: Db, table: Table, shape: Find, scan: FindPlan, { phase, after, upto }: ScanPhase): Rows => {
+  const places = phasesOf(shape)
   const [column, direction] = shape.order
   const words = sql.ref(`${wordsTable(table.id)}.rowid`)
   const recorded = scan.by === 'words' ? words : sql.ref(`${table.id}.recorded`)
@@ -100,7 +100,7 @@ export const within = (db: Db, table: Table, shape: Find, scan: Scan, { phase, a
   return rows
 }
 
-const walk = (db: Db, table: Table, shape: Find, scan: Scan, stretch: Stretch): Rows => {
+const pagedScan = (db: Db, table: Table, shape: Find, scan: FindPlan, stretch: ScanPhase): Rows => {
   const [column, direction] = shape.order
   const recorded = sql.ref(scan.by === 'words' ? `${wordsTable(table.id)}.rowid` : `${table.id}.recorded`)
   const rows = within(db, table, shape, scan, stretch)
@@ -119,9 +119,9 @@ const ends = (table: Table, [column]: Find['order'], recorded: RawBuilder<unknow
 }
 
 /** Where the stretch's `count`-th row (from 0) stands: order value and `recorded`. Only tests that the index serves are applied. */
-export const boundSql = (db: Db, table: Table, shape: Find, scan: Scan, stretch: Stretch) => {
-  const rows = walk(db, table, shape, scan, stretch)
-  const { match, count } = placesOf(shape)
+export const boundSql = (db: Db, table: Table, shape: Find, scan: FindPlan, stretch: ScanPhase) => {
+  const rows = pagedScan(db, table, shape, scan, stretch)
+  const { match, count } = phasesOf(shape)
   if (scan.by === 'words') {
     return rows
       .select(ends(table, shape.order, sql.ref(`${wordsTable(table.id)}.rowid`)))
@@ -132,14 +132,14 @@ export const boundSql = (db: Db, table: Table, shape: Find, scan: Scan, stretch:
   }
   return rows
     .select(ends(table, shape.order, sql.ref(`${table.id}.recorded`)))
-    .where(heldTests(table, shape, scan))
+    .where(fixedTests(table, shape, scan))
     .limit(sql<number>`1`)
     .offset(count)
     .compile()
 }
 
 /** The tests that the index serves, each with its value's place among all. */
-const heldTests = (table: Table, { where, order }: Find, { held }: Scan): RawBuilder<boolean> => {
+const fixedTests = (table: Table, { where, order }: Find, { held }: FindPlan): RawBuilder<boolean> => {
   const tests: RawBuilder<boolean>[] = []
   let place = 0
   for (const clause of where) {
@@ -150,10 +150,10 @@ const heldTests = (table: Table, { where, order }: Find, { held }: Scan): RawBui
 }
 
 /** Up to `count` rows of the stretch: all columns, then order value and `recorded`. */
-export const pageSql = (db: Db, table: Table, shape: Find, scan: Scan, stretch: Stretch) => {
-  const { match, count } = placesOf(shape)
+export const pageSql = (db: Db, table: Table, shape: Find, scan: FindPlan, stretch: ScanPhase) => {
+  const { match, count } = phasesOf(shape)
   const loose = (clause: Clause) => !scan.exact && !serves(scan.held, shape.order, clause)
-  let rows = walk(db, table, shape, scan, stretch)
+  let rows = pagedScan(db, table, shape, scan, stretch)
   // a cross join keeps its order: tokens first, then the row of each
   if (scan.by === 'words') {
     rows = rows

@@ -3,16 +3,16 @@ import { describe, it } from 'node:test'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { runQuery } from '../../../plugins/replay/api/filters.ts'
 import { tables } from '../../../plugins/replay/tables.ts'
-import { type Scan, scanOf } from '../../../plugins/storage/kysely/find.ts'
+import { type FindPlan, findPlanOf } from '../../../plugins/storage/kysely/find.ts'
 import { clausesOf } from '../../../plugins/storage/kysely/values.ts'
 import { type Bench, expecting, startReplay } from './kit.ts'
 
-const scanFor = (query: Record<string, string>): Scan => {
+const scanFor = (query: Record<string, string>): FindPlan => {
   const runs = tables.find(({ id }) => id === 'runs')
   assert.ok(runs)
   const { where = {} } = runQuery(query, 0)
   const clauses = clausesOf(runs, where as Parameters<typeof clausesOf>[1], [])
-  return scanOf(runs, { kind: 'find', table: 'runs', where: clauses, order: ['recorded', 'desc'], search: false })
+  return findPlanOf(runs, { kind: 'find', table: 'runs', where: clauses, order: ['recorded', 'desc'], search: false })
 }
 
 describe('filters of a list', () => {

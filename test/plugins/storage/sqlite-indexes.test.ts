@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Table } from 'guard-gateway/core'
-import { pageSql, scanOf } from '../../../plugins/storage/kysely/find.ts'
+import { findPlanOf, pageSql } from '../../../plugins/storage/kysely/find.ts'
 import { CompiledQuery } from '../../../plugins/storage/sqlite/worker/compiled-query.ts'
 import { compiler } from '../../../plugins/storage/sqlite/worker/compiler.ts'
 import { openConnection } from '../../../plugins/storage/sqlite/worker/connection.ts'
@@ -81,7 +81,7 @@ describe('sqlite: indexes', () => {
       order: ['recorded', 'desc'],
       search: false,
     } as const
-    assert.deepEqual([...scanOf(things, nulls).held], [])
+    assert.deepEqual([...findPlanOf(things, nulls).held], [])
     close()
   })
 })

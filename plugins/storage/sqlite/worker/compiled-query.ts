@@ -1,8 +1,8 @@
 import type { Statement } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
-import { boundSql, pageSql, placesOf, type Scan, type Stretch, scanOf } from '../../kysely/find.ts'
+import { boundSql, type FindPlan, findPlanOf, pageSql, phasesOf, type ScanPhase } from '../../kysely/find.ts'
 import type { Shape, SqlValue } from '../../kysely/shape.ts'
-import { sumSql, walkOf } from '../../kysely/sum.ts'
+import { sumScanOf, sumSql } from '../../kysely/sum.ts'
 import { type RawPosition, rawEnd } from '../protocol.ts'
 import { compiler } from './compiler.ts'
 import type { Statements } from './statements.ts'
@@ -18,7 +18,7 @@ interface PreparedQuery {
 /** One shape of query. Its statements are compiled when a scan first needs them. */
 export class CompiledQuery {
   readonly shape: FindShape
-  readonly scan: Scan
+  readonly scan: FindPlan
   readonly exactValue: boolean
   readonly #shape: FindShape | SumShape
   readonly #table: Table
@@ -27,20 +27,20 @@ export class CompiledQuery {
 
   constructor(table: Table, shape: FindShape | SumShape, statements: Statements) {
     this.#shape = shape
-    this.shape = shape.kind === 'sum' ? walkOf(shape) : shape
-    this.scan = scanOf(table, this.shape)
+    this.shape = shape.kind === 'sum' ? sumScanOf(shape) : shape
+    this.scan = findPlanOf(table, this.shape)
     this.exactValue = table.columns[shape.order[0]] === 'int64'
     this.#table = table
     this.#statements = statements
   }
 
   /** Runs the statement for one range of the scan: `bound` gives the position of its last row, `rows` the rows of a page or the sums. */
-  run(what: 'bound' | 'rows', stretch: Stretch, values: readonly (SqlValue | number)[]): SqlValue[][] {
+  run(what: 'bound' | 'rows', stretch: ScanPhase, values: readonly (SqlValue | number)[]): SqlValue[][] {
     const { statement, take } = this.#statement(what, stretch)
     return statement.raw().all(take.map((place) => values[place])) as SqlValue[][]
   }
 
-  #statement(what: 'bound' | 'rows', stretch: Stretch): PreparedQuery {
+  #statement(what: 'bound' | 'rows', stretch: ScanPhase): PreparedQuery {
     const name = `${what} ${stretch.phase} ${stretch.after} ${stretch.upto}`
     const cached = this.#prepared.get(name)
     if (cached !== undefined) return cached
@@ -50,11 +50,11 @@ export class CompiledQuery {
     return prepared
   }
 
-  #bound(stretch: Stretch) {
+  #bound(stretch: ScanPhase) {
     return boundSql(compiler, this.#table, this.shape, this.scan, stretch)
   }
 
-  #rows(stretch: Stretch) {
+  #rows(stretch: ScanPhase) {
     const shape = this.#shape
     return shape.kind === 'sum'
       ? sumSql(compiler, this.#table, shape, this.scan, stretch)
@@ -67,7 +67,7 @@ export class ScanCursor {
   readonly #query: CompiledQuery
   readonly #values: readonly SqlValue[]
   #after: RawPosition | null
-  #phase: Stretch['phase']
+  #phase: ScanPhase['phase']
 
   constructor(query: CompiledQuery, values: readonly SqlValue[], after: RawPosition | null) {
     this.#query = query
@@ -101,12 +101,12 @@ export class ScanCursor {
     return true
   }
 
-  #stretch(end: RawPosition | undefined): Stretch {
+  #stretch(end: RawPosition | undefined): ScanPhase {
     return { phase: this.#phase, after: this.#after !== null, upto: end !== undefined }
   }
 
   #bind(end: RawPosition | undefined, count: number): (SqlValue | number)[] {
-    const places = placesOf(this.#query.shape)
+    const places = phasesOf(this.#query.shape)
     const bound = [...this.#values]
     const exact = (value: SqlValue | undefined) =>
       this.#query.exactValue && typeof value === 'string' ? BigInt(value) : (value ?? null)
