@@ -77,7 +77,7 @@ export class Mcp {
   /** A server that only whoever asked for it knows. `pins`: where its definitions are trusted, if not in storage. */
   createServerState(server: McpServer, pins?: PinRows): McpServerState {
     const tools = new ToolCatalog(this.gateway, server, this.audit, pins)
-    return { server, tools, facts: undefined, seen_at: undefined, last_error: undefined }
+    return { server, tools, list_cache: {}, facts: undefined, seen_at: undefined, last_error: undefined }
   }
 
   serverState(server_id: string): McpServerState | undefined {
@@ -94,7 +94,7 @@ export class Mcp {
     return this.#policies
   }
 
-  /** Begins to read the policy, so that it is there soon after the storage is. What is wrong with it is told by `policies`. */
+  /** Starts to read the policy early, so that it is loaded soon after the storage opens. `policies` gives its errors. */
   readPolicy(): void {
     this.#read().catch(() => {})
   }
@@ -145,6 +145,7 @@ export class Mcp {
       approvals: this.approvals,
       audit: this.audit,
       tools: state.tools,
+      list_cache: state.list_cache,
       key: await this.#key,
       isLocal: (session_id) => this.sessions.has(session_id),
       failed: (reason) => {

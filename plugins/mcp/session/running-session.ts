@@ -13,6 +13,13 @@ import { ServerRelay } from '../relay/server-relay.ts'
 import type { ServerTools } from '../tools/server-tools.ts'
 import { Session, type SessionInfo } from './session.ts'
 
+/** The last list of a server. Sessions of one server mostly request the same page. */
+export interface ListCache {
+  page?: { readonly policy: Policy; readonly page: string; readonly rewritten: string }
+  /** Fingerprint of the server's tools; absent before the first list. */
+  fingerprint?: string | null
+}
+
 /** What one server needs for all its sessions. */
 export interface ServerContext {
   readonly gateway: Gateway
@@ -22,6 +29,7 @@ export interface ServerContext {
   readonly approvals: Approvals
   readonly audit: Audit
   readonly tools: ServerTools
+  readonly list_cache: ListCache
   /** What arguments are hashed with. */
   readonly key: string
   /** Whether a session is one of this process. */
@@ -34,16 +42,8 @@ export interface ServerContext {
 
 const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 
-/** The page of a server's list that was rewritten last, and its text for the client: sessions mostly ask for the same page. */
-const lists = new WeakMap<ServerTools, { readonly policy: Policy; readonly page: string; readonly rewritten: string }>()
-
-/** The fingerprint of a server's tools when they were listed last. */
-const listed = new WeakMap<ServerTools, string | null>()
-
-const cachedList = (tools: ServerTools, policy: Policy, page: string): string | undefined => {
-  const last = lists.get(tools)
-  return last?.policy === policy && last.page === page ? last.rewritten : undefined
-}
+const cachedPage = ({ page: last }: ListCache, policy: Policy, page: string): string | undefined =>
+  last?.policy === policy && last.page === page ? last.rewritten : undefined
 
 /** A session with its link and both relays; messages of the client go to `clientRelay`. */
 export class RunningSession {
@@ -85,7 +85,7 @@ export class RunningSession {
     })
   }
 
-  /** Opens the link to the server. `over` is called once when the session cannot go on. */
+  /** Opens the link to the server. `over` is called once when the session cannot continue. */
   static async open(
     context: ServerContext,
     about: SessionInfo,
@@ -126,10 +126,10 @@ export class RunningSession {
 
   /** Expires approvals of calls to tools whose definition has changed. */
   async #expireChanged(): Promise<void> {
-    const { gateway, server, approvals, tools, isLocal } = this.#context
+    const { gateway, server, approvals, tools, list_cache, isLocal } = this.#context
     const fingerprint = tools.serverFingerprint()
-    if (fingerprint === listed.get(tools)) return
-    listed.set(tools, fingerprint)
+    if (fingerprint === list_cache.fingerprint) return
+    list_cache.fingerprint = fingerprint
     try {
       await approvals.expireTools(server.id, isLocal, (tool) => tools.fingerprint(tool))
     } catch (error) {
@@ -138,10 +138,10 @@ export class RunningSession {
   }
 
   async #rewriteList(page: string): Promise<string> {
-    const { gateway, server, policies, tools } = this.#context
+    const { gateway, server, policies, list_cache } = this.#context
     await this.#expireChanged()
     const policy = await policies.current()
-    const rewritten = cachedList(tools, policy, page) ?? this.#rewrite(policy, page)
+    const rewritten = cachedPage(list_cache, policy, page) ?? this.#rewrite(policy, page)
     this.session.visible = await this.#view()
     const { list } = mcpHooks(gateway)
     const destination = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
@@ -149,10 +149,10 @@ export class RunningSession {
   }
 
   #rewrite(policy: Policy, page: string): string {
-    const { server, tools } = this.#context
+    const { server, tools, list_cache } = this.#context
     const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
     const rewritten = tools.rewrite(page, view)
-    lists.set(tools, { policy, page, rewritten })
+    list_cache.page = { policy, page, rewritten }
     return rewritten
   }
 
