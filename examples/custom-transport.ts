@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
 import { type McpLink, type McpReply, mcpTransport } from 'guard-gateway/lib/mcp-transport'
 
-/** MCP servers behind a TCP port, a message a line: `target: tcp://127.0.0.1:4000`. One connection for each session. */
+/** MCP servers on a TCP port, a message a line: `target: tcp://127.0.0.1:4000`. One connection for each session. */
 export const tcp = mcpTransport({
   id: 'tcp',
   async open({ target = '' }, session): Promise<McpLink> {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { type UpstreamRequest, upstreamClient } from 'guard-gateway/lib/upstream-client'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 
-/** Shows an upstream the token that stands in a file, which something else renews: a Kubernetes service account, a login that ends each hour. */
+/** Shows an upstream the token that is in a file, which something else renews: a Kubernetes service account, a login that ends each hour. */
 export const tokenFile = (path: string) =>
   upstreamClient({
     id: 'token_file',

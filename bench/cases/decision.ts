@@ -33,7 +33,7 @@ export const register = async (bench: Bench): Promise<void> => {
   }
 }
 
-/** One request after another, in sessions that end and begin anew; only what lies between a body and its decision is timed. */
+/** One request after another, in sessions that end and start over; only what lies between a body and its decision is timed. */
 const deciding = (judge: Judge, kib: number): (() => Promise<Measured>) => {
   const { untimed, next } = bodies(kib)
   let session = sessionAt('', NOON)

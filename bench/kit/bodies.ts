@@ -6,7 +6,7 @@ export const body = (style: 'chat_completions' | 'messages', kib: number, seed =
   return bodyOf(conversation, conversation.ends.length)
 }
 
-/** The conversation behind `body`, to be cut and stamped. */
+/** The conversation after `body`, to be cut and stamped. */
 export const conversationOf = (style: 'chat_completions' | 'messages', kib: number, seed = 1): Template =>
   kib < 8
     ? template({ style, first: kib * 512, turns: 0, result: 0, system: kib * 300, tools: 0, stream: false, seed })

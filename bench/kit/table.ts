@@ -1,4 +1,4 @@
-/** Rows as lines of aligned columns; the first column stands left, numbers right. */
+/** Rows as lines of aligned columns; the first column is left, numbers right. */
 export const printTable = (columns: readonly string[], rows: readonly (readonly string[])[]): string => {
   const widths = columns.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)))
   const line = (cells: readonly string[]): string =>

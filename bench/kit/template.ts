@@ -27,7 +27,7 @@ export interface TemplateOptions {
   readonly seed: number
 }
 
-/** What stands in a template where a stamp goes. */
+/** What is in a template where a stamp goes. */
 const BLANK = 'stamp_______'
 
 /** Length of a stamp. */

@@ -17,7 +17,7 @@ export const times =
     return { overriddenDuration: spent / count, overriddenIterationCost: spent }
   }
 
-/** The same for work that is waited for; `together` of them are under way at once. */
+/** The same for work that is waited for; `together` of them are in progress at once. */
 export const timesAsync =
   (count: number, work: (index: number) => Promise<unknown>, together = 1): (() => Promise<Measured>) =>
   async () => {

@@ -5,7 +5,7 @@ import type { Plan } from './provider.ts'
 
 /** What the parent asks its processes: input and answer by name. */
 export interface ChildMessages {
-  /** A proxy or provider begins to listen; resolves to its port. `upstream` is the provider's port. */
+  /** A proxy or provider starts to listen; resolves to its port. `upstream` is the provider's port. */
   listen: readonly [input: { readonly upstream: number }, answer: number]
   plan: readonly [input: Plan, answer: true]
   usage: readonly [input: null, answer: Usage]

@@ -3,7 +3,7 @@ import { createHistogram } from 'node:perf_hooks'
 import { answer } from './answers.ts'
 import { startProfile, stopProfile } from './profile.ts'
 
-/** What a process has used since it began, and its event loop's delay while that was watched. */
+/** What a process has used since it started, and its event loop's delay while that was watched. */
 export interface Usage {
   /** All threads, user and system, microseconds. */
   readonly cpu_us: number

@@ -35,7 +35,7 @@ const session: { current: Session | undefined } = { current: undefined }
 export const startProfile = async (): Promise<true> => {
   session.current = new Session()
   session.current.connect()
-  // The engine locks up if it has to look through the heap while it begins: about one start in twenty, without this.
+  // The engine locks up if it has to look through the heap while it starts: about one start in twenty, without this.
   await session.current.post('HeapProfiler.collectGarbage')
   await session.current.post('Profiler.enable')
   await session.current.post('Profiler.setSamplingInterval', { interval: 200 })

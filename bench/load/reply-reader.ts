@@ -1,7 +1,7 @@
 const HEAD_END = Buffer.from('\r\n\r\n')
 const LF = 0x0a
 
-/** A reply as far as the bench looks at it. */
+/** A reply as far as the bench examines it. */
 export interface ParsedReply {
   readonly status: number
   /** Bytes of the body without transfer coding. */
@@ -19,7 +19,7 @@ export class ReplyReader {
   /** Bytes still to come of the body, or of the chunk of it that is being read. */
   #left = 0
   #chunked = false
-  /** Where a chunked body is: the line of a size, data, or the empty line behind it. */
+  /** Where a chunked body is: the line of a size, data, or the empty line after it. */
   #state: 'head' | 'size' | 'data' | 'end' | 'last' = 'head'
   #line = ''
 
@@ -33,7 +33,7 @@ export class ReplyReader {
     return undefined
   }
 
-  /** Where to go on; -1 at the end of the reply. */
+  /** Where to continue; -1 at the end of the reply. */
   #step(chunk: Buffer, at: number): number {
     if (this.#state === 'head') return this.#header(chunk, at)
     if (this.#state === 'data') return this.#data(chunk, at)

@@ -1,6 +1,6 @@
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** Finds where each request on a connection ends, without looking at what it says; bodies need a content-length. */
+/** Finds where each request on a connection ends, without examining what it says; bodies need a content-length. */
 export class RequestReader {
   readonly #onRequest: () => void
   #head: Buffer | undefined

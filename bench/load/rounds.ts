@@ -44,7 +44,7 @@ export class Rounds {
 
   /**
    * Every target, in the order of `turn`: the one that was first is last the next time. They take turns every quarter of a round, since
-   * the machine may be another from second to second; streams, sessions well under way and fixed rates are not cut.
+   * the machine may be another from second to second; streams, sessions well in progress and fixed rates are not cut.
    */
   async round(shape: Shape, turn: number, options: RoundOptions = {}): Promise<readonly Sample[]> {
     const whole = shape.reply.stream !== undefined || shape.opened || options.rate !== undefined

@@ -17,7 +17,7 @@ export interface Shape {
   readonly grows_from?: number
   /** Requests of a session. */
   readonly session: number
-  /** A session's first request is sent before the measurement begins: what is measured is a session well under way. */
+  /** A session's first request is sent before the measurement starts: what is measured is a session well in progress. */
   readonly opened: boolean
   readonly connections: number
   /** Requests of a round, all connections together. */

@@ -36,7 +36,7 @@ export const setStage = async (): Promise<Stage> => {
     return child
   }
   const stop = async () => {
-    // the gateway was started last; it ends first, so that it settles what it has begun
+    // the gateway was started last; it ends first, so that it settles what it has started
     await children.at(-1)?.stop()
     await Promise.all(children.map((child) => child.stop()))
   }

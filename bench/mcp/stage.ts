@@ -24,7 +24,7 @@ export interface CallingClient {
 /** Open clients on one way. */
 export interface McpTarget {
   readonly way: Way
-  /** What stands on the way. */
+  /** What is on the way. */
   readonly proxy: Child | undefined
   readonly clients: readonly CallingClient[]
 }

@@ -22,7 +22,7 @@ export const goose: Peer = {
     }
     return ({ calls, results }) => {
       const isRefused = refused !== undefined && calls.some(([tool]) => tool === refused)
-      // at the next call of any tool it has said so, and begins anew
+      // at the next call of any tool it has said so, and starts over
       if (refused !== undefined && calls.length > 0) {
         refused = undefined
         inARow.reset()

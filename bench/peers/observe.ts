@@ -13,7 +13,7 @@ export const observePeers = (one: Case, peers: readonly Peer[], facts: RunFacts)
 const seenBy = (peer: Peer, { turns }: Case): SubjectState => {
   const seen = initialState()
   const say = peer.watch()
-  // the last turn has no request behind it
+  // the last turn has no request after it
   for (const [index, turn] of (turns ?? []).slice(0, -1).entries()) {
     const rule_id = say(turn)
     if (rule_id === undefined) continue

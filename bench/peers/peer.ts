@@ -1,7 +1,7 @@
 import type { Step } from '../quality/trajectory.ts'
 
 /**
- * The guard of another agent, by its published rule, written anew from what is published: no part of the product.
+ * The guard of another agent, by its published rule, written again from what is published: no part of the product.
  * What its harness does beside the rule (asking a model, warning first, asking a person) is left out: where it asks or refuses, it stops.
  */
 export interface Peer {

@@ -6,7 +6,7 @@ import { wasteFrom, wasteOf } from './waste.ts'
 const MAX_TEXT_CHARS = 400
 const MAX_TOKENS = 4096
 
-/** A run as a case: request k is sent after k - 1 turns and carries all of them. Where a made loop begins is known exactly. */
+/** A run as a case: request k is sent after k - 1 turns and carries all of them. Where a made loop starts is known exactly. */
 export const caseOf = (suite: Case['suite'], trajectory: Trajectory, collection: string | null = null): Case => ({
   id: trajectory.id,
   suite,
@@ -35,7 +35,7 @@ function* requestsOf(trajectory: Trajectory): Iterable<CaseRequest> {
   }
 }
 
-/** As recorded, else as if every request sent its whole history anew. */
+/** As recorded, else as if every request sent its whole history again. */
 const requestTokens = ({ system_chars, task_chars, tokens, steps }: Trajectory): number[] => {
   let chars = system_chars + task_chars
   return steps.map((step, number) => {

@@ -18,7 +18,7 @@ export type Evidence = 'turns' | 'result text' | 'upstream errors' | 'reply text
 export interface Case {
   readonly id: string
   readonly suite: 'corpus' | 'synthetic'
-  /** The collection of recorded runs that it stands in. */
+  /** The collection of recorded runs that it is in. */
   readonly collection: string | null
   readonly source: string
   /** Null where each case is its own. */

@@ -1,5 +1,5 @@
 /**
- * Collections of runs, by the folders that each run stands in. Folders that share a run tell of the same ones,
+ * Collections of runs, by the folders that each run is in. Folders that share a run tell of the same ones,
  * once as text and once as hashes for example: they are one collection, named after all of them.
  */
 export const collectionsOf = (places: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, string> => {

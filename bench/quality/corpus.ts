@@ -12,9 +12,9 @@ const NEWLINE = 0x0a
 /** What a folder of trajectories holds. */
 export interface Corpus {
   readonly folder: string
-  /** A run that stands in several files is here once. */
+  /** A run that is in several files is here once. */
   readonly trajectories: readonly Trajectory[]
-  /** The collection that each run stands in, by the run's id. */
+  /** The collection that each run is in, by the run's id. */
   readonly collections: ReadonlyMap<string, string>
   /** Trajectories in the folder that are of another split. */
   readonly left_out: number

@@ -60,7 +60,7 @@ const isFile = (name: string): boolean => /[./\\]/.test(name)
 const detectorsIn = async (folder: string): Promise<(Detector & Plugin)[]> => {
   const code = extname(import.meta.filename)
   const files = (await readdir(folder)).filter((name) => name.endsWith(code) && !name.endsWith('.d.ts')).sort()
-  // what detectors share may stand beside them
+  // what detectors share may be beside them
   return (await Promise.all(files.map((file) => detectorsOf(join(folder, file))))).flat()
 }
 
@@ -107,7 +107,7 @@ const asSubject = (detector: Detector): Subject => ({
   needs: needsOf(detector),
 })
 
-/** Errors of upstreams for what looks at outcomes, texts for what measures or watches them. */
+/** Errors of upstreams for what examines outcomes, texts for what measures or watches them. */
 const needsOf = (detector: Detector): Evidence[] => {
   if (detector.stream !== undefined) return ['reply text']
   if (detector.kind === 'outcome') return ['upstream errors']

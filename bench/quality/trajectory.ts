@@ -49,6 +49,6 @@ export interface StepResult {
   readonly empty: boolean
 }
 
-/** Whether results are known as text, so that their lines can be looked at. */
+/** Whether results are known as text, so that their lines can be examined. */
 export const hasText = ({ steps }: Trajectory): boolean =>
   steps.every(({ results }) => results.every(({ text, empty }) => empty || text !== undefined))

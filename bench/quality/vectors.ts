@@ -22,7 +22,7 @@ export type VectorStep = RequestStep | { readonly pause: true } | { readonly res
 export interface RequestStep {
   readonly body: object
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds since the case began; a second after the step before if absent. */
+  /** Milliseconds since the case started; a second after the step before if absent. */
   readonly at_ms?: number
   /** The client says that it sends the same request once more. */
   readonly retry?: boolean

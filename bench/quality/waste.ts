@@ -4,7 +4,7 @@ import type { Trajectory } from './trajectory.ts'
 /** Turn i, counted from 0, first travels in this request, counted from 1. */
 const requestAfter = (turn: number): number => turn + 2
 
-/** Where a loop begins to cost; requests counted from 1. */
+/** Where a loop starts to cost; requests counted from 1. */
 export interface Waste {
   /** Carries the first turn that brought nothing. */
   readonly first_stale_step: number
@@ -20,6 +20,6 @@ export const wasteOf = ({ label, loop_start_step, steps }: Trajectory): Waste | 
   return { first_stale_step: requestAfter(loop.first), waste_start_step: requestAfter(loop.third) }
 }
 
-/** Of a loop that is known to begin with this request: two more turns are no waste yet. */
+/** Of a loop that is known to start with this request: two more turns are no waste yet. */
 export const wasteFrom = (loopStart: number | null): Waste | null =>
   loopStart === null ? null : { first_stale_step: loopStart, waste_start_step: loopStart + 2 }

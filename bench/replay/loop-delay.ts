@@ -4,7 +4,7 @@ import { type Figure, figure } from './figures.ts'
 import { words } from './reads.ts'
 import type { Routes } from './routes.ts'
 
-/** Searches under way at once. */
+/** Searches in progress at once. */
 const TOGETHER = 8
 const RESOLUTION_MS = 1
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 
-// Imported into a process before anything else: leaves behind how much memory that process had at most, in KiB.
+// Imported into a process before anything else: records how much memory that process had at most, in KiB.
 
 const { GUARD_BENCH_PEAK } = process.env
 if (GUARD_BENCH_PEAK !== undefined)

@@ -28,7 +28,7 @@ export const runCorpus = (
   )
 }
 
-/** Every case, one behind the other, each in a session of its own. */
+/** Every case, one after the other, each in a session of its own. */
 export const observeAll = async (
   cases: readonly Case[],
   { detectors, subjects, peers }: Subjects,

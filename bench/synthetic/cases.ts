@@ -40,7 +40,7 @@ interface Knobs {
 export const syntheticCases = (seed: number, rounds: number): readonly Case[] =>
   Array.from({ length: rounds }, (_, round) => roundOf(seed * 1000 + round * 100, allStarts)).flat()
 
-/** Every kind, begun once. */
+/** Every kind, started once. */
 export const smokeCases = (seed: number): readonly Case[] => roundOf(seed * 1000, smokeStarts)
 
 const roundOf = (seed: number, starts: readonly number[]): Case[] => {

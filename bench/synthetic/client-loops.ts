@@ -78,7 +78,7 @@ export const clientLoops: Readonly<Record<string, LoopKind>> = {
   text_again_fence: textLoop(protocols.fence),
   text_again_tag: textLoop(protocols.tag),
   text_again_json: textLoop(protocols.json),
-  /** It says what it will do and calls nothing; the harness bids it go on. */
+  /** It says what it will do and calls nothing; the harness tells it to continue. */
   continue_loop: (author) => {
     const plan = author.lines(2).join('\n')
     return {

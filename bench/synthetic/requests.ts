@@ -63,7 +63,7 @@ const plans: Readonly<Record<string, (next: () => number, start: number) => Plan
     ),
     loop_start_step: null,
   }),
-  /** Several agents of one session that all begin by reading the same file. */
+  /** Several agents of one session that all start by reading the same file. */
   subagents: (next, start) => ({ asks: [...texts(next, start), ...together(next, 4, 6)], loop_start_step: null }),
   upstream_hiccups: (next, start) => ({
     asks: texts(next, start + 16).map((one, index) => (index % 4 === 0 ? one : { ...one, fails: overloaded })),
@@ -71,7 +71,7 @@ const plans: Readonly<Record<string, (next: () => number, start: number) => Plan
   }),
 }
 
-/** Every plan, begun after so many requests of other work. */
+/** Every plan, started after so many requests of other work. */
 export const requestCases = (seed: number, start: number): readonly Case[] =>
   Object.entries(plans).map(([kind, plan]) => {
     const { asks, loop_start_step } = plan(random(seed), start)

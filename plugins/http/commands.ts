@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly facts: Readonly<Record<string, string>>
   /** Further commands that do the same with a gateway that was made for them. */
   readonly also?: readonly ServeCommand[]
-  /** Further lines for somebody who has just begun. */
+  /** Further lines for somebody who has just started. */
   readonly next?: (url: string) => readonly string[]
   /** Opens an address in the browser, for `--open`. */
   readonly show: (url: string, io: Io) => void

@@ -25,7 +25,7 @@ export const declareRoutes = async ({ hooks: { http } }: Gateway, scope: Fastify
 
 const claim = (owners: Owners, route: string, plugin: string): void => {
   const owner = owners.get(route)
-  // of its own routes a plugin is told by the framework, with the line
+  // of its own routes a plugin is shown by the framework, with the line
   if (owner === undefined || owner === plugin) owners.set(route, plugin)
   else
     throw new GuardError(

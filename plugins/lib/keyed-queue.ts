@@ -27,7 +27,7 @@ export class KeyedQueue {
     return mine
   }
 
-  /** Names that have work under way or waiting. */
+  /** Names that have work in progress or waiting. */
   get size(): number {
     return this.#last.size
   }

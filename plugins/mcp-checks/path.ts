@@ -143,7 +143,7 @@ function* reasonOutside(form: string, asSent: boolean, { base, roots, own }: Pat
 /** The text as the kernel follows it, and as a server does that normalises first. */
 function* violationInLinks(form: string, context: PathContext): Steps<Violation> {
   const normalised = resolve(context.base, form)
-  // another spelling of a folder is a text alone: what stands there is no concern of this server
+  // another spelling of a folder is a text alone: what is there is no concern of this server
   if (!context.roots.folders.some((root) => isInside(root, normalised))) return undefined
   const found = yield* violationInTarget(normalised, normalised, context)
   if (found !== undefined || !form.includes('..')) return found

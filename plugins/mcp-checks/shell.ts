@@ -54,7 +54,7 @@ const worker = new OffThread<ShellTask, Violation | undefined>(
   new URL(`./shell/worker${extname(import.meta.filename)}`, import.meta.url).href,
 )
 
-/** Commands start with allowed words, each of them, wherever it stands in a text; what is not known before it runs is refused. */
+/** Commands start with allowed words, each of them, wherever it is in a text; what is not known before it runs is refused. */
 export const shell = mcpCheck({
   id: 'shell',
   schema,
@@ -86,7 +86,7 @@ function* valuesOf(args: Arguments, options: CheckOptions): Generator<PointerVal
   for (const pointer of options.args) yield* valuesAtPointer(args, pointer)
 }
 
-/** Entries behind which further words may stand. */
+/** Entries after which further words may be. */
 const open = (allow: readonly Allowed[] = []): readonly string[] =>
   allow.filter((entry) => !isWhole(entry)).map(entryText)
 

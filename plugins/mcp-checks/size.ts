@@ -13,9 +13,9 @@ interface Options {
   max_items?: number
 }
 
-/** Values that are looked at before others may have their turn. */
+/** Values that are examined before others may have their turn. */
 const STEP = 1_000
-/** What is wrong with a call is told by the first of its values. */
+/** What is wrong with a call is shown by the first of its values. */
 const MAX_FINDINGS = 100
 
 const limit = { type: 'integer', minimum: 1 }
@@ -112,7 +112,7 @@ const look = (one: unknown, most: Measure, containers: object[]): object[] => {
   return containers
 }
 
-/** Names and values; an empty container has a part too, since it takes as long as one to look at. */
+/** Names and values; an empty container has a part too, since it takes as long as one to examine. */
 const partsOf = (container: object, most: Measure): readonly unknown[] => {
   const isList = Array.isArray(container)
   const parts: readonly unknown[] = isList ? container : Object.entries(container).flat()

@@ -41,5 +41,5 @@ declare module 'guard-gateway/core' {
   }
 }
 
-/** The hooks of the MCP proxy of a gateway; a plugin that taps them may stand before the proxy. */
+/** The hooks of the MCP proxy of a gateway; a plugin that taps them may come before the proxy. */
 export const mcpHooks = (gateway: Gateway): McpHooks => gateway.service('mcpHooks').getOrProvide(createHooks)

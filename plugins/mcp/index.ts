@@ -20,7 +20,7 @@ export { mcpCommands } from './management/commands.ts'
 export { type OpenedMcp, type OpenMcpOptions, openMcp } from './open-mcp.ts'
 export type { McpLimits, McpOptions, McpServerOptions } from './options.ts'
 
-/** The permission proxy: stands between MCP clients and servers, judges every call of a tool and passes on everything else as it came. */
+/** The permission proxy between MCP clients and servers: it judges every tool call and passes on everything else unchanged. */
 export const mcp = (options: McpOptions = {}): Plugin => ({
   name: 'mcp',
   requires: ['replay'],

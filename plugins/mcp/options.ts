@@ -33,7 +33,7 @@ export interface McpOptions {
   /** What decisions about approvals must show, as it is or as `sha256:<hex>`. */
   readonly approver_key?: string
   readonly session_idle_seconds?: number
-  /** How long the child of a session may be without use; the session goes on. */
+  /** How long the child of a session may be without use; the session continues. */
   readonly child_idle_seconds?: number
   readonly limits?: Partial<McpLimits>
   readonly servers?: Readonly<Record<string, McpServerOptions>>
@@ -41,7 +41,7 @@ export interface McpOptions {
   readonly server_env?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Default of the policy's key of this name. */
   readonly hide_denied_tools?: boolean
-  /** Files of the gateway itself, absolute: no path that a check looks at may name one. */
+  /** Files of the gateway itself, absolute: no path that a check examines may name one. */
   readonly own_files?: readonly string[]
   /** False: the storage ends with this process, so that nobody else can approve what waits in it. */
   readonly durable?: boolean

@@ -10,7 +10,7 @@ export interface Answered {
   readonly body: string
 }
 
-/** Calls an endpoint of the gateway's own API; `path` begins with `/api`. */
+/** Calls an endpoint of the gateway's own API; `path` starts with `/api`. */
 export type Administration = (method: 'GET' | 'POST' | 'PUT', path: string, payload?: object) => Promise<Answered>
 
 /** The API of the gateway that `app` serves, called inside the process. */

@@ -39,7 +39,7 @@ export const playground = (): Plugin => ({
     for (const entry of builtInScenarios) entry.apply(gateway)
     const runs = new Runs(gateway, scriptedProvider(gateway))
     gateway.hooks.open.tapPromise('playground', () => runs.open())
-    // before the HTTP face goes: a run under way may still call it
+    // before the HTTP face goes: a run in progress may still call it
     gateway.hooks.close.tapPromise({ name: 'playground', stage: stages.close.streams }, () => runs.close())
     gateway.hooks.http.tapPromise('playground', async (app) => {
       const administration = administrationOf(gateway, app)

@@ -1,6 +1,6 @@
 import { shapeOf } from 'guard-gateway/lib/json'
 
-/** An answer of the proxy, as far as a scenario looks at it. */
+/** An answer of the proxy, as far as a scenario examines it. */
 export type McpAnswer = Readonly<Record<string, unknown>>
 
 /** The members of a JSON-RPC message. */

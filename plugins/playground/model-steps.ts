@@ -6,7 +6,7 @@ import type { ModelStep, PauseStep, RequestStep } from './scenario.ts'
 import { scriptOf } from './script.ts'
 import { noObservation, type RunContext, type StepContext, type StepObservation } from './step-context.ts'
 
-/** Does the steps of a run of a model scenario: requests through the whole pipeline, pauses through the administration API. What they leave paused goes on when the run is over, however it ends. */
+/** Does the steps of a run of a model scenario: requests through the whole pipeline, pauses through the administration API. What they leave paused continues when the run is over, however it ends. */
 export const modelActor = (context: StepContext, run: RunContext) => {
   let sessionId: string | null = null
   const left = new Set<PauseStep['target']>()
@@ -60,7 +60,7 @@ const request = async (
   }
 }
 
-/** Where a request stands in Replay, as its record says. */
+/** Where a request is in Replay, as its record says. */
 const stepOf = async (
   { gateway: { storage } }: StepContext,
   request_id: string,

@@ -29,7 +29,7 @@ type Ending = Pick<PlaygroundRun, 'status' | 'matched' | 'error'>
 
 const unfinished = { status: { in: ['queued', 'running'] } } as const
 
-/** The runs of a gateway: four at once, a hundred waiting. Storage holds how each stands, and who changes that there ends the run. */
+/** The runs of a gateway: four at once, a hundred waiting. Storage holds the status of each; whoever changes it there ends the run. */
 export class Runs {
   readonly #gateway: Gateway
   readonly #send: Send
@@ -53,7 +53,7 @@ export class Runs {
     }
   }
 
-  /** Ends what is under way; resolves when all of it is on record. */
+  /** Ends what is in progress; resolves when all of it is on record. */
   async close(): Promise<void> {
     await Promise.all(
       [...this.#live.values()].map(async (live) => {
@@ -84,7 +84,7 @@ export class Runs {
     return run
   }
 
-  /** The run as it stands. Throws PLAYGROUND_RUN_NOT_FOUND. */
+  /** The run as it is. Throws PLAYGROUND_RUN_NOT_FOUND. */
   async need(id: string): Promise<PlaygroundRun> {
     const run = await this.#gateway.storage.get('playground_runs', id)
     if (run !== undefined) return run
@@ -99,7 +99,7 @@ export class Runs {
     await this.#live.get(id)?.ended.promise
   }
 
-  /** Ends a run; a step under way goes on, but is not told any more. Throws PLAYGROUND_RUN_NOT_FOUND or PLAYGROUND_RUN_ENDED. */
+  /** Ends a run; a step in progress continues, but is not told any more. Throws PLAYGROUND_RUN_NOT_FOUND or PLAYGROUND_RUN_ENDED. */
   async cancel(id: string): Promise<PlaygroundRun> {
     const ended = await this.#end(id, { status: 'cancelled', matched: null, error: null })
     const run = await this.need(id)
@@ -166,7 +166,7 @@ export class Runs {
     return { status: 'completed', matched: steps.every(({ matched }) => matched), error: null }
   }
 
-  /** Wall time, of a run that is under way counted from when it was ordered. */
+  /** Wall time, of a run that is in progress counted from when it was ordered. */
   #now(id: string): number {
     const { clock } = this.#gateway
     const live = this.#live.get(id)
@@ -179,7 +179,7 @@ export class Runs {
     return this.#gateway.storage.patch('playground_runs', id, changes, unfinished)
   }
 
-  /** Makes a run end behind the step it is at, and one that waits at once. */
+  /** Makes a run end after the step it is at, and one that waits at once. */
   #stop(live: Live): void {
     live.stop.abort()
     const place = this.#waiting.indexOf(live)

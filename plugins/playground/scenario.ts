@@ -27,7 +27,7 @@ export interface Answer {
   readonly cost_micro?: number
   /** The client asks for a stream and gets one. */
   readonly stream?: boolean
-  /** The stream breaks off behind so many events. */
+  /** The stream breaks off after so many events. */
   readonly cut_after?: number
 }
 
@@ -148,13 +148,13 @@ declare module 'guard-gateway/core' {
   }
 }
 
-/** The scenarios of a gateway, in the order in which they were added; a plugin that adds one may stand before the Playground. */
+/** The scenarios of a gateway, in the order in which they were added; a plugin that adds one may come before the Playground. */
 export const scenariosOf = (gateway: Gateway): Registry<Scenario> =>
   gateway.service('scenarios').getOrProvide(() => new Registry<Scenario>('scenario'))
 
 const ID = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** Makes a scenario a plugin that adds itself to the Playground; it may stand before or behind it. Throws INVALID_CONFIG. */
+/** Makes a scenario a plugin that adds itself to the Playground; it may come before or after it. Throws INVALID_CONFIG. */
 export const scenario = <S extends Scenario>(entry: S): S & Plugin => {
   if (!ID.test(entry.id)) {
     throw new GuardError(

@@ -52,7 +52,7 @@ const streamed = (dialect: Dialect, id: string, answer: Answer): Reply => {
   }
 }
 
-/** A stream of one chunk an event, which ends properly or breaks off behind the last one. */
+/** A stream of one chunk an event, which ends properly or breaks off after the last one. */
 const streamOf = (events: readonly string[], breaks: boolean): Readable => {
   let next = 0
   return new Readable({

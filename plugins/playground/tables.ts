@@ -22,7 +22,7 @@ export interface StepResult {
   readonly request_id: string | null
   /** The question that an MCP call asked, or that was decided. */
   readonly approval_id: string | null
-  /** Where the step stands in Replay. */
+  /** Where the step is in Replay. */
   readonly trace_id: string | null
   readonly span_id: string | null
   /** Id of the earlier blocked request on whose record this one is counted. */

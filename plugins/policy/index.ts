@@ -40,9 +40,9 @@ export interface RuleLists {
 export interface PolicyOptions extends RuleLists {
   /** Mode where neither the request nor the project's policy says one; read for every request, so that it may change. */
   readonly default_mode?: Mode
-  /** Bytes of memory that the histories of all sessions may take, about; 16 MiB if absent. The one used longest ago is read anew when it is needed. */
+  /** Bytes of memory that the histories of all sessions may take, about; 16 MiB if absent. The one used longest ago is read again when it is needed. */
   readonly history_bytes?: number
-  /** Where hours, days, weeks and months of budgets begin, as `Europe/Berlin`; the system's zone if empty or absent. Throws RangeError for one that is not known. */
+  /** Where hours, days, weeks and months of budgets start, as `Europe/Berlin`; the system's zone if empty or absent. Throws RangeError for one that is not known. */
   readonly time_zone?: string
   /** Gives lists of rules when the gateway opens, for example from files; they go before those given here. */
   readonly load?: () => Promise<RuleLists>

@@ -28,7 +28,7 @@ export class Agents {
     return this.#agents.load(id, () => this.#gateway.storage.get('agents', id))
   }
 
-  /** The agent of this id as it stands now; it is not taken into memory, as sessions are not. */
+  /** The agent of this id as it is now; it is not taken into memory, as sessions are not. */
   async row(id: string): Promise<AgentRow | undefined> {
     return this.at(id) ?? (await this.#gateway.storage.get('agents', id))
   }
@@ -63,7 +63,7 @@ export class Agents {
 
 const blank = { name: null, project_id: null, metadata: {}, paused: false, paused_at: null } as const
 
-/** The change that registers an agent; the batch it stands in is refused if the id is taken. */
+/** The change that registers an agent; the batch it is in is refused if the id is taken. */
 export const registration = (agent: Pick<AgentRow, 'id' | 'created_at'> & Partial<AgentRow>): Change => ({
   table: 'agents',
   put: { ...blank, registered_by: 'api', ...agent },

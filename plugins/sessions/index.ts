@@ -15,7 +15,7 @@ import { tables } from './tables.ts'
 export { type SessionCommandOptions, sessionCommands } from './commands.ts'
 
 export interface SessionsOptions {
-  /** Minutes without a request after which a client that names no session begins a new one. */
+  /** Minutes without a request after which a client that names no session starts a new one. */
   readonly idle_timeout_minutes?: number
 }
 

@@ -71,7 +71,7 @@ export class LiveSessions {
   }
 
   /**
-   * The session that a project knows by an external id, begun if there is none.
+   * The session that a project knows by an external id, started if there is none.
    * Projects never share one: an id that another project holds is passed over for the next one derived from both names.
    */
   named(named: ExternalId, beginning: NewSession): Session | Promise<Session> {
@@ -91,7 +91,7 @@ export class LiveSessions {
     }
   }
 
-  /** The session that `named` gives, if there is one, as it stands now. It is not taken into memory: beside a gateway that would hear of no change. */
+  /** The session that `named` gives, if there is one, as it is now. It is not taken into memory: beside a gateway that would hear of no change. */
   async rowNamed(project: string, externalId: string): Promise<SessionRow | undefined> {
     for (let turn = 0; ; turn++) {
       const id = candidate(project, externalId, turn)
@@ -123,7 +123,7 @@ export class LiveSessions {
   }
 }
 
-/** The id under which a project's session stands unless another project holds it, then the next one. */
+/** The id under which a project's session is unless another project holds it, then the next one. */
 const candidate = (project: string, externalId: string, turn: number): string => {
   const salt = GENERATED_ID.test(externalId) ? turn - 1 : turn
   if (salt < 0) return externalId

@@ -5,7 +5,7 @@ import { SecondChanceCache } from './second-chance-cache.ts'
 
 const MAX_OPENINGS = 10_000
 
-/** Sessions of clients that name none: known by who asks and how the conversation begins, until they fall idle. */
+/** Sessions of clients that name none: known by who asks and how the conversation starts, until they fall idle. */
 export class Openings {
   readonly #gateway: Gateway
   readonly #live: LiveSessions
@@ -19,7 +19,7 @@ export class Openings {
     this.#idleMs = idleMs
   }
 
-  /** The session that the call goes on with, or a new one. Project and agent of the call must be known. */
+  /** The session that the call continues with, or a new one. Project and agent of the call must be known. */
   session(call: Call): Session | Promise<Session> {
     const opening = openingParts(call).join('\0')
     const current = this.#current.get(opening)
@@ -32,7 +32,7 @@ export class Openings {
     for (;;) {
       const { id } = current
       const session = id === '' ? undefined : (this.#live.at(id) ?? (await this.#live.find(id)))
-      // another request may have begun the next session meanwhile
+      // another request may have started the next session meanwhile
       if (current.id !== id) continue
       if (session !== undefined && !this.#isOver(session, call)) return session
       current.id = newId('ses_', call.at)
@@ -52,8 +52,8 @@ export class Openings {
   }
 
   /**
-   * Idle for so long that the next request begins a new session, or as far ahead of a clock that was set back; waiting does not lead out of a
-   * pause. Of a session that was ended, a conversation that begins anew is not part.
+   * Idle for so long that the next request starts a new session, or as far ahead of a clock that was set back; waiting does not lead out of a
+   * pause. Of a session that was ended, a conversation that starts over is not part.
    */
   #isOver({ row, open }: Session, { at: now, conversation }: Call): boolean {
     if ((row.ended_at ?? null) !== null && conversation.turns.length === 0) return true

@@ -3,7 +3,7 @@ import { onlySession } from 'guard-gateway/lib/session'
 import type { LiveSessions, SessionOrigin } from './live.ts'
 
 /**
- * A page of the sessions with these columns, newest first. The first page begins with those whose first requests are in flight. If they
+ * A page of the sessions with these columns, newest first. The first page starts with those whose first requests are in flight. If they
  * fill it, it holds one stored session more, since no cursor could point at them.
  */
 export const foundSessions = async (
@@ -25,7 +25,7 @@ export const foundSessions = async (
 
 const MOST_LATELY = 1_000
 
-/** Sessions with a request under way or one since `from`, milliseconds since 1970, newest first; `more`: there are others, which were not read. */
+/** Sessions with a request in progress or one since `from`, milliseconds since 1970, newest first; `more`: there are others, which were not read. */
 export const sessionsSince = async (
   { storage }: Gateway,
   live: LiveSessions,

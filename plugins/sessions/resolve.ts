@@ -68,7 +68,7 @@ const continued = async (call: Call, live: LiveSessions, responses: Responses): 
   return session?.row.project_id === call.project_id ? session : undefined
 }
 
-/** In whose name a request comes that is no call; nothing is begun. Throws INVALID_HEADER. */
+/** In whose name a request comes that is no call; nothing is started. Throws INVALID_HEADER. */
 export const callerOf = async (
   { ids, agents }: Pick<Finders, 'ids' | 'agents'>,
   headers: Readonly<Record<string, string>>,

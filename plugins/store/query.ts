@@ -33,7 +33,7 @@ export const checkWhere = (plan: Plan, where: AnyWhere): AnyWhere => {
 const isEquality = (test: AnyWhere[string] | undefined): boolean =>
   test !== undefined && (test === null || typeof test !== 'object')
 
-/** Whether some index has the order column behind columns that are each held to one value. */
+/** Whether some index has the order column after columns that are each held to one value. */
 const served = ({ table, key }: Plan, where: AnyWhere, column: string): boolean =>
   [key, ...(table.indexes ?? []), ...(table.unique ?? [])].some((index) => {
     const place = index.indexOf(column)

@@ -46,7 +46,7 @@ export const forwardHandler =
     return candidates.length === 0 ? reply : withFallbacks(reply, candidates, first, attempts)
   }
 
-/** Those that can stand in: they speak the style, and need no login, which goes to the upstream that was chosen alone. */
+/** Those that can be in: they speak the style, and need no login, which goes to the upstream that was chosen alone. */
 const fallbackCandidates = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
   upstreams.filter((upstream) => upstream.styles.includes(style) && !needsLogin(upstream))
 

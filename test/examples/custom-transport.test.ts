@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { mcpTransportConforms, startGateway } from 'guard-gateway/test'
 import { tcp } from '../../examples/custom-transport.ts'
 
-/** A server of one tool, `echo`, behind a port of the system's choice. */
+/** A server of one tool, `echo`, on a port of the system's choice. */
 const echoServer = async () => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

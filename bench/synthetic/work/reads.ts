@@ -9,7 +9,7 @@ const PAGES = 5
 const read = (offset: number, limit: number, lines: readonly string[]): Step =>
   turn('Read', { file_path: '/repo/src/main.ts', offset, limit }, lines.slice(offset, offset + limit).join('\n'))
 
-/** Pages through a file, looks at other ranges of what it has seen, and changes it. */
+/** Pages through a file, examines other ranges of what it has seen, and changes it. */
 const paging = (author: Author) => {
   let lines: readonly string[] = []
   const page = (place: number) => () => {

@@ -37,7 +37,7 @@ export const queryOf = (target: string): string => {
   return mark === -1 ? '' : target.slice(mark)
 }
 
-/** The path as a router reads it; as it stands if it cannot be decoded. */
+/** The path as a router reads it; as it is if it cannot be decoded. */
 export const decodedPath = (target: string): string => {
   const path = pathOf(target)
   try {

@@ -68,7 +68,7 @@ export class HttpClient implements Client {
       this.#endWith(last)
       this.bytes += last.length
     }
-    // what is still under way may wait as long as all bytes before it
+    // what is still in progress may wait as long as all bytes before it
     if (this.#response.writableLength > 0) this.#watch(this.#writeIdleMs)
   }
 

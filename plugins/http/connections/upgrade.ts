@@ -8,7 +8,7 @@ import { decodedPath } from '../admission/target.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { rawResponse } from './errors.ts'
 
-/** Only WebSocket handshakes are looked at; other upgrades may be ignored, and clients that offer them are served. */
+/** Only WebSocket handshakes are examined; other upgrades may be ignored, and clients that offer them are served. */
 export const wantsWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
 
 /** Turns WebSocket handshakes down: at once and in a way that makes clients of the Responses API send a plain request instead. */

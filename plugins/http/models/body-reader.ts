@@ -43,7 +43,7 @@ export const readBody = (
         if (gathered.length > limit) throw tooLarge(limit)
         grown(chunk.length)
       } catch (error) {
-        // what has come already is not looked at any more
+        // what has come already is not examined any more
         request.off('data', take).pause()
         reject(error)
       }

@@ -8,7 +8,7 @@ import { queryOf } from '../admission/target.ts'
 const MAX_CLIENT_CHARS = 200
 const DEFAULT_PROJECT = 'default'
 
-/** Headers that may name a session, in order: requests of one session begin alike, which is what readers use this for. */
+/** Headers that may name a session, in order: requests of one session start alike, which is what readers use this for. */
 const sessionHeaders = [
   'x-guard-session-id',
   'x-client-session-id',
@@ -18,7 +18,7 @@ const sessionHeaders = [
   'x-session-id',
 ]
 
-/** What groups requests whose bodies begin alike; empty if the request names no session. */
+/** What groups requests whose bodies start alike; empty if the request names no session. */
 export const hintOf = ({ headers }: IncomingMessage): string => {
   for (const name of sessionHeaders) {
     const value = headers[name]

@@ -114,7 +114,7 @@ const parseInTurn = (
   return turn === undefined ? reader.read(style, plain, hint) : turn.then(() => reader.read(style, plain, hint))
 }
 
-/** Answers an error, unless a response has begun. An error that a dialect throws meanwhile becomes INTERNAL. */
+/** Answers an error, unless a response has started. An error that a dialect throws meanwhile becomes INTERNAL. */
 const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void => {
   const { fault } = exchange.state.gateway
   if (isFault(thrown)) fault(thrown, 'http')

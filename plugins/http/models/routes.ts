@@ -76,7 +76,7 @@ const addAll = (
 ): void => {
   for (const url of urls) {
     const schema = url === canonical ? shown : hiddenSchema
-    // the exchange begins in `onRequest`; a handler would come after the body
+    // the exchange starts in `onRequest`; a handler would come after the body
     app.route({
       method,
       url,

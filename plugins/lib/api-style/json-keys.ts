@@ -64,7 +64,7 @@ export class KeyCursor {
     return this.#value < this.#end ? (this.#bytes[this.#value] ?? 0) : 0
   }
 
-  /** Whether the value of the name in hand is a string that begins so, in plain ASCII. */
+  /** Whether the value of the name in hand is a string that starts so, in plain ASCII. */
   begins(text: string): boolean {
     return this.first === QUOTE && this.#reads(this.#value + 1, text)
   }
@@ -86,7 +86,7 @@ export class KeyCursor {
     return close - text.length > this.#value && this.#reads(close - text.length, text)
   }
 
-  /** UTF-8 bytes of the string that is the value, 0 for another value; a `\u` escape counts as three bytes. The cursor goes behind it. */
+  /** UTF-8 bytes of the string that is the value, 0 for another value; a `\u` escape counts as three bytes. The cursor goes after it. */
   textBytes(): number {
     if (this.first !== QUOTE) return 0
     const bytes = this.#bytes

@@ -140,7 +140,7 @@ export const genericCall = (shape: Shape): Part | undefined =>
 /** What is no message in any way: kept for the fingerprint, and nothing that could count as a user's word. */
 export const unknownParts = (value: unknown): Part[] => [{ kind: 'system', text: '', blocks: [value] }]
 
-/** What stands in place of a list of messages: text is the user's, anything else is strange. */
+/** What is in place of a list of messages: text is the user's, anything else is strange. */
 export const unlistedParts = (value: unknown): Part[] => {
   if (value === undefined || value === null || Array.isArray(value)) return []
   return typeof value === 'string' ? contentParts('user', contentOf(value)) : unknownParts(value)

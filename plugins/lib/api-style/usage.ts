@@ -10,7 +10,7 @@ export type Counts<K extends string> = { [name in K]: number | null }
 /** No reply has more tokens: a larger number is no count, and could not be added up over a session. */
 const MOST_TOKENS = 1e12
 
-/** Takes over every count that this usage object says, so that the last one said stands. */
+/** Takes over every count that this usage object says, so that the last one said is. */
 export const noteCounts = <K extends string>(counts: Counts<K>, paths: CountPaths<K>, usage: unknown): void => {
   if (!isShape(usage)) return
   for (const name in paths) {

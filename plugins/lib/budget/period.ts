@@ -1,6 +1,6 @@
 import type { Per, Period, Rule, Totals } from 'guard-gateway/core'
 
-/** Stretches of the calendar after which a budget begins anew. */
+/** Periods of the calendar after which a budget starts over. */
 export const PERS = ['minute', 'hour', 'day', 'week', 'month'] as const satisfies readonly Per[]
 
 /** The params that say what a budget is of. */
@@ -41,7 +41,7 @@ export const PRESENT: Readonly<Record<Per, string>> = {
   month: 'this month',
 }
 
-/** Who has used a budget, as the subject of a sentence; when; and when it begins anew. The latter two are empty for a budget of a session. */
+/** Who has used a budget, as the subject of a sentence; when; and when it starts over. The latter two are empty for a budget of a session. */
 export const budgetPhrases = (
   params: BudgetParams | undefined,
   { period }: Pick<Totals, 'period'>,

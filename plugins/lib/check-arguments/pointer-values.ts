@@ -10,13 +10,13 @@ export interface PointerValue {
 
 const INDEX = /^(0|[1-9][0-9]{0,9})$/
 
-/** Elements one by one: a list of millions is not copied to look at its first. */
+/** Elements one by one: a list of millions is not copied to examine its first. */
 const members = (value: unknown): Iterable<readonly [name: string | number, value: unknown]> => {
   if (value === null || typeof value !== 'object') return []
   return Array.isArray(value) ? value.entries() : Object.entries(value)
 }
 
-/** Where a text or number stands in place of a container, what a server takes it for cannot be told: that is something, of no use. */
+/** Where a text or number is in place of a container, what a server takes it for cannot be told: that is something, of no use. */
 const valueBelowScalar = (value: unknown): unknown =>
   value === undefined || typeof value === 'object' ? undefined : false
 
@@ -28,7 +28,7 @@ const child = (value: unknown, name: string): unknown => {
 
 /**
  * What a JSON pointer meets in the arguments, one after another. A whole segment `*` stands for every element of an array or member of an object.
- * There is always at least one answer: where nothing stands, its value is undefined, and false behind a text or number.
+ * There is always at least one answer: where nothing is, its value is undefined, and false after a text or number.
  */
 export const valuesAtPointer = (args: Arguments, pointer: string): Iterable<PointerValue> =>
   // most name a member of the arguments themselves
@@ -56,7 +56,7 @@ export type PointerText =
   | { readonly pointer: string; readonly text: string; readonly wrong?: never }
   | { readonly pointer: string; readonly wrong: Violation; readonly text?: never }
 
-/** What stands at some pointers, which a check wants to be strings. One that is missing is wrong unless `optional`; one that is no string always is. */
+/** What is at some pointers, which a check wants to be strings. One that is missing is wrong unless `optional`; one that is no string always is. */
 export function* textsAtPointers(
   args: Arguments,
   { args: pointers, optional = false }: { readonly args: readonly string[]; readonly optional?: boolean },

@@ -7,7 +7,7 @@ import type { Violation } from './pointer-values.ts'
 const MAX_WORK_MS = 1_000
 /** Time until all of them are judged, in milliseconds, turns of others and work apart included. */
 const MAX_WAIT_MS = 10_000
-/** What is wrong with a call is told by the first of its values. */
+/** What is wrong with a call is shown by the first of its values. */
 const MAX_FINDINGS = 100
 
 /** For a value that the time of a check did not suffice for. */

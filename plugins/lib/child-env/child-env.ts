@@ -18,7 +18,7 @@ export interface ChildEnvOptions {
   readonly logins?: RegExp
 }
 
-/** The environment of a child, and the names that were kept from it. */
+/** The environment of a child, and the names that were withheld from it. */
 export interface ChildEnv {
   readonly env: Readonly<Record<string, string>>
   readonly withheld: readonly string[]
@@ -95,7 +95,7 @@ export const withheldText = (whose: string, withheld: readonly string[], back: (
   return `kept from ${whose} environment: ${withheld.join(', ')}; ${back(first)} gives one back`
 }
 
-/** The names behind `--env`. Throws USAGE for what cannot be one; a value is not repeated, since it may be a key. */
+/** The names after `--env`. Throws USAGE for what cannot be one; a value is not repeated, since it may be a key. */
 export const envFlagNames = (flag: unknown): readonly string[] => {
   const names = [flag ?? []].flat().map(String)
   const odd = names.find((name) => !/^[^=\s]+$/.test(name))

@@ -78,7 +78,7 @@ const ISSUED =
 const SWITCH = /^(?:[01]|true|false|yes|no|on|off)$/i
 const ADMIN = /ADMIN/i
 
-/** A variable holds the key of a model provider: its name is usual for one, whatever stands before it, or its value begins as those of a provider do. */
+/** A variable holds the key of a model provider: its name is usual for one, whatever is before it, or its value starts as those of a provider do. */
 export const isProviderKey = (name: string, value: string): boolean =>
   !SWITCH.test(value) && (NAMES.some((names) => names.test(name)) || ISSUED.test(value))
 

@@ -1,7 +1,7 @@
 import type { TurnContent } from 'guard-gateway/core'
 import type { RecentHashes } from './recent-hashes.ts'
 
-/** A result's text behind these characters is not looked at. */
+/** A result's text after these characters is not examined. */
 const RESULT_CHARS = 40_000
 
 /** Numbers that differ from run to run: durations, clock times, addresses, ids, line numbers. */
@@ -17,7 +17,7 @@ export interface LineCount {
   readonly fresh: number
 }
 
-/** Several rules look at the lines of one turn. */
+/** Several rules examine the lines of one turn. */
 const known = new WeakMap<TurnContent, readonly (readonly number[])[]>()
 
 /** The lines of each result of a turn that say something, as hashes; they are found once for all who ask. */
@@ -52,7 +52,7 @@ const COMMA = 44
 const BRACE = 125
 const HASH = 35
 
-/** A line feed, or white space behind a comma or a closing brace: one long line of JSON is many. */
+/** A line feed, or white space after a comma or a closing brace: one long line of JSON is many. */
 const endsLine = (text: string, at: number): boolean => {
   const unit = text.charCodeAt(at)
   if (unit === LF) return true
@@ -61,7 +61,7 @@ const endsLine = (text: string, at: number): boolean => {
   return before === COMMA || before === BRACE
 }
 
-/** FNV-1a of what stands between, white space at the ends left out; 0 if there is no word and no number. */
+/** FNV-1a of what is between, white space at the ends left out; 0 if there is no word and no number. */
 const lineHash = (text: string, start: number, end: number): number => {
   let from = start
   let to = end

@@ -36,7 +36,7 @@ export class RecentHashes {
   }
 }
 
-/** Where a value stands, or would stand; `slots` is a power of two long and never full. */
+/** Where a value is, or would be; `slots` is a power of two long and never full. */
 const slotOf = (slots: Uint32Array, value: number): number => {
   const mask = slots.length - 1
   let slot = (Math.imul(value, 0x9e3779b1) >>> 8) & mask

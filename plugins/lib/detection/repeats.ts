@@ -15,13 +15,13 @@ export const isIgnoredRequest = ({ outcome }: Row, given: IgnoredRequests): bool
   return (outcome === 'client_aborted' || outcome === 'interrupted') && given.ignore_aborted === true
 }
 
-/** A user message is new in it; what a conversation begins with is not. */
+/** A user message is new in it; what a conversation starts with is not. */
 export const hasNewUserMessage = (row: Row): boolean =>
   !row.root && (row.user_first === true || row.new_turns.some((turn) => turn.user_after))
 
 /**
- * The request begins a conversation in a session that nothing but this beginning tells: another run of the same task begins with the
- * same request, and so do subagents that are started at once. One whose history holds tool calls has begun before.
+ * The request starts a conversation in a session that nothing but this beginning tells: another run of the same task starts with the
+ * same request, and so do subagents that are started at once. One whose history holds tool calls has started before.
  */
 export const isFreshStart = (row: Row, { session, envelope }: Call): boolean =>
   row.root &&
@@ -38,7 +38,7 @@ const subagentOf = (thread: string): string => {
 }
 
 /**
- * Of `equal` earlier requests, newest first, as many as one conversation sent itself. Conversations that began alike go on alike: each
+ * Of `equal` earlier requests, newest first, as many as one conversation sent itself. Conversations that started alike continue alike: each
  * time the request before was sent, one of the equal ones may follow it. `past` is newest first.
  */
 export const repeatsOfOne = (
@@ -95,7 +95,7 @@ class Allowance {
 
 const isUnanswered = (row: Row, given: IgnoredRequests): boolean => row.outcome !== null && isIgnoredRequest(row, given)
 
-/** Fingerprint of what a request goes on from; its own repeats are passed over. */
+/** Fingerprint of what a request continues from; its own repeats are passed over. */
 const originOf = (row: Row, known: ReadonlyMap<string, Row>): string | undefined => {
   let at: Row | undefined = row
   while (at !== undefined && at.fingerprint === row.fingerprint) at = known.get(at.parent ?? '')

@@ -4,7 +4,7 @@ import type { Gateway } from 'guard-gateway/core'
 export type ErrorSource = Pick<NodeJS.Process, 'on' | 'off'>
 
 /**
- * Hears of what nobody caught. What a plugin of the user's threw, in a timer or a promise of its own, is reported as its fault and the process goes on;
+ * Receives what nobody caught. What a plugin of the user's threw, in a timer or a promise of its own, is reported as its fault and the process continues;
  * anything else is the gateway's own, whose state is unknown then: `own` is told. Gives the way to stop hearing.
  */
 export const onUncaught = (

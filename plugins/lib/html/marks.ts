@@ -45,7 +45,7 @@ const colours = new Map([
 export const decisionMark = (decision: string): Html =>
   html`<span class="${colours.get(decision) ?? 'warning'} status">${decision}</span>`
 
-/** A field with choices, each its value and its label; a value that is none of them stands among them, so that it is not lost. */
+/** A field with choices, each its value and its label; a value that is none of them is among them, so that it is not lost. */
 export const choice = (name: string, value: string, choices: readonly (readonly [string, string])[]): Html => {
   const all = choices.some(([known]) => known === value) ? choices : [...choices, [value, value] as const]
   return html`<select name="${name}">${all.map(
@@ -70,7 +70,7 @@ export const pageUrl = (path: string, query: Readonly<Record<string, string | nu
   return text === '' ? path : `${path}?${text}`
 }
 
-/** The links between the pages of a list that goes on by cursor: to its beginning, and on. Other parameters stay. */
+/** The links between the pages of a list that continues by cursor: to its beginning, and on. Other parameters stay. */
 export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Html => {
   const [path = ''] = url.split('?', 1)
   const { cursor: _cursor, notice: _notice, about: _about, ...rest } = Object.fromEntries(query)

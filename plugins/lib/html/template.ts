@@ -10,17 +10,17 @@ export class Html implements Markup {
   }
 }
 
-/** What may stand in a hole of `html`; null, undefined and false leave nothing behind. */
+/** What may be in a hole of `html`; null, undefined and false add nothing. */
 export type HtmlValue = Html | string | number | bigint | false | null | undefined | readonly HtmlValue[]
 
-/** Where a hole stands; `value`: as all of what a form sends back, the attribute of that name or the text of a `textarea`. */
+/** Where a hole is; `value`: as all of what a form sends back, the attribute of that name or the text of a `textarea`. */
 type MarkupContext = 'text' | 'attribute' | 'value' | 'tag'
 
 const contexts = new WeakMap<TemplateStringsArray, readonly MarkupContext[]>()
 
 /**
- * A piece of a page. Text is escaped for where it stands: in text, controls and marks that reorder what is read are shown by their number;
- * what a form sends back stays as it is; an attribute must be quoted. Inside a tag but outside quotes only `Html` may stand. Throws TypeError where a template breaks these rules.
+ * A piece of a page. Text is escaped for where it is: in text, controls and marks that reorder what is read are shown by their number;
+ * what a form sends back stays as it is; an attribute must be quoted. Inside a tag but outside quotes only `Html` may be. Throws TypeError where a template breaks these rules.
  */
 export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html => {
   let known = contexts.get(strings)
@@ -34,7 +34,7 @@ export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(text)
 }
 
-/** A constant written in the source, taken as it stands; it has no holes. */
+/** A constant written in the source, taken as it is; it has no holes. */
 export const raw = (constant: TemplateStringsArray): Html => new Html(constant.join(''))
 
 /** Several pieces as one. */
@@ -95,7 +95,7 @@ const contextsOf = (strings: TemplateStringsArray): readonly MarkupContext[] => 
   })
 }
 
-/** Where one is behind `mark`: `>` in text, `<` in a tag, a quote inside it. */
+/** Where one is after `mark`: `>` in text, `<` in a tag, a quote inside it. */
 const after = (at: string, mark: string): string => {
   if (at === '>') return mark === '<' ? mark : at
   if (at === '<') return mark === '>' || mark === '"' || mark === "'" ? mark : at

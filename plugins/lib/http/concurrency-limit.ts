@@ -1,4 +1,4 @@
-/** Lets so many pieces of work be under way at once; the others wait for their turn. */
+/** Lets so many pieces of work be in progress at once; the others wait for their turn. */
 export class ConcurrencyLimit {
   #free: number
   readonly #waiting: (() => void)[] = []

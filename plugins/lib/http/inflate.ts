@@ -23,12 +23,12 @@ export const checkEncoding = (encoding: string | undefined): void => {
 /** Bodies that are inflated at once: a small one may become a thousand times as large, and many such would need more memory than there is. */
 const inflations = new ConcurrencyLimit(2)
 
-/** The bytes behind a content encoding, at most `limit` of them, inflated beside the event loop. Throws as `withInflated` does. */
+/** The bytes after a content encoding, at most `limit` of them, inflated beside the event loop. Throws as `withInflated` does. */
 export const inflated = async (bytes: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> =>
   isPlain(encoding) ? bytes : withInflated(bytes, encoding, limit, (plain) => plain)
 
 /**
- * What `use` makes of the bytes behind a content encoding, at most `limit` of them. Few are inflated at once, in whatever requests;
+ * What `use` makes of the bytes after a content encoding, at most `limit` of them. Few are inflated at once, in whatever requests;
  * the next waits until `use` is through with one.
  * Throws UNSUPPORTED_ENCODING, BODY_TOO_LARGE, INVALID_BODY for bytes that are not in that encoding, or what `use` throws.
  */

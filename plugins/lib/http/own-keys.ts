@@ -5,7 +5,7 @@ import { AGENT_KEY } from './header-names.ts'
 const MIN_LENGTH = 47
 const BASIC = /^basic\s+([A-Za-z0-9+/_=-]+)$/i
 
-/** A header's value is or holds a key of this gateway, a configured secret or any agent key: bare, behind a scheme, percent-encoded or in Basic. */
+/** A header's value is or holds a key of this gateway, a configured secret or any agent key: bare, after a scheme, percent-encoded or in Basic. */
 export const holdsOwnKey = (secrets: Secrets, value: string): boolean =>
   secrets.holds(value) || (value.length >= MIN_LENGTH && holdsAgentKey(value))
 

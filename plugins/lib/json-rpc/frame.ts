@@ -13,7 +13,7 @@ import type { Frame, FrameFault } from './message.ts'
 
 /** The deepest nesting of a frame. */
 const MAX_DEPTH = 128
-/** The object, `params` or `result`, and what stands in them: names, arguments, tools. */
+/** The object, `params` or `result`, and what is in them: names, arguments, tools. */
 const KEEP = 3
 
 const ENVELOPE = byFold(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
@@ -83,7 +83,7 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
 const isSilent = ({ id, methodValue, result, error }: Parts): boolean =>
   methodValue === undefined ? result !== undefined || error !== undefined : id === undefined
 
-/** Something that may be meant as its id stands in the message: it may be a request whose sender waits. */
+/** Something that may be meant as its id is in the message: it may be a request whose sender waits. */
 const mayHaveId = ({ members = [] }: JsonValue): boolean => lookAlikeAmong(members, ID) !== undefined
 
 const ID = byFold(['id'])
@@ -123,7 +123,7 @@ const INTEGER = /^(?:0|-?[1-9][0-9]*)$/
 /** As JavaScript writes integers of more than 21 digits. */
 const ROUNDED = /^-?[1-9](?:\.[0-9]+)?e\+[0-9]+$/
 
-/** The id of a message if it is a string or an integer and stands there once; servers may have rounded it. */
+/** The id of a message if it is a string or an integer and is there once; servers may have rounded it. */
 const idOf = (text: string, { root }: JsonScan, from: 'client' | 'server'): Id | undefined => {
   const found = root.members?.filter(({ name }) => name === 'id') ?? []
   const [only] = found

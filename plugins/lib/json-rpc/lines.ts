@@ -36,7 +36,7 @@ export class LineReader {
     this.#keep(chunk.subarray(from))
   }
 
-  /** Nothing follows: what stands there without a line end counts too. */
+  /** Nothing follows: what is there without a line end counts too. */
   end(): void {
     if (this.#length > 0 || this.#dropping) this.#end(Buffer.alloc(0))
   }

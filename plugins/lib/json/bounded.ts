@@ -1,7 +1,7 @@
 import { parseJson, type Reviver } from './parse.ts'
 import { MAX_DIGITS } from './strict-faults.ts'
 
-/** A number of 16 digits or more where a value may stand: only such text can hold an integer that a double cannot. */
+/** A number of 16 digits or more where a value may be: only such text can hold an integer that a double cannot. */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/
 
 const exact: Reviver = (_key, value, { source }) =>

@@ -40,7 +40,7 @@ class Assembly {
   readonly #earlier = `${crypto.randomUUID()}<`
   readonly #later = `${crypto.randomUUID()}>`
   #value: unknown
-  /** The containers that are open behind the last chunk, outermost first. */
+  /** The containers that are open after the last chunk, outermost first. */
   #open: unknown[] = []
   #fault: GuardError | undefined
 
@@ -49,7 +49,7 @@ class Assembly {
     this.#code = code
   }
 
-  /** Throws for a chunk that is no JSON where it stands. */
+  /** Throws for a chunk that is no JSON where it is. */
   add(chunk: JsonChunk): void {
     const part = this.#parsed(chunk)
     // what is wrong with a number is only said of a text that is JSON to the end
@@ -89,14 +89,14 @@ class Assembly {
     return { line: line + within.line - 1, column: ahead + within.column }
   }
 
-  /** Opens containers as if something stood in them already: a comma may not come first. */
+  /** Opens containers as if something was in them already: a comma may not come first. */
   #opening(open: readonly OpenContainer[]): string {
     const outer = open.slice(0, -1).map(({ isList }) => (isList ? '[' : `{"${this.#earlier}":`))
     const top = open.at(-1)
     return top === undefined ? '' : `${outer.join('')}${top.isList ? '[0,' : `{"${this.#earlier}":0,`}`
   }
 
-  /** Closes containers as if something more stood in the innermost: a comma came last. */
+  /** Closes containers as if something more was in the innermost: a comma came last. */
   #closing(open: readonly OpenContainer[]): string {
     const outer = open.slice(0, -1).map(({ isList }) => (isList ? ']' : '}'))
     const top = open.at(-1)
@@ -123,7 +123,7 @@ class Assembly {
     }
   }
 
-  /** Finds the containers that are open behind a chunk, and takes out what stood in for later chunks. */
+  /** Finds the containers that are open after a chunk, and takes out what stood in for later chunks. */
   #follow({ before, after }: JsonChunk): void {
     const open: unknown[] = []
     for (const [depth, { at }] of after.entries())

@@ -1,7 +1,7 @@
 import { JsonMarks, mark } from './marks.ts'
 import { JsonOutline } from './outline.ts'
 
-/** Bytes that are looked at in one go, and of which a chunk is made; as much JSON is parsed in about a millisecond. */
+/** Bytes that are examined in one go, and of which a chunk is made; as much JSON is parsed in about a millisecond. */
 export const CHUNK_BYTES = 65_536
 
 /** An array or object that is open somewhere in a text. */
@@ -13,14 +13,14 @@ export interface OpenContainer {
   readonly name: number
 }
 
-/** A stretch of a JSON text from behind one comma to behind another, or from the beginning, or to the end. */
+/** A section of a JSON text from after one comma to after another, or from the beginning, or to the end. */
 export interface JsonChunk {
   readonly from: number
   readonly to: number
   /** What is open at its beginning and at its end, outermost first. */
   readonly before: readonly OpenContainer[]
   readonly after: readonly OpenContainer[]
-  /** Line of its beginning, from 1, and the offset where that line begins. */
+  /** Line of its beginning, from 1, and the offset where that line starts. */
   readonly line: number
   readonly line_start: number
 }
@@ -49,7 +49,7 @@ export class JsonChunker {
     this.outline = new JsonOutline(max_depth, max_names)
   }
 
-  /** Goes through the text, yielding as often as it has looked at so many bytes. */
+  /** Goes through the text, yielding as often as it has examined so many bytes. */
   *steps(): Generator<void> {
     for (let from = 0; from < this.#bytes.length && this.outline.too_deep === -1; from += CHUNK_BYTES) {
       this.#look(from)

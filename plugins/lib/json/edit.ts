@@ -55,7 +55,7 @@ export const removalsFrom = (value: JsonValue, gone: (index: number) => boolean)
 export const removeMembers = (value: JsonValue, names: readonly string[]): Edit[] =>
   removalsFrom(value, (index) => names.includes(value.members?.[index]?.name ?? ''))
 
-/** Gives a member of an object this JSON text as its value; adds the member behind the others if it is not there. */
+/** Gives a member of an object this JSON text as its value; adds the member after the others if it is not there. */
 export const setMember = (value: JsonValue, name: string, json: string): Edit => {
   const present = memberIn(value, name)
   if (present !== undefined) return { start: present.value.start, end: present.value.end, text: json }

@@ -24,10 +24,10 @@ export const parseJson = (text: string, reviver?: Reviver): unknown => {
 const parse = (text: string, reviver?: Reviver): unknown =>
   reviver === undefined ? JSON.parse(text) : JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
 
-/** A name that can stand in JSON as it is. */
+/** A name that can be in JSON as it is. */
 const PLAIN = /^[^"\\\p{Cc}]*$/u
 
-/** JSON whose names hold no escapes. Names that cannot do without are told by what stands for them, which begins with `mark`. */
+/** JSON whose names hold no escapes. Names that cannot do without are told by what stands for them, which starts with `mark`. */
 const withoutEscapes = (text: string) => {
   const mark = crypto.randomUUID()
   const marks = new Map<string, string>()

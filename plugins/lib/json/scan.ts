@@ -13,7 +13,7 @@ export interface JsonScan {
   readonly root: JsonValue
   /** A container nests deeper than it may; its inside was stepped over. */
   readonly deep: boolean
-  /** JSON pointer of the first member whose name, unescaped, stands twice in its object. */
+  /** JSON pointer of the first member whose name, unescaped, occurs twice in its object. */
   readonly duplicate: string | undefined
 }
 
@@ -24,7 +24,7 @@ export interface ScanOptions {
   readonly max_depth?: number
 }
 
-/** Reads a JSON text in one pass and accepts what `JSON.parse` accepts: where its values stand, whether a name is doubled, whether it is too deep. */
+/** Reads a JSON text in one pass and accepts what `JSON.parse` accepts: where its values stand, whether a name is duplicate, whether it is too deep. */
 export const scanJson = (text: string, options: ScanOptions = {}): JsonScan | ScanFault => {
   const scanner = new Scanner(text, options)
   try {

@@ -1,4 +1,4 @@
-/** A JSON object whose members are still to be looked at. */
+/** A JSON object whose members are still to be examined. */
 export type Shape = Readonly<Record<string, unknown>>
 
 const nothing: Shape = Object.freeze({})

@@ -9,7 +9,7 @@ export interface TextLocation {
 
 /** Digits of an integer that is taken from outside: making one takes the square of their number, a million of them a tenth of a second. */
 export const MAX_DIGITS = 1_000
-/** Members at the top level of an object that may have each but once: each is looked at by itself. */
+/** Members at the top level of an object that may have each but once: each is examined by itself. */
 export const MAX_MEMBERS = 1_000
 
 /** What strict reading refuses, in words that name the place and nothing of the text. */
@@ -26,7 +26,7 @@ export const strictFaults = {
       place,
     ),
 
-  /** `ends`: the place is behind the end of the text. */
+  /** `ends`: the place is after the end of the text. */
   noJson: (code: Code, wanted: string, place: TextLocation, ends: boolean): GuardError => {
     const there = ends ? 'the text ends' : 'there is something else'
     return new GuardError(code, `Line ${place.line}, column ${place.column}: expected ${wanted}, but ${there}.`, place)

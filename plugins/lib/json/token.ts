@@ -33,13 +33,13 @@ const escapeEnd = (text: string, at: number): number => {
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
-/** Behind the number that begins at `at`; -1 if it is none. */
+/** The offset after the number that starts at `at`; -1 if it is none. */
 export const numberEnd = (text: string, at: number): number => {
   NUMBER.lastIndex = at
   return NUMBER.test(text) ? NUMBER.lastIndex : -1
 }
 
-/** Behind `true`, `false` or `null` at `at`; -1 if none stands there. */
+/** The offset after `true`, `false` or `null` at `at`; -1 if none is there. */
 export const wordEnd = (text: string, at: number): number => {
   for (const word of ['true', 'false', 'null']) if (text.startsWith(word, at)) return at + word.length
   return -1

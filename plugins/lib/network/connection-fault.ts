@@ -2,7 +2,7 @@
 export interface ConnectionFault {
   /** `nothing listens there (ECONNREFUSED)` */
   readonly what: string
-  /** What to do about it, a sentence; undefined where nothing more can be said than to look at the address and the network. */
+  /** What to do about it, a sentence; undefined where nothing more can be said than to check the address and the network. */
   readonly fix?: string
 }
 

@@ -45,7 +45,7 @@ const matcherOf = (entry: string): NoProxy => {
   return (hostname, port) => (wanted === undefined || wanted === port) && matches(hostname)
 }
 
-/** An entry as its host and its port. An address of IPv6 has a port only behind brackets. */
+/** An entry as its host and its port. An address of IPv6 has a port only after brackets. */
 const parted = (entry: string): { readonly host: string; readonly port?: number } => {
   const [, host, port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(entry) ?? []
   return host === undefined ? { host: entry } : { host, port: Number(port) }
@@ -57,7 +57,7 @@ const hostMatcher = (host: string): ((hostname: string) => boolean) => {
   const ip = bare(address)
   if (isIP(ip) !== 0) return addressMatcher(ip, bits)
   const written = bare(host).replace(/^\*?\./, '')
-  // as it stands in a URL
+  // as it is in a URL
   const name = domainToASCII(written) || written
   if (name === '') return () => false
   return (hostname) => hostname === name || hostname.endsWith(`.${name}`)

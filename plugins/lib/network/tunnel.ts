@@ -28,7 +28,7 @@ export const openTunnel = (request: TunnelRequest, done: (error?: Error) => void
 
   const over = (error?: Error): void => {
     socket.off('data', read).off('error', failed).off('end', ended).off('close', closed)
-    // whoever has the socket now hears of its end by what goes through it
+    // whoever has the socket now receives its end by what goes through it
     socket.on('error', () => {})
     if (error !== undefined) socket.destroy()
     done(error)

@@ -28,7 +28,7 @@ const MAX_DEPTH = 160
 
 const lists = { resourceSpans: { scopeSpans: { spans: {} } } }
 
-/** What stands around the spans and may come behind them, by its place. */
+/** What is around the spans and may come after them, by its place. */
 interface ScanContext {
   readonly resources: Map<string, Attributes>
   readonly scopes: Map<string, Attributes>
@@ -66,7 +66,7 @@ export const readOtlpFile = (file: ImportSource): ImportReading => {
   return { ...reading, warnings: [...reading.warnings, ...droppedWarnings(counts)] }
 }
 
-/** A file that is no JSON is refused as that, whatever stands in it before. */
+/** A file that is no JSON is refused as that, whatever is in it before. */
 const scanFile = (file: ImportSource, around: ScanContext, traces: Map<string, OtlpTrace>): void => {
   let fault: unknown
   for (const element of jsonElements(file, lists, MAX_DEPTH)) {

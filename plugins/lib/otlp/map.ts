@@ -83,7 +83,7 @@ const tracesIn = async (
   return traces
 }
 
-/** The spans one by one; undefined for one that is rejected, and behind each scope. */
+/** The spans one by one; undefined for one that is rejected, and after each scope. */
 function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found | undefined> {
   for (const group of elementsOf(data, 'resourceSpans', top)) {
     const at = memberLocation(group.place, 'resource')
@@ -117,7 +117,7 @@ interface Collected {
   readonly artifacts: LocatedRecord<ArtifactDraft>[]
 }
 
-/** None, to begin with. */
+/** None, to start with. */
 export const noRecords = (): Collected => ({ spans: [], events: [], artifacts: [] })
 
 /** Makes a run of the spans of one trace. */
@@ -143,7 +143,7 @@ class RunReading {
     this.#quiet = quiet
   }
 
-  /** Reads the spans, yielding behind each. */
+  /** Reads the spans, yielding after each. */
   *spans(): Generator<void> {
     const native = new Map(this.#found.map((span) => [span.spanId, nativeSpanId(span)]))
     for (const span of this.#found) {
@@ -161,7 +161,7 @@ class RunReading {
     const place = root?.place ?? found[0]?.place ?? top
     const own = root && unlessRejected(this.#rejected, () => ownRun(root, root.resource))
     if (own !== undefined) return { run: this.#told(own, true), names: {}, place, ...this.#collected }
-    // spans of one resource stand together, so that each counts where it first stands
+    // spans of one resource stand together, so that each counts where it first is
     const resources = new Set(found.map(({ resource }) => resource))
     const about: Attributes = Object.assign(Object.create(null), ...resources)
     const names = foreignNames(found, about)

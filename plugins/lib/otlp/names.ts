@@ -55,7 +55,7 @@ export const guardNames = {
 export const RUN_ATTRIBUTE = 'guard.run.attr.'
 /** Put before the attributes of an artifact where they stand on its event. */
 export const ARTIFACT_ATTRIBUTE = 'guard.artifact.attr.'
-/** Put before an attribute whose own name means something else where it stands. */
+/** Put before an attribute whose own name means something else where it is. */
 export const ESCAPED = 'guard.attr.'
 /** Put before resource attributes where they are attributes of a run. */
 export const RESOURCE = 'resource.'

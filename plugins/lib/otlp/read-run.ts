@@ -57,7 +57,7 @@ export interface RunNames {
   readonly agent_name?: string | undefined
 }
 
-/** What spans of other programs say of their run: it stands on the resource or on any of them. */
+/** What spans of other programs say of their run: it is on the resource or on any of them. */
 export const foreignNames = (spans: readonly Pick<OtlpSpan, 'attributes'>[], resource: Attributes): RunNames => {
   const first = (name: string): unknown => spans.find(({ attributes }) => textFrom(attributes[name]))?.attributes[name]
   const service = textFrom(resource[semconv.service])

@@ -162,7 +162,7 @@ export const otlpSpan = (span: PlacedSpan, run: Run, names: 'native' | 'semconv'
   }
 }
 
-/** An event in OTLP/JSON; `level: run` for one that belongs to no span and therefore stands on the root. */
+/** An event in OTLP/JSON; `level: run` for one that belongs to no span and therefore is on the root. */
 export const otlpEvent = (event: TraceEvent, level: 'span' | 'run'): object => ({
   timeUnixNano: String(event.time_ns),
   name: event.name,
@@ -177,7 +177,7 @@ export const otlpEvent = (event: TraceEvent, level: 'span' | 'run'): object => (
   ],
 })
 
-/** Artifact metadata as an event of a span, at the instant that span began; `level: run` for one that belongs to no span of the run and therefore stands on the root. */
+/** Artifact metadata as an event of a span, at the instant that span started; `level: run` for one that belongs to no span of the run and therefore is on the root. */
 export const otlpArtifact = (artifact: Artifact, span: PlacedSpan, level: 'span' | 'run'): object => ({
   timeUnixNano: String(span.start_ns),
   name: guardNames.artifact,

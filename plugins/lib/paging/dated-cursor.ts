@@ -6,12 +6,12 @@ interface DatedCursor {
 
 const DATED = /^(\d{1,15})-(.*)$/s
 
-/** What a dated cursor goes on from; without one a list begins now. */
+/** What a dated cursor continues from; without one a list starts now. */
 export const parseDatedCursor = (cursor: string | undefined, now: number): DatedCursor => {
   const [, begun, rest] = DATED.exec(cursor ?? '') ?? []
   return begun === undefined ? { now, cursor } : { now: Number(begun), cursor: rest }
 }
 
-/** The cursor of the page behind that of `cursor`. It says when the list began: an age such as `24h` would mean another time on each page. */
+/** The cursor of the page after that of `cursor`. It says when the list started: an age such as `24h` would mean another time on each page. */
 export const datedCursor = (next: string | null, cursor: string | undefined, now: number): string | null =>
   next === null ? null : `${parseDatedCursor(cursor, now).now}-${next}`

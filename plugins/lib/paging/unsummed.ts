@@ -1,6 +1,6 @@
-/** Longer than sums are put off: where none was behind for so long, none is behind before. */
+/** Sums are deferred for less time than this: if no record of such a span is missing, no earlier one is. */
 const FLUSH_DELAY_MS = 5_000
-/** No sums were ever further behind the last record than this. */
+/** No sums were ever deferred longer than this. */
 const MAX_DELAY_MS = 30_000
 
 /**

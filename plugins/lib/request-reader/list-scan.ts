@@ -20,7 +20,7 @@ interface EnvelopeState {
   readonly envelope: Envelope
 }
 
-/** The state of a body that was read, for a later body that begins like it. */
+/** The state of a body that was read, for a later body that starts like it. */
 export interface BodyState extends EnvelopeState {
   /** The span of the list, brackets included; undefined in a body without a list. */
   readonly list: Span | undefined

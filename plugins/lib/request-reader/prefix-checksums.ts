@@ -20,7 +20,7 @@ export class PrefixChecksums {
     this.#byName.clear()
   }
 
-  /** Whether this body begins like an earlier one of this name. Its checksum is remembered in any case. */
+  /** Whether this body starts like an earlier one of this name. Its checksum is remembered in any case. */
   continues(name: string, body: Buffer): boolean {
     const earlier = this.#byName.peek(name) ?? []
     const prefix_bytes = body.length >> 1
@@ -37,7 +37,7 @@ export class PrefixChecksums {
   }
 }
 
-/** Whether a body begins like a cached one: compares the bytes that a checksum would cover. */
+/** Whether a body starts like a cached one: compares the bytes that a checksum would cover. */
 export const sharesPrefix = (
   body: Buffer,
   { bytes, length }: { readonly bytes: Buffer; readonly length: number },

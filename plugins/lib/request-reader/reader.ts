@@ -16,7 +16,7 @@ const MIN_CACHED_BYTES = 2048
 const ELEMENT_BYTES = 600
 
 /**
- * Reads request bodies, and caches bodies and their state for later bodies that begin alike: at most 32 MiB, and little more.
+ * Reads request bodies, and caches bodies and their state for later bodies that start alike: at most 32 MiB, and little more.
  * Each gateway has its own reader. Entries are separate for each API style object, even if two styles have the same id.
  */
 export class RequestReader {
@@ -27,7 +27,7 @@ export class RequestReader {
   #lastStyleId = 0
 
   /**
-   * Reads a request body for a style. If the body begins like an earlier one of the same `hint` (a session id, or an empty text), only
+   * Reads a request body for a style. If the body starts like an earlier one of the same `hint` (a session id, or an empty text), only
    * its new elements are parsed and hashed. Of any other body only a checksum is remembered.
    * Throws INVALID_BODY unless the body is one JSON object within limits.
    */

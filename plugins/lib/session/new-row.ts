@@ -1,6 +1,6 @@
 import type { SessionRow } from 'guard-gateway/core'
 
-/** What a new session begins with beside its id. */
+/** What a new session starts with beside its id. */
 export type SessionStart = Pick<
   SessionRow,
   'project_id' | 'agent_id' | 'external_id' | 'external_source' | 'client'

@@ -34,7 +34,7 @@ const RECORD_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
 /** 1 to 512 printable characters, not all blank. */
 export const isSessionName = (name: string): boolean => NAME.test(name) && name.trim() !== ''
 
-/** The id that records bear of a session which a client calls `name`: that of the session where there is one, or would be one if the name is no id. It begins none. */
+/** The id that records bear of a session which a client calls `name`: that of the session where there is one, or would be one if the name is no id. It starts none. */
 export const namedSession = async (storage: Reader, project_id: string, name: string): Promise<string> => {
   const id = derivedId('ses_', project_id, name)
   return RECORD_ID.test(name) && (await storage.get('sessions', id)) === undefined ? name : id

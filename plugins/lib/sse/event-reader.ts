@@ -11,7 +11,7 @@ export interface RawEvent {
   readonly raw: Buffer
   /** Its data lines joined; empty if it has none, or if its type says that it is another thing than a message. */
   readonly data: Buffer
-  /** It has an id, so that the stream can be taken up again behind it. */
+  /** It has an id, so that the stream can be taken up again after it. */
   readonly identified: boolean
 }
 
@@ -46,7 +46,7 @@ export class EventReader {
   }
 }
 
-/** Tells every line by its place: `end` is where its line end begins, `next` where the next line does. */
+/** Tells every line by its place: `end` is where its line end starts, `next` where the next line does. */
 const eachLine = (raw: Buffer, tell: (start: number, end: number, next: number) => void): void => {
   const lineEnds = new LineEnds(raw)
   for (let start = 0; start < raw.length; ) {
@@ -58,7 +58,7 @@ const eachLine = (raw: Buffer, tell: (start: number, end: number, next: number) 
   }
 }
 
-/** Where the value of a line of this field begins; -1 if it is another line. */
+/** Where the value of a line of this field starts; -1 if it is another line. */
 const fieldValue = (raw: Buffer, start: number, end: number, field: string): number => {
   const colon = start + field.length
   if (colon > end) return -1
@@ -102,7 +102,7 @@ export const withData = (raw: Buffer, data: string): Buffer => {
     const from = start === 0 ? valueAfterColon(raw) : start
     if (fieldValue(raw, from, end, 'data') < 0) parts.push(raw.subarray(start, next))
     else {
-      // where the last one stood: the CR of another line would make a CRLF with what follows
+      // where the last one was: the CR of another line would make a CRLF with what follows
       place = parts.length
       lineEnd = raw.toString('latin1', end, next)
     }

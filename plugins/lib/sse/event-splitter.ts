@@ -34,7 +34,7 @@ export class EventSplitter {
   readonly #limit: number
   #state = STREAM_START
   #afterCr = false
-  /** Data lines of the event under way. */
+  /** Data lines of the event in progress. */
   #lines = 0
   /** The only data line so far, if it lies whole in the chunk in hand. */
   #from = -1
@@ -71,7 +71,7 @@ export class EventSplitter {
     this.#endLine(EMPTY)
   }
 
-  /** Reads one byte of what stands before a value. */
+  /** Reads one byte of what is before a value. */
   #name(bytes: Buffer, at: number): number {
     const byte = bytes[at]
     if (byte === LF || byte === CR) return this.#lineEnd(bytes, at)

@@ -1,7 +1,7 @@
 const LF = 10
 const CR = 13
 
-/** Finds the line ends of a chunk from its beginning to its end; each of its bytes is looked at once for LF and once for CR. */
+/** Finds the line ends of a chunk from its beginning to its end; each of its bytes is examined once for LF and once for CR. */
 export class LineEnds {
   #bytes: Buffer
   #lf = -1

@@ -4,7 +4,7 @@ import { countMark, type Html, html, instantMark, priceMark } from 'guard-gatewa
 /** So much of a budget must be used that it counts as nearly used up. */
 const NEAR = 0.8
 
-/** Budgets as a table: whose each is, what is left of it, and when it begins anew. `now`: milliseconds since 1970. */
+/** Budgets as a table: whose each is, what is left of it, and when it starts over. `now`: milliseconds since 1970. */
 export const budgetTable = (budgets: readonly BudgetLeft[], now: number): Html =>
   html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Budget of</th><th scope="col">Rule</th><th scope="col">Used</th><th scope="col">Left</th><th scope="col">Begins anew</th></tr></thead><tbody>
 ${budgets.map((budget) => budgetRow(budget, now))}</tbody></table>

@@ -14,7 +14,7 @@ export const terminalWidth = (out: NodeJS.WritableStream): number | undefined =>
   return isTerminal && 'columns' in out && typeof out.columns === 'number' && out.columns > 0 ? out.columns : undefined
 }
 
-/** Rows of a terminal's table as lines: columns as wide as what stands in them, two blanks between, those in `figures` to the right. */
+/** Rows of a terminal's table as lines: columns as wide as what is in them, two blanks between, those in `figures` to the right. */
 export const columnLines = (
   rows: readonly (readonly string[])[],
   figures: ReadonlySet<number> = new Set(),

@@ -49,7 +49,7 @@ const stateOf = ({ paused, ended_at = null }: ListedSession): string => {
   return ended_at === null ? 'paused' : 'ended'
 }
 
-/** How a session or agent stands, as a form says that it was shown: two pauses of it are two states. */
+/** The state of a session or agent that a form was rendered with; two pauses are two states. */
 export const stateToken = ({
   paused,
   paused_at,

@@ -4,7 +4,7 @@ import type { Row, Turn } from 'guard-gateway/core'
 type Brought = Pick<Row, 'user_first' | 'new_turns'>
 
 /**
- * Whether a user message stands before the new turns of a request, or behind the last turn where none is new, that the row it extends
+ * Whether a user message is before the new turns of a request, or after the last turn where none is new, that the row it extends
  * did not hold. `turns` are those of the request, the new ones last; rows are newest first.
  */
 export const isUserFirst = (

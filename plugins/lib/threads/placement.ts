@@ -13,9 +13,9 @@ import {
   sameTurn,
 } from './provider-stored.ts'
 
-/** Where a request stands among the requests of its session, and what of it counts. */
+/** Where a request is among the requests of its session, and what of it counts. */
 export interface ThreadPlacement {
-  /** Id of the request or conversation that began the thread; a subagent's threads end in `~` and a hash of its id. */
+  /** Id of the request or conversation that started the thread; a subagent's threads end in `~` and a hash of its id. */
   readonly thread: string
   /** Extends nothing known. */
   readonly root: boolean
@@ -31,7 +31,7 @@ export interface ThreadPlacement {
   /** Call keys of the last turn, if they count for this request. */
   readonly keys: readonly string[]
   readonly new_turns: readonly Turn[]
-  /** A user message that the extended row did not hold stands before them, or behind the last turn where there are none. */
+  /** A user message that the extended row did not hold is before them, or after the last turn where there are none. */
   readonly user_first: boolean
 }
 
@@ -51,7 +51,7 @@ export const placeInThread = (call: Call, known: KnownRequests): ThreadPlacement
 }
 
 /**
- * Tips of the newest row of each thread, and of every blocked one, since conversations that began alike share a thread:
+ * Tips of the newest row of each thread, and of every blocked one, since conversations that started alike share a thread:
  * what a resume marks as seen. `rows` are newest first.
  */
 export const threadHeads = (rows: readonly Row[]): string[] => {
@@ -96,7 +96,7 @@ const byChain = (call: Call, known: KnownRequests): ThreadPlacement => {
   }
 }
 
-/** Turns behind the parent's end; of a history that nobody has seen before as many as rules look back. */
+/** Turns after the parent's end; of a history that nobody has seen before as many as rules look back. */
 const newTurns = (
   turns: readonly Turn[],
   parent: Row | undefined,
@@ -130,7 +130,7 @@ const countedFrom = (conversation: Conversation, seen: ReadonlySet<string>): num
   return Math.max(chain.longestIn(seen), endOfTalk(conversation, talk.longestIn(seen)))
 }
 
-/** Turns that stand at `item` or behind it: the last few of many, as a rule. */
+/** Turns that stand at `item` or after it: the last few of many, usually. */
 const turnsFrom = (turns: readonly Turn[], item: number): readonly Turn[] => {
   let first = item === 0 ? 0 : turns.length
   while (first > 0 && isAt(turns[first - 1], item)) first--

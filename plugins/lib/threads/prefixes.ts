@@ -35,7 +35,7 @@ const searchAll = (found: Search, conversation: Conversation, rows: readonly Row
   const { chain, talk } = conversation
   for (const row of rows) {
     const talked = hasTip(talk, row.talk_items, row.talk_tip)
-    // what begins alike with its system items begins alike without them
+    // what starts alike with its system items starts alike without them
     const chained = (talked || row.talk_items === 0) && hasTip(chain, row.items, row.chain_tip)
     if ((talked || chained) && isSubagent(row.thread, suffix)) note(found, conversation, row, chained)
   }

@@ -15,7 +15,7 @@ export interface KnownRequests {
   readonly seen: ReadonlySet<string>
   /** Tool calls of replies, by call id. */
   readonly replied: ReadonlyMap<string, RepliedCall>
-  /** Each row goes on from the one before it, so that what goes on from the newest does so from all. */
+  /** Each row continues from the one before it, so that what continues from the newest does so from all. */
   readonly linear?: boolean
   /** The most rows, and turns of one row, that are remembered. */
   readonly limit: number
@@ -28,7 +28,7 @@ export type RepliedCall = Pick<ToolCall, 'key' | 'tool' | 'effect'>
 const NOT_IN_BODY = -1
 
 /**
- * The turns of a body that leaves its history out. Before them stands the turn that it answers, with those of its calls that are known
+ * The turns of a body that leaves its history out. Before them is the turn that it answers, with those of its calls that are known
  * from replies; `continues` says that there is one even if none are, for example a turn of words.
  */
 export const ownTurns = (
@@ -57,7 +57,7 @@ export const ownTurns = (
   return [{ calls: sorted, item: NOT_IN_BODY, user_after }, ...turns]
 }
 
-/** Whether later requests go on from this one: what the provider was to keep of a request that failed is not kept. */
+/** Whether later requests continue from this one: what the provider was to keep of a request that failed is not kept. */
 export const isContinued = ({ outcome, new_turns }: Pick<Row, 'outcome' | 'new_turns'>): boolean =>
   outcome === null || outcome === 'ok' || new_turns[0]?.item !== NOT_IN_BODY
 

@@ -1,7 +1,7 @@
 /** Longer commands are judged by their beginning. */
 const COMMAND_CHARS = 4096
 
-/** Where a command of a shell line, or a statement, may begin, in JSON text or outside of it. */
+/** Where a command of a shell line, or a statement, may start, in JSON text or outside of it. */
 const begin =
   '(?:^|[;&|({\\n"\'`]|\\\\n|\\bthen\\b|\\bdo\\b|\\bxargs\\b|-exec)\\s{0,32}(?:sudo\\s+|time\\s+|env\\s+|\\w{1,64}=\\S{0,256}\\s+){0,4}'
 

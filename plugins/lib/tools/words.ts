@@ -1,7 +1,7 @@
 /** Longer names are cut before they are read: no client has any. */
 const NAME_CHARS = 256
 
-/** What stands between the parts of a qualified name: `mcp__files__read`, `browser.click`, `server/tool`, `ns:tool`. */
+/** What is between the parts of a qualified name: `mcp__files__read`, `browser.click`, `server/tool`, `ns:tool`. */
 const qualifier = /__|[./:]/
 
 const word = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{N}+/gu

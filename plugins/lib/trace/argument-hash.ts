@@ -37,7 +37,7 @@ const exactNumber = (_name: string, value: unknown, context?: { readonly source?
     : value
 }
 
-/** Significant digits and the power of ten of the first: equal for all spellings of one number. Loops, as patterns would look at long runs of zeros again and again. */
+/** Significant digits and the power of ten of the first: equal for all spellings of one number. Loops, as patterns would examine long runs of zeros again and again. */
 const digitsOf = (literal: string): string => {
   const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(literal) ?? []
   const digits = whole + fraction

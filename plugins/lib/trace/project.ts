@@ -16,6 +16,6 @@ export interface ProjectOfRun {
 export const isProjectReplaceable = ({ project_id, given }: ProjectOfRun): boolean =>
   given?.project === undefined ? project_id === DEFAULT : given.project === 'guessed'
 
-/** Whether records that say this project may stand in the run: `default` is what those say who name none. */
+/** Whether records that say this project may be in the run: `default` is what those say who name none. */
 export const joinsProject = (run: ProjectOfRun, project_id: string): boolean =>
   run.project_id === project_id || project_id === DEFAULT || isProjectReplaceable(run)

@@ -23,7 +23,7 @@ export const toolRecords = (record: ToolRecord): { readonly span: Span; readonly
 /** Id of the decision event of a call: `aud_x` decides in `evt_x`. */
 export const toolEventId = (id: string): string => `evt_${id.slice(id.indexOf('_') + 1)}`
 
-/** When a call began and ended, nanoseconds since 1970; the end is null while it runs. */
+/** When a call started and ended, nanoseconds since 1970; the end is null while it runs. */
 export const toolTimes = ({
   at,
   outcome,

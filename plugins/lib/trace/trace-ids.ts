@@ -21,7 +21,7 @@ export const newSpanId = (): string => {
   return SPAN_PROCESS + hex(spans, 8)
 }
 
-/** Version 00 ends behind its flags, later ones may go on; ff is none. */
+/** Version 00 ends after its flags, later ones may continue; ff is none. */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/
 
 /** Trace id and span id of a W3C `traceparent` header; undefined if it is none that counts. */

@@ -31,7 +31,7 @@ interface Records<S, E, A> {
 
 /**
  * A run's records as a tree: the root first, then depth first; siblings and events by time, then by the order in which
- * they were written. A span whose parent is unknown or part of a circle stands below the root and keeps what it named in
+ * they were written. A span whose parent is unknown or part of a circle is below the root and keeps what it named in
  * `declared_parent_id`. Throws RangeError if no span has the id `rootId`.
  */
 export const buildSpanTree = <S extends SpanPosition, E extends EventPosition, A>(
@@ -61,7 +61,7 @@ export const buildSpanTreePaced = async <S extends SpanPosition, E extends Event
   return step.value
 }
 
-/** Makes the tree, yielding behind each part of the work. */
+/** Makes the tree, yielding after each part of the work. */
 function* treeSteps<S extends SpanPosition, E extends EventPosition, A>(
   run: Run,
   rootId: string,

@@ -4,7 +4,7 @@ import { effectOfName } from 'guard-gateway/lib/tools'
 const USER = '+'
 
 /**
- * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call, `+` behind a
+ * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call, `+` after a
  * place that a user message follows, and before all turns if one comes first; names are percent-encoded, and where neither a flag nor an id follows, nothing does. It has neither quotes nor names of members, since it goes through several writers with every request.
  * `nameOf` tells how names of tools and ids are kept.
  */

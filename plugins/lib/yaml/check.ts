@@ -36,7 +36,7 @@ type Anchors = Map<string, YamlNode>
 
 const startOf = (node: unknown): number => (node as YamlNode | null)?.range?.[0] ?? 0
 
-/** The first key that is no plain string or stands twice, number that JSON does not have, or alias that refers to what it stands in; visits nodes in order. */
+/** The first key that is no plain string or occurs twice, number that JSON does not have, or alias that refers to what it is in; visits nodes in order. */
 export const structureFault = (yaml: YamlModule, contents: unknown): YamlFault | undefined => {
   const anchors: Anchors = new Map()
   const waiting: unknown[] = [contents]

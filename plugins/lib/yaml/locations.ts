@@ -1,6 +1,6 @@
 import type { YamlNode, YamlPair } from './module.ts'
 
-/** Where something stands in a text, both from 1. */
+/** Where something is in a text, both from 1. */
 export interface YamlLocation {
   readonly line: number
   readonly column: number
@@ -12,7 +12,7 @@ export interface YamlLocations extends YamlLocation {
   readonly parts?: ReadonlyMap<string | number, YamlLocations>
 }
 
-/** Where every part of a checked document stands: a member where its key does. `placeAt` turns an offset into a place. */
+/** Where every part of a checked document is: a member where its key does. `placeAt` turns an offset into a place. */
 export const locationsOf = (contents: unknown, placeAt: (offset: number) => YamlLocation): YamlLocations => {
   const places = (node: YamlNode | null | undefined, start: YamlNode | null | undefined): YamlLocations => {
     const place = placeAt(start?.range?.[0] ?? 0)
@@ -29,7 +29,7 @@ export const locationsOf = (contents: unknown, placeAt: (offset: number) => Yaml
   return places(node, node)
 }
 
-/** Where the deepest part of `path` that is there stands. */
+/** The location of the deepest existing part of `path`. */
 export const locationIn = (document: YamlLocations, path: readonly (string | number)[]): YamlLocation => {
   let found = document
   for (const segment of path) {

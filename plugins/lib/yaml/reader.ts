@@ -17,7 +17,7 @@ export interface YamlLimits {
 
 export interface Yaml {
   readonly value: unknown
-  /** Where the member or element at `path` stands (its key, if it has one); what is not there gives the nearest part around it. */
+  /** Where the member or element at `path` is (its key, if it has one); what is not there gives the nearest part around it. */
   readonly locate: (path: readonly (string | number)[]) => YamlLocation
 }
 
@@ -37,7 +37,7 @@ export const readYaml = (yaml: YamlModule, text: string, options: YamlLimits = {
   }
 }
 
-/** As `readYaml`, and where everything stands in a form that can be sent to another thread. */
+/** As `readYaml`, and where everything is in a form that can be sent to another thread. */
 export const readWithLocations = (
   yaml: YamlModule,
   text: string,

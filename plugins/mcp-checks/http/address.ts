@@ -43,7 +43,7 @@ const isRouted = (address: Address, lib: IpAddr): boolean => {
 const innerAddresses = (range: string, bytes: readonly number[]): readonly number[][] | undefined => {
   if (range === 'ipv4Mapped' || range === 'rfc6145' || bytes.slice(0, 12).every((byte) => byte === 0))
     return [bytes.slice(12)]
-  // the local-use prefix of RFC 8215 says nothing of where the address stands in it
+  // the local-use prefix of RFC 8215 says nothing of where the address is in it
   if (range === 'rfc6052') return bytes[5] === 1 ? [[0, 0, 0, 0]] : [bytes.slice(12)]
   if (range === '6to4') return [bytes.slice(2, 6)]
   if (range === 'teredo') return [bytes.slice(4, 8), bytes.slice(12).map((byte) => byte ^ 0xff)]

@@ -8,7 +8,7 @@ const known = new WeakMap<readonly string[], (path: string) => boolean>()
 
 /**
  * Says whether an absolute path is one of these files or, as the journal of a database and copies are, named like one with something
- * behind it. The files are known as they are named and as the kernel resolves them.
+ * after it. The files are known as they are named and as the kernel resolves them.
  */
 export const gatewayFiles = (files: readonly string[]): ((path: string) => boolean) => {
   const made = known.get(files)

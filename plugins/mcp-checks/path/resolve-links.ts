@@ -20,9 +20,9 @@ const SEPARATOR = process.platform === 'win32' ? /[\\/]+/ : '/'
 const PROCESSES = '/proc/'
 
 /**
- * Follows an absolute path as the kernel does, link by link, so that `..` behind a link leaves the folder that the link leads to.
+ * Follows an absolute path as the kernel does, link by link, so that `..` after a link leaves the folder that the link leads to.
  * What does not exist yet is taken as it is written; a link to nothing counts by its target.
- * Throws if there are too many links, if one leads elsewhere for another process, or if a folder cannot be looked at.
+ * Throws if there are too many links, if one leads elsewhere for another process, or if a folder cannot be examined.
  */
 export const resolveLinks = (path: string): ResolvedPath => {
   const links: string[] = []
@@ -51,7 +51,7 @@ export const resolveLinks = (path: string): ResolvedPath => {
   return { real, links }
 }
 
-/** What stands at a path; undefined if nothing does. Throws if this cannot be told. */
+/** What is at a path; undefined if nothing is there. Throws if this cannot be told. */
 const entryAt = (path: string): Stats | undefined => {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -70,7 +70,7 @@ const targetOf = (link: string, followed: string[]): string => {
   return readlinkSync(link)
 }
 
-/** Where an absolute path begins; empty for another one. */
+/** Where an absolute path starts; empty for another one. */
 const rootOf = (path: string): string =>
   process.platform === 'win32' ? parse(path).root : path.startsWith('/') ? '/' : ''
 

@@ -145,7 +145,7 @@ const named = (name: string): readonly string[] => {
 /** Files that may be read although they are called so. */
 const HARMLESS = /^\.env\.(?:example|sample|template|dist|defaults)$|^id_[a-z0-9_]+\.pub$/
 
-/** Says whether a path with slashes is that of a file that may hold secrets, by its name or the place where it stands. Case makes no difference. */
+/** Says whether a path with slashes is that of a file that may hold secrets, by its name or the place where it is. Case makes no difference. */
 export const secretFiles = async (): Promise<(path: string) => boolean> => {
   const { default: picomatch } = await import('picomatch')
   const options: PicomatchOptions = { dot: true, nocase: true }

@@ -21,15 +21,15 @@ const printsToFile = (code: string): boolean =>
     return print !== -1 && isOutside(statement.slice(print), '>')
   })
 
-/** Texts, comments and continued lines, each from where it begins. */
+/** Texts, comments and continued lines, each from where it starts. */
 const TEXT = /"(?:[^"\\\n]|\\.)*"/sy
 const COMMENT = /#[^\n]*/y
 const CONTINUED = /\\\r?\n/y
 const EXPRESSION = /\/((?:[^/\\\n]|\\[^\n])+)\//y
 
-/** An expression in which no slash could stand within square brackets. */
+/** An expression in which no slash could be within square brackets. */
 const CLEAR = /^(?:[^[\]\\]|\\[^[\]]|\[\^?(?:\[:[a-z]+:\]|[^[\]\\]|\\[^[\]])+\])*$/
-/** Code behind which a slash begins an expression, and behind which it divides. */
+/** Code after which a slash starts an expression, and after which it divides. */
 const BEGINS = /(?:^|[({},;!~?:=<>&|\n])[ \t]*$/
 const DIVIDES = /(?:\b(?!(?:print|printf|return|in|getline|case|delete|else|do|exit|length)[ \t]*$)\w+|[\]"])[ \t]*$/
 
@@ -38,7 +38,7 @@ const SHOWN = /^"\/dev\/std(?:err|out)"(?=[ \t]*(?:[;}\n]|$))/
 
 /**
  * A program without what is only text in it: strings, comments and expressions. Undefined if it is not clear where
- * one ends, or whether a slash begins one.
+ * one ends, or whether a slash starts one.
  */
 const codeOf = (program: string): string | undefined => {
   const parts: string[] = []

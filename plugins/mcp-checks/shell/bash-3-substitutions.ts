@@ -1,4 +1,4 @@
-/** What stands within `"$(…)"`. */
+/** What is within `"$(…)"`. */
 export interface Substitution {
   /** Behind the bracket that opens it. */
   readonly start: number
@@ -27,7 +27,7 @@ class Pairing {
     this.#hasComments = hasComments
   }
 
-  /** Where a group ends whose text begins at an offset. */
+  /** Where a group ends whose text starts at an offset. */
   group(from: number, opening: string, closing: string, depth = 0): number {
     if (depth > MAX_DEPTH) return UNCLEAR
     let open = 1
@@ -40,7 +40,7 @@ class Pairing {
     return NO_END
   }
 
-  /** The last offset of what begins here and hides brackets. */
+  /** The last offset of what starts here and hides brackets. */
   #passed(at: number, depth: number): number {
     const one = this.#text[at]
     const next = this.#text[at + 1]

@@ -30,7 +30,7 @@ const afterContainerName = (args: Words): Words => {
   return args.slice(at)
 }
 
-/** The first plain word of `docker compose`, behind the files that it is given. */
+/** The first plain word of `docker compose`, after the files that it is given. */
 const firstPlain = (args: Words): string | undefined => {
   const at = args.findIndex((word) => word !== '-f' && word?.startsWith('-') !== true)
   return args[at - 1] === '-f' ? args[at + 1] : args[at]

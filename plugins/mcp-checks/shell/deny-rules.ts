@@ -8,7 +8,7 @@ type Words = readonly (string | undefined)[]
 const LONG: Readonly<Record<string, string>> = { r: '--recursive', f: '--force' }
 
 /**
- * Whether a command is one that an entry denies: the same program, the entry's plain words where its subcommand stands,
+ * Whether a command is one that an entry denies: the same program, the entry's plain words where its subcommand is,
  * the entry's options anywhere, in any order and cluster. What is not known before it runs may be anything.
  */
 export const matchesDenyEntry = (words: Words, entry: readonly string[]): boolean => {
@@ -25,7 +25,7 @@ export const matchesDenyEntry = (words: Words, entry: readonly string[]): boolea
   )
 }
 
-/** Whether git is told by the name of a branch what the option would tell it. */
+/** Whether git is shown by the name of a branch what the option would tell it. */
 const forces = (args: Words, option: string): boolean =>
   /^(?:-f|--force)$/.test(option) && args.some((word) => word !== undefined && /^\+./.test(word))
 
@@ -49,7 +49,7 @@ const isLong = (word: string, option: string): boolean => {
   return letter !== undefined && new RegExp(`^-[A-Za-z]*${letter}`).test(word)
 }
 
-/** Where the first plain word could stand, and every option before it: each option may or may not take a value. */
+/** Where the first plain word could be, and every option before it: each option may or may not take a value. */
 export const subcommandPositions = (args: Words): readonly number[] => {
   const starts = new Set([0])
   for (const at of starts) {
@@ -61,7 +61,7 @@ export const subcommandPositions = (args: Words): readonly number[] => {
   return [...starts]
 }
 
-/** Whether plain words follow one another behind any options. */
+/** Whether plain words follow one another after any options. */
 const hasPlain = (program: string, args: Words, plain: readonly string[]): boolean =>
   subcommandPositions(args).some((at) => follow(program, args.slice(at), plain))
 

@@ -103,7 +103,7 @@ const PYTEST =
 
 /** A path that leads out of the folder a program runs in, or an address. */
 const EXTERNAL = /^(?:~|[\\/]|[A-Za-z]:[\\/]|\$|[a-z][a-z+]*:(?!\w*$))|(?:^|[\\/])\.\.(?:[\\/]|$)/i
-/** Where nothing is taken from or kept, and where the configuration of kubectl stands. */
+/** Where nothing is taken from or kept, and where the configuration of kubectl is. */
 const USUAL = /^(?:\/dev\/(?:null|stdout|stderr)|~\/\.kube\/[\w./-]+)$/
 
 /** What is not known is judged by its text. */

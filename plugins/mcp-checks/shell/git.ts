@@ -22,7 +22,7 @@ const shortens = (word: string, options: readonly string[]): boolean => {
   return name.length > 2 && options.some((option) => option.startsWith(name) && name !== '--exec-path')
 }
 
-/** Where the subcommand stands; undefined if git is told to run something before it. */
+/** Where the subcommand is; undefined if git is told to run something before it. */
 const subcommandAt = (args: Words): number | undefined => {
   let at = 0
   for (let word = args[at]; word?.startsWith('-') === true; word = args[at]) {
@@ -41,7 +41,7 @@ export const gitHasSideEffects = (args: Words): boolean => {
   return subcommand === undefined ? at < args.length : subcommandHasSideEffects(subcommand, rest)
 }
 
-/** Whether words that git gets behind its own could make it do so. */
+/** Whether words that git gets after its own could make it do so. */
 export const gitTakes = (args: Words): boolean =>
   !args.includes('--') && TAKING.test(args[subcommandAt(args) ?? 0] ?? '')
 
@@ -94,7 +94,7 @@ const firstPlain = (args: Words): string => args.find((word) => word?.startsWith
 
 const WITH_CONFIG_VALUE = new Set(['-f', '--file', '--blob', '--type', '--default', '--comment', '--value', '--url'])
 
-/** Options of `git config`, and the words behind them. */
+/** Options of `git config`, and the words after them. */
 const configured = (args: Words): { readonly options: readonly string[]; readonly rest: Words } => {
   const options: string[] = []
   let at = 0

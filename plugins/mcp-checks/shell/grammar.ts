@@ -63,7 +63,7 @@ export const outline = (text: string): Outline | undefined => {
 
 const NO_WORD = new Set(['file_redirect', 'heredoc_redirect', 'file_descriptor', 'comment'])
 
-/** What may stand behind a here-document's beginning on its line, other than more words of its command. */
+/** What may be after a here-document's beginning on its line, other than more words of its command. */
 const NO_ARGUMENT = new Set([
   ...['file_redirect', 'file_descriptor', 'heredoc_start', 'heredoc_body', 'heredoc_end', 'heredoc_redirect'],
   ...[

@@ -1,6 +1,6 @@
 import { Unreadable } from './word.ts'
 
-/** A text that stands between lines of commands, with quotes around the word that ends it: the shell takes it as it is. */
+/** A text that is between lines of commands, with quotes around the word that ends it: the shell takes it as it is. */
 export interface Heredoc {
   readonly delimiter: string
   /** Tabs before its lines do not count. */
@@ -11,7 +11,7 @@ export interface Heredoc {
 
 const START = /<<(-?)[ \t]*(?:'([A-Za-z0-9_]+)'|"([A-Za-z0-9_]+)"|\\([A-Za-z0-9_]+))(?=[ \t\n;|&>)]|$)/y
 
-/** The here-document that begins at an offset; undefined for one in which the shell puts something else in place of what stands there. */
+/** The here-document that starts at an offset; undefined for one in which the shell puts something else in place of what is there. */
 export const heredocStart = (text: string, at: number): Heredoc | undefined => {
   START.lastIndex = at
   const found = START.exec(text)
@@ -25,7 +25,7 @@ const withoutIndent = (line: string, { indented }: Heredoc): string => (indented
 
 /**
  * Whether a line before the last one could be the end within a substitution: there Bash takes one for it that only
- * begins so, and before 4.4 joins what a backslash continues.
+ * starts so, and before 4.4 joins what a backslash continues.
  */
 const couldEndBefore = (body: string, heredoc: Heredoc): boolean =>
   [body, body.replaceAll('\\\n', '')].some((read) =>
@@ -33,7 +33,7 @@ const couldEndBefore = (body: string, heredoc: Heredoc): boolean =>
   )
 
 /**
- * Its text, which begins at an offset, and where the line behind it begins. Throws Unreadable if it has no end, or
+ * Its text, which starts at an offset, and where the line after it starts. Throws Unreadable if it has no end, or
  * could have another one.
  */
 export const heredocBody = (
@@ -59,5 +59,5 @@ export const heredocBody = (
 
 const BEGUN = /(<<-?[ \t]*(?:'\w+'|"\w+"|\\\w+)[^\n]{0,1000}\n[\t\n]*)\\/g
 
-/** The same text with a letter for each backslash that begins a here-document, which the grammar takes for part of the line before. */
+/** The same text with a letter for each backslash that starts a here-document, which the grammar takes for part of the line before. */
 export const withoutFirstBackslash = (text: string): string => text.replace(BEGUN, '$1x')

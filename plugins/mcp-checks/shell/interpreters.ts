@@ -39,7 +39,7 @@ const PLAIN: Readonly<Record<string, readonly [alone: RegExp, valued?: RegExp]>>
   mongosh: [/^--(?:host|port|nodb|quiet)(?:=.*)?$/],
 }
 
-/** Interpreters whose options may stand behind what they run or open. */
+/** Interpreters whose options may be after what they run or open. */
 const ANYWHERE = new Set(['mongosh', 'mongo', 'swipl', 'octave', 'maxima', 'matlab', 'sbcl', 'ghc', 'erl', 'julia'])
 
 /** Options with which interpreters run a text of their caller, or what they read. */
@@ -49,7 +49,7 @@ const TEXT_MODULES = /^(?:timeit|pdb|code|asyncio|idlelib)$/
 /** What an interpreter reads, by the name of a file. */
 const READ = /^(?:\/+dev\/+(?:stdin|fd\/.*)|\/+proc\/+.*\/+fd\/.*)$/
 
-/** Whether an option that an interpreter could take runs a text; what stands behind a module is for that. */
+/** Whether an option that an interpreter could take runs a text; what is after a module is for that. */
 const takesText = (args: Words): boolean => {
   const module = args.indexOf('-m')
   if (TEXT_MODULES.test(args[module + 1] ?? '') && module !== -1) return true

@@ -62,7 +62,7 @@ class Lexer implements Lexed {
   readonly #depth: number
   #current: Draft = { words: [], redirects: [], inputs: [] }
   #brackets = 0
-  /** Here-documents whose text begins behind the line. */
+  /** Here-documents whose text starts after the line. */
   #awaited: (Heredoc & { readonly command: Draft })[] = []
 
   constructor(text: string, at: number, depth: number) {
@@ -98,7 +98,7 @@ class Lexer implements Lexed {
     else this.#part()
   }
 
-  /** What goes over the end of a line leaves it unclear where an awaited text begins. */
+  /** What goes over the end of a line leaves it unclear where an awaited text starts. */
   #pass(length: number): void {
     if (this.#awaited.length > 0 && this.#text.slice(this.at, this.at + length).includes('\n'))
       throw new Unreadable('holds a here-document that begins within a line')
@@ -146,7 +146,7 @@ class Lexer implements Lexed {
     return word
   }
 
-  /** The commands of a substitution whose text begins here; gives the offset of the bracket that closes it. */
+  /** The commands of a substitution whose text starts here; gives the offset of the bracket that closes it. */
   #substitution(at: number): number {
     if (this.#depth === MAX_DEPTH) throw new Unreadable('holds substitutions within substitutions')
     const inner = new Lexer(this.#text, at, this.#depth + 1)

@@ -19,7 +19,7 @@ const NAME = new Map(Object.entries(NAMES).flatMap(([name, others]) => others.sp
 /** Shorter ones may stand for several. */
 const MIN_LENGTH = 3
 
-/** Whether npm runs its built-in script `env`, which runs the words behind it. */
+/** Whether npm runs its built-in script `env`, which runs the words after it. */
 export const runsEnv = (args: readonly (string | undefined)[]): boolean => {
   const at = args.findIndex((word) => word !== undefined && isSubcommand(word, 'run'))
   const script = args.findIndex((word, index) => index > at && word?.startsWith('-') !== true)

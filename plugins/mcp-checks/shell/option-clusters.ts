@@ -17,7 +17,7 @@ const lettersIn = (word: string, valued: string, next: string | undefined): read
   return [...before, [letters.charAt(at), letters.slice(at + 1) || next]]
 }
 
-/** What stands in front of `--`. */
+/** What is in front of `--`. */
 const ownOf = (args: Words): Words => {
   const end = args.indexOf('--')
   return end === -1 ? args : args.slice(0, end)

@@ -93,7 +93,7 @@ export const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: 
 const NO_PLAIN_MODE =
   /^(?!(?:allexport|errexit|errtrace|functrace|ignoreeof|monitor|noclobber|noexec|noglob|notify|nounset|physical|pipefail|posix|verbose|xtrace)$)[a-z]/i
 
-/** Options that act behind some subcommands alone. */
+/** Options that act after some subcommands alone. */
 export const BEHIND: Readonly<Record<string, readonly (readonly [subcommand: RegExp, option: RegExp])[]>> = {
   hg: [
     [/^bisect$/, /^-[a-z]*c/],

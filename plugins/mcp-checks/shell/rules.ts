@@ -28,7 +28,7 @@ type Words = readonly (string | undefined)[]
 /** Says what is wrong with a command by its words, as the end of a sentence; undefined for a word that is not known before it runs. */
 export type CommandRules = (words: Words) => string | undefined
 
-/** An entry is the beginning of a command, whether or not an asterisk behind it says so. */
+/** An entry is the beginning of a command, whether or not an asterisk after it says so. */
 export const withoutEnd = (text: string): string => text.trim().replace(/(?:\s+\*)+$/, '')
 
 const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>

@@ -24,7 +24,7 @@ const BROWSER =
   /^--(?:[a-z0-9-]*(?:launcher|cmd-prefix|subprocess-path)|nacl-gdb[a-z-]*|load-extension|load-and-launch-app|disable-extensions-except|js-flags|no-sandbox|remote-debugging-[a-z-]+|user-data-dir|print-to-pdf|screenshot|require|r)(?:=|$)/i
 const LATEX = /^-e$|^--?(?:shell-escape|enable-write18)/
 
-/** What a program reads is what another one prints, or stands in the text behind it. */
+/** What a program reads is what another one prints, or is in the text after it. */
 const STDIN = String.raw`(?:-|(?:\S*/)?(?:stdin|fd/+0))$`
 
 /** Arguments that are commands of their own to a program, wherever they stand. */

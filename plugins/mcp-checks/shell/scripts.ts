@@ -2,7 +2,7 @@ type Words = readonly (string | undefined)[]
 
 /**
  * A part of an expression. Within square brackets the mark that ends the expression is a plain character to sed,
- * so that none may stand there. Every alternative begins with characters of its own: there is one way to read a text.
+ * so that none may be there. Every alternative starts with characters of its own: there is one way to read a text.
  */
 const expression = (mark: string): string => {
   const plain = String.raw`(?!${mark})[^\[\]\\\n]`

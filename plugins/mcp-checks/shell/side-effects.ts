@@ -71,7 +71,7 @@ const withoutUsual = (program: string, args: Words): Words => {
   })
 }
 
-/** Whether an option acts behind the subcommand that it is given to. */
+/** Whether an option acts after the subcommand that it is given to. */
 const actsAfterSubcommand = (program: string, args: Words): boolean =>
   (Object.hasOwn(BEHIND, program) ? (BEHIND[program] ?? []) : []).some(([subcommand, option]) => {
     const at = args.findIndex((word) => subcommand.test(word ?? ''))
@@ -107,14 +107,14 @@ const ownSideEffects = (program: string, args: Words): boolean => {
   if (program === 'npm') return runsEnv(args)
   // letters of the first word need no dash
   if (program === 'tar') return /^[A-Za-z]*[IF]/.test(args[0] ?? '')
-  // what stands behind the dashes is for the program that builds
+  // what is after the dashes is for the program that builds
   if (program === 'cmake') return args.includes('--') && hasSideEffects('make', args.slice(args.indexOf('--') + 1))
   if (Object.hasOwn(SECOND, program)) return writesSecond(args, SECOND[program])
   if (program === 'sed') return sedHasSideEffects(args)
   return /^[gmn]?awk$/.test(program) && awkHasSideEffects(args)
 }
 
-/** Whether words that a program of a file gets behind its own, and that are not known, could make it do so. */
+/** Whether words that a program of a file gets after its own, and that are not known, could make it do so. */
 export const couldHaveSideEffects = (program: string, args: Words): boolean =>
   takesCommands(program) ||
   (program === 'git' && gitTakes(args)) ||

@@ -20,7 +20,7 @@ const outsideQuotes = (text: string): string | undefined => {
 /** Whether a text that is pasted into a command could be more than words of it. */
 const breaksOut = (text: string, isMake: boolean): boolean => {
   if (/[\n\r`]/.test(text) || /\$\$?\(\(|\$\$|[<>]\(/.test(text)) return true
-  // a reference of make is no command; what else stands in such brackets is
+  // a reference of make is no command; what else is in such brackets is
   const substituted = isMake ? text.replace(/\$\([\w.-]+\)|\$\{[\w.-]+\}/g, '') : text
   if (/\$[({]/.test(substituted)) return true
   const plain = outsideQuotes(substituted)

@@ -1,6 +1,6 @@
 /** A word of a command as the shell splits it. */
 export interface Word {
-  /** Where it stands in the text, end exclusive. */
+  /** Where it is in the text, end exclusive. */
   readonly start: number
   readonly end: number
   /** Its value once quotes are removed; undefined where the shell puts something else in its place: a parameter, files, a home. */
@@ -14,10 +14,10 @@ export interface Word {
 /** What ends a word outside of quotes. */
 const METACHARACTER = /[ \t\n;&|()<>]/
 
-/** A name may go on in the next line, behind a backslash; such a one is not read. */
+/** A name may continue in the next line, after a backslash; such a one is not read. */
 const PARAMETER = /\$(?:([A-Za-z_]\w*)(?!\w|(?:\\\n)+\w)|\{([A-Za-z_]\w*)\})/y
 
-/** A dollar before one of these stands for itself; a line that goes on behind a backslash could name a parameter. */
+/** A dollar before one of these stands for itself; a line that continues after a backslash could name a parameter. */
 const LONE_DOLLAR = /^(?:[ \t\n"/.,:;)|&<>=%+\]^~]|\\(?!\n))/
 
 /** Letters, marks and digits beyond ASCII. */
@@ -26,10 +26,10 @@ const LETTERS = /^(?:(?=[^\0-~])[\p{L}\p{M}\p{N}])+/u
 /** Why a word cannot be read before it runs, as the end of a sentence about the whole text. */
 export class Unreadable extends Error {}
 
-/** Reads the commands of a substitution that begin at an offset, and gives that of the bracket that closes it. */
+/** Reads the commands of a substitution that start at an offset, and gives that of the bracket that closes it. */
 export type Substitution = (at: number) => number
 
-/** Reads the word that begins at an offset, Bash's rules. Throws Unreadable for what only a running shell can know. */
+/** Reads the word that starts at an offset, Bash's rules. Throws Unreadable for what only a running shell can know. */
 export const readWord = (text: string, start: number, substitution: Substitution): Word => {
   const reader = new WordReader(text, start, substitution)
   reader.read()

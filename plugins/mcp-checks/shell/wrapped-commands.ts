@@ -21,7 +21,7 @@ const BEFORE: Readonly<Record<string, Before>> = {
   xargs: { flags: '0rtxp', valued: 'adEILnPs' },
 }
 
-/** Whether a program runs the rest of its words, and where they begin can be told. */
+/** Whether a program runs the rest of its words, and where they start can be told. */
 export const isTransparent = (program: string): boolean => Object.hasOwn(BEFORE, program)
 
 /** The command that such a program runs; empty if it runs none, undefined if that cannot be told. */
@@ -35,7 +35,7 @@ export const wrappedCommand = (program: string, args: Words): Words | undefined 
   return program === 'xargs' && inner.length > 0 ? xargsWords(inner, marksOf(args.slice(0, at))) : inner
 }
 
-/** Marks that options of xargs name; what is read stands in their place. */
+/** Marks that options of xargs name; what is read is in their place. */
 const marksOf = (options: Words): readonly string[] =>
   options.flatMap((word, at) => {
     const found = /^(?:-[0rtxp]*([Ii])|--r[a-z]*=)(.*)$/s.exec(word ?? '')
@@ -44,10 +44,10 @@ const marksOf = (options: Words): readonly string[] =>
     return [attached || (letter === 'I' ? options[at + 1] : undefined) || '{}']
   })
 
-/** More than these may stand anywhere. */
+/** More than these may be anywhere. */
 const MAX_MARKS = 4
 
-/** What xargs reads stands where its marks are, or follows the words that it is given. */
+/** What xargs reads is where its marks are, or follows the words that it is given. */
 const xargsWords = (inner: Words, marks: readonly string[]): Words => [
   ...inner.map((word) =>
     marks.length > MAX_MARKS || marks.some((mark) => word?.includes(mark) === true) ? undefined : word,
@@ -82,7 +82,7 @@ const PLAIN = new Set([
 
 const RUNNING = new Set(['-exec', '-execdir'])
 
-/** A plus ends a command behind what stands for the files alone. */
+/** A plus ends a command after what stands for the files alone. */
 const endAfter = (args: Words, from: number): number => {
   for (let at = from + 1; at < args.length; at++)
     if (args[at] === ';' || (args[at] === '+' && args[at - 1] === '{}')) return at

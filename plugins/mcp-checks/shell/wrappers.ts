@@ -90,10 +90,10 @@ const holdsCommand = (args: Words, at: number): boolean => {
   return (attached !== '' && !/^-[A-Za-z]*c/.test(option)) || !/^[\w./@:=,+-]*$/.test(args[at + 1] ?? '')
 }
 
-/** Words behind which it is not looked for what a wrapper runs: every one could begin it. */
+/** Words after which it is not looked for what a wrapper runs: every one could start it. */
 const MAX_WORDS = 100
 
-/** Whether what a wrapper might run stands in its words. */
+/** Whether what a wrapper might run is in its words. */
 export const tellsWrapped = (program: string, args: Words): boolean => {
   if (args.length > MAX_WORDS) return false
   if (args.some((word, at) => word === undefined || DANGEROUS_ASSIGNMENT.test(word) || holdsCommand(args, at)))

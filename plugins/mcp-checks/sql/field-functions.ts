@@ -20,7 +20,7 @@ const ACTING = new Set(
 /** Whether `x.name` does something in a database that takes it for `name(x)` too. */
 export const actsAsField = (name: string): boolean => ACTING.has(name)
 
-/** Expressions that give no record, so that what stands behind their dot is a function. */
+/** Expressions that give no record, so that what is after their dot is a function. */
 const SCALAR = new Set(['A_Const', 'A_Expr', 'BoolExpr', 'NullTest', 'BooleanTest', 'SQLValueFunction'])
 
 const SCALAR_TYPES = new Set(
@@ -43,7 +43,7 @@ export const calledAsFields = (kind: string, node: Shape): readonly string[] => 
   return [first, ...rest].filter((name, index) => ACTING.has(name) || (index === 0 && isScalar(node.arg)))
 }
 
-/** The names behind the dots of `(x).a.b`. */
+/** The names after the dots of `(x).a.b`. */
 export const fieldsOf = (kind: string, node: Shape): readonly string[] =>
   kind === 'A_Indirection' ? namesIn(listOf(node.indirection)) : []
 

@@ -11,7 +11,7 @@ export interface Token {
 export type PlainDialect = 'mysql' | 'sqlite' | 'generic'
 
 const BLANKS = /[ \t\n]+/y
-/** MySQL wants a blank behind the dashes; Spark reads on in the next line behind a backslash. */
+/** MySQL wants a blank after the dashes; Spark reads on in the next line after a backslash. */
 const LINE_COMMENT = /--(?:[ \t](?:[^\n]*[^\n\\])?)?(?:\n|$)/y
 /** Not what MySQL, MariaDB or TiDB runs or Oracle obeys, and nothing nested, which PostgreSQL counts and others do not. */
 const BLOCK_COMMENT = /\/\*(?!\+|\w?!)((?:(?!\/\*|\*\/).)*)\*\//sy
@@ -22,7 +22,7 @@ const STRING = /'(?:[^'\\]|'')*'/y
 const QUOTED = /"(?:[^"\\]|"")*"/y
 const BACKQUOTED = /`[^`\\\n]+`/y
 const PARAMETER = /\?|:[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+(?![\p{L}\p{M}\p{N}_$])/uy
-/** No `&` before a quote, which escapes belong to, and no two slashes: they begin a comment for Snowflake and H2, and divide for DuckDB. */
+/** No `&` before a quote, which escapes belong to, and no two slashes: they start a comment for Snowflake and H2, and divide for DuckDB. */
 const MARK = /::|<=>|<>|<<|>>|<=|>=|!=|\|\||->>|->|&(?!['"])|\/(?!\/)|[=<>+\-*%|~^(),.;]/y
 
 const matched = (pattern: RegExp, text: string, at: number): string | undefined => {

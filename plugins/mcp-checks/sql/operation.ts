@@ -24,7 +24,7 @@ export interface SqlUsage {
   readonly operations: ReadonlySet<Operation>
   /** Functions by their dotted name as the database sees it, and operators that are not its own. */
   readonly functions: ReadonlySet<string>
-  /** Names behind the dot of an expression in brackets: columns of a record, or functions of one argument. */
+  /** Names after the dot of an expression in brackets: columns of a record, or functions of one argument. */
   readonly fields: ReadonlySet<string>
 }
 

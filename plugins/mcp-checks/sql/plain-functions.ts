@@ -3,7 +3,7 @@ import type { Token } from './lex.ts'
 import { Unclear } from './operation.ts'
 import { endsExpression, isParameter, NO_FUNCTION, textAt } from './tokens.ts'
 
-/** Words that are no functions behind the one that is named here. */
+/** Words that are no functions after the one that is named here. */
 const BEHIND: Readonly<Record<string, RegExp>> = {
   of: /^member$/,
   apply: /^(?:cross|outer)$/,
@@ -11,7 +11,7 @@ const BEHIND: Readonly<Record<string, RegExp>> = {
   bernoulli: /^tablesample$/,
 }
 
-/** Clauses behind a table, a column or a call, where no function can stand. */
+/** Clauses after a table, a column or a call, where no function can be. */
 const CLAUSES = new Set(['option', 'tablesample', 'sample', 'pivot', 'unpivot', 'keep', 'exclude', 'at'])
 
 /** Names before brackets, sequences that count on, and packages whose functions need no brackets; names of tables and of lists of columns are left out where the word before tells. */
@@ -40,7 +40,7 @@ const isApplied = (tokens: readonly Token[], index: number): boolean => {
 }
 
 const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
-  // an alias or another branch for DuckDB and ClickHouse, which call what the colon stands before
+  // an alias or another branch for DuckDB and ClickHouse, which call what the colon is before
   if (isParameter(text)) return [text]
   if (kind !== 'word' && kind !== 'quoted') return []
   if (kind === 'word' && isNoFunction(tokens, index, text)) return []
@@ -78,7 +78,7 @@ const isNewTable = (tokens: readonly Token[], at: number): boolean => {
   return before === 'on' && textAt(tokens, 0) === 'create'
 }
 
-/** `… as x (a, b)` outside of definitions, and both names in `with x (a) as (…), y (b) as (select …)`; behind a function that gives records stand columns. */
+/** `… as x (a, b)` outside of definitions, and both names in `with x (a) as (…), y (b) as (select …)`; after a function that gives records stand columns. */
 const isWithColumns = (tokens: readonly Token[], first: number, last: number): boolean => {
   const before = textAt(tokens, first - 1)
   if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
@@ -88,7 +88,7 @@ const isWithColumns = (tokens: readonly Token[], first: number, last: number): b
 
 /** The first two tokens of the query that the name before brackets stands for, empty where it stands for none. */
 const queryAfter = (tokens: readonly Token[], last: number): string => {
-  // names alone, so that no bracket is looked for behind another
+  // names alone, so that no bracket is looked for after another
   let close = last + 2
   while (tokens[close] !== undefined && !/^[().;]$/.test(textAt(tokens, close))) close++
   const behind = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')

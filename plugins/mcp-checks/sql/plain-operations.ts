@@ -43,7 +43,7 @@ const LEADING: Words = {
   copy: ['copy'],
 }
 
-/** What a word does wherever it stands: some databases need no `;` between statements, and queries can hold others. */
+/** What a word does wherever it is: some databases need no `;` between statements, and queries can hold others. */
 const ANYWHERE: Words = {
   select: ['select'],
   insert: ['insert'],
@@ -63,13 +63,13 @@ const ANYWHERE: Words = {
   ...others('outfile dumpfile go'),
 }
 
-/** The same for words that are names where a statement cannot begin. */
+/** The same for words that are names where a statement cannot start. */
 const UNLESS_OPERAND: Words = others(
   `call exec execute procedure handler load attach detach pragma vacuum shutdown waitfor declare dbcc bulk backup restore reconfigure kill deny
   print openrowset opendatasource lock unlock prepare deallocate install uninstall atomic loop while xp_cmdshell sp_executesql`,
 )
 
-/** What T-SQL's own words do where a statement can begin without a `;` before it; elsewhere they are names like any other. */
+/** What T-SQL's own words do where a statement can start without a `;` before it; elsewhere they are names like any other. */
 const OPENING: Words = {
   use: ['set'],
   set: ['set'],

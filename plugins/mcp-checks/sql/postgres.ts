@@ -28,7 +28,7 @@ const isTooLarge = (sql: string): boolean => {
   let depth = 0
   let deepest = 0
   for (const { 0: mark } of sql.matchAll(BRACKETS)) {
-    // a closing bracket may stand in a string, so none may take depth below nothing
+    // a closing bracket may be in a string, so none may take depth below nothing
     depth = mark === '(' || mark === '[' ? depth + 1 : Math.max(0, depth - 1)
     deepest = Math.max(deepest, depth)
   }
@@ -39,7 +39,7 @@ const MARKS = /[-+*/<>=~!@#%^&|`?]+/g
 const COMMENT = /--.*|\/\*.*?(?:\*\/|$)/
 const MAX_COMMENT_STEPS = 1_000_000
 
-/** No operator is as long, and of one of signs alone the grammar takes the first and reads the rest anew. */
+/** No operator is as long, and of one of signs alone the grammar takes the first and reads the rest again. */
 const MAX_OPERATOR = 4000
 
 /** Whether marks follow one another so that the grammar's own reading would take the square of their number: it looks ahead from each. */

@@ -1,6 +1,6 @@
 import type { Operation } from './operation.ts'
 
-/** PostgreSQL's statements by the node that stands for them, without `Stmt`. What is missing here and begins with Create, Define, Alter or Drop goes by that. */
+/** PostgreSQL's statements by the node that stands for them, without `Stmt`. What is missing here and starts with Create, Define, Alter or Drop goes by that. */
 const STATEMENTS: Readonly<Record<string, readonly Operation[]>> = {
   Select: ['select'],
   Insert: ['insert'],

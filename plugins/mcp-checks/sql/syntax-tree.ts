@@ -1,4 +1,4 @@
-/** A node of a syntax tree, or a member of one, whose members are still to be looked at. */
+/** A node of a syntax tree, or a member of one, whose members are still to be examined. */
 export type Shape = Readonly<Record<string, unknown>>
 
 export const isShape = (value: unknown): value is Shape =>

@@ -5,7 +5,7 @@ import { isParameter } from './tokens.ts'
 /** In these brackets `from` parts arguments. */
 const PARTING = new Set(['extract', 'trim', 'substring', 'overlay', 'position'])
 
-/** Clauses behind the list of tables; for DuckDB `set` and `values` are names there. */
+/** Clauses after the list of tables; for DuckDB `set` and `values` are names there. */
 const AFTER_ALIAS = new Set(
   `where group order having limit offset fetch window qualify union except intersect select returning for`.split(/\s+/),
 )
@@ -76,7 +76,7 @@ const isIn = ({ kind, text }: Token, next: Token | undefined, { parting }: Brack
 const endsTables = (word: string, before: string): boolean =>
   word === 'values' ? before === '(' : AFTER_ALIAS.has(word) && before !== 'as'
 
-/** Whether a table is named next. Notes in `here` where the list of tables begins and ends. */
+/** Whether a table is named next. Notes in `here` where the list of tables starts and ends. */
 const opensTable = ({ kind, text }: Token, before: string, here: Brackets): boolean => {
   if (kind === 'mark') return text === ',' && here.inTables
   if (kind !== 'word') return false

@@ -22,9 +22,9 @@ export const endsExpression = (token: Token | undefined): boolean => {
   return token.kind !== 'word' || !NO_FUNCTION.has(token.text) || /^(?:null|end|rollup|cube)$/.test(token.text)
 }
 
-/** No sign that a list of all columns may be, and no word behind which some databases begin a statement. */
+/** No sign that a list of all columns may be, and no word after which some databases start a statement. */
 const BEFORE_OPERAND = /^(?:[,(=<>+/]|<=|>=|<>|!=|select|distinct|where|and|or|not|by|having|when|case|between)$/
 
-/** Whether an operand of an expression must follow, so that no statement can begin. */
+/** Whether an operand of an expression must follow, so that no statement can start. */
 export const awaitsOperand = (token: Token | undefined): boolean =>
   token !== undefined && /^(?:mark|word)$/.test(token.kind) && BEFORE_OPERAND.test(token.text)

@@ -11,7 +11,7 @@ const DOUBLING = either(COMMENT, DOUBLED)
 const TRIPLING = either(COMMENT, TRIPLE, UNENDED)
 
 /**
- * Whether BigQuery ends texts elsewhere: it doubles no quotes, and three in a row begin a text that only three end.
+ * Whether BigQuery ends texts elsewhere: it doubles no quotes, and three in a row start a text that only three end.
  * What leaves a text without an end is none of its statements, and so no other reading.
  */
 export const isReadInTriples = (sql: string): boolean => {

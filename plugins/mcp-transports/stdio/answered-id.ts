@@ -6,7 +6,7 @@ const ID = String.raw`"id"\s*:\s*("[^"\\]*"|-?[0-9]+)`
 const HEAD = new RegExp(
   String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?(?:${ID}\s*,\s*)?(?:${VERSION}\s*,\s*)?"(?:result|error)"\s*:`,
 )
-// within a string the quotes would stand behind backslashes
+// within a string the quotes would be after backslashes
 const TAIL = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`)
 
 /** The id of the request that a message answers of which only the ends are known; undefined for one that may answer none. */

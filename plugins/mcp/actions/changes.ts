@@ -3,19 +3,19 @@ import { type Part, partsOf, skipBlanks } from './spans.ts'
 /** The keys of a pointer; `*` as a whole segment stands for every member or element. */
 export type Segments = readonly string[]
 
-/** Replaces a stretch of the text. */
+/** Replaces a section of the text. */
 interface Edit {
   readonly from: number
   readonly to: number
   readonly text: string
 }
 
-/** Gives the JSON that stands in place of a value's JSON; undefined leaves it. */
+/** Gives the JSON that is in place of a value's JSON; undefined leaves it. */
 export type Replace = (json: string) => string | undefined
 
 const isIndex = (segment: string): boolean => /^(0|[1-9][0-9]{0,9})$/.test(segment)
 
-/** Where the containers begin that would hold what the segments name. */
+/** Where the containers start that would hold what the segments name. */
 const containersOf = (text: string, segments: Segments): readonly number[] => {
   let opens: readonly number[] = [skipBlanks(text, 0)]
   for (const segment of segments.slice(0, -1)) {
@@ -68,7 +68,7 @@ export const removeAt = (text: string, segments: Segments): string => {
   return edits.length === 0 ? text : edited(text, edits)
 }
 
-/** A part behind one that stays takes the comma before it along, any other the comma after it. */
+/** A part after one that stays takes the comma before it along, any other the comma after it. */
 const removals = (parts: readonly Part[], leaving: ReadonlySet<Part>): readonly Edit[] => {
   const firstStaying = parts.findIndex((part) => !leaving.has(part))
   return parts.flatMap((part, index): readonly Edit[] => {

@@ -19,7 +19,7 @@ const after = (pattern: RegExp, text: string, at: number): number => {
   return pattern.lastIndex
 }
 
-/** The offset of the first character at or behind `at` that is no blank. */
+/** The offset of the first character at or after `at` that is no blank. */
 export const skipBlanks = (text: string, at: number): number => after(BLANKS, text, at)
 
 const stringEnd = (text: string, open: number): number => {
@@ -46,7 +46,7 @@ const valueEnd = (text: string, at: number): number => {
   return text[at] === '{' || text[at] === '[' ? collectionEnd(text, at) : after(SCALAR, text, at)
 }
 
-/** The members or elements of the value that begins at `open` in valid JSON; none if it is a scalar. */
+/** The members or elements of the value that starts at `open` in valid JSON; none if it is a scalar. */
 export const partsOf = (text: string, open: number): readonly Part[] => {
   const kind = text[open]
   if (kind !== '{' && kind !== '[') return []

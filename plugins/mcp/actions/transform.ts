@@ -16,7 +16,7 @@ export type Change = (text: string) => string
 
 /** Arguments changed on their way to the server. */
 export interface Changed {
-  /** The client's text in which only what changed is written anew. */
+  /** The client's text in which only what changed is written again. */
   readonly text: string
   readonly arguments: Arguments
 }

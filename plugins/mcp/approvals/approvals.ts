@@ -108,7 +108,7 @@ export class Approvals {
     const short = pendingApproval(question, clock.now(), this.options.timeout_ms, redact)
     const texts = textsOf(question, short, redact)
     const approval = texts === undefined ? short : { ...short, argument_chars: argumentChars(texts) }
-    // its time begins to run by the monotonic clock, too
+    // its time starts to run by the monotonic clock, too
     this.#deadlines.isOver(approval)
     const changes: Change[] = [{ table: 'mcp_approvals', put: approval, when: 'absent' }]
     if (texts !== undefined) changes.push({ table: 'mcp_approval_texts', put: texts })
@@ -138,7 +138,7 @@ export class Approvals {
     return isOpen(row) && this.#deadlines.isOver(row)
   }
 
-  /** Takes a decision's changes in one step with its record. Rejects with STORAGE_BUSY if the approval stands otherwise by now. */
+  /** Takes a decision's changes in one step with its record. Rejects with STORAGE_BUSY if the approval has changed meanwhile. */
   async settle(row: ApprovalRow, patch: Partial<ApprovalRow>, reason: string | null): Promise<void> {
     const allowed = patch.status === 'allowed'
     await changeApproval(this.#gateway, this.#audit, row, allowed ? patch : { ...patch, ...this.hidden() }, {
@@ -149,7 +149,7 @@ export class Approvals {
     })
   }
 
-  /** Takes an allowance back in one step with its record: unused, its question waits again. Rejects with STORAGE_BUSY if the approval stands otherwise by now. */
+  /** Takes an allowance back in one step with its record: unused, its question waits again. Rejects with STORAGE_BUSY if the approval has changed meanwhile. */
   async revoke(row: ApprovalRow, via: string): Promise<void> {
     const expires_at = this.#gateway.clock.now() + this.options.timeout_ms
     const patch: Partial<ApprovalRow> =

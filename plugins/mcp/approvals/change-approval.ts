@@ -8,7 +8,7 @@ export interface ApprovalChange {
   readonly name: string
   /** Status of the span that shows the waiting; undefined where it has ended before. */
   readonly waited: 'ok' | 'error' | 'cancelled' | undefined
-  /** When the waiting ended, milliseconds since 1970, not before it began. */
+  /** When the waiting ended, milliseconds since 1970, not before it started. */
   readonly waited_until: number
   readonly reason: string | null
 }
@@ -19,8 +19,8 @@ export const withoutTexts = ({ id }: ApprovalRow): readonly Change[] => [
 ]
 
 /**
- * Changes an approval that stands as `row` says, together with its record and the end of its waiting.
- * Rejects with STORAGE_BUSY, nothing written, if it stands otherwise by now.
+ * Changes an approval that is as `row` says, together with its record and the end of its waiting.
+ * Rejects with STORAGE_BUSY, nothing written, if it has changed meanwhile.
  */
 export const changeApproval = (
   gateway: Gateway,

@@ -16,7 +16,7 @@ export interface Decision {
   readonly shown?: ExpectedCall
 }
 
-/** An approval as it stands now: one whose time is over counts as expired before that is written down. Throws APPROVAL_NOT_FOUND. */
+/** An approval as it is now: one whose time is over counts as expired before that is written down. Throws APPROVAL_NOT_FOUND. */
 export const approvalById = async (gateway: Gateway, approvals: Approvals, id: string): Promise<ApprovalRow> => {
   const row = await gateway.storage.get('mcp_approvals', id)
   if (row === undefined)
@@ -27,7 +27,7 @@ export const approvalById = async (gateway: Gateway, approvals: Approvals, id: s
   return currentState(approvals, row)
 }
 
-/** The whole arguments of an approval as it stands now, redacted, as JSON; null once it is over. */
+/** The whole arguments of an approval as it is now, redacted, as JSON; null once it is over. */
 export const textsById = async (
   gateway: Gateway,
   { id, preview, sent_preview }: ApprovalRow,

@@ -17,7 +17,7 @@ export interface SessionLabels extends AuditSession {
 
 const ns = (ms: number): bigint => BigInt(Math.round(ms * 1000)) * 1000n
 
-/** How the run of a call is labelled; of a run that the caller named, what others have said of it stands. */
+/** How the run of a call is labelled; of a run that the caller named, what others have said of it is. */
 export const runOf = (
   { trace_id, joined }: Entry,
   { project_id, server_id, guard_session_id: session_id, agent_id }: SessionLabels,

@@ -32,7 +32,7 @@ interface Waiting {
 const GATHER_MS = 20
 const MAX_BATCH = 64
 
-/** What is written to one run, batch after batch: what comes while one is under way goes into the next. */
+/** What is written to one run, batch after batch: what comes while one is in progress goes into the next. */
 export class RunWriter {
   readonly #gateway: Gateway
   readonly #idle: () => void

@@ -73,7 +73,7 @@ export class SessionLog {
   }
 
   /**
-   * Records a decision, with what it changes of an approval; true when all of it is durable, so that the call may go on.
+   * Records a decision, with what it changes of an approval; true when all of it is durable, so that the call may continue.
    * False: the approval has changed meanwhile, and nothing was written. Rejects if storage cannot be written: the call must not be forwarded.
    */
   async judged(entry: Entry, facts: CallFacts, judgement: Judgement, approval?: ApprovalPart): Promise<boolean> {
@@ -107,7 +107,7 @@ export class SessionLog {
 
   /**
    * Records the decision about a call that is forwarded, in one write with others of its turn; resolves when it is durable, so that the call
-   * may go on. Rejects if it cannot be written, at once with STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be.
+   * may continue. Rejects if it cannot be written, at once with STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be.
    */
   async pass(entry: Entry, facts: CallFacts, judgement: Judgement): Promise<void> {
     const { state } = this.#gateway.storage
@@ -178,7 +178,7 @@ export class SessionLog {
     return this.#trace_id
   }
 
-  /** Whether calls of this session may stand in a run: not in one of another project. */
+  /** Whether calls of this session may be in a run: not in one of another project. */
   async #joins(trace_id: string): Promise<boolean> {
     if (this.#joinable === trace_id) return true
     const run = await this.#gateway.storage.get('runs', trace_id)

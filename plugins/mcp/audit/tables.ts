@@ -59,7 +59,7 @@ export interface AuditRow extends ToolRecord {
 export interface PolicyTextRow {
   /** Hex SHA-256 of the canonical policy with its variables filled in. */
   readonly version: string
-  /** As it stood in its file. */
+  /** As it was in its file. */
   readonly text: string
   readonly loaded_at: number
 }

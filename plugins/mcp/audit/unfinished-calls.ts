@@ -3,9 +3,9 @@ import { recordsOf } from './records.ts'
 import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
-/** Interval of the check, and the least age of calls that it looks at: a living process has added such calls to their runs. */
+/** Interval of the check, and the least age of calls that it examines: a living process has added such calls to their runs. */
 const INTERVAL_MS = 60_000
-/** Older calls are not looked at: their run may be removed. */
+/** Older calls are not examined: their run may be removed. */
 const MAX_AGE_MS = 86_400_000
 const MAX_ROWS = 1_000
 const MESSAGE = 'the proxy stopped before the call ended'
@@ -16,7 +16,7 @@ export class UnfinishedCalls {
   readonly #keep: (update: RunUpdate, urgent: boolean) => Promise<void>
   /** Calls that still ran at the last check. */
   #open: readonly string[] = []
-  /** Calls that began before this time have been checked; milliseconds since 1970. */
+  /** Calls that started before this time have been checked; milliseconds since 1970. */
   #checkedUntil: number | undefined
   #timer: NodeJS.Timeout | undefined
 

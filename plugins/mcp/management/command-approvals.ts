@@ -57,7 +57,7 @@ export const wholeLines = ({ arguments: args, sent_arguments, ...approval }: Who
   return `${approvalLines(whole)}\n  hash of the arguments ${argument_hash}`
 }
 
-/** One approval as it stands now, with its arguments to the end. */
+/** One approval as it is now, with its arguments to the end. */
 export const wholeById = async (context: Pick<CommandContext, 'ask'>, id: string): Promise<WholeApprovalView> =>
   JSON.parse(await getText(context, `/approvals/${encodeURIComponent(id)}`)) as WholeApprovalView
 

@@ -21,7 +21,7 @@ const unpinned = ({ id, tools }: ServerView): readonly string[] =>
       ...(difference ?? []).map((line) => `    ${visibleLine(line)}`),
     ])
 
-/** Trusts definitions as they stand: of the named tools, or with `--all` of every one. With `--fingerprint` only those that begin with what was said; throws VERSION_CONFLICT, nothing trusted, if one does not. Throws USAGE if neither is said. */
+/** Trusts definitions as they stand: of the named tools, or with `--all` of every one. With `--fingerprint` only those that start with what was said; throws VERSION_CONFLICT, nothing trusted, if one does not. Throws USAGE if neither is said. */
 export const acceptPins = async (context: CommandContext): Promise<number> => {
   const [server_id = '', ...names] = context.input.args
   const all = context.input.options.all === true

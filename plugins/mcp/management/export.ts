@@ -14,7 +14,7 @@ export interface ExportParts {
   servers(): Promise<ServersView>
 }
 
-/** One record of the bundle: the list that it stands in, and itself. */
+/** One record of the bundle: the list that it is in, and itself. */
 type Entry = readonly [list: 'policies' | 'servers' | 'approvals' | 'events', record: object]
 
 const lists = ['policies', 'servers', 'approvals', 'events'] as const

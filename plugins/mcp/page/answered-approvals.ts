@@ -48,7 +48,7 @@ const rowsOf = async ({ gateway, approvals }: Mcp, status: ApprovalRow['status']
 
 const endOf = ({ decided_at, expires_at }: ApprovalRow): number => decided_at ?? expires_at
 
-/** How an approval stands, in a word. */
+/** The status of an approval in one word. */
 export const wordOf = ({ status }: ApprovalRow): Html => {
   const [kind, word] = words[status] ?? ['quiet', status]
   return html`<span class="${kind}">${word}</span>`

@@ -32,7 +32,7 @@ ${row.status === 'pending' && answers(ask, row, approver, shown)}
 `
 }
 
-/** Where one approval stands with its arguments to the end. */
+/** Where one approval is with its arguments to the end. */
 export const approvalUrl = (id: string): string => `/approvals/${encodeURIComponent(id)}`
 
 const leftText = (ms: number): string => {
@@ -52,7 +52,7 @@ const quotedDescription = (says: ToolDescription | null): Html => {
   return html`<p><span class="quiet">${serverQuote}:</span>${title !== null && html` <q>${title}</q>`}${description !== null && !isLong && html` <q>${description}</q>`}${hints}</p>${isLong && longText(serverQuote, description)}`
 }
 
-/** The members of the arguments, one a line; what is not an object as it stands. */
+/** The members of the arguments, one a line; what is not an object as it is. */
 const argumentTable = (json: string | null, label: string): Html => {
   if (json === null) return html`<p class="quiet">${label}: no longer kept.</p>`
   const args = parsed(json)

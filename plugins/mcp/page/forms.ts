@@ -94,7 +94,7 @@ export const pinsForm = ({ mcp, approver }: PageParts): Form => ({
   },
 })
 
-/** Fingerprints of the definitions that the page showed of the chosen tools; each stands in a field before the tool's name. */
+/** Fingerprints of the definitions that the page showed of the chosen tools; each is in a field before the tool's name. */
 const shownFingerprints = (fields: URLSearchParams, tools: readonly string[]): readonly string[] | undefined => {
   const seen = fields
     .getAll('seen')

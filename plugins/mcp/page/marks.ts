@@ -12,7 +12,7 @@ const ONE_LINE_CHARS = 28
 export const nameMark = (name: string | null): Html =>
   name !== null && name.length <= ONE_LINE_CHARS ? html`<span class="status">${name}</span>` : html`${name}`
 
-/** A link to the place in Replay where a call stands. */
+/** A link to the place in Replay where a call is. */
 export const spanLink = (trace_id: string | null, span_id: string | null, words: string): Html => {
   if (trace_id === null) return html``
   const run = `/replay/${encodeURIComponent(trace_id)}`

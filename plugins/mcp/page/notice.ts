@@ -4,7 +4,7 @@ import { type ApprovalRow, approvalById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { shortHash } from './marks.ts'
 
-/** What was answered, by name and as it stands by now; what is allowed and unused with the button that takes it back. */
+/** What was answered, by name and as it is by now; what is allowed and unused with the button that takes it back. */
 export const answeredNotice = async (
   { gateway, approvals }: Mcp,
   id: string,

@@ -19,7 +19,7 @@ export const approvalsPanel = (parts: PageParts): Panel => ({
   },
 })
 
-/** The calls of tools of late that were not simply allowed. */
+/** The calls of tools recently that were not simply allowed. */
 export const refusedPanel = ({ mcp }: PageParts): Panel => ({
   id: 'mcp/refused',
   order: 45,

@@ -78,7 +78,7 @@ const toolTable = (tools: readonly Tool[]): Html =>
 `,
   )}</tbody></table>`
 
-/** By it a choice stays with the definition that was looked at, whatever comes or goes beside it or in its place. */
+/** By it a choice stays with the definition that was examined, whatever comes or goes beside it or in its place. */
 const definitionId = (server_id: string, { name, fingerprint }: Tool): string =>
   `definition-${server_id}-${fingerprint ?? name.toWellFormed()}`
 

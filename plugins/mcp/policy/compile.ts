@@ -28,7 +28,7 @@ export const compilePolicy = async (
   const rules: CompiledRule[] = []
   const pace = new Pace()
   for (const [index, rule] of document.rules.entries()) {
-    // Calls by the policy in force go on meanwhile.
+    // Calls by the policy in force continue meanwhile.
     if (pace.due) await pace.rest()
     const compiled = await compileRule(rule, index, checks, faults)
     if (rule.enabled !== false) rules.push(compiled)

@@ -6,7 +6,7 @@ const given = (action: object, ...branches: readonly [object, object?]): object 
       .filter(([, schema]) => schema !== undefined),
   )
 
-/** Schemas of what stands in a policy's rules and tests, by their names under `$defs`. */
+/** Schemas of what is in a policy's rules and tests, by their names under `$defs`. */
 export const definitions = {
   strings: { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', minLength: 1 } },
   pointer: {

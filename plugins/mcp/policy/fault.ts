@@ -8,7 +8,7 @@ export type PolicyPath = readonly (string | number)[]
 /** Something wrong with a policy, without its line and column in the text. */
 export interface PolicyFault {
   readonly path: PolicyPath
-  /** What stands at the place to show, where that is not `path`. */
+  /** What is at the place to show, where that is not `path`. */
   readonly at?: PolicyPath
   readonly message: string
 }

@@ -20,11 +20,11 @@ export interface PolicyState {
   readonly mode: 'enforce' | 'shadow'
   /** Milliseconds since 1970. */
   readonly loaded_at: number
-  /** Why the file as it stands now cannot be used, a line for each fault; null while it is in force. */
+  /** Why the file as it is now cannot be used, a line for each fault; null while it is in force. */
   readonly error: string | null
 }
 
-/** The policy in force, read anew when its file changes. */
+/** The policy in force, read again when its file changes. */
 export interface Policies {
   /** The policy by which a call arriving now is judged; a promise while a changed file is read. Never rejects. */
   current(): Policy | Promise<Policy>

@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
 import { readJsonStrict } from 'guard-gateway/lib/json'
 
-/** A tool as its server describes it, as far as warnings look at it. */
+/** A tool as its server describes it, as far as warnings examine it. */
 export interface ListedTool {
   /** Undefined where it is not known whose tool it is. */
   readonly server_id?: string

@@ -43,7 +43,7 @@ const keywords: ReadonlyMap<string, Keys> = new Map<string, Keys>([
   ),
 ])
 
-/** The keys that a schema names, each at its place; behind a reference they are taken to stand where it refers from the top. */
+/** The keys that a schema names, each at its place; after a reference they are taken to be where it refers from the top. */
 const schemaKeys = (schema: unknown, at: Segments): readonly Segments[] => {
   if (Array.isArray(schema)) return schema.flatMap((part) => schemaKeys(part, at))
   return members(schema).flatMap(([keyword, part]) => keywords.get(keyword)?.(part, at) ?? [])

@@ -24,7 +24,7 @@ export interface Policy {
   canConfirm(server_id: string, tool: string): boolean
   /** What it says of a tool whose definition compares like that with the trusted one; undefined: nothing. */
   ofPin(pin: PinState): 'confirm' | 'deny' | undefined
-  /** What calls of a tool can count on as long as its definition stands like that. */
+  /** What calls of a tool can count on as long as its definition is like that. */
   effect(server_id: string, tool: string, pin: PinState): Effect
   /**
    * Judges a call; `more` are opinions of pins and plugins, `validate` is asked about arguments that a transform changed.

@@ -5,7 +5,7 @@ import type { PolicyPath } from './fault.ts'
 
 const MAX_BYTES = 1_048_576
 
-/** A policy as it stands in a file, and where its parts stand. */
+/** A policy as it is in a file, and where its parts stand. */
 export interface ReadPolicy {
   readonly value: unknown
   readonly locate: (path: PolicyPath) => YamlLocation

@@ -4,12 +4,12 @@ import { methodFaults } from './methods.ts'
 
 /** Calls of all tests together; they are made at each load. */
 const MAX_TEST_CALLS = 50_000
-/** Characters of the arguments of all those calls: each call is judged anew. */
+/** Characters of the arguments of all those calls: each call is judged again. */
 const MAX_TEST_CHARACTERS = 50_000_000
 /** What speaks about calls beside the rules, under these ids. */
 const OTHER_VOICES: ReadonlySet<string> = new Set(['pin', 'plugin'])
 
-/** What no schema can tell: ids that stand twice or for others than rules, tests that name a rule there is not, or look at what a refused call sends. */
+/** What no schema can tell: ids that occur twice or for others than rules, tests that name a rule there is not, or examine what a refused call sends. */
 export const semanticFaults = (policy: PolicyDocument): readonly PolicyFault[] => {
   const { rules, tests = [] } = policy
   const faults: PolicyFault[] = [...methodFaults(policy)]

@@ -44,7 +44,7 @@ export const schemaErrors = async (value: unknown, gateway: Gateway): Promise<re
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
-/** Whether a value, whose depth is bounded, is made of more parts than so many; looks at no more. */
+/** Whether a value, whose depth is bounded, is made of more parts than so many; examines no more. */
 export const hasMoreParts = (value: unknown, most: number): boolean => {
   let left = most
   const spend = (part: unknown): boolean => {

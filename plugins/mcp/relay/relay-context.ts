@@ -14,6 +14,6 @@ export interface RelayContext {
   responded(): void
   /** Why a request of the server must not reach the client; undefined: it may. */
   judgeRequest(asked: Frame): Promise<RequestRefusal | undefined>
-  /** The session cannot go on. */
+  /** The session cannot continue. */
   over(reason: string): void
 }

@@ -28,7 +28,7 @@ export type CompiledSchema =
 
 /**
  * Compiles a schema from outside, whatever it holds: nothing is fetched, and what it can make a validation cost is bounded. `every`: a
- * validation goes on after the first fault. Never throws.
+ * validation continues after the first fault. Never throws.
  */
 export const compileSchema = async (schema: unknown, { every = false } = {}): Promise<CompiledSchema> => {
   const dialect = dialectOf(schema)
@@ -88,7 +88,7 @@ const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[], allError
   const [ajv, { _ }, { RE2JS }] = await Promise.all([classOf(dialect), import('ajv'), import('re2js')])
   const regExp = Object.assign(patternMaker(RE2JS, fuel, skipped), { code: 'linear' })
   // No `process` here: with it, Ajv writes the $id of a schema into its code.
-  // Checked before against the dialect by an instance that is kept; here it would be compiled anew for each schema.
+  // Checked before against the dialect by an instance that is kept; here it would be compiled again for each schema.
   // To tidy the code up takes time that grows with the square of its length.
   const made = new ajv({ ...options, allErrors, validateSchema: false, code: { regExp, optimize: false } })
   boundKeywords(made, _, fuel)

@@ -11,7 +11,7 @@ const MAX_REFERENCES = 16
 
 /**
  * The schema with no member required that has a `default` of its own: its server fills that in. Generators that describe what comes
- * out of a parser, not what goes in, list such members under `required`. The same object if there are none. What stands under `not`
+ * out of a parser, not what goes in, list such members under `required`. The same object if there are none. What is under `not`
  * and `if` is left alone, where less to require would be more to refuse.
  */
 export const withoutDefaulted = (schema: unknown): unknown => relaxed(schema, NONE, schema)
@@ -66,7 +66,7 @@ const eachOf = (map: unknown, next: (part: unknown) => unknown): unknown => {
   return made.every(([name, part]) => part === map[name]) ? map : Object.fromEntries(made)
 }
 
-/** The members that a schema gives a default, in itself, in its parts that all hold, or behind its reference. */
+/** The members that a schema gives a default, in itself, in its parts that all hold, or after its reference. */
 const defaultedIn = (schema: Schema, root: unknown, left: number): readonly string[] => {
   const { properties, allOf, $ref } = schema
   const own = isShape(properties)

@@ -32,7 +32,7 @@ export const asLinear = (pattern: string): string =>
     inner === undefined ? meant(piece, OUTSIDE) : `[${inner.replace(IN_CLASS, ofClass)}]`,
   )
 
-/** Behind a set a dash begins no range. */
+/** After a set a dash starts no range. */
 const ofClass = (piece: string): string =>
   /^\\[sS]-$/.test(piece) ? `${meant(piece.slice(0, 2), INSIDE)}\\-` : meant(piece, INSIDE)
 

@@ -4,7 +4,7 @@ import type { ErrorObject } from 'ajv'
 export interface SchemaError {
   /** JSON pointer into the value; empty for the whole of it. */
   readonly pointer: string
-  /** Ends a sentence that begins with the pointer: `must be string`. */
+  /** Ends a sentence that starts with the pointer: `must be string`. */
   readonly message: string
 }
 

@@ -1,10 +1,10 @@
-/** What stands under a keyword: one schema, a list of them, a map of them, or something else. */
+/** What is under a keyword: one schema, a list of them, a map of them, or something else. */
 export type Holds = 'schema' | 'schemas' | 'map' | 'value'
 
 const holding = (holds: Holds, names: string): readonly (readonly [string, Holds])[] =>
   names.split(' ').map((name) => [name, holds] as const)
 
-/** The keywords of JSON Schema 2020-12, and what stands under each. */
+/** The keywords of JSON Schema 2020-12, and what is under each. */
 export const KEYWORDS: ReadonlyMap<string, Holds> = new Map([
   ...holding(
     'schema',

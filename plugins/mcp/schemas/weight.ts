@@ -1,6 +1,6 @@
 import { isShape } from 'guard-gateway/lib/json'
 
-/** How many evaluations of cheap keywords, or looks at a name, take the time of one unit of fuel. */
+/** How many evaluations of cheap keywords, or lookups of a name, take the time of one unit of fuel. */
 const PER_UNIT = 25
 /** Most members that a schema names are not there. */
 const ABSENT = 4

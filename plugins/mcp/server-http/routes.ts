@@ -18,7 +18,7 @@ interface Params {
 export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     if (reply.sent) {
-      // an answer that has begun cannot become another one
+      // an answer that has started cannot become another one
       mcp.gateway.fault(error, 'mcp:http')
       return void reply.raw.destroy()
     }
@@ -45,7 +45,7 @@ export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
         // a stream that is only listened to ends with its session
         if (request.method === 'POST') mcp.exchanges.add(served)
       },
-      // the exchange begins in `onRequest`; a handler would come after the body
+      // the exchange starts in `onRequest`; a handler would come after the body
       handler: async () => undefined,
     })
 }

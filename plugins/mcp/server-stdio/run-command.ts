@@ -128,7 +128,7 @@ const announce = async (
 /** As shells say that a command cannot be run, or is not there. */
 const neverStarted: ReadonlySet<number> = new Set([126, 127])
 
-/** Nobody looks at the pages of this process, so that it says itself by which policy it goes. */
+/** Nobody examines the pages of this process, so that it says itself by which policy it goes. */
 const reportChange = ({ kind, state: { version, mode, error } }: PolicyChange, io: Io): void => {
   const short = version.slice(0, 12)
   const lines =

@@ -12,7 +12,7 @@ export type Misbehaviour = keyof typeof misbehaviours
 /** True for the name of something that a server can do wrong. */
 export const isMisbehaviour = (name: string): name is Misbehaviour => Object.hasOwn(misbehaviours, name)
 
-/** A result whose first member stands there once more, with another value. */
+/** A result whose first member is there once more, with another value. */
 export const doubled = (result: object): string => {
   const [name] = Object.keys(result)
   const json = JSON.stringify(result)

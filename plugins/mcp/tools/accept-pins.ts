@@ -5,7 +5,7 @@ import { Pins } from './index.ts'
 
 /**
  * Trusts the definitions of a server's tools as they stand, also of one that another process runs on the same storage.
- * Gives the names of those that were not trusted before. `shown`: fingerprints, or how they begin, of what a person has looked at.
+ * Gives the names of those that were not trusted before. `shown`: fingerprints, or how they start, of what a person has examined.
  * Throws MCP_SERVER_NOT_FOUND, and VERSION_CONFLICT if one of the definitions is another by now; then none is trusted.
  */
 export const acceptPins = async (

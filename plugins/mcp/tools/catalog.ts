@@ -89,7 +89,7 @@ export class ToolCatalog implements ServerTools {
     for (const name of this.#tools.keys()) if (!generation.names.has(name)) this.#tools.delete(name)
   }
 
-  /** What was observed stands until the next list; a list on its way may mix old and new, so nothing is forgotten for it. */
+  /** What was observed stays until the next list; an incomplete list may mix old and new, so it removes nothing. */
   listChanged(): void {
     this.#generation = undefined
   }
@@ -109,7 +109,7 @@ export class ToolCatalog implements ServerTools {
     return sha256(canonicalJson({ place: address, name: nameIn(server_info), instructions, tools }))
   }
 
-  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them begins with none of these fingerprints. */
+  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them starts with none of these fingerprints. */
   accept(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
     const listed = [...this.#tools.values(), ...(this.#instructions === undefined ? [] : [this.#instructions])]
     // before a first list here, what other processes or this one have listed earlier

@@ -38,7 +38,7 @@ const PINNED = [
   ...['icons', '_meta', 'execution', 'instructions'],
 ]
 
-/** What a server says to models and people beside its tools stands among the pins under this name. */
+/** What a server says to models and people beside its tools is among the pins under this name. */
 export const INSTRUCTIONS = '(instructions)'
 
 /** What a server says of itself as a thing that is pinned; its version may change. */

@@ -27,7 +27,7 @@ interface WidenState {
 
 /**
  * Edits that make an output schema accept the question for an approval beside what it describes.
- * Undefined for a schema that means something else when it stands within another.
+ * Undefined for a schema that means something else when it is within another.
  */
 export const widened = (text: string, schema: JsonValue): Edit[] | undefined => {
   if (schema.members === undefined) return undefined

@@ -2,7 +2,7 @@ import { decisionMark, type Html, html } from 'guard-gateway/lib/html'
 import type { Outcome } from '../scenario.ts'
 import type { PlaygroundRun } from '../tables.ts'
 
-/** How a run stands: by its expectations where it has ended. */
+/** The status of a run: by its expectations where it has ended. */
 export const endMark = ({ status, matched }: Pick<PlaygroundRun, 'status' | 'matched'>): Html => {
   if (status === 'completed')
     return matched === true

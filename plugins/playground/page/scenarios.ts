@@ -8,7 +8,7 @@ import { endMark, expectedMark } from './marks.ts'
 
 const LATEST = 5
 
-/** The scenarios, each with what it shows and the button that runs it, and the runs of late. */
+/** The scenarios, each with what it shows and the button that runs it, and the runs recently. */
 export const scenariosPage = (gateway: Gateway): Page => ({
   id: 'playground',
   path: '/playground',

@@ -10,7 +10,7 @@ export interface Turn {
 
 const SYSTEM = 'You are a coding agent. Use the tools, then say what you have done.'
 
-/** The requests of an agent that calls one tool a turn: each holds all that came before, and the one behind the last turn is answered in words. */
+/** The requests of an agent that calls one tool a turn: each holds all that came before, and the one after the last turn is answered in words. */
 export const agentWork = (
   task: string,
   turns: readonly Turn[],

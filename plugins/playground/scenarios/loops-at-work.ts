@@ -60,7 +60,7 @@ const beginning: readonly Turn[] = ['README.md', 'src/tax.ts', 'test/tax.ts'].ma
   returns: `the text of ${path}`,
 }))
 
-/** A conversation that begins with a summary of the last one, as far as its third result. */
+/** A conversation that starts with a summary of the last one, as far as its third result. */
 const begun = (index: number, last: Expect): readonly RequestStep[] =>
   agentWork(
     `Summary ${index}: the files are to be read before anything is changed.`,

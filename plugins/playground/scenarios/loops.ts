@@ -210,7 +210,7 @@ export const flagOnly = scenario({
   ],
 })
 
-/** How a block begins in each dialect. */
+/** How a block starts in each dialect. */
 const refusals = {
   chat_completions: '{"error":{"type":"guard_block","code":"LOOP_EXACT"',
   messages: '{"type":"error","error":{"type":"guard_block","code":"LOOP_EXACT"',

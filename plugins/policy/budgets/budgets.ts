@@ -8,10 +8,10 @@ import { RecordingGate } from './recording-gate.ts'
 import { latestOnRecord, removedUses, type StoredUse, storedUses } from './stored-uses.ts'
 import { WindowUse } from './window-use.ts'
 
-/** Stretches of one kind that are kept: the present one, and those that a request which took long, or a clock that was set back, belongs to. */
+/** Periods of one kind that are kept: the present one, and those that a request which took long, or a clock that was set back, belongs to. */
 const RETAINED_MS = 3
 
-/** A forwarded request under way, and where it was counted. */
+/** A forwarded request in progress, and where it was counted. */
 interface Open {
   readonly call: Call
   readonly row: Row
@@ -32,9 +32,9 @@ export class Budgets {
   /** By kind of stretch that a rule has asked for; those used first come first. */
   readonly #windows = new Map<Per, WindowUse[]>()
   readonly #reading = new Map<string, Promise<void>>()
-  /** By session, so that those can be let go of which nobody settles. */
+  /** By session, so that those that nobody settles can be released. */
   readonly #open = new Map<Session, Map<Row, Open>>()
-  /** When the latest request arrived, of those on record, once they were looked at, and those that were counted. */
+  /** When the latest request arrived, of those on record, once they were examined, and those that were counted. */
   #latest = 0
   #isLooked = false
 
@@ -58,7 +58,7 @@ export class Budgets {
     return { ...used, outcomes: [], probe_open: false, period }
   }
 
-  /** Some rule has asked for a period since the process began. */
+  /** Some rule has asked for a period since the process started. */
   get isAsked(): boolean {
     return this.#windows.size > 0
   }
@@ -128,7 +128,7 @@ export class Budgets {
     return reading
   }
 
-  /** A stretch that began after all requests that are known of holds nothing yet. */
+  /** A stretch that started after all requests that are known of holds nothing yet. */
   #fresh(per: Per, at: number): WindowUse | undefined {
     if (!this.#isLooked) return undefined
     const window = this.calendar.windowAt(per, at)

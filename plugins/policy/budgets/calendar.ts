@@ -1,7 +1,7 @@
 import type { Per } from 'guard-gateway/core'
 import { systemZone } from 'guard-gateway/lib/time'
 
-/** A stretch of the calendar, in milliseconds since 1970; `end` is the first instant behind it. */
+/** A section of the calendar, in milliseconds since 1970; `end` is the first instant after it. */
 export interface Window {
   readonly start: number
   readonly end: number
@@ -74,7 +74,7 @@ export class Calendar {
     if (per === 'hour') return `${Math.floor(local / HOUR)} ${offset}`
     if (per === 'month') return new Date(local).toISOString().slice(0, -17)
     const day = Math.floor(local / DAY)
-    // 1970 began on a Thursday
+    // 1970 started on a Thursday
     return String(per === 'day' ? day : Math.floor((day + 3) / 7))
   }
 
@@ -87,7 +87,7 @@ export class Calendar {
   }
 }
 
-/** The first of these integers that passes; all behind it do. */
+/** The first of these integers that passes; all after it do. */
 const firstWhere = (least: number, most: number, passes: (value: number) => boolean): number => {
   let [from, to] = [least, most]
   while (from < to) {

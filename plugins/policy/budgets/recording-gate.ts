@@ -1,4 +1,4 @@
-/** How long a reading waits for records under way; on a disk that is full they may wait for ever. */
+/** How long a reading waits for records in progress; on a disk that is full they may wait for ever. */
 const WAIT_LIMIT_MS = 1_000
 
 /**

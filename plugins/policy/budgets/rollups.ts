@@ -6,7 +6,7 @@ import { addUsage, noUsage, type Usage } from '../history/usage.ts'
 import type { UsageRollup } from '../tables.ts'
 import type { RecordingGate } from './recording-gate.ts'
 
-/** Hours, and with them all longer periods, begin at a quarter in every time zone. */
+/** Hours, and with them all longer periods, start at a quarter in every time zone. */
 const QUARTER_MS = 900_000
 /** What is older is in no period any more. */
 const RETENTION_MS = 33 * 86_400_000

@@ -13,7 +13,7 @@ export interface StoredUse {
 
 const FORWARDED: readonly CallRecord['decision'][] = ['allow', 'shadow_flag']
 
-/** What the requests on record have used that arrived in a stretch of the calendar. */
+/** What the requests on record have used that arrived in a section of the calendar. */
 export const storedUses = async (storage: Storage, { start, end }: Window): Promise<readonly StoredUse[]> => {
   const groups = await storage.sum('calls', {
     where: { received_at: { gte: start, lt: end }, decision: { in: FORWARDED } },

@@ -12,7 +12,7 @@ interface ProjectUse {
 export class WindowUse {
   readonly per: Per
   readonly window: Window
-  /** When the next stretch begins, in words. */
+  /** When the next stretch starts, in words. */
   readonly next: string
   readonly #projects = new Map<string, ProjectUse>()
 

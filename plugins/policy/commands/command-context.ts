@@ -6,7 +6,7 @@ export interface PolicyCommandOptions {
   readonly asking: <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
   /** Lists of rules that come with this version, by name. */
   readonly presets: () => Promise<Readonly<Record<string, unknown>>>
-  /** What each of these is for, in a line; the one to begin with first. */
+  /** What each of these is for, in a line; the one to start with first. */
   readonly summaries: Readonly<Record<string, string>>
   /** How this program is called. */
   readonly calledAs: string

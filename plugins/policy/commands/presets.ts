@@ -4,7 +4,7 @@ import { columnLines } from 'guard-gateway/lib/terminal'
 import { RECOMMENDED } from '../document/default-enforced.ts'
 import type { PolicyCommandOptions } from './command-context.ts'
 
-/** Prints the presets, a line each, and which one to begin with. */
+/** Prints the presets, a line each, and which one to start with. */
 export const listPresets = ({ options }: Input, io: Io, { summaries, calledAs }: PolicyCommandOptions): number => {
   const presets = Object.entries(summaries)
   if (options.json === true) {

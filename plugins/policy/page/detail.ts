@@ -24,7 +24,7 @@ export const detailPage = (parts: PageParts): Page => ({
   },
 })
 
-/** What is shown of a draft: how it stands, and where it was asked for, what it would have done. */
+/** What is shown of a draft: its status, and where it was asked for, what it would have done. */
 const unsavedView = async ({ gateway }: PageParts, { draft, step }: UnsavedDraft) => {
   if (step === 'changed') return { draft, edited: true }
   const read = await readPolicy(gateway, draft)

@@ -5,10 +5,10 @@ import type { FieldFault } from 'guard-gateway/lib/page'
 export const ruleFields = ['id', 'rule_type', 'threshold', 'window_size', 'action', 'params', 'note'] as const
 type RuleField = (typeof ruleFields)[number]
 
-/** A rule as it stands in a form, not necessarily one that can be used. */
+/** A rule as it is in a form, not necessarily one that can be used. */
 export type RuleDraft = Readonly<Record<RuleField, string>> & { readonly enabled: boolean }
 
-/** A policy as it stands in a form. */
+/** A policy as it is in a form. */
 export interface Draft {
   /** Empty: inherits the gateway's default. */
   readonly mode: string
@@ -70,7 +70,7 @@ export const readDraft = (fields: URLSearchParams): Draft => {
   return { mode: fields.get('mode') ?? '', version: Number.isSafeInteger(version) ? version : 0, rules }
 }
 
-/** The rules of a form as a policy document has them; what stands empty is left out, what is no number stays text. */
+/** The rules of a form as a policy document has them; what is empty is left out, what is no number stays text. */
 export const documentOf = ({ rules }: Draft, faults: FieldFault[]): readonly object[] =>
   rules.map((rule, index) => ({
     ...(rule.id === '' ? {} : { id: rule.id }),

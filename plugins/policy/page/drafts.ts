@@ -2,7 +2,7 @@ import { newId } from 'guard-gateway/lib/ids'
 import { LRU } from 'tiny-lru'
 import type { Draft } from './draft.ts'
 
-/** What stands in a form that was sent and is not saved; `step` is what was asked for last. */
+/** What is in a form that was sent and is not saved; `step` is what was asked for last. */
 export interface UnsavedDraft {
   readonly project_id: string
   readonly draft: Draft

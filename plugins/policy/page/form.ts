@@ -7,7 +7,7 @@ import type { PageParts } from './index.ts'
 import { readPolicy } from './read.ts'
 import { type PolicyPageState, policyView } from './view.ts'
 
-/** The form of a policy: what its button asks for happens to what stands in its fields, and only saving stores anything. */
+/** The form of a policy: what its button asks for happens to what is in its fields, and only saving stores anything. */
 export const policyForm = (parts: PageParts): Form => ({
   id: 'policies/change',
   path: '/ui/policies/:project_id',
@@ -39,7 +39,7 @@ const split = (intent: string): readonly string[] => {
   return at === -1 ? [intent] : [intent.slice(0, at), intent.slice(at + 1)]
 }
 
-/** Leads to the page of what stands in the form, which may be asked for again. */
+/** Leads to the page of what is in the form, which may be asked for again. */
 const unsaved = ({ parts, project_id, draft, now }: SentDraft, step: UnsavedDraft['step']): Sent => ({
   location: `/policies/${project_id}?draft=${parts.drafts.keep({ project_id, draft, step }, now)}`,
 })
@@ -49,7 +49,7 @@ const refused = async ({ parts, ...shown }: SentDraft, more: Partial<PolicyPageS
   view: await policyView(parts, { ...shown, edited: true, ...more }),
 })
 
-/** Stores what stands in the form. To begin enforcing takes a second press, beside what that would have done so far. */
+/** Stores what is in the form. To start enforcing takes a second press, beside what that would have done so far. */
 const save = async (sent: SentDraft, fields: URLSearchParams): Promise<Sent> => {
   const { project_id, draft } = sent
   const { gateway, policies } = sent.parts
@@ -98,7 +98,7 @@ const asDraft = (rules: readonly Rule[] | undefined): Draft['rules'] => {
   return draftOf(null, 0, rules).rules
 }
 
-/** With the rules at `index` and behind it in each other's place. */
+/** With the rules at `index` and after it in each other's place. */
 const swapped = (rules: Draft['rules'], index: number): Draft['rules'] => {
   const [one, other] = [rules[index], rules[index + 1]]
   if (one === undefined || other === undefined) return rules

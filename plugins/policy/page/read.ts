@@ -9,7 +9,7 @@ export type Read =
   | { readonly mode: Mode | null; readonly rules: readonly Rule[] }
   | { readonly faults: readonly FieldFault[] }
 
-/** Reads what stands in a form as the interface would read its document. */
+/** Reads what is in a form as the interface would read its document. */
 export const readPolicy = async ({ detectors }: Gateway, draft: Draft): Promise<Read> => {
   const faults: FieldFault[] = []
   const document = documentOf(draft, faults)

@@ -70,7 +70,7 @@ const faultRef = ({ index, faults }: RowContext, field: string): Html | string =
   return faults.some((fault) => fault.field === name) ? html` aria-invalid="true" aria-describedby="fault-${name}"` : ''
 }
 
-/** What is wrong with these fields, and what the server warns of; a warning without a field stands beside the type. */
+/** What is wrong with these fields, and what the server warns of; a warning without a field is beside the type. */
 const messageOf = ({ index, faults, warnings }: RowContext, ...fields: readonly string[]): Html => {
   const of = (field: string): Html[] => {
     const name = `rules/${index}/${field}`

@@ -31,7 +31,7 @@ export interface PolicyPageState {
   readonly faults?: readonly FieldFault[]
   /** What was asked to be tried on stored traffic. */
   readonly simulated?: SimulatedPolicy
-  /** Saving begins to enforce, and is to be confirmed. */
+  /** Saving starts to enforce, and is to be confirmed. */
   readonly confirming?: boolean
   /** Somebody else has saved since the form was shown. */
   readonly conflicting?: boolean

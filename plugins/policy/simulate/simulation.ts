@@ -61,7 +61,7 @@ export interface RuleTotal extends AfterFirstMatch {
   readonly share: number
   /** Of these, those whose repeated calls had differing results. */
   readonly differing_results: number
-  /** Sessions with requests that it could not look at; `not_simulated` says why. */
+  /** Sessions with requests that it could not examine; `not_simulated` says why. */
   readonly unseen_sessions: number
 }
 
@@ -69,7 +69,7 @@ export interface RuleTotal extends AfterFirstMatch {
 export interface NotSimulated {
   readonly rule_id: string
   readonly reason: 'no_detector' | 'no_reply_text' | 'no_measure' | 'no_price' | 'too_long_ago' | 'steers'
-  /** Sessions, and requests in them, that it could not look at. */
+  /** Sessions, and requests in them, that it could not examine. */
   readonly sessions: number
   readonly requests: number
   /** The same in words, with what would help. */

@@ -68,7 +68,7 @@ const isWhole = ({ response_preview, bytes_out, output_tokens }: CallRecord): bo
   output_tokens === 0 ||
   (response_preview !== null && response_preview.length < WHOLE_PREVIEW.chars && bytes_out <= WHOLE_PREVIEW.bytes)
 
-/** What of so many sessions a rule could not look at, and what would help. */
+/** What of so many sessions a rule could not examine, and what would help. */
 export const messageOf = (
   rule_id: string,
   { reason, sessions, requests }: { readonly reason: Unseen; readonly sessions: number; readonly requests: number },

@@ -29,7 +29,7 @@ export class KnownStarts {
     return this.#reading
   }
 
-  /** Earlier starts that began as a call, newest first, since the session was resumed; undefined if the call is none. */
+  /** Earlier starts that started as a call, newest first, since the session was resumed; undefined if the call is none. */
   before(detector: string, call: Call, row: Row, { row: { id, resumed_at } }: Session): readonly Start[] | undefined {
     const starts = this.#by.get(detector)?.before(requestOf(call, id, row.measures[detector]))
     return resumed_at === null ? starts : starts?.filter(({ at }) => at > resumed_at)

@@ -70,7 +70,7 @@ export class Starts {
     if (run.open === 0) run.ended_at = ended_at
   }
 
-  /** A session begins with its first request that can be a start, and anew with each that begins as that did. */
+  /** A session starts with its first request that can be a start, and again with each that starts as that did. */
   #begins({ session_id, print }: StartRequest): boolean {
     if (print === '') return false
     const present = this.#current.peek(session_id)

@@ -45,7 +45,7 @@ export const tokensUsed = ({ total_tokens, cache_read_tokens }: SessionRow, budg
 
 const NEAR = 0.8
 
-/** How much is used, and of how much. `raise`: beside a budget that is nearly used up stands the way to its rule. */
+/** How much is used, and of how much. `raise`: beside a budget that is nearly used up is the way to its rule. */
 export const budgetMark = (
   { project_id }: Pick<SessionRow, 'project_id'>,
   unit: string,

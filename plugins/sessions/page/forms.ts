@@ -53,7 +53,7 @@ const tooLong = (field: string | undefined, text: string | null): FieldFault | u
     ? { field: field ?? '', message: `${text.length} characters are too many; ${MAX_CHARS} may be given.` }
     : undefined
 
-/** To pause anybody may; to let go on takes the approver key, where one is set. */
+/** To pause anybody may; to let continue takes the approver key, where one is set. */
 const resumeFault = ({ approver }: Gateway, act: string, fields: URLSearchParams): FieldFault | undefined =>
   act === 'resume' ? approver.faultIn(fields) : undefined
 

@@ -10,7 +10,7 @@ import type { PageParts } from './index.ts'
 
 const MAX_SHOWN = 10
 
-/** The sessions that are paused, each with why, and the buttons that let it go on or end it; among what waits for a person. */
+/** The sessions that are paused, each with why, and the buttons that let it continue or end it; among what waits for a person. */
 export const waitingPanel = ({ gateway }: PageParts): Panel => ({
   id: 'sessions/waiting',
   order: 5,

@@ -5,7 +5,7 @@ import { stateToken } from 'guard-gateway/lib/terminal'
 /** A session or agent whose state a form has shown. */
 type PausableRow = Parameters<typeof stateToken>[0]
 
-/** What a form is answered that would let go on, or end, something that stands otherwise than it was shown; undefined: it stands so, or the form does not say. To pause what is paused harms nobody. */
+/** What a form is answered that would let continue, or end, something that is otherwise than it was shown; undefined: it is so, or the form does not say. To pause what is paused harms nobody. */
 export const staleForm = (
   act: string,
   what: string,

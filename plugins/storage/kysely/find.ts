@@ -6,7 +6,7 @@ import { type Clause, keyOf, type Shape, takesValue } from './shape.ts'
 
 type Find = Extract<Shape, { readonly kind: 'find' }>
 
-/** How the rows of a query are walked: in its order, so that a walk can stop anywhere and go on later. */
+/** How the rows of a query are walked: in its order, so that a walk can stop anywhere and continue later. */
 export interface FindPlan {
   /** `words`: by the token index, where the order is that of `recorded`. */
   readonly by: 'rows' | 'words'
@@ -59,7 +59,7 @@ export const findPlanOf = (table: Table, { where, order, search }: Find): FindPl
   return { by: 'rows', held, exact: (served || group) && !search, nulls }
 }
 
-/** Which stretch of the walk: `values` before `nulls`, or `all` where nothing is null; behind a row; up to and with a row. */
+/** Which stretch of the walk: `values` before `nulls`, or `all` where nothing is null; after a row; up to and with a row. */
 export interface ScanPhase {
   readonly phase: 'all' | 'values' | 'nulls'
   readonly after: boolean
@@ -118,7 +118,7 @@ const ends = (table: Table, [column]: Find['order'], recorded: RawBuilder<unknow
   return [sql`${value}`.as('order_value'), sql`${recorded}`.as('order_recorded')]
 }
 
-/** Where the stretch's `count`-th row (from 0) stands: order value and `recorded`. Only tests that the index serves are applied. */
+/** Where the stretch's `count`-th row (from 0) is: order value and `recorded`. Only tests that the index serves are applied. */
 export const boundSql = (db: Db, table: Table, shape: Find, scan: FindPlan, stretch: ScanPhase) => {
   const rows = pagedScan(db, table, shape, scan, stretch)
   const { match, count } = phasesOf(shape)

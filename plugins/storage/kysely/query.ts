@@ -26,7 +26,7 @@ const compiled = (query: {
 
 const COMPARE = { eq: sql`=`, gte: sql`>=`, lt: sql`<` } as const
 
-/** One test; `place` is where its value stands. A `loose` test does not invite the planner to use an index. */
+/** One test; `place` is where its value is. A `loose` test does not invite the planner to use an index. */
 const testOf = (table: string, [column, op]: Clause, place: number, loose = false): RawBuilder<boolean> => {
   const target = loose ? sql`+${sql.ref(`${table}.${column}`)}` : sql.ref(`${table}.${column}`)
   if (op === 'null') return sql`${target} is null`
@@ -54,7 +54,7 @@ const keyTest = (table: Table, first: number) =>
     first,
   )
 
-/** Gives the row with this key these tokens, whose text stands at `words`. */
+/** Gives the row with this key these tokens, whose text is at `words`. */
 const setWords = (db: Db, table: Table, words: number, key: RawBuilder<boolean>): Step => {
   const row = db
     .selectFrom(table.id)

@@ -1,6 +1,6 @@
 import type { Column, Order, Table } from 'guard-gateway/core'
 
-/** A column whose value stands in the SQL text itself. */
+/** A column whose value is in the SQL text itself. */
 export type Constant = readonly [column: string, value: SqlValue]
 
 export type Op = 'eq' | 'null' | 'not_null' | 'in' | 'gte' | 'lt'

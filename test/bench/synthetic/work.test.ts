@@ -20,7 +20,7 @@ const callsOf = ({ turns }: Case): string[] =>
   (turns ?? []).flatMap(({ calls }) => calls.map((call) => JSON.stringify(call)))
 const textsOf = ({ turns }: Case): string[] =>
   (turns ?? []).flatMap(({ results }) => results.map(({ text = '' }) => text))
-/** How often the most frequent one stands there. */
+/** How often the most frequent one is there. */
 const most = (values: readonly string[]): number =>
   Math.max(...[...Map.groupBy(values, (value) => value).values()].map(({ length }) => length))
 

@@ -54,7 +54,7 @@ describe('the end', () => {
     await metadata
     const kept = connect(running.port, '127.0.0.1')
     await once(kept, 'connect')
-    // begun before the end, so the connection is in use when its request comes
+    // started before the end, so the connection is in use when its request comes
     kept.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${KEY}\r\n`)
     await ask(running.port, { method: 'GET', path: '/api/health', key: null })
     const closing = running.serving.close()

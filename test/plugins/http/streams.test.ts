@@ -19,7 +19,7 @@ const places = (stream: boolean): readonly number[] => {
   return Array.from({ length: Math.ceil((length - 1) / step) }, (_, n) => n * step)
 }
 
-/** A reply that is cut behind so many bytes arrives so far, broken, and is recorded as that. */
+/** A reply that is cut after so many bytes arrives so far, broken, and is recorded as that. */
 const isBrokenAt = async (running: Started, stream: boolean, at: number): Promise<void> => {
   const { body: whole, type } = chatReply(stream, 'Hi.')
   running.provider.script({ body: whole, headers: { 'content-type': type }, chunked: stream, cut_at: at })

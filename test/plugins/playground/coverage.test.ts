@@ -63,7 +63,7 @@ describe('the scenarios show all that the model side does', () => {
       )
       const [detector] = Object.values(module)
       assert.ok(detector)
-      // what is found in a reply is on record behind its head, so that no client reads of it there
+      // what is found in a reply is on record after its head, so that no client reads of it there
       if ('stream' in detector) {
         assert.ok(
           scenarios.some((one) => one.kind === 'model' && one.rules?.some((rule) => rule.rule_type === detector.id)),

@@ -197,7 +197,7 @@ describe('runs', () => {
         open()
         for (const { id } of busy.slice(1)) assert.equal((await ended(house, id)).matched, true)
         const { body } = await house.ask('GET', runOf(running.id))
-        // the request under way came to its end, and nothing was sent or told after it
+        // the request in progress came to its end, and nothing was sent or told after it
         assert.deepEqual([body.status, body.steps_done, body.steps], ['cancelled', 0, []])
         const again = await house.ask<{ error: { code: string; message: string } }>('DELETE', runOf(running.id))
         assert.deepEqual([again.status, again.body.error.code], [409, 'PLAYGROUND_RUN_ENDED'])
@@ -230,7 +230,7 @@ describe('runs', () => {
         while (held.count < 1) await new Promise((resolve) => setImmediate(resolve))
         await house.gateway.storage.patch('playground_runs', id, { status: 'cancelled' })
         open()
-        // the next one is behind it in storage, not in the queue
+        // the next one is after it in storage, not in the queue
         assert.equal((await house.run({ scenario: 'flag-only' })).matched, true)
         const { body } = await house.ask('GET', runOf(id))
         assert.deepEqual([body.status, body.steps], ['cancelled', []])

@@ -66,7 +66,7 @@ const finishes: Readonly<Record<string, readonly [text: string, call: string]>> 
   responses: ['completed', 'completed'],
 }
 
-/** How much of the text has passed when the stream breaks off behind its fourth event. */
+/** How much of the text has passed when the stream breaks off after its fourth event. */
 const cutTexts: Readonly<Record<string, string>> = {
   chat_completions: 'Never to its',
   messages: 'Never to',

@@ -36,7 +36,7 @@ const same = (answer: string | ((n: number) => string), count = 3) =>
 const pair = (n: number, differing = '') =>
   step(n % 2 === 0 ? 'edit' : 'test', {}, n % 2 === 0 ? `a${differing}` : `b${differing}`)
 
-/** Every rule, by what it looks at. */
+/** Every rule, by what it examines. */
 export const flags: readonly (readonly [what: string, flag: Flag])[] = [
   [
     'exact_repeat',

@@ -53,7 +53,7 @@ export interface Bench {
   readonly gateway: Gateway
   readonly clock: FakeClock
   readonly faults: { readonly error: unknown; readonly where: string }[]
-  /** Brings a call to its decision; it stays under way. */
+  /** Brings a call to its decision; it stays in progress. */
   ask(call: Call): Promise<Decision>
   /** Ends a call that was asked. */
   end(call: Call, decision: Decision, over?: Partial<Settled>): Promise<void>

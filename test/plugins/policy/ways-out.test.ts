@@ -118,7 +118,7 @@ describe('ways out of a loop', () => {
 
 describe('an error streak', () => {
   const ask = (session: Session, n: number, at: number) => call({ session, at, items: [user(`${n}`)] })
-  /** Five errors, while a long request is under way. */
+  /** Five errors, while a long request is in progress. */
   const broken = async () => {
     const bench = await enforced()
     const session = newSession()

@@ -61,11 +61,11 @@ const IDENTIFIER_WORDS = words(
 const CONTENT_ENDING =
   /(?:prompt|input|output|message|content|response|command|argument|result|query|completion|instruction)s?$/
 
-/** Words behind which the last one but these counts: how the value is written. */
+/** Words after which the last one but these counts: how the value is written. */
 const WRITING = words('json yaml xml raw string str base64 b64 preview full delta truncated')
 
 const ERROR_WORDS = words('error exception failure')
-/** What stands before the words of an error, as in `error.message`. */
+/** What is before the words of an error, as in `error.message`. */
 const ERROR_PLACES = words('error exception failure status')
 const ERROR_TEXT_WORDS = words('message description detail details reason text')
 

@@ -27,7 +27,7 @@ export const isPlain = (text: string): boolean => text.length <= PLAIN_CHARS && 
 export const isIdentifier = (text: string): boolean =>
   text.length <= LABEL_CHARS && !/\s/.test(text) && isPlainLine(text)
 
-/** One line; what stands in it is known to be harmless. */
+/** One line; what is in it is known to be harmless. */
 export const isLabel = (text: string): boolean => text.length <= LABEL_CHARS && !LINE_BREAK.test(text)
 
 /** Numbers and booleans alone, under names of single words. */
@@ -50,7 +50,7 @@ export const isCountsText = (text: string): boolean => {
 
 const ERROR_NAME = /^(?:[1-5]\d\d|[A-Za-z_.]*(?:Error|Exception|Timeout|Failure)|E[A-Z]{4,})\b/
 
-/** What an error says, if that is short and plain; else the status or class it begins with, which says why without repeating what was said. */
+/** What an error says, if that is short and plain; else the status or class it starts with, which says why without repeating what was said. */
 export const errorText = (text: string): string => {
   if (isPlain(text)) return text
   const name = ERROR_NAME.exec(text.slice(0, LABEL_CHARS))?.[0]

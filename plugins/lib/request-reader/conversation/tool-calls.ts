@@ -111,7 +111,7 @@ const TIME = 'Wall time: '
 const EXIT = 'xit'
 const LOUD_EXIT = 'XIT'
 
-/** A text that begins no frame and has none of these words is no error, and hashes leave nothing of it out. */
+/** A text that starts no frame and has none of these words is no error, and hashes leave nothing of it out. */
 export const markerWords = [REMINDER, CHUNK, TIME, EXIT, LOUD_EXIT] as const
 
 /** Codex puts lines before each command result that differ every time. */

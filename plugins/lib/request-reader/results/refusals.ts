@@ -53,7 +53,7 @@ const beginnings = [
 
 const refused = new RegExp(`^[\\t-\\r ]{0,64}(?:${beginnings.join('|')})`)
 
-/** A text of the client itself that reports a failure. It is recognised by its beginning: no output of a tool begins so. */
+/** A text of the client itself that reports a failure. It is recognised by its beginning: no output of a tool starts so. */
 export const refusal: ResultFrame = {
   client: 'every client: words of its own for a call that it refused, or that failed',
   read: (text) => (refused.test(text) ? { body: text, failed: true } : undefined),

@@ -5,10 +5,10 @@ import { ImportFault, lineAndPointer, type ImportLocation } from './import-fault
 import { Broken, type Lists, Splitter } from './splitter.ts'
 import { parseImport } from './text.ts'
 
-/** A part of a JSON file that was read on its own: an element of a list, or what stands around such lists. */
+/** A part of a JSON file that was read on its own: an element of a list, or what is around such lists. */
 export interface JsonElement {
   readonly path: JsonPath
-  /** Line of the file on which `text` begins. */
+  /** Line of the file on which `text` starts. */
   readonly line: number
   /** Its own JSON, in which the lists that were read apart are empty. */
   readonly text: string
@@ -16,7 +16,7 @@ export interface JsonElement {
 }
 
 /**
- * The elements of the named lists of a JSON file one by one, and behind those of each list what held them, the whole last;
+ * The elements of the named lists of a JSON file one by one, and after those of each list what held them, the whole last;
  * those that are wanted alone, others are not even parsed.
  * Throws TOO_DEEP, INVALID_JSON with line and column, and INVALID_IMPORT for bytes that are no text.
  */

@@ -9,7 +9,7 @@ export class ImportFile implements ImportSource {
   readonly #chunks: () => Iterable<Uint8Array>
   #members: ReadonlySet<string> | undefined
 
-  /** `chunks` begins anew with each call, and gives no chunk twice. */
+  /** `chunks` starts over with each call, and gives no chunk twice. */
   constructor(chunks: () => Iterable<Uint8Array>) {
     this.#chunks = chunks
   }
@@ -24,7 +24,7 @@ export class ImportFile implements ImportSource {
     }
   }
 
-  /** Names of the members of the JSON object that the file begins with, as far as they can be read; none if it begins otherwise. */
+  /** Names of the members of the JSON object that the file starts with, as far as they can be read; none if it starts otherwise. */
   get members(): ReadonlySet<string> {
     this.#members ??= membersOf(this.chunks())
     return this.#members

@@ -1,7 +1,7 @@
 import type { Code } from 'guard-gateway/core'
 import { type JsonPath, lineAndColumnAt, pointerOf } from 'guard-gateway/lib/json'
 
-/** Where in an import file something stands: the path in its JSON text and, in a format of lines, the line from 1. */
+/** Where in an import file something is: the path in its JSON text and, in a format of lines, the line from 1. */
 export interface ImportLocation {
   readonly path: JsonPath
   readonly line?: number
@@ -21,7 +21,7 @@ export class ImportFault extends Error {
   }
 }
 
-/** The place of a member of what stands at `place`. */
+/** The place of a member of what is at `place`. */
 export const memberLocation = (place: ImportLocation, ...keys: JsonPath): ImportLocation => ({
   ...place,
   path: [...place.path, ...keys],

@@ -19,13 +19,13 @@ export class RunOutline {
     return this.#run
   }
 
-  /** Throws ImportFault for one that ends before it begins. */
+  /** Throws ImportFault for one that ends before it starts. */
   describe(run: RunDraft, place: ImportLocation): void {
     refuseBackwards(run, place)
     this.#run = run
   }
 
-  /** Throws ImportFault for an id that there is, for a span that is its own parent or ends before it begins. */
+  /** Throws ImportFault for an id that there is, for a span that is its own parent or ends before it starts. */
   addSpan(span: SpanDraft, place: ImportLocation): void {
     if (this.#spans.has(span.id)) throw doubled('span', span.id, place)
     if (span.parent_id === span.id)
@@ -90,7 +90,7 @@ export class RunOutline {
     return { run, spans: this.#spans.size, events: this.#events, artifacts: this.#artifacts }
   }
 
-  /** A span as it is taken in: one whose parent is not in the run stands below the root. */
+  /** A span as it is taken in: one whose parent is not in the run is below the root. */
   span(run: number, span: SpanDraft): ImportedRecord {
     const { parent_id } = span
     if (typeof parent_id !== 'string') return { kind: 'span', run, parent: null, record: span }

@@ -19,7 +19,7 @@ import {
 } from './fields.ts'
 import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 
-/** A record of an import file and where it stands. */
+/** A record of an import file and where it is. */
 export interface LocatedRecord<T> {
   readonly record: T
   readonly place: ImportLocation
@@ -126,7 +126,7 @@ const eventFields = {
   attributes: attributesField,
 }
 
-/** An event as a file tells it; `span_id` is that of the span that it stands in, if it stands in one. */
+/** An event as a file tells it; `span_id` is that of the span that it is in, if it is in one. */
 export const eventDraft = (record: Shape, place: ImportLocation, span_id: string | null = null): EventDraft => {
   const given = givenFields(eventFields, record, place)
   return { ...given, name: needField(given.name, 'name', place), span_id: span_id ?? given.span_id ?? null }

@@ -10,7 +10,7 @@ export interface Lists {
 /** The text is no JSON, or nests too deep. */
 export class Broken extends Error {}
 
-/** A piece of the text and where it stands. */
+/** A piece of the text and where it is. */
 interface Part {
   readonly path: JsonPath
   readonly line: number
@@ -25,7 +25,7 @@ interface Frame {
   /** The elements hold lists themselves, and are taken apart. */
   readonly opens: boolean
   parts: Uint8Array[]
-  /** Line on which the text in hand begins. */
+  /** Line on which the text in hand starts. */
   line: number
   /** Of a list: elements so far, and whether one was taken since the last comma. */
   index: number
@@ -197,7 +197,7 @@ export class Splitter {
     this.#from = at
   }
 
-  /** What stands in a list up to here, if it is an element. */
+  /** What is in a list up to here, if it is an element. */
   #takeRest(at: number): void {
     const top = this.#top
     this.#keep(at)

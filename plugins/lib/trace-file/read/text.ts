@@ -2,7 +2,7 @@ import { GuardError } from 'guard-gateway/core'
 import { lineAndColumn, readJson, syntaxErrorAt, tooDeepAt } from 'guard-gateway/lib/json'
 
 /**
- * Parses JSON of an import file, integers exact; `line` is the line of the file on which the text begins.
+ * Parses JSON of an import file, integers exact; `line` is the line of the file on which the text starts.
  * Throws TOO_DEEP or INVALID_JSON with line and column.
  */
 export const parseImport = (text: string, maxDepth: number, line = 1): unknown => {

@@ -1,6 +1,6 @@
 import type { ExportFormat } from 'guard-gateway/lib/export-format'
 
-/** A record on its way out, and the span behind which it stands. */
+/** A record on its way out, and the span after which it is. */
 export type OrderedRecord<S, E, A> =
   | { readonly kind: 'span'; readonly span: S }
   | { readonly kind: 'event'; readonly event: E; readonly span: S | null }

@@ -52,7 +52,7 @@ export const spanRecord = (span: TreeNode) => ({
   attributes: span.attributes,
 })
 
-/** An event as exports hold it; where it stands says which span it belongs to. */
+/** An event as exports hold it; where it is says which span it belongs to. */
 export const eventRecord = (event: TraceEvent) => ({
   id: event.id,
   name: event.name,

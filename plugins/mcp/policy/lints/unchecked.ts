@@ -8,7 +8,7 @@ import { powerfulArguments } from './powerful.ts'
 /** Actions that forward a call without a person seeing it. */
 const FORWARDING: ReadonlySet<RuleDocument['action']> = new Set(['allow', 'transform', 'rate_limit'])
 
-/** Arguments that reach out and that nothing looks at where a rule lets calls through. `others` are the rules about the same tool. */
+/** Arguments that reach out and that nothing examines where a rule lets calls through. `others` are the rules about the same tool. */
 export const uncheckedLints = (
   rule: CompiledRule,
   meant: readonly ListedTool[],

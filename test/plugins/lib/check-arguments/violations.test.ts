@@ -7,7 +7,7 @@ const values = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer }))
 const found = { reason: 'is b', certain: true }
 const late = { reason: 'cannot be judged: the check took too long', certain: false }
 
-/** The time stands still, but for what moves it. */
+/** The time is still, but for what moves it. */
 const withClock = async (run: (pass: (ms: number) => void) => Promise<void>): Promise<void> => {
   let now = 0
   const clock = mock.method(performance, 'now', () => now)

@@ -43,7 +43,7 @@ test('what a form sends back is what was there', () => {
 test('what hides or reorders text is shown by its number; pairs, tabs and line feeds stay', () => {
   assert.equal(escapeInvisible('a\u202eb\u0007c\ud800d\udc00e\u200bf'), 'aU+202EbU+0007cU+D800dU+DC00eU+200Bf')
   assert.equal(escapeInvisible('tab\tline\nface \u{1f600} é'), 'tab\tline\nface \u{1f600} é')
-  // written in tags, which no font draws, an order to a model stands unseen in what a person approves
+  // written in tags, which no font draws, an order to a model is unseen in what a person approves
   assert.equal(escapeInvisible('a\u{e0062}\u{e0063}d'), 'aU+E0062U+E0063d')
   assert.equal(escapeInvisible('a\u00adb\u034fc\u3164d\u{e0100}e'), 'aU+00ADbU+034FcU+3164dU+E0100e')
   assert.equal(escapeInvisible('\u2764\ufe0f \u{1f469}\u200d\u{1f4bb}'), '\u2764\ufe0f \u{1f469}\u200d\u{1f4bb}')

@@ -114,7 +114,7 @@ describe('a long JSON text read chunk by chunk', () => {
       return rest.call(pace)
     }
     await readJsonChunked(Buffer.from(filler(2_000_000)), { max_depth: 2 }, pace)
-    // of 64 KiB each, looked at and parsed
+    // of 64 KiB each, examined and parsed
     assert.ok(rests >= 60, String(rests))
     rests = 0
     await readJsonChunked(Buffer.from(filler(200_000)), { max_depth: 2 }, pace)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { parseJson, readJson } from 'guard-gateway/lib/json'
 
-/** Names before and behind texts in which V8 may take the second for the first; each pair under a member of its own. */
+/** Names before and after texts in which V8 may take the second for the first; each pair under a member of its own. */
 const pairs: readonly (readonly [earlier: string, later: string])[] = [
   ['pat\\\\', 'pat\\u0068'],
   ['\\\\', '\\n'],

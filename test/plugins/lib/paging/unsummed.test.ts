@@ -4,7 +4,7 @@ import { findUnsummed } from 'guard-gateway/lib/paging'
 
 const NEWEST = 1_000_000
 
-/** How old the last record is that is looked at, in milliseconds; there is one a millisecond, a hundred a page. */
+/** How old the last record is that is examined, in milliseconds; there is one a millisecond, a hundred a page. */
 const reach = async (...lateAges: readonly number[]): Promise<number> => {
   let reached = 0
   const late = new Set(lateAges.map((age) => NEWEST - age))

@@ -4,7 +4,7 @@ import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { plain } from '../../../kit/plain-style.ts'
 
 const reader = new RequestReader()
-/** A body that begins like no other, around whose list stands what stood around the last one's. */
+/** A body that starts like no other, around whose list is what was around the last one's. */
 const body = (text: string) =>
   Buffer.from(
     JSON.stringify({

@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const bytewise: ApiStyle = { ...plain, bytewise: true }
 const long = 'a long text, of which only how it begins is parsed. '.repeat(4)
 
-/** What a style is given of a list, behind one that makes its frame known. */
+/** What a style is given of a list, after one that makes its frame known. */
 const given = (list: string): unknown[] => {
   const seen: unknown[] = []
   const parts = (element: unknown) => {

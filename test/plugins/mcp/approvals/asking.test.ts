@@ -13,7 +13,7 @@ rules:
 const textOf = ({ json }: McpAnswer): string =>
   (json?.result?.content as readonly { readonly text: string }[] | undefined)?.[0]?.text ?? ''
 
-/** Holds calls up while they are judged: `judging` resolves when one is, `release` lets them go on. */
+/** Holds calls up while they are judged: `judging` resolves when one is, `release` lets them continue. */
 const heldUp = ({ gateway: { gateway } }: Awaited<ReturnType<typeof startMcp>>) => {
   const { promise: judging, resolve: begun } = Promise.withResolvers<void>()
   const { promise: go, resolve: release } = Promise.withResolvers<void>()

@@ -12,7 +12,7 @@ const INITIALIZE =
   '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}}}'
 
-/** A session of project `px` that its client calls `mine`, as model requests begin it. */
+/** A session of project `px` that its client calls `mine`, as model requests start it. */
 const beginSession = ({ storage, clock }: Gateway) =>
   storage.put(
     'sessions',

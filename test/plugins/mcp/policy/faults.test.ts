@@ -20,7 +20,7 @@ describe('a wrong policy is told by line, column and what to do', () => {
   const wrong = (what: string, text: string, ...errors: readonly string[]): void => {
     it(what, async () => assert.deepEqual(await errorsOf(text), errors))
   }
-  /** A policy with one rule, its first member in line 4, behind four blanks. */
+  /** A policy with one rule, its first member in line 4, after four blanks. */
   const rule = (...lines: readonly string[]): string =>
     ['version: 1', 'rules:', '  - id: a', ...lines.map((line) => `    ${line}`)].join('\n')
   const asks = (...lines: readonly string[]): string => rule('tools: [t]', 'action: allow', ...lines)

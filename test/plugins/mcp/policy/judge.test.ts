@@ -20,7 +20,7 @@ const failing = mcpCheck({
   },
 })
 const rejecting = mcpCheck({ id: 'rejecting', schema, find: () => Promise.reject(new Error('secret inside')) })
-/** What checks give that no compiler has looked at. */
+/** What checks give that no compiler has examined. */
 const nonsense = {
   nothing: undefined,
   no: false,

@@ -21,7 +21,7 @@ const holdAudit = (storage: Storage) => {
   return { asked: asked.promise, release: () => gate.resolve(), fail: () => gate.reject(new Error('no room')) }
 }
 
-/** Whether a promise has settled by the time that everything which can go on has gone on. */
+/** Whether a promise has settled by the time that everything which can continue has continued. */
 const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
   const none = Symbol('none')
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)

@@ -23,7 +23,7 @@ describe('calendar: stretches of a time zone', () => {
     assert.deepEqual(of('day').slice(0, 2), ['2026-03-03T23:00:00', '2026-03-04T23:00:00'])
     // a Monday
     assert.deepEqual(of('week').slice(0, 2), ['2026-03-01T23:00:00', '2026-03-08T23:00:00'])
-    // the month in which summer time begins
+    // the month in which summer time starts
     assert.deepEqual(of('month'), ['2026-02-28T23:00:00', '2026-03-31T22:00:00', 743])
   })
   it('has days of 23 and 25 hours where summer time begins and ends', () => {

@@ -111,7 +111,7 @@ describe('budgets beyond a session, over a database', () => {
     const under = [send(ask, 'shop'), send(ask, 'shop')]
     await Promise.all(arrived)
     await ask('PUT', '/api/policies/shop', { mode: 'enforce', rules: [monthly(8)] })
-    // those under way were decided before the rule was set, and count once they end
+    // those in progress were decided before the rule was set, and count once they end
     assert.equal(await send(ask, 'shop'), 200)
     held.resolve()
     assert.deepEqual(await Promise.all(under), [200, 200])

@@ -59,7 +59,7 @@ describe('action pause', () => {
         }
         assert.equal(service.provider.requests.length, 0)
         assert.equal((await resume(service)).status, 200)
-        // loops begin anew: what was said before does not count
+        // loops start over: what was said before does not count
         for (const times of [3, 4, 5])
           assert.equal(decisionOf(await service.send(dialect, looping(times), session)).decision, 'allow')
         const again = await service.send(dialect, looping(6), session)

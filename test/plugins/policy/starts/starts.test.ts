@@ -101,7 +101,7 @@ describe('restart_loop: a shell loop', () => {
       const session = ofAgent()
       const title = call({ at: bench.clock.now(), session, items: [user('a title, please')] })
       assert.deepEqual((await bench.send(title)).matches, [])
-      // a task of its own each time, and a helper that always begins alike
+      // a task of its own each time, and a helper that always starts alike
       assert.deepEqual((await run(bench, { session, said: `task ${n}` })).matches, [])
       assert.deepEqual((await run(bench, { session, said: 'You are a helper.' })).matches, [])
     }

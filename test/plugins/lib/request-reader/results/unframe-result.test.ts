@@ -21,7 +21,7 @@ const passing = [
   ...['search_hit', 'shell_ok_json', 'shell_check_json', 'edit_1_json'],
 ]
 
-/** Failures that a client does not tell: a command's code, an edit without a difference, a command that goes on in the background. */
+/** Failures that a client does not tell: a command's code, an edit without a difference, a command that continues in the background. */
 const untold = new Set([
   ...['opencode', 'kilo'].flatMap((client) => commands.map((name) => `${client} ${name}`)),
   'claude-code shell_timeout',
