@@ -10,7 +10,7 @@ import { models } from '../../examples/custom-page-and-command.ts'
 
 const body = { model: 'm-<1>', messages: [{ role: 'user', content: 'Hello' }] }
 
-test('the page shows what was used, and stands in the navigation', async () => {
+test('the page shows what was used, and is in the navigation', async () => {
   await using service = await startService({ plugins: [models] })
   await service.request('POST', '/v1/chat/completions', body)
   await service.request('POST', '/v1/chat/completions', body)

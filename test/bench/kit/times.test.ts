@@ -12,7 +12,7 @@ describe('times', () => {
 })
 
 describe('timesAsync', () => {
-  it('keeps so many under way at once', async () => {
+  it('keeps so many in progress at once', async () => {
     let open = 0
     let most = 0
     const work = async () => {

@@ -58,7 +58,7 @@ describe('a speaker', () => {
     assert.equal(two.text.slice(0, shared), one.text.slice(0, shared))
     assert.ok(two.text.length > one.text.length)
   })
-  it('begins another session, with other words, when one is over', () => {
+  it('starts another session, with other words, when one is over', () => {
     const shape = shapeOf('growing_64k')
     const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
     const first = said(speaker)

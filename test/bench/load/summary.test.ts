@@ -77,7 +77,7 @@ describe('a tally', () => {
 })
 
 describe('a profile', () => {
-  it('is told by function and place, and charged to the nearest function of the package, idle time left out', () => {
+  it('is shown by function and place, and charged to the nearest function of the package, idle time left out', () => {
     const frame = (functionName: string, url = '', lineNumber = -1) => ({
       callFrame: { functionName, scriptId: '0', url, lineNumber, columnNumber: 0 },
     })

@@ -80,7 +80,7 @@ describe('peers', () => {
       [3, 'monologue'],
     )
   })
-  it('OpenHands: a user message begins anew, and a thought makes another action', () => {
+  it('OpenHands: a user message starts over, and a thought makes another action', () => {
     const asked = times(9, (index) => read('a', 'x', index % 3 === 2 ? { user: 'Again.' } : {}))
     assert.equal(stop('openhands', asked), null)
     const thinking = times(9, (index) => read('a', 'x', { text: `I think ${index}` }))

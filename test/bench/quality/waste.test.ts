@@ -53,7 +53,7 @@ describe('a stale turn', () => {
     assert.equal(stale(edit('1'), edit('2')), false)
     assert.equal(stale(read('a', '1'), read('a', '2'), read('a', '3')), false)
   })
-  it('begins a loop with two others within six turns', () => {
+  it('starts a loop with two others within six turns', () => {
     const at = (...places: readonly number[]) =>
       firstLoop(Array.from({ length: 20 }, (_, turn) => places.includes(turn)))
     assert.deepEqual(at(3, 5, 8), { first: 3, third: 8 })
@@ -63,13 +63,13 @@ describe('a stale turn', () => {
 })
 
 describe('waste', () => {
-  it('begins behind the third stale turn', () => {
+  it('starts after the third stale turn', () => {
     const steps = [work(1), read('a', 'x'), read('a', 'x'), work(2), read('a', 'x'), read('a', 'x'), work(3)]
     assert.deepEqual(wasteOf(run(steps)), { first_stale_step: 4, waste_start_step: 7 })
     assert.equal(wasteOf(run(steps, { label: 'clean' })), null)
     assert.equal(wasteOf(run(steps, { label: 'ambiguous' })), null)
   })
-  it('is told by the label where the turns no longer show it, and by what is known of made runs', () => {
+  it('is shown by the label where the turns no longer show it, and by what is known of made runs', () => {
     assert.deepEqual(wasteOf(run([work(1), work(2)])), { first_stale_step: 9, waste_start_step: 11 })
     assert.deepEqual(caseOf('synthetic', run([read('a', 'x')])).waste, wasteFrom(9))
     assert.equal(caseOf('synthetic', run([], { loop_start_step: null })).waste, null)

@@ -36,7 +36,7 @@ test('a vector says at which step something else was decided', async () => {
   assert.equal(await failureOf(wrong, subjects), 'step 3: wanted block LOOP_EXACT, got shadow_flag LOOP_EXACT')
 })
 
-test('without trajectories the bench says so and goes on', async () => {
+test('without trajectories the bench says so and continues', async () => {
   const { said, observations } = await quality('--suite', 'corpus', '--detector', 'tool_repeat')
   assert.match(
     said.join(),

@@ -19,7 +19,7 @@ test('there are loops and look-alikes of every kind, each with an id of its own'
   for (const label of ['loop', 'clean']) assert.ok(cases.filter((one) => one.label === label).length >= 20, label)
 })
 
-test('the first repetition stands where the run says', () => {
+test('the first repetition is where the run says', () => {
   for (const one of syntheticCases(5, 1).filter(({ kind }) => kind === 'same_call' || kind === 'ping_pong')) {
     const last = [...one.asks()].map(({ body }) => readRequest(messages, body).conversation).at(-1)
     const keys = last?.turns.map(({ calls }) => calls[0]?.key) ?? []

@@ -84,7 +84,7 @@ describe('loops of clients', () => {
       assert.ok(loop.every(({ results: [result] }) => result?.error === false))
     }
   })
-  it('are polls only when they have gone on for long', () => {
+  it('are polls only when they have continued for long', () => {
     for (const one of ofKind('poll_forever_')) {
       const start = Number(/start=(\d+)/.exec(one.id)?.[1])
       assert.deepEqual([one.label, one.loop_start_step, one.turns?.length], ['loop', start + 14, start + 40])
@@ -113,7 +113,7 @@ describe('programs without history', () => {
         assert.ok(group.every(({ fails }, place) => (fails !== undefined) === place < group.length - 1))
     }
   })
-  it('run several agents at once, each of which goes on with its own history', () => {
+  it('run several agents at once, each of which continues with its own history', () => {
     for (const one of ofKind('subagents').filter(({ turns }) => turns === null)) {
       const own = bodies(one).filter((body) => body.includes('You explore.'))
       assert.equal(own.length, 24)

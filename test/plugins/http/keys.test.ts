@@ -98,7 +98,7 @@ describe('keys', () => {
     })
   }
 
-  it('no key of ours reaches the provider, whatever header it stands in; the call holds none either', async () => {
+  it('no key of ours reaches the provider, whatever header it is in; the call holds none either', async () => {
     const basic = Buffer.from(`me:${KEY}`).toString('base64')
     const headers = {
       'x-api-key': KEY,

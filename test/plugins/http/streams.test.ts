@@ -68,7 +68,7 @@ overEachClient((start) => {
       }
       assert.ok(got === 200 && got < whole.length)
     })
-    it('stand behind a head whose values keep their bytes, however it goes out', async () => {
+    it('stand after a head whose values keep their bytes, however it goes out', async () => {
       await using running = await start()
       const head = 'HTTP/1.1 200 OK\r\nx-odd: caf\xe9\r\n'
       for (const rest of [
@@ -195,7 +195,7 @@ overEachClient((start) => {
         )
       })
     }
-    it('behind the last event, before the end of the reply, has got everything', async () => {
+    it('after the last event, before the end of the reply, has got everything', async () => {
       await using running = await start()
       for (const [path, body] of styles) {
         const whole = replyFor(path, true).body

@@ -79,7 +79,7 @@ describe('what is refused', () => {
     assert.match(refusal('%YAML 1.1\n---\na: yes').message, /asks for YAML 1\.1/)
     assert.doesNotThrow(() => readYaml(yaml, '%YAML 1.2\n---\na: yes'))
   })
-  it('keys that are not plain text, or stand twice', () => {
+  it('keys that are not plain text, or occur twice', () => {
     assert.deepEqual(placeOf('ok: 1\n? [a]\n: 2'), [2, 3])
     for (const text of ['1: a', 'true: a', '? {a: 1}\n: b', '&k a: 1', ': x', 'a: {2: b}'])
       assert.match(refusal(text).message, /key/i)
@@ -138,7 +138,7 @@ describe('a long text, read in a thread of its own', () => {
     for (const piece of ['}\n', '] ', '& ', ',', 'a: 1\n', '- ', '? ', '*a ', '%a\n', '[a,', '"\\q"\n'])
       await assert.rejects(reading(piece.repeat(OFF_THREAD_CHARS + 1)), { code: 'INVALID_YAML' }, piece)
   })
-  it('ends when its time is over, and the event loop goes on meanwhile', async (test) => {
+  it('ends when its time is over, and the event loop continues meanwhile', async (test) => {
     let turns = 0
     const ticking = setInterval(() => turns++, 1)
     test.after(() => clearInterval(ticking))

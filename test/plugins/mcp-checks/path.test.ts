@@ -87,7 +87,7 @@ describe('the options of a path check', () => {
     const inside = [relative(process.cwd(), root)]
     assert.deepEqual(await reasons({ inside }, { path: join(root, 'src') }), [])
   })
-  it('refuse every link on the way, or look at none', async () => {
+  it('refuse every link on the way, or examine none', async () => {
     const symlinks = 'reject' as const
     assert.deepEqual(await reasons({ symlinks }, { path: 'src/a.ts' }), [])
     assert.deepEqual(await reasons({ symlinks }, { path: 'link-in/a.ts' }), ['/path leads through a symbolic link'])
@@ -96,7 +96,7 @@ describe('the options of a path check', () => {
     assert.deepEqual(await reasons({ symlinks: 'ignore' }, { path: 'link-out/secret.txt' }), [])
     assert.equal((await reasons({ symlinks: 'ignore' }, { path: '../outside' })).length, 1)
   })
-  it('warn where links are not looked at', () => {
+  it('warn where links are not examined', () => {
     assert.equal(path.lint?.({ ...options, symlinks: 'ignore' })[0]?.code, 'PATH_LINKS_IGNORED')
     assert.deepEqual(path.lint?.(options), [])
   })
@@ -121,7 +121,7 @@ describe('the options of a path check', () => {
       ])
     assert.deepEqual(await reasons({ args: ['/paths/*'], optional: true }, { paths: null }), [])
   })
-  it('deny a folder that is written with a slash behind it, and letters in either spelling', async () => {
+  it('deny a folder that is written with a slash after it, and letters in either spelling', async () => {
     for (const [pattern, path] of [
       ['docs/', 'docs/x'],
       ['docs//', 'docs'],

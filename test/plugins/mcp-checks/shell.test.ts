@@ -193,7 +193,7 @@ describe('the options of a shell check', () => {
   it('name no variable unless they do', async () => {
     assert.deepEqual(await reasons({ variables: [] }, 'ls $PWD'), ['uses the variable PWD, which is not allowed'])
   })
-  it('take an asterisk behind an entry for what an entry means anyway', async () => {
+  it('take an asterisk after an entry for what an entry means anyway', async () => {
     const find = await loaded(shell, { args: ['/command'], allow: ['git *', 'npm test *', '*'], deny: ['git push *'] })
     const count = async (command: string) => (await find({ command })).length
     for (const command of ['git status', 'git', 'npm test', 'npm test -- --watch'])
@@ -206,7 +206,7 @@ describe('the options of a shell check', () => {
     assert.deepEqual(await reasons({ deny }, 'git log -1'), ['runs git log, which is denied'])
     assert.deepEqual(await reasons({ deny }, 'git status'), [])
   })
-  it('match a list of words as it stands, without a shell', async () => {
+  it('match a list of words as it is, without a shell', async () => {
     assert.deepEqual(await reasons({}, ['npm', 'test', '--', '$(rm x)', '; rm', '*', 'é']), [])
     for (const words of [['npm', 'publish'], ['npm test'], [], ['ls', 1], [['ls']], ['ls', 'a\0b'], ['']])
       assert.equal((await reasons({}, words)).length, 1, JSON.stringify(words))

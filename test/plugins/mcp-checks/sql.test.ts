@@ -47,7 +47,7 @@ describe('SQL operations, PostgreSQL', () => {
   }
   it('pass a list of as many columns as a text holds', async () =>
     assert.deepEqual(await reasons(postgres, `select ${'a,'.repeat(130_000)}a from t`), []))
-  it('refuse what would exhaust the grammar, and go on', async () => {
+  it('refuse what would exhaust the grammar, and continue', async () => {
     for (const text of [
       `select ${'1+'.repeat(30_000)}1`,
       `select ${'('.repeat(10_000)}1${')'.repeat(10_000)}`,
@@ -188,7 +188,7 @@ describe('SQL operations, databases without a grammar of ours', () => {
       assert.deepEqual(await reasons({ ...reading, dialect: 'mysql' }, text), [])
     }
   })
-  it('look at a list of calls once, however long it is', async () => {
+  it('examine a list of calls once, however long it is', async () => {
     const before = process.cpuUsage()
     assert.equal((await reasons(reading, `select ${'f(),'.repeat(65_000)}1`)).length, 1)
     assert.ok(process.cpuUsage(before).user < 4_000_000)

@@ -122,7 +122,7 @@ for (const client of [net, nodeHttp]) {
 describe('the HTTP transport towards a server', () => {
   const PING = '{"jsonrpc":"2.0","id":1,"method":"x/y"}'
 
-  it('tells what stands before an event that is too large, also of a stream that comes whole', async () => {
+  it('tells what is before an event that is too large, also of a stream that comes whole', async () => {
     const upstream = await mcpUpstream()
     const small = 'data: {"jsonrpc":"2.0","method":"x"}\n\n'
     upstream.answering = (_asked, response) => {

@@ -27,7 +27,7 @@ describe('POST /api/demo/run', () => {
       assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'SCENARIO_NOT_FOUND'])
     }))
 
-  it('answers 202 when the run takes longer than 30 s, which then goes on', async () => {
+  it('answers 202 when the run takes longer than 30 s, which then continues', async () => {
     const { plugin, held, open } = gate()
     await inHouse(
       async (house) => {

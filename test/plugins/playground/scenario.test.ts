@@ -16,7 +16,7 @@ const code = (wanted: string, message: RegExp) => (error: unknown) =>
   error instanceof GuardError && error.code === wanted && message.test(error.message)
 
 describe('scenario', () => {
-  it('is a plugin that may stand before the Playground or behind it', () => {
+  it('is a plugin that may be before the Playground or after it', () => {
     const gateway = new Gateway()
     const before = scenario(story({ id: 'before' }))
     assert.equal(before.name, 'scenario/before')

@@ -37,7 +37,7 @@ describe('another attempt of a request', () => {
     history.append(aRow({ id: 'four', items: 5, chain_tip: 'c', parent: 'one' }))
     assert.equal(history.linear, false)
   })
-  it('is not what a request goes on from: that is the request that it is an attempt of', async () => {
+  it('is not what a request continues from: that is the request that it is an attempt of', async () => {
     const bench = await startBench()
     const session = newSession()
     const first = await bench.send(call({ session, items: [user('a')] }), busy)
@@ -45,7 +45,7 @@ describe('another attempt of a request', () => {
     const next = await bench.send(call({ session, items: [user('a'), ...step('read')] }))
     assert.equal(next.row?.parent, first.row?.id)
   })
-  it('is judged anew after a resume', async () => {
+  it('is judged again after a resume', async () => {
     const bench = await startBench({ defaults: [{ rule_type: 'exact_repeat', threshold: 1 }] })
     const session = newSession()
     const send = (retry = false) => bench.send(call({ session, items: [user('a')], retry }))

@@ -140,7 +140,7 @@ describe('responses that keep their history', () => {
   it('are judged by what their replies called', async () => {
     assert.deepEqual(await reasons(false), [null, null, null, 'LOOP_TOOL_CALL'])
   })
-  it('also where the gateway was started anew before each of them', async () => {
+  it('also where the gateway was started again before each of them', async () => {
     assert.deepEqual(await reasons(true), [null, null, null, 'LOOP_TOOL_CALL'])
   })
 })

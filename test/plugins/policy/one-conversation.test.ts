@@ -25,7 +25,7 @@ describe('a session of one conversation', () => {
     return kind === 'system' ? [system(`${n}`), ...items.slice(1)] : items
   }
 
-  it('finds where a request stands as if it had looked at every row', () => {
+  it('finds where a request is as if it had examined every row', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 24 }), (moves) => {
         const session = newSession()

@@ -46,7 +46,7 @@ describe('what a failed request brought to a conversation that the provider keep
     assert.equal((await answer(later, 1)).decision, 'allow')
     assert.equal((await answer(later, 2)).reason, 'LOOP_TOOL_CALL')
   })
-  it('does so if it is brought with another result, before a restart or behind it', async () => {
+  it('does so if it is brought with another result, before a restart or after it', async () => {
     for (const again of [(session: Session) => session, restarted]) {
       const { session, answer } = await start()
       const later = again(session)

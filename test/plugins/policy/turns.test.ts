@@ -36,14 +36,14 @@ describe('turns of a history that nobody had seen before', () => {
     const [record] = (await bench.gateway.storage.find('calls')).rows
     assert.deepEqual(shown({ new_turns: record === undefined ? [] : newTurnsOf(record) }), all)
   })
-  it('stay whole where a later request may go on from the reply', async () => {
+  it('stay whole where a later request may continue from the reply', async () => {
     const bench = await startBench({ defaults: [{ rule_type: 'exact_repeat' }] }, [responses])
     const asked = { ...call({ session: newSession(), items: said }), style: 'responses' }
     const { row } = await bench.send(asked)
     assert.ok(row !== null)
     assert.deepEqual(shown(row), all)
   })
-  it('are back once a later request may go on from a reply to the same history', async () => {
+  it('are back once a later request may continue from a reply to the same history', async () => {
     for (const again of [said, [system('another'), ...said.slice(1)]]) {
       const bench = await startBench({ defaults: [{ rule_type: 'exact_repeat' }] }, [responses])
       const session = newSession()
@@ -57,7 +57,7 @@ describe('turns of a history that nobody had seen before', () => {
       assert.deepEqual(bench.gateway.health.get('policy')?.(), { history_bytes: 1_500 + 2 * 900 + 4 * 300 })
     }
   })
-  it('count where a conversation goes on in another style, and there by the id of a reply', async () => {
+  it('count where a conversation continues in another style, and there by the id of a reply', async () => {
     for (const isRestarted of [false, true]) {
       const bench = await startBench({ defaults: [{ rule_type: 'tool_repeat' }], default_mode: 'enforce' }, [responses])
       const session = newSession()
@@ -77,7 +77,7 @@ describe('turns of a history that nobody had seen before', () => {
       assert.equal(reason, 'LOOP_TOOL_CALL', `restarted: ${isRestarted}`)
     }
   })
-  it('stay whole where they come behind what is known', async () => {
+  it('stay whole where they come after what is known', async () => {
     const bench = await startBench({ defaults: [{ rule_type: 'exact_repeat' }] })
     const session = newSession()
     await bench.send(call({ session, items: [...begin, ...step('write')] }))

@@ -87,7 +87,7 @@ describe('ways out of a loop', () => {
     const decision = await bench.send(call({ session: newSession(), items: [...looped, ...step('write')] }))
     assert.equal(decision.decision, 'allow')
   })
-  it('is a resume, for the history as it stands', async () => {
+  it('is a resume, for the history as it is', async () => {
     const bench = await enforced()
     const session = newSession()
     await bench.send(call({ session, items: looped }))
@@ -138,7 +138,7 @@ describe('an error streak', () => {
     await end(probing, probe)
     assert.equal((await send(next(8))).decision, 'allow')
   })
-  it('begins its cool-down anew when the probe fails, too', async () => {
+  it('starts its cool-down again when the probe fails, too', async () => {
     const { clock, send, next } = await broken()
     clock.advance(60_000)
     assert.equal((await send(next(5), busy)).probe, true)

@@ -89,7 +89,7 @@ describe('pausing and resuming', () => {
     assert.equal((await house.decide(await named('recorded', { 'x-guard-agent-id': 'bot' }))).decision, 'allow')
   })
 
-  it('holds for a request that is under way already', async () => {
+  it('holds for a request that is in progress already', async () => {
     const call = await named('one')
     await house.http('POST', `/api/sessions/${idOf(call)}/pause`)
     assert.equal((await house.decide(call)).reason, 'PAUSED_SESSION')

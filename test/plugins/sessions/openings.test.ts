@@ -11,7 +11,7 @@ describe('sessions without an id', () => {
   })
   afterEach(() => house.close())
 
-  it('are known by how the conversation begins', async () => {
+  it('are known by how the conversation starts', async () => {
     const one = await house.ask({}, { opening: 'write a poem' })
     assert.equal((await house.ask({}, { opening: 'write a poem' })).session, one.session)
     assert.notEqual((await house.ask({}, { opening: 'write a song' })).session, one.session)
@@ -36,7 +36,7 @@ describe('sessions without an id', () => {
     assert.equal((await house.ask({}, { client: 'agent/1.1' })).session, one.session)
   })
 
-  it('begin anew after 30 minutes without a request, not before', async () => {
+  it('start over after 30 minutes without a request, not before', async () => {
     const one = await house.ask()
     house.clock.advance(30 * MINUTE - 1)
     assert.equal((await house.ask()).session, one.session)
@@ -49,7 +49,7 @@ describe('sessions without an id', () => {
     assert.equal((await house.ask()).session, next.session)
   })
 
-  it('begin anew when a clock that was far ahead is set right, and go on where it was little', async () => {
+  it('start over when a clock that was far ahead is set right, and continue where it was little', async () => {
     const one = await house.ask()
     house.clock.jump(-29 * MINUTE)
     assert.equal((await house.ask()).session, one.session)
@@ -67,7 +67,7 @@ describe('sessions without an id', () => {
     await quick.close()
   })
 
-  it('are not idle while a reply is under way, nor for 30 minutes after it', async () => {
+  it('are not idle while a reply is in progress, nor for 30 minutes after it', async () => {
     const one = await house.ask()
     sessionOf(one).open = 1
     house.clock.advance(90 * MINUTE)
@@ -97,7 +97,7 @@ describe('sessions without an id', () => {
     assert.notDeepEqual(second, first)
   })
 
-  it('go on after a restart with the newest, or begin anew if that is idle', async () => {
+  it('continue after a restart with the newest, or start over if that is idle', async () => {
     const old = await house.ask()
     await house.settle(old)
     house.clock.advance(31 * MINUTE)

@@ -70,7 +70,7 @@ describe('requests beside the guarded ones', () => {
     assert.equal(await proxy({}, { method: 'GET', path: '/v1/models', body: undefined }), undefined)
   })
 
-  it('begin no session and register no agent', async () => {
+  it('start no session and register no agent', async () => {
     await proxy({ 'x-guard-session-id': 'ses_new', 'x-guard-agent-id': 'ghost' })
     assert.equal((await house.http('GET', '/api/sessions/ses_new')).status, 404)
     assert.equal((await house.http('GET', '/api/agents/ghost')).status, 404)

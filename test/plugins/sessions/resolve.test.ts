@@ -33,14 +33,14 @@ describe('ids of sessions', () => {
     assert.equal((await ask('ses_Mine-1', 'one')).session, one.session)
   })
 
-  it('hashes what only begins like our ids', async () => {
+  it('hashes what only starts like our ids', async () => {
     for (const external of ['ses_', 'ses_a b', 'ses_../../etc', `ses_${'x'.repeat(121)}`, 'SES_a']) {
       assert.match(idOf(await ask(external, 'one')), /^ses_[a-z2-7]{24}$/, external)
     }
     assert.equal(idOf(await ask(`ses_${'x'.repeat(120)}`, 'one')), `ses_${'x'.repeat(120)}`)
   })
 
-  it('goes on with a session by the id that it was told', async () => {
+  it('continues with a session by the id that it was told', async () => {
     const first = await ask('told', 'one')
     assert.equal((await ask(idOf(first), 'one')).session, first.session)
   })

@@ -62,7 +62,7 @@ describe('sessions over HTTP', () => {
     assert.deepEqual(errorCode(await house.http('GET', '/api/sessions/none')), [404, 'SESSION_NOT_FOUND'])
   })
 
-  it('finds a session by external id while its first request is under way, before anything of it is on record', async () => {
+  it('finds a session by external id while its first request is in progress, before anything of it is on record', async () => {
     await recorded('twin', 'kiosk')
     const headers = { 'x-guard-session-id': 'first', 'x-guard-project-id': 'shop' }
     const call = await house.ask(headers)
@@ -126,7 +126,7 @@ describe('sessions over HTTP', () => {
     ])
   })
 
-  it('lists sessions whose first request is under way before all others, on the first page', async () => {
+  it('lists sessions whose first request is in progress before all others, on the first page', async () => {
     const [a, b] = [await recorded('a', 'one'), await recorded('b', 'two')]
     const begin = (external: string, project: string) =>
       house.ask({ 'x-guard-session-id': external, 'x-guard-project-id': project })

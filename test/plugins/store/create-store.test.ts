@@ -146,7 +146,7 @@ describe('store: exclusive work', () => {
     assert.equal(queues.size, 0)
   })
 
-  it('goes on after work that failed', async () => {
+  it('continues after work that failed', async () => {
     const queues = new KeyedQueue()
     const failed = queues.run('a', () => Promise.reject(new Error('no')))
     const next = queues.run('a', async () => 'yes')

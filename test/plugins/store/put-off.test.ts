@@ -33,7 +33,7 @@ describe('a writer that puts writes off', () => {
     assert.deepEqual(asked, ['a', undefined, 'a'])
   })
 
-  it('may have put off nothing, and is told of by name', async () => {
+  it('may have deferred nothing, and is told of by name', async () => {
     const store = await openStore()
     store.beforeReads('put_off_things', () => undefined)
     assert.equal(await store.get('put_off_things', 'a'), undefined)

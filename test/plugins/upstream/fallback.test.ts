@@ -63,7 +63,7 @@ overEachClient((start) => {
         [['/v1/messages'], ['/v1/chat/completions']],
       )
     })
-    it('is not tried after other answers, nor once a reply has begun', async () => {
+    it('is not tried after other answers, nor once a reply has started', async () => {
       await using second = await fakeProvider()
       await using running = await start({
         upstreams: (url) => [anUpstream('first', url, { fallback: ['second'] }), anUpstream('second', second.url)],

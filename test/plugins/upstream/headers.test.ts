@@ -23,7 +23,7 @@ const up = (raw: readonly string[], more: Partial<Outbound> = {}, by = rules): s
 const always = ['accept-encoding', 'identity', 'content-length', '2']
 
 describe('headers on their way up', () => {
-  it('are judged anew for each upstream, and after one more secret, though their list is the same', () => {
+  it('are judged again for each upstream, and after one more secret, though their list is the same', () => {
     const own = new Gateway().use(...foundation()).secrets
     const raw = Object.freeze(['x-a', 'a', 'x-b', 'a-later-secret', 'provider-version', '2'])
     const [first, second] = [

@@ -153,7 +153,7 @@ overEachClient((start, client) => {
         assert.deepEqual([settled?.usage.input_tokens, settled?.usage_source], [20, 'reported'])
       }
     })
-    it('knows its chunk whatever ends the lines and whatever stands beside the data', async () => {
+    it('knows its chunk whatever ends the lines and whatever is beside the data', async () => {
       await using running = await start(inject)
       const framed = (asked: boolean, beside: string, end: string): string =>
         chatReply(true, 'Hi.', asked).body.replaceAll('data:', `${beside}\ndata:`).replaceAll('\n', end)

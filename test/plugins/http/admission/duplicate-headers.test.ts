@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { refuseDuplicateHeaders } from '../../../../plugins/http/admission/duplicate-headers.ts'
 
-describe('headers that stand twice', () => {
-  it('are refused behind a request that had as many', () => {
+describe('headers that occur twice', () => {
+  it('are refused after a request that had as many', () => {
     const sound = ['host', 'a', 'x-guard-mode', 'shadow', 'x-a', '1']
     const doubled = ['host', 'a', 'x-guard-mode', 'shadow', 'X-Guard-Mode', 'enforce']
     for (const headers of [sound, sound]) refuseDuplicateHeaders(headers)

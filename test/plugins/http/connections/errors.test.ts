@@ -34,7 +34,7 @@ describe('a connection that brings no request', () => {
       assert.equal(Number(got.headers['content-length']), Buffer.byteLength(got.body))
     })
   }
-  it('is only ended when it was reset, or when an answer has begun', async () => {
+  it('is only ended when it was reset, or when an answer has started', async () => {
     assert.equal((await answerTo('ECONNRESET')).length, 0)
     assert.ok(!(await answerTo('HPE_INVALID_METHOD', 'HTTP/1.1 200 OK\r\n')).includes('MALFORMED_REQUEST'))
   })

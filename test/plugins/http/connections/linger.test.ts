@@ -50,7 +50,7 @@ describe('a client that is told that its body is too large while it sends it', (
       assert.deepEqual([got.status, got.headers.connection], [413, 'close'], bytes.toString())
     })
 
-  it('is not served what comes behind that body', async () => {
+  it('is not served what comes after that body', async () => {
     const list = `GET /v1/models HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${KEY}\r\n\r\n`
     const rest = Buffer.from(`${'a'.repeat(REST)}${list}`)
     const { bytes } = await sentOn(head('/v1/responses', `content-length: ${REST}`), rest)

@@ -54,7 +54,7 @@ describe('a plugin that hooks into the requests of the framework', () => {
   }
 })
 
-describe('a plugin that only looks at routes', () => {
+describe('a plugin that only examines routes', () => {
   it('leaves the requests of models ahead of the framework', async () => {
     await using running = await start({ plugins: [docs({ version: '1.0.0' })] })
     assert.equal(serverStateOf(running.gateway).hasRequestHooks, false)

@@ -20,6 +20,6 @@ const said = (text: string): string => {
 describe('listenBy: a whole reply', () => {
   const reply = '{"content":[{"type":"text","text":"Done."}]}'
   it('is heard at its end', () => assert.match(said(reply), /Done\./))
-  it('is heard behind a byte order mark', () => assert.equal(said(`\ufeff${reply}`), said(reply)))
+  it('is heard after a byte order mark', () => assert.equal(said(`\ufeff${reply}`), said(reply)))
   it('says nothing where it is no JSON', () => assert.equal(said('<html>'), said('{}')))
 })

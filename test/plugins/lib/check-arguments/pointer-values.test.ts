@@ -49,7 +49,7 @@ describe('a pointer into the arguments of a tool call', () => {
     )
     assert.deepEqual([...textsAtPointers(args, { ...options, optional: true })], [path, deep])
   })
-  it('is looked at one by one', () => {
+  it('is examined one by one', () => {
     const list = [1, 2]
     const values = valuesAtPointer({ list }, '/list/*')[Symbol.iterator]()
     assert.equal(values.next().value.value, 1)

@@ -30,7 +30,7 @@ describe('the environment of a child', () => {
     assert.deepEqual(env, { HOME: '/h' })
     assert.deepEqual(withheld, [...names(ours), ...names(providers)])
   })
-  it('has no key of a provider under a name of one’s own, in small letters, or by how it begins', () => {
+  it('has no key of a provider under a name of one’s own, in small letters, or by how it starts', () => {
     const providers = {
       openai_api_key: 'a-key',
       NEXT_PUBLIC_ANTHROPIC_API_KEY: 'a-key',

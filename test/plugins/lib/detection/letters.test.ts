@@ -9,7 +9,7 @@ describe('marks as letters', () => {
     assert.deepEqual(lettersIn('A,,BA,B'), ['A', '', 'BA', 'B'])
     assert.deepEqual(lettersIn(undefined), [])
   })
-  it('leaves out what is behind 62 different ones', () => {
+  it('leaves out what is after 62 different ones', () => {
     const many = Array.from({ length: 64 }, (_, n) => [`m${n}`])
     const groups = lettersIn(lettersOf(many))
     assert.deepEqual(groups.slice(61), ['9', '', ''])

@@ -20,7 +20,7 @@ describe('turns that are remembered', () => {
     assert.deepEqual(after(items, memory), ['one', 'two'])
     assert.deepEqual(after([...items, ...step('c', {}, 'three')], memory), ['one', 'two', 'three'])
   })
-  it('are noted anew where the history is another one', () => {
+  it('are noted again where the history is another one', () => {
     const memory = new Map<string, unknown>()
     after([user('a'), ...step('a', {}, 'one'), ...step('b', {}, 'two')], memory)
     assert.deepEqual(after([user('summary'), ...step('b', {}, 'two')], memory), ['two'])

@@ -16,7 +16,7 @@ test('pieces, lists, numbers and nothing are written as they are meant', () => {
   assert.equal(String(html`${raw`<b>&amp;</b>`}`), '<b>&amp;</b>')
 })
 
-test('a value cannot stand in a tag outside quotes, nor markup inside them', () => {
+test('a value cannot be in a tag outside quotes, nor markup inside them', () => {
   assert.throws(() => html`<input ${'checked'}>`, TypeError)
   assert.throws(() => html`<input value=${'x'}>`, TypeError)
   assert.throws(() => html`<input value="${html`<b>`}">`, TypeError)

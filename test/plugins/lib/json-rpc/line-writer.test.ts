@@ -7,7 +7,7 @@ describe('a writer of lines', () => {
   const isDone = (work: Promise<void>): Promise<boolean> =>
     Promise.race([work.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))])
 
-  it('puts each message on one line, whatever stands between its parts', () => {
+  it('puts each message on one line, whatever is between its parts', () => {
     const out = new PassThrough()
     const lines = new LineWriter(out)
     for (const message of ['{"a":\r\n1}', Buffer.from('{"b":\n"é"}'), Buffer.from('{"c":3}'), '{"d":4}'])

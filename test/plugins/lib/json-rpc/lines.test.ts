@@ -34,7 +34,7 @@ describe('LineReader', () => {
       { seed: 8, numRuns: 300 },
     )
   })
-  it('tells how a line that is too long begins and ends, however it came', () => {
+  it('tells how a line that is too long starts and ends, however it came', () => {
     const line = `${'a'.repeat(300)}${'b'.repeat(300)}`
     for (const chunks of [
       [`${line}\n`],
@@ -55,7 +55,7 @@ describe('LineReader', () => {
       assert.deepEqual(ends, [expected, expected])
     }
   })
-  it('drops a line that is too long to its end, wherever it is cut, and goes on behind it', () => {
+  it('drops a line that is too long to its end, wherever it is cut, and continues after it', () => {
     const long = 'x'.repeat(21)
     assert.deepEqual(read([`a\n${long}\nb\n`]), ['a', 'TOO LONG', 'b'])
     assert.deepEqual(read(['a\n', ...long, '\nb\n', long]), ['a', 'TOO LONG', 'b', 'TOO LONG'])

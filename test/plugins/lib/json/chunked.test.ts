@@ -29,7 +29,7 @@ const filler = (bytes = LONG): string => `[${'"some text",'.repeat(bytes / 12)}0
 const text = JSON.stringify('word '.repeat(LONG / 5))
 
 describe('a long JSON text read chunk by chunk', () => {
-  it('is the same value, whatever stands where it is cut', async () => {
+  it('is the same value, wherever it is cut', async () => {
     const item = '{"id":"é","n":[1,[2,3],{}],"12":true,"pat\\u0068":12345678901234567890}'
     const many = Array.from({ length: 5_000 }, () => item).join(',\n ')
     const members = (count: number, value: string): string =>

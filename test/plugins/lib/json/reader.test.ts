@@ -112,7 +112,7 @@ describe('strict reading', () => {
     assert.match(refusal('').message, /Line 1, column 1/)
     assert.match(refusal('"a').message, /end of the string/)
   })
-  it('refuses a doubled member at the top level only, however it is written', () => {
+  it('refuses a duplicate member at the top level only, however it is written', () => {
     const options = { max_depth: 8, unique: true }
     assert.match(refusal('{"a":1,\n"\\u0061":2}', options).message, /stands twice .* line 2, column 1/)
     assert.match(refusal('{"__proto__":1,"__proto__":2}', options).message, /stands twice .* column 16/)

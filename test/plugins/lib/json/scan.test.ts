@@ -92,7 +92,7 @@ describe('scanJson', () => {
     assert.deepEqual(scanJson('1 2'), { at: 2, wanted: 'the end of the text' })
   })
 
-  it('finds a doubled name at any depth, compared after unescaping', () => {
+  it('finds a duplicate name at any depth, compared after unescaping', () => {
     const doubled = (text: string) => {
       const scan = scanJson(text, { keep: 1 })
       return isScanFault(scan) ? scan : scan.duplicate

@@ -22,7 +22,7 @@ describe('work in a thread of its own', () => {
     assert.equal(new Set(answers.map(({ thread }) => thread)).size, 1)
     assert.notEqual(answers[0]?.thread, threadId)
   })
-  it('rejects with what it throws, and goes on', async () => {
+  it('rejects with what it throws, and continues', async () => {
     const apart = started()
     const failing = apart.run({ fail: 'no such thing' })
     const next = apart.run({ say: 'a' })

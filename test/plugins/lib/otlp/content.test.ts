@@ -31,7 +31,7 @@ exception.stacktrace userprompt tooloutputs userPrompt toolCallArguments guard.p
   .split(/\s+/)
 
 describe('content by name', () => {
-  it('goes however short it is, where it stands on a record, a run or a resource', () => {
+  it('goes however short it is, where it is on a record, a run or a resource', () => {
     for (const name of content)
       for (const prefix of PREFIXES)
         for (const value of ['hello', { stringValue: 'x' }, ['a', 'b']]) assert.ok(!keeps(prefix + name, value), name)

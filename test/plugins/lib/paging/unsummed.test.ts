@@ -23,14 +23,14 @@ const reach = async (...lateAges: readonly number[]): Promise<number> => {
 }
 
 describe('a look back', () => {
-  it('goes 5 s behind the newest record, and behind each that sums do not hold', async () => {
+  it('reads records up to 5 s older than the newest, and than each that sums lack', async () => {
     assert.equal(await reach(), 5_099)
     assert.equal(await reach(0), 5_099)
     assert.equal(await reach(4_000), 9_099)
     assert.equal(await reach(4_000, 1_000, 8_500), 13_599)
     assert.equal(await reach(7_000), 5_099)
   })
-  it('never goes behind 30 s', async () => {
+  it('never reads records over 30 s older than the newest', async () => {
     assert.equal(await reach(...Array.from({ length: 20 }, (_, index) => index * 3_000)), 30_099)
   })
   it('ends with the records', async () => {

@@ -53,7 +53,7 @@ describe('cached bodies', () => {
     for (let index = 0; index < 5; index++) bodies.set(`later ${index}`, body, 0, undefined)
     assert.ok(bodies.get('later 4')[0]?.bytes.equals(body))
   })
-  it('are freed all together, and kept anew', () => {
+  it('are freed all together, and kept again', () => {
     const bodies = new BodyCache<number>((state) => state)
     const body = Buffer.alloc(MIB, 'x')
     // more than there is room for, so that some buffers wait for another body

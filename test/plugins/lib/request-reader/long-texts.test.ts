@@ -60,7 +60,7 @@ describe('long texts of a list whose frame is known', () => {
     for (const sound of ['\\b\\f\\n\\r\\t', '\\"\\\\\\/']) assert.equal(given(`["${long}${sound}"]`).length, 1)
   })
 
-  it('are found in lists of every length, whatever stood in the memory before', () => {
+  it('are found in lists of every length, whatever was in the memory before', () => {
     const [shortened, literal] = bothOf(plain)
     for (let length = 0; length < 400; length++) {
       const items = [
@@ -112,7 +112,7 @@ describe('long texts of a list whose frame is known', () => {
     assert.deepEqual(stdout.trim().split('\n'), [shortSha256(long.trim()), `${long.length}`])
   })
 
-  it('end at the first quote that is not escaped, wherever that stands and however many backslashes do before it', () => {
+  it('end at the first quote that is not escaped, wherever that is and however many backslashes do before it', () => {
     for (let before = 0; before < 70; before++) {
       for (const count of [0, 1, 2, 3, 62, 63, 64, 65]) {
         // to whoever takes the end of the first for a beginning, what follows is a text; what then is no JSON would be read without placeholders

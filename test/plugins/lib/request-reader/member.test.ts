@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { memberSpan, memberValue } from 'guard-gateway/lib/request-reader'
 
 describe('memberSpan', () => {
-  it('finds the value of a top-level member, whatever stands around it', () => {
+  it('finds the value of a top-level member, whatever is around it', () => {
     const names = fc.constantFrom('model', 'messages', 'a"b', '', 'ü', 'x')
     fc.assert(
       fc.property(fc.dictionary(names, fc.jsonValue()), names, fc.constantFrom(0, 1, 3), (object, name, indent) => {

@@ -89,7 +89,7 @@ describe('what is remembered of request bodies', () => {
     ])
   })
 
-  it('is forgotten when the gateway closes, which goes on reading', async () => {
+  it('is forgotten when the gateway closes, which continues reading', async () => {
     const { style, count } = counting()
     const gateway = new Gateway().use(...foundation(), memory(), http({ gateway_key: 'k' }))
     await gateway.open()

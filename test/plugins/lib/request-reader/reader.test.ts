@@ -12,7 +12,7 @@ const read = (items: unknown, rest: object = {}, hint = `fresh ${fresh++}`) =>
 const raw = (text: string) => reader.read(plain, Buffer.from(text), '')
 
 describe('bodies', () => {
-  it('are refused when they are no JSON object, doubled or too deep', () => {
+  it('are refused when they are no JSON object, duplicate or too deep', () => {
     const refused = [
       '',
       '[]',
@@ -100,7 +100,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
 )
 const history = fc.array(fc.oneof(part, fc.array(part, { maxLength: 3 })), { maxLength: 14 })
 
-describe('a body that begins like an earlier one', () => {
+describe('a body that starts like an earlier one', () => {
   it('is read as if nothing were known', () => {
     const padding = 'p'.repeat(3000)
     fc.assert(
@@ -121,7 +121,7 @@ describe('a body that begins like an earlier one', () => {
       { seed: 11, numRuns: 300 },
     )
   })
-  it('is read as if nothing were known where numbers go on, spaces change and the list stands elsewhere', () => {
+  it('is read as if nothing were known where numbers continue, spaces change and the list is elsewhere', () => {
     const numbers = { ...plain, parts: (element: unknown): Part[] => [{ kind: 'user', text: String(element) }] }
     const body = (list: string, model = 'm') =>
       Buffer.from(`{"padding":"${'p'.repeat(3000)}","model":"${model}","items":${list}}`)
@@ -133,7 +133,7 @@ describe('a body that begins like an earlier one', () => {
         assert.deepEqual({ ...known }, { ...anew }, list)
       }
   })
-  it('is read whole where something stands between known elements', () => {
+  it('is read whole where something is between known elements', () => {
     const items = Array.from({ length: 9 }, (_, index) => `{"kind":"user","text":"${index}"}`)
     const gap = ',                            '
     const body = (gaps: readonly string[]) =>
@@ -154,7 +154,7 @@ describe('a body that begins like an earlier one', () => {
       assert.equal(chain.length, items.length + 1)
     }
   })
-  it('is refused where what stands around the list is known, but the list ends before and stands twice', () => {
+  it('is refused where what is around the list is known, but the list ends before and occurs twice', () => {
     const body = (items: string) => Buffer.from(`{"model":"m","items":[${items}],"padding":"${'p'.repeat(3000)}"}`)
     const item = '{"kind":"user","text":"a"}'
     for (const hint of ['around', ''])
@@ -192,7 +192,7 @@ describe('integers beyond 2^53 in arguments', () => {
     assert.deepEqual(keys(...values.map((value) => JSON.stringify(value))), keys(...values))
     assert.deepEqual(keys(...values.map((value) => `${value.slice(0, -1)} }`)), keys(...values))
   })
-  it('are told apart in a body that goes on from another, too', () => {
+  it('are told apart in a body that continues from another, too', () => {
     const hint = 'goes on'
     const items: string[] = [`{"kind":"user","text":"${'fetch '.repeat(500)}"}`]
     const seen = new Set<string | undefined>()

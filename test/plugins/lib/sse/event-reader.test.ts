@@ -124,7 +124,7 @@ describe('withData', () => {
     assert.equal(`${withData(raw, 'a\nb')}`, 'id: 1\r\ndata: a\r\ndata: b\r\nevent: message\r\n\r\n')
   })
 
-  it('replaces data behind a byte order mark, which it leaves out', () => {
+  it('replaces data after a byte order mark, which it leaves out', () => {
     assert.equal(`${withData(Buffer.from('\ufeffdata: {\ndata: }\n\n'), '{"new":1}')}`, 'data: {"new":1}\n\n')
     assert.equal(`${withData(Buffer.from('\ufeffid: 1\ndata: {}\n\n'), 'a')}`, '\ufeffid: 1\ndata: a\n\n')
   })

@@ -53,7 +53,7 @@ describe('EventSplitter', () => {
     assert.deepEqual(split(['data: b\n']), ['b'])
   })
 
-  it('passes over an event that is too long, and goes on behind it', () => {
+  it('passes over an event that is too long, and continues after it', () => {
     const long = 'x'.repeat(40)
     for (const chunks of [
       [`data: ${long}\n\ndata: a\n\n`],

@@ -16,7 +16,7 @@ const watched = (text: string) => {
 }
 
 describe('LineEnds', () => {
-  it('finds LF and CR in turn, then the end, and goes on with another chunk', () => {
+  it('finds LF and CR in turn, then the end, and continues with another chunk', () => {
     const ends = new LineEnds(Buffer.from('ab\ncd\r\ne'))
     assert.deepEqual(
       [0, 2, 3, 6, 7].map((at) => ends.from(at)),

@@ -47,7 +47,7 @@ describe('another attempt', () => {
     refused.last_at = later.at + 1
     assert.equal(original(), undefined)
   })
-  it('is a request of its own behind the tenth', () => {
+  it('is a request of its own after the tenth', () => {
     const session = new Session()
     session.add(call({ items }))
     for (let n = 1; n < 10; n++) assert.equal(session.add(call({ items, retry: true })).retry, true)

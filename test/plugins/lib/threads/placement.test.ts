@@ -10,7 +10,7 @@ const read = () => step('read_file', { path: 'a' })
 const key = keyOf('read_file', { path: 'a' })
 
 describe('a request among the rows of its session', () => {
-  it('begins a thread when nothing is known', () => {
+  it('starts a thread when nothing is known', () => {
     const now = call({ items: begin })
     const place = new Session().place(now)
     assert.equal(place.thread, now.id)
@@ -76,7 +76,7 @@ describe('a request among the rows of its session', () => {
     session.add(call({ items }))
     assert.equal(session.place(call({ items, extra: 'other tools' })).root, false)
   })
-  it('begins a thread when its history was trimmed', () => {
+  it('starts a thread when its history was trimmed', () => {
     const session = new Session()
     session.add(call({ items: [...begin, ...read(), ...step('b')] }))
     assert.equal(session.place(call({ items: [system('you are an agent'), ...step('b'), ...step('c')] })).root, true)
@@ -179,7 +179,7 @@ describe('a text beside the results', () => {
     session.add(call({ items: once }))
     assert.equal(after(session, [...once, beside('note')]), false)
   })
-  it('is none behind a later turn than the refused one', () => {
+  it('is none after a later turn than the refused one', () => {
     const session = new Session()
     session.add(call({ items: once }), { decision: 'block' })
     assert.equal(after(session, [...once, beside('go on'), ...read(), beside('note')]), false)

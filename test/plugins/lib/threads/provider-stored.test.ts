@@ -30,7 +30,7 @@ describe('a request that names the response it continues', () => {
     assert.equal(place.thread, session.rows[0]?.thread)
     assert.equal(place.root, false)
   })
-  it('begins a thread if the response is not known', () => {
+  it('starts a thread if the response is not known', () => {
     const place = new Session().place(after(7))
     assert.equal(place.root, true)
   })
@@ -70,7 +70,7 @@ describe('a request that names the response it continues', () => {
     session.replied.set('call_1', calledTool('b', {}))
     assert.deepEqual(tools(session.place(after(1))), ['a', 'b'])
   })
-  it('reaches the turns behind another attempt', () => {
+  it('reaches the turns after another attempt', () => {
     const session = talk('a', 'b')
     session.rows.splice(0)
     session.window.splice(0)
@@ -109,7 +109,7 @@ describe('a request that names a conversation', () => {
     const second = session.place(said('two'))
     assert.deepEqual([second.thread, second.root], ['conv_1', false])
   })
-  it('goes on from the last request that succeeded: what a failed one brought is brought again', () => {
+  it('continues from the last request that succeeded: what a failed one brought is brought again', () => {
     const answer = (id: string, more: readonly Item[] = []) =>
       call({ items: [result(id, 'done'), ...more], envelope: { conversation: 'conv_1' } })
     const session = new Session()
@@ -161,7 +161,7 @@ describe('what a resume marked as seen', () => {
     session.replied.set('call_2', calledTool('b', {}))
     assert.deepEqual(tools(session.place(after(2))), ['b'])
   })
-  it('holds every conversation that was refused, also where one that began alike came later', () => {
+  it('holds every conversation that was refused, also where one that started alike came later', () => {
     const session = new Session()
     session.add(call({ items: begin }))
     session.add(call({ items: looped }), { decision: 'block' })

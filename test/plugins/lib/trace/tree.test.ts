@@ -16,7 +16,7 @@ const outline = (records: Partial<Records>): string[] =>
 const at = (ns: number): { start_ns: bigint } => ({ start_ns: START + BigInt(ns) })
 
 describe('a run as a tree', () => {
-  it('begins with the root, wherever it was written', () => {
+  it('starts with the root, wherever it was written', () => {
     assert.deepEqual(outline({ spans: [aSpan({ id: 'a', start_ns: 0n }), aSpan()] }), ['root', '.a'])
   })
 
@@ -128,7 +128,7 @@ describe('a run as a tree', () => {
     })
   }
 
-  it('is the same made in turns, others having theirs behind each span', async () => {
+  it('is the same made in turns, others having theirs after each span', async () => {
     const spans = [aSpan(), ...Array.from({ length: 100 }, (_, n) => aSpan({ id: `s${n}`, parent_id: `s${n >> 1}` }))]
     const records = { spans, events: [anEvent()], artifacts: [anArtifact()] }
     let now = 0

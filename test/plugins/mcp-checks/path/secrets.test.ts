@@ -48,7 +48,7 @@ describe('the set of secret files', () => {
       { pointer: '/path', reason: 'is a file that may hold secrets', certain: true },
     ])
   })
-  it('is seen behind a link with another name', async () => {
+  it('is seen through a link with another name', async () => {
     writeFileSync(join(root, '.env'), '')
     symlinkSync('.env', join(root, 'notes.txt'))
     const find = await loaded(path, { ...options, deny: 'secrets' })

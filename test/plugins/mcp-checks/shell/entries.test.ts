@@ -30,7 +30,7 @@ describe('entries of a shell check', () => {
     for (const [entry, commands] of Object.entries(passing))
       for (const command of commands) assert.ok(!(await refuses({ deny: [entry] }, command)), command)
   })
-  it('compare an asterisk within an allowed word as it stands, and warn of it', async () => {
+  it('compare an asterisk within an allowed word as it is, and warn of it', async () => {
     assert.ok(await refuses({ allow: ['npm run test:*'] }, 'npm run test:unit'))
     assert.ok(!(await refuses({ allow: ['find . -name *.ts'] }, "find . -name '*.ts' -print")))
     const warned = shell.lint?.({ args: ['/c'], allow: ['npm run test:*', 'git log *', 'git * status', '*', 'ls'] })

@@ -27,7 +27,7 @@ describe('asking for consent', () => {
     assert.equal(again.approval.id, first.approval.id)
     assert.match(first.approval.id, /^apr_[0-9a-z]{26}$/)
   })
-  it('asks for every other call anew: tool, arguments, session, server', async () => {
+  it('asks for every other call again: tool, arguments, session, server', async () => {
     const { approval } = await ask()
     const others = [
       await ask({ question: { tool: 'other' } }),
@@ -44,7 +44,7 @@ describe('asking for consent', () => {
     const stored = await approvalById(kit.gateway, kit.approvals, first.approval.id)
     assert.match(stored.tool, /REDACTED/)
   })
-  it('lets exactly one retry through after a yes, and asks anew then', async () => {
+  it('lets exactly one retry through after a yes, and asks again then', async () => {
     const { approval } = await ask()
     assert.equal((await decide(approval.id, 'allow')).status, 'allowed')
     const retry = await ask()
@@ -99,7 +99,7 @@ describe('asking for consent', () => {
     assert.equal((await ask()).state, 'asked')
     assert.equal(await statusOf(approval.id), 'expired')
   })
-  it('asks anew when the definition of the tool is another one, and the old yes is void', async () => {
+  it('asks again when the definition of the tool is another one, and the old yes is void', async () => {
     const { approval } = await ask()
     await decide(approval.id, 'allow')
     const retry = await ask({ question: { tool_fingerprint: 'f2' } })
@@ -107,7 +107,7 @@ describe('asking for consent', () => {
     const old = await approvalById(kit.gateway, kit.approvals, approval.id)
     assert.deepEqual([old.status, old.reason], ['expired', 'tool_changed'])
   })
-  it('asks anew when another rule wants consent too, not when one of them has gone', async () => {
+  it('asks again when another rule wants consent too, not when one of them has gone', async () => {
     const { approval } = await ask({ question: { rule_ids: ['r1', 'r2'] } })
     await decide(approval.id, 'allow')
     assert.equal((await ask({ question: { rule_ids: ['r1', 'r3'] } })).state, 'asked')
@@ -116,7 +116,7 @@ describe('asking for consent', () => {
     await decide(next.approval.id, 'allow')
     assert.equal((await ask({ question: { rule_ids: ['r3'] } })).state, 'granted')
   })
-  it('asks anew when a yes would forward other arguments than those that were shown', async () => {
+  it('asks again when a yes would forward other arguments than those that were shown', async () => {
     const changed = { sent: { path: 'a', dry: true }, sent_argument_hash: 'h1' }
     const { approval } = await ask({ question: changed })
     await decide(approval.id, 'allow')
@@ -162,7 +162,7 @@ describe('deciding', () => {
   beforeEach(start)
   afterEach(stop)
 
-  it('refuses what is unknown, decided, used or expired, and says how it stands', async () => {
+  it('refuses what is unknown, decided, used or expired, and says its status', async () => {
     await assert.rejects(decide('apr_nobody', 'allow'), { code: 'APPROVAL_NOT_FOUND' })
     const { approval } = await ask()
     await decide(approval.id, 'allow')

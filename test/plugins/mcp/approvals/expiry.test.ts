@@ -85,7 +85,7 @@ describe('expiry', () => {
     assert.equal(await statusOf(other.approval.id), 'pending')
     await assert.rejects(decide(approval.id, 'allow'), { code: 'APPROVAL_EXPIRED', place: { state: 'expired' } })
   })
-  it('is counted from the question on, though nobody looks at it before the wall clock is set back', async () => {
+  it('is counted from the question on, though nobody examines it before the wall clock is set back', async () => {
     const { approval } = await ask()
     kit.clock.jump(-3_600_000)
     kit.clock.advance(TIMEOUT_MS)

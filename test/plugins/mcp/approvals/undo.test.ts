@@ -48,7 +48,7 @@ describe('an allowance that is taken back', () => {
     await assert.rejects(undo(approval.id), { code: 'APPROVAL_DECIDED', message: /was used at .*cannot be taken back/ })
     assert.equal((await approvalById(kit.gateway, kit.approvals, approval.id)).status, 'consumed')
   })
-  it('for a session, used before, ends: a further call asks anew', async () => {
+  it('for a session, used before, ends: a further call asks again', async () => {
     const { approval } = await ask()
     await allow(approval.id, 'session')
     assert.equal((await ask()).state, 'granted')

@@ -95,7 +95,7 @@ describe('a call that is forwarded', () => {
     )
   })
 
-  it('goes on once its decision is durable, and not before', async () => {
+  it('continues once its decision is durable, and not before', async () => {
     const { storage } = kit.gateway
     const { write } = storage
     const asked = Promise.withResolvers<void>()

@@ -90,7 +90,7 @@ describe('the records of calls through the proxy', () => {
       ],
     )
   })
-  it('a call stands in the run that its own traceparent names, before that of the connection', async () => {
+  it('a call is in the run that its own traceparent names, before that of the connection', async () => {
     const [own, outer] = ['a'.repeat(32), 'b'.repeat(32)]
     const params = { name: 'read_file', arguments: { path: '/srv/x' } }
     const ask = (more: object) => ({

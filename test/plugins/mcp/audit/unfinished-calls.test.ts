@@ -30,7 +30,7 @@ const withTwo = (work: (kit: Kit, entry: Entry) => Promise<void>, told = false):
   })
 
 describe('a call that its process has left', () => {
-  it('is lost, and its run knows of it, a minute after it began', () =>
+  it('is lost, and its run knows of it, a minute after it started', () =>
     withTwo(async (kit, entry) => {
       await kit.audit.unfinished.check()
       assert.equal(await outcomeOf(kit, entry), null)
@@ -64,7 +64,7 @@ describe('a call that its process has left', () => {
     }, true))
 })
 
-it('a call that goes on for long is left alone', () =>
+it('a call that continues for long is left alone', () =>
   withFolder(async (folder) => {
     const [kit, other] = [await startKit({ folder }), await startKit({ folder })]
     const log = logOf(kit)

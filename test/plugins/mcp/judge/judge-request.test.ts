@@ -136,7 +136,7 @@ describe('requests that are no calls of tools', () => {
     assert.deepEqual([read?.action, read?.forwarded], ['deny', true])
   })
 
-  it('can ask a person: the same request goes on once allowed, and a no is told with its reason', async () => {
+  it('can ask a person: the same request continues once allowed, and a no is told with its reason', async () => {
     const methods = 'methods: { resources/read: confirm }'
     await using service = await startMcp({ policy: `version: 1\ndefault: allow\nrules: []\n${methods}\n` })
     const client = await service.session()

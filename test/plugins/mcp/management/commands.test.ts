@@ -92,7 +92,7 @@ describe('guard mcp approvals', () => {
     assert.match((await guard('approvals', 'undo', approval.id)).out, /pending/)
     await assert.rejects(guard('approvals', 'undo', approval.id), { code: 'APPROVAL_DECIDED' })
   })
-  it('allow and deny decide, and say how it stands where they cannot', async () => {
+  it('allow and deny decide, and say the status where they cannot', async () => {
     const first = await callNeedingConsent(api)
     const { out } = await guard('approvals', 'allow', first.approval.id, '--scope', 'session', '--reason', 'fine')
     assert.match(out, /^apr_\S+ {2}allowed session {2}write_file on fs/)
@@ -152,7 +152,7 @@ describe('guard mcp approvals', () => {
 })
 
 describe('guard mcp approvals watch', () => {
-  it('goes on where somebody else was quicker, and asks nothing where questions are ignored', {
+  it('continues where somebody else was quicker, and asks nothing where questions are ignored', {
     timeout: 10_000,
   }, async () => {
     await start()

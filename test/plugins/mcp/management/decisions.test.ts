@@ -16,7 +16,7 @@ describe('decisions over the API', () => {
     assert.deepEqual(api.faults, [])
   })
 
-  it('are decided only as what was looked at, where that is named', async () => {
+  it('are decided only as what was examined, where that is named', async () => {
     const { approval } = await callNeedingConsent(api)
     const other = { action: 'allow', argument_hash: 'c45a'.repeat(16) }
     refused(409, 'VERSION_CONFLICT', await decide(approval.id, other))

@@ -97,7 +97,7 @@ describe('GET /export', () => {
     refused(400, 'UNKNOWN_FILTER', await api.send('GET', '/export?limit=1'))
     refused(400, 'INVALID_REQUEST', await api.send('GET', '/export?format=xml'))
   })
-  it('goes on over many pages', async () => {
+  it('continues over many pages', async () => {
     await fill(520)
     assert.equal((await exported()).events.length, 521)
   })

@@ -78,7 +78,7 @@ test('a long argument is shown to its end; one too long for the list on a page o
   assert.equal((await service.gateway.gateway.storage.find('mcp_approval_texts')).rows.length, 0)
 })
 
-test('beside a call stands what the server says of its tool, marked as unchecked and shown as it is', async () => {
+test('beside a call is what the server says of its tool, marked as unchecked and shown as it is', async () => {
   await using service = await startMcp({ policy: POLICY })
   const { answering } = service.upstream
   service.upstream.answering = (asked, response) => {

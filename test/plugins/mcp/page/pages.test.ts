@@ -9,7 +9,7 @@ import { sendJson, TOOLS } from '../../../kit/mcp-upstream.ts'
 import { server as LOCAL } from '../tools/catalog-kit.ts'
 import { answer, asking, get, POLICY, page, send } from './kit.ts'
 
-test('where there is no server the page gives a command that works as it stands', async () => {
+test('where there is no server the page gives a command that works as it is', async () => {
   const started = await startGateway()
   const text = await (await fetch(`${started.url}/mcp`, { headers: { accept: 'text/html' } })).text()
   await started.close()

@@ -45,7 +45,7 @@ describe('arguments of a judged call', () => {
       const { sent } = await judged([rule('set', 'transform', set('x')), rule('no', 'deny')], aCall('t', { a: 'y' }))
       assert.equal(sent, undefined)
     })
-    it('are not sent anew where nothing changed', async () => {
+    it('are not sent again where nothing changed', async () => {
       const { action, sent } = await judged([rule('set', 'transform', set('x'))], aCall('t', { a: 'x' }))
       assert.deepEqual([action, sent], ['transform', undefined])
     })

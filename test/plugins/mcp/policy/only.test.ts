@@ -64,7 +64,7 @@ describe('a rule that lists the only arguments', () => {
   })
 })
 
-describe('warnings about arguments that nothing looks at', () => {
+describe('warnings about arguments that nothing examines', () => {
   const desktop = {
     name: 'start_process',
     inputSchema: {

@@ -58,7 +58,7 @@ describe('a policy file', () => {
     await rename(`${file}.new`, file)
   }
 
-  it('is read anew when it changed, before the next call is judged', async () => {
+  it('is read again when it changed, before the next call is judged', async () => {
     await writeFile(file, policyText('allow'))
     const policies = await open()
     const { version } = policies.state()

@@ -4,7 +4,7 @@ import type { Gateway } from 'guard-gateway/core'
 import { loadPolicy } from '../../../../plugins/mcp/policy/load.ts'
 import { openGateway } from './kit.ts'
 
-describe('a wrong test or member of a policy is told by line, column and what to do', () => {
+describe('a wrong test or member of a policy is shown by line, column and what to do', () => {
   let gateway: Gateway
   before(async () => {
     gateway = await openGateway()

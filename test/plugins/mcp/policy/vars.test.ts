@@ -35,7 +35,7 @@ describe('variables of a policy', () => {
   const message = async (...given: Parameters<typeof load>): Promise<string> =>
     (await load(...given)).errors.map(({ path, message: text }) => `${path}: ${text}`).join('\n')
 
-  it('come from the environment, else from what stands behind :-', async () => {
+  it('come from the environment, else from what is after :-', async () => {
     const vars = { v: ref('NAME:-x') }
     assert.deepEqual(await filled(vars, ref('v'), { NAME: 'y' }), { args: ['/a'], bad: ['y'] })
     assert.deepEqual(await filled(vars, ref('v')), { args: ['/a'], bad: ['x'] })
@@ -44,7 +44,7 @@ describe('variables of a policy', () => {
   it('stand anywhere in the options of a check, more than once', async () => {
     assert.deepEqual(await filled({ v: 'x' }, `a${ref('v')}b${ref('v')}`), { args: ['/a'], bad: ['axbx'] })
   })
-  it('are filled in once: what they hold is not looked at again', async () => {
+  it('are filled in once: what they hold is not examined again', async () => {
     assert.deepEqual(await filled({ v: ref('NAME'), w: 'x' }, ref('v'), { NAME: ref('w') }), {
       args: ['/a'],
       bad: [ref('w')],

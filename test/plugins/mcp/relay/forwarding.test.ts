@@ -29,7 +29,7 @@ const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
 }
 
 describe('a call and its record', () => {
-  it('go on one after the other: the server is asked once the decision is durable', async () => {
+  it('continue one after the other: the server is asked once the decision is durable', async () => {
     await using service = await startMcp()
     const client = await service.session()
     const { storage } = service.gateway.gateway
@@ -47,7 +47,7 @@ describe('a call and its record', () => {
     )
   })
 
-  it('are not begun while nothing can be recorded', async () => {
+  it('are not started while nothing can be recorded', async () => {
     await using service = await startMcp()
     const client = await service.session()
     const { storage } = service.gateway.gateway

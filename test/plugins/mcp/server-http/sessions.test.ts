@@ -5,7 +5,7 @@ import { initialize, startMcp } from '../../../kit/mcp.ts'
 import { beginEvents, sendJson } from '../../../kit/mcp-upstream.ts'
 
 describe('sessions of the HTTP server', () => {
-  it('4.5: begin with initialize, whose answer passes with a session id of our own', async () => {
+  it('4.5: start with initialize, whose answer passes with a session id of our own', async () => {
     await using service = await startMcp()
     const { status, headers, text } = await service.post(initialize(), { 'mcp-session-id': 'ignored' })
     assert.equal(status, 200)

@@ -226,7 +226,7 @@ describe('the HTTP transport', () => {
     }
   })
 
-  it('refuses a header that stands twice', async () => {
+  it('refuses a header that occurs twice', async () => {
     const answer = await raw(
       `POST /mcp/up HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nmcp-session-id: a\r\nmcp-session-id: b`,
       ping,

@@ -129,7 +129,7 @@ describe('streams through the HTTP server', () => {
     assert.equal(hiding.upstream.calls('tools/call').length, 1)
   })
 
-  it('get their answer behind events that are no messages, which pass as they are', async () => {
+  it('get their answer after events that are no messages, which pass as they are', async () => {
     const events =
       'event: ping\ndata: 2026-11-21 12:00:00\n\nevent: endpoint\ndata: {"jsonrpc":"2.0","id":"e","result":{"a":0}}\n\n' +
       'data: {"jsonrpc":"2.0","id":"e","result":{"a":1}}\n\n'

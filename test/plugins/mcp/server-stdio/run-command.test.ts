@@ -45,7 +45,7 @@ describe('guard mcp run', () => {
     assert.match(await run.next(), /"text":"💥é"/)
   })
 
-  it('answers what is no message, and goes on', async () => {
+  it('answers what is no message, and continues', async () => {
     const run = await start()
     run.send('{"broken')
     assert.match(await run.next(), /^\{"jsonrpc":"2.0","error":\{"code":-32700/)
@@ -176,7 +176,7 @@ describe('guard mcp run', () => {
       assert.match((await run.rest()).join(), /SIGTERM/)
       assert.equal(await run.code, 137)
     })
-    it('sees the end of its input behind a child that reads nothing', { timeout: 20_000 }, async (test) => {
+    it('sees the end of its input after a child that reads nothing', { timeout: 20_000 }, async (test) => {
       const run = await mcpRun({ command: [process.execPath, '--eval', 'setInterval(() => {}, 1000)'] })
       test.after(() => run.close())
       const ids = Array.from({ length: 400 }, (_, id) => `${id}`)

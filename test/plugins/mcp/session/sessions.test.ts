@@ -83,7 +83,7 @@ describe('sessions', () => {
     assert.deepEqual([(json as { status: string }).status], ['expired'])
   })
 
-  it('have a child of their own each behind the HTTP door, with an environment of few names', async () => {
+  it('have a child of their own each on the HTTP server, with an environment of few names', async () => {
     await using service = await startMcp({ servers: child })
     const [one, two] = [await service.session({}, 'child'), await service.session({}, 'child')]
     const env = resultOf(await one.request('x/env'))
@@ -105,7 +105,7 @@ describe('sessions', () => {
     assert.equal((await two.request('x/line')).status, 200)
   })
 
-  it('let go of a child that nobody uses, and start it again on the next request as if nothing had been', async () => {
+  it('release a child that nobody uses, and start it again on the next request as if nothing had been', async () => {
     await using service = await startMcp({ servers: child, mcp: 'child_idle_seconds: 300' })
     const client = await service.session({}, 'child')
     await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' })

@@ -58,7 +58,7 @@ test('a run in shadow flags and forwards', async () => {
   assert.match(text, /<span class="warning status">shadow_flag<\/span> LOOP_EXACT/)
 })
 
-test('a run under way asks again by itself without script, shows what is to come, and can be cancelled', async () => {
+test('a run in progress asks again by itself without script, shows what is to come, and can be cancelled', async () => {
   const path = await run({ scenario: 'exact-loop', mode: 'enforce', watch: 'on' })
   const text = await page(path)
   assert.match(text, /<noscript><meta http-equiv="refresh" content="1"><\/noscript>/)

@@ -43,7 +43,7 @@ const reasonsOf = (decisions: readonly Decision[]): string =>
   decisions.map(({ decision }) => decision.charAt(0)).join('')
 
 describe('budgets of a project', () => {
-  it('count the requests of all its sessions, and say when they begin anew', async () => {
+  it('count the requests of all its sessions, and say when they start over', async () => {
     const bench = await enforcing([rule('max_requests', 2, { scope: 'project', per: 'hour' })], 'Europe/Berlin')
     await bench.send(asked(bench))
     await bench.send(asked(bench, { agent: 'reviewer' }))
@@ -75,7 +75,7 @@ describe('budgets of a project', () => {
     bench.clock.advance(MINUTE)
     assert.equal((await bench.send(asked(bench))).decision, 'allow')
   })
-  it('count tokens and costs when requests end, and what is under way with reserve', async () => {
+  it('count tokens and costs when requests end, and what is in progress with reserve', async () => {
     const bench = await enforcing([
       rule('max_tokens', 1000, { scope: 'project', per: 'day' }, { id: 'ended' }),
       rule('max_tokens', 1000, { scope: 'project', per: 'day', reserve: true }, { id: 'held', action: 'flag' }),
@@ -167,7 +167,7 @@ describe('cache_weight', () => {
 })
 
 describe('the clock', () => {
-  it('set back goes on with an earlier period, whose spending stands; none is lost', async () => {
+  it('set back continues with an earlier period, whose spending counts; none is lost', async () => {
     const bench = await enforcing([rule('max_requests', 2, { scope: 'project', per: 'day' })])
     await bench.send(asked(bench))
     await bench.send(asked(bench))

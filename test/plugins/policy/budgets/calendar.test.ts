@@ -26,7 +26,7 @@ describe('calendar: stretches of a time zone', () => {
     // the month in which summer time starts
     assert.deepEqual(of('month'), ['2026-02-28T23:00:00', '2026-03-31T22:00:00', 743])
   })
-  it('has days of 23 and 25 hours where summer time begins and ends', () => {
+  it('has days of 23 and 25 hours where summer time starts and ends', () => {
     assert.deepEqual(window('Europe/Berlin', 'day', '2026-03-29T12:00:00Z'), [
       '2026-03-28T23:00:00',
       '2026-03-29T22:00:00',
@@ -58,7 +58,7 @@ describe('calendar: stretches of a time zone', () => {
       1,
     ])
   })
-  it('begins a day whose midnight does not exist at its first instant', () => {
+  it('starts a day whose midnight does not exist at its first instant', () => {
     // clocks go from 24:00 to 01:00
     assert.deepEqual(window('America/Sao_Paulo', 'day', '2018-11-04T12:00:00Z'), [
       '2018-11-04T03:00:00',

@@ -102,7 +102,7 @@ describe('budgets beyond a session, over a database', () => {
     return { gateway, ask: asking(gateway) }
   }
 
-  it('count what came before the rule did, and each request once that is under way then', async (context) => {
+  it('count what came before the rule did, and each request once that is in progress then', async (context) => {
     const { ask } = await started(context, await mkdtemp(join(folder, 'late-')))
     await times(4, async () => assert.equal(await send(ask, 'shop'), 200))
     const held = Promise.withResolvers<void>()

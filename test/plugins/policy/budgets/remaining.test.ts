@@ -105,7 +105,7 @@ describe('what is left of budgets', () => {
     assert.equal(await code('?project_id=a%20b'), 'INVALID_REQUEST')
     assert.equal(await code('?project=shop'), 'UNKNOWN_FILTER')
   })
-  it('stands on the pages of the session and the policy, and where little is left on that of what goes on', async () => {
+  it('is on the pages of the session and the policy, and where little is left on that of what continues', async () => {
     const page = async (path: string) => (await fetch(started.url + path, { headers: { accept: 'text/html' } })).text()
     const ofSession = await page(`/sessions/${session}`)
     assert.match(ofSession, /<h2>Budgets it shares<\/h2>/)

@@ -86,7 +86,7 @@ describe('guard policy', () => {
     assert.match(out, /^tool_repeat +tool_repeat +3 /m)
   })
 
-  it('lists the presets, a line each, and says which one to begin with', async () => {
+  it('lists the presets, a line each, and says which one to start with', async () => {
     const { code, out, err } = await home.guard('policy', 'apply')
     assert.equal(code, 0)
     assert.match(out, /^enforce-recommended +what is surely stuck blocks.*\nsteer-recommended +.*\npause-recommended +/)

@@ -103,7 +103,7 @@ describe('what matching rules decide', () => {
     assert.ok(decision.message.startsWith('Guard blocked this request: word word'))
     assert.ok(decision.message.length <= 300)
   })
-  it('tells a detector without an entry in the catalogue how to go on', async () => {
+  it('tells a detector without an entry in the catalogue how to continue', async () => {
     const own = detecting('own', () => 'I do not like it')
     const { decision } = await decided([always('o', { rule_type: 'own' })], 'enforce', [own])
     assert.equal(

@@ -71,7 +71,7 @@ describe('a flag', () => {
       )
     })
   }
-  it('of every detector there is, is looked at here', () => {
+  it('of every detector there is, is examined here', () => {
     const folder = dirname(fileURLToPath(import.meta.resolve('guard-gateway/plugins/detectors/exact-repeat')))
     const files = readdirSync(folder).filter((name) => name.endsWith('.ts'))
     const seen = new Set(flags.map(([, { rule }]) => `${rule.rule_type.replaceAll('_', '-')}.ts`))

@@ -78,7 +78,7 @@ describe('action pause', () => {
     assert.deepEqual(await names(service), [])
   })
 
-  it('goes before steering, and behind a block that stands before it', async () => {
+  it('goes before steering, and after a block that is before it', async () => {
     const of = (...actions: string[]) => ({
       mode: 'enforce',
       rules: actions.map((action) => ({ id: action, rule_type: 'tool_repeat', action })),
@@ -222,7 +222,7 @@ describe('a session that a person ends', () => {
     for (let n = 0; n < 2; n++) assert.equal((await end(service)).status, 200)
     assert.equal((await end(service, 'nobody')).status, 404)
   })
-  it('keeps its conversation, and not the next one that begins with the same words', async () => {
+  it('keeps its conversation, and not the next one that starts with the same words', async () => {
     await using service = await startService()
     const steps: Step[] = [{ user: 'Update the changelog.' }]
     const first = await service.send(chat, steps)

@@ -56,7 +56,7 @@ describe('steering over HTTP', () => {
         }
       })
 
-  it('forgets what it said of one loop when another one begins, and refuses whichever goes on', async () => {
+  it('forgets what it said of one loop when another one starts, and refuses whichever continues', async () => {
     await using service = await startService()
     await service.policy(steering)
     const chat = dialectOf('chat_completions')
@@ -76,7 +76,7 @@ describe('steering over HTTP', () => {
     assert.equal(await next(...repeated('d', 1)), 429)
   })
 
-  it('speaks anew of a loop that is outside the window', async () => {
+  it('speaks again of a loop that is outside the window', async () => {
     await using service = await startService()
     await service.policy(steering)
     const chat = dialectOf('chat_completions')
@@ -164,7 +164,7 @@ describe('steering over HTTP', () => {
     assert.deepEqual(answers, [false, false, false, true, 429])
   })
 
-  it('of a rule that looks at what happens without a break, forgets at the first break', async () => {
+  it('of a rule that examines what happens without a break, forgets at the first break', async () => {
     await using service = await startService()
     const stall = { rule_type: 'tool_error_streak', threshold: 2, action: 'steer' }
     await service.policy({ mode: 'enforce', rules: [stall] })

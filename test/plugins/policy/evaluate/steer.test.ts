@@ -60,7 +60,7 @@ describe('action steer', () => {
     assert.deepEqual([next.decision, next.reason], ['block', 'LOOP_TOOL_CALL'])
     assert.equal((await send(asked(looping(4), restarted(session)))).decision, 'block')
   })
-  it('does not let pass what another rule refuses, wherever that stands', async () => {
+  it('does not let pass what another rule refuses, wherever that is', async () => {
     const spent = { rule_type: 'max_requests', threshold: 1, action: 'block' }
     for (const rules of [
       [...steering, spent],
@@ -82,7 +82,7 @@ describe('action steer', () => {
     assert.equal((await send(again)).decision, 'shadow_flag')
     assert.ok(again.steered_body !== undefined)
   })
-  it('leaves an agent alone that turns to something else, and steers anew once the window has moved on', async () => {
+  it('leaves an agent alone that turns to something else, and steers again once the window has moved on', async () => {
     const { send } = await bench()
     const session = newSession()
     await send(asked(looping(3), session))

@@ -36,7 +36,7 @@ describe('the print of an upstream error', () => {
   })
   it('can be made of a status alone', () =>
     assert.equal(errorFingerprint(502, null), errorFingerprint(502, error('', null))))
-  it('looks at the first 500 characters', () => {
+  it('examines the first 500 characters', () => {
     assert.equal(maskedMessage('word '.repeat(200)).length, 500)
     assert.equal(
       errorFingerprint(400, error(`${'a '.repeat(250)}b`)),

@@ -20,7 +20,7 @@ describe('room for histories', () => {
     })
   const bytesIn = ({ gateway }: Awaited<ReturnType<typeof tight>>) => gateway.health.get('policy')?.()
 
-  it('is made by what was used longest ago, which is read anew and judged as before', async () => {
+  it('evicts the least recently used history, which is read again and judged as before', async () => {
     const bench = await tight()
     const [one, other] = [newSession(), newSession()]
     await bench.send(call({ session: one, items: [user('a')] }))
@@ -33,7 +33,7 @@ describe('room for histories', () => {
     assert.equal((await bench.send(call({ session: one, items: [user('a')] }))).reason, 'LOOP_EXACT')
     assert.deepEqual([one.row.requests, one.row.blocked], [1, 1])
   })
-  it('is never made by a session with a request under way', async () => {
+  it('is never made by a session with a request in progress', async () => {
     const bench = await tight()
     const [one, other] = [newSession(), newSession()]
     const open = call({ session: one, items: [user('a')] })
@@ -85,7 +85,7 @@ describe('a restart', () => {
       assert.equal((await bench.send(call({ session: later, items, at: bench.clock.now() }))).decision, 'allow')
     }
   })
-  it('counts an error that came after a resume, whenever its request began', async () => {
+  it('counts an error that came after a resume, whenever its request started', async () => {
     const bench = await enforced()
     const session = newSession()
     const { now } = bench.clock

@@ -14,7 +14,7 @@ describe('reserve', () => {
     threshold,
     params: { reserve, scope },
   })
-  it('lets max_requests count those under way, and not those that failed', async () => {
+  it('lets max_requests count those in progress, and not those that failed', async () => {
     const rules = ['session', 'thread'].flatMap((scope) => [
       held('max_requests', 3, false, scope),
       held('max_requests', 3, true, scope),
@@ -37,7 +37,7 @@ describe('reserve', () => {
     assert.deepEqual(told(sixth.matches), ['max_requests-false-session 5', 'max_requests-true-session 3'])
     assert.match(sixth.matches[1]?.message ?? '', /has sent 3 of 3 requests, 2 that failed not counted/)
   })
-  it('lets max_tokens and max_cost count requests under way by estimate, until they end', async () => {
+  it('lets max_tokens and max_cost count requests in progress by estimate, until they end', async () => {
     const bench = await startBench(
       {
         defaults: [

@@ -165,7 +165,7 @@ test('whoever was overtaken is told so and keeps the own changes', async () => {
   assert.equal((await send('race', again)).status, 303)
 })
 
-test('to begin enforcing takes a second press', async () => {
+test('to start enforcing takes a second press', async () => {
   const text = await shownAfter('strict', await changed('strict', { mode: 'enforce', intent: 'save' }))
   assert.match(text, /requests that match a blocking rule are refused/)
   assert.equal((await stored('strict')).mode, null)
@@ -209,7 +209,7 @@ test('where nothing is on record there is nothing to try rules on, and enforcing
   assert.match(text, /No request of this project is on record/)
 })
 
-test('what is not saved stands at an address of its project, as often as it is asked for, while it is kept', async () => {
+test('what is not saved is at an address of its project, as often as it is asked for, while it is kept', async () => {
   const answer = await send('kept', await changed('kept', { 'rules/0/threshold': '8', intent: 'add' }))
   const location = answer.headers.get('location') ?? ''
   for (let turn = 0; turn < 2; turn++) assert.equal(fieldsOf(await page(location)).get('rules/0/threshold'), '8')

@@ -109,7 +109,7 @@ describe('what a simulation could not try', () => {
   })
 })
 
-describe('a simulation of requests that were under way together', () => {
+describe('a simulation of requests that were in progress together', () => {
   it('knows what each had ended as and held when the next one came', async () => {
     const { post, gateway, ask, end, clock } = await startSimulations()
     const session = newSession({ id: 'ses_best', created_at: clock.now(), last_seen_at: clock.now() })

@@ -114,7 +114,7 @@ test('a page of fifty sessions stays within 60 KB', async () => {
   assert.match(text, /older →/)
 })
 
-test('a session can be found, looked at and paused while its first request is under way', async () => {
+test('a session can be found, examined and paused while its first request is in progress', async () => {
   await using service = await startService()
   const { promise, resolve } = Promise.withResolvers<void>()
   service.provider.script({ until: promise })
@@ -143,7 +143,7 @@ test('a session can be found, looked at and paused while its first request is un
   assert.deepEqual([session.requests, session.paused], [1, true])
 })
 
-test('what waits for a person stands on the page of what is going on, with why and the buttons that answer it', async () => {
+test('what waits for a person is on the page of what is in progress, with the reason and the buttons that answer it', async () => {
   await using service = await startService()
   await service.policy({ mode: 'enforce', rules: [{ rule_type: 'tool_repeat', action: 'pause' }] })
   const chat = dialectOf('chat_completions')
@@ -181,7 +181,7 @@ const nextMillisecond = async (): Promise<void> => {
   while (Date.now() === now) await new Promise(setImmediate)
 }
 
-test('a form that shows another state than there is lets nothing go on; to pause twice harms nobody', async () => {
+test('a form that shows another state than there is lets nothing continue; to pause twice harms nobody', async () => {
   const { sessions } = (await (await fetch(`${started.url}/api/sessions`)).json()) as {
     readonly sessions: readonly { readonly id: string }[]
   }

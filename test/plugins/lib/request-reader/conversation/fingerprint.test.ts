@@ -17,7 +17,7 @@ describe('fields that are hashed together', () => {
     const joined = lists.map((list) => list.map(field).join('\0'))
     assert.equal(new Set(joined).size, lists.length)
   })
-  it('stay as they are where nothing needs telling apart, so that stored keys go on', () => {
+  it('stay as they are where nothing needs telling apart, so that stored keys continue', () => {
     assert.equal(field('read_file'), 'read_file')
     assert.equal(callKey('read_file', '{}'), callKey('read_file', '{}'))
   })

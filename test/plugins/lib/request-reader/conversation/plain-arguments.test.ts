@@ -5,7 +5,7 @@ import { canonical, inArguments } from '../../../../../plugins/lib/request-reade
 import { arePlainArguments } from '../../../../../plugins/lib/request-reader/conversation/plain-arguments.ts'
 import { argumentText } from '../../../../../plugins/lib/request-reader/conversation/tool-calls.ts'
 
-describe('arguments that are canonical as they stand', () => {
+describe('arguments that are canonical as they are', () => {
   const plain = [
     '{"path":"src/a.ts"}',
     '{"command":"ls -la | wc","timeout":120}',

@@ -80,7 +80,7 @@ describe('results as clients frame them', () => {
     assert.ok(recordings.length >= 10)
     for (const { client, results } of recordings) assert.ok(printsOf(results).size > 10, client)
   })
-  it('are read behind several frames', () => {
+  it('are read after several frames', () => {
     const nested = 'Wall time: 0.1 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nno such file\n'
     assert.deepEqual(unframeResult(nested), { body: 'no such file\n', failed: true })
   })
@@ -95,7 +95,7 @@ describe('results as clients frame them', () => {
     assert.equal(printOf('0 issues.').passed, true)
     assert.equal(printOf('Tool x not found').passed, false)
   })
-  it('say that something is still under way', () => {
+  it('say that something is still in progress', () => {
     const answers = [
       '{"id":7,"state":"running","log":[]}',
       '<status>in_progress</status>',
