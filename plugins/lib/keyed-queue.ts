@@ -15,7 +15,7 @@ export class KeyedQueue {
     return mine
   }
 
-  /** The same under several names: it waits for what came before under any of them, and what comes later under any waits for it. */
+  /** The same for several keys: it waits for earlier tasks of any of them, and later tasks of any wait for it. */
   runAll<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
     const before = names.map((name) => this.#last.get(name)).filter((one) => one !== undefined)
     const mine = before.length === 0 ? work() : Promise.allSettled(before).then(work)
@@ -27,7 +27,7 @@ export class KeyedQueue {
     return mine
   }
 
-  /** Names that have work in progress or waiting. */
+  /** Number of keys with running or waiting tasks. */
   get size(): number {
     return this.#last.size
   }

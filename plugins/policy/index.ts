@@ -67,10 +67,8 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     gateway.service('rules').provide({
       of: async (project) => (await policies.load(project)).rules,
       budgets: async (of) => {
-        const { remainingOfProject: leftOfProject, remainingOfSession: leftOfSession } = await import(
-          './budgets/remaining.ts'
-        )
-        return 'session' in of ? leftOfSession(left, of.session) : leftOfProject(left, of.project_id)
+        const { remainingOfProject, remainingOfSession } = await import('./budgets/remaining.ts')
+        return 'session' in of ? remainingOfSession(left, of.session) : remainingOfProject(left, of.project_id)
       },
     })
     gateway.hooks.http.tapPromise('policy', async (app) => {

@@ -20,7 +20,7 @@ export const commonEnvelope = (members: Shape, list: string): Envelope => {
   }
 }
 
-/** A number of at least 0 as asked for; null if there is none, or none that is one. */
+/** The requested number, at least 0; null if there is none or it is invalid. */
 export const tokenLimit = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
 

@@ -131,7 +131,7 @@ const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading =
   return error === null && hasNoText(draft, usage) ? { ...reading, wordless: true } : reading
 }
 
-/** Some providers keep reasoning to themselves, and tell of it in the usage alone. */
+/** Some providers do not send reasoning and report it in the usage alone. */
 const hasNoText = ({ calls, spoke, reasoned, output_bytes }: Draft, usage: Usage | null): boolean =>
   calls.length === 0 && !spoke && (reasoned || (output_bytes === 0 && (usage?.reasoning_tokens ?? 0) > 0))
 

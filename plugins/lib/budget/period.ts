@@ -51,7 +51,7 @@ export const budgetPhrases = (
   return { who, when: ` ${PRESENT[period.per]}`, next: `; ${period.next}` }
 }
 
-/** What a finding about a budget tells beside its message. */
+/** The fields of a finding about a budget besides its message. */
 export const budgetFinding = ({ period }: Pick<Totals, 'period'>) =>
   period === undefined
     ? ({ evidence: 'budget' } as const)

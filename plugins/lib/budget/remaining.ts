@@ -56,14 +56,14 @@ export const budgetLeftSchema = plainSchema<BudgetLeft>({
   ],
 })
 
-/** How much is left, from 0 to 1. */
+/** The remaining share, from 0 to 1. */
 export const remainingShare = ({ left, limit }: BudgetLeft): number => (limit === 0 ? 0 : left / limit)
 
-/** Those of which the least is left first. */
+/** Budgets by remaining share, the smallest first. */
 export const byRemainingShare = (budgets: readonly BudgetLeft[]): readonly BudgetLeft[] =>
   [...budgets].sort((one, other) => remainingShare(one) - remainingShare(other))
 
-/** What is left of a budget in words: `82 % left of 5 USD today`. */
+/** The remaining budget in words: `82 % left of 5 USD today`. */
 export const remainingText = (budget: BudgetLeft): string => {
   const { per, scope } = budget
   const when = per === null ? `in ${scope === 'thread' ? 'a conversation' : 'the session'}` : PRESENT[per]

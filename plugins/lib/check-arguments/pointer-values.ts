@@ -10,13 +10,13 @@ export interface PointerValue {
 
 const INDEX = /^(0|[1-9][0-9]{0,9})$/
 
-/** Elements one by one: a list of millions is not copied to examine its first. */
+/** Elements one by one, so that a list of millions is not copied for its first. */
 const members = (value: unknown): Iterable<readonly [name: string | number, value: unknown]> => {
   if (value === null || typeof value !== 'object') return []
   return Array.isArray(value) ? value.entries() : Object.entries(value)
 }
 
-/** Where a text or number is in place of a container, what a server takes it for cannot be told: that is something, of no use. */
+/** A server may read a text or number where a container is expected in any way: the value is not missing, but unusable. */
 const valueBelowScalar = (value: unknown): unknown =>
   value === undefined || typeof value === 'object' ? undefined : false
 
@@ -27,7 +27,7 @@ const child = (value: unknown, name: string): unknown => {
 }
 
 /**
- * What a JSON pointer meets in the arguments, one after another. A whole segment `*` stands for every element of an array or member of an object.
+ * The values that a JSON pointer leads to in the arguments. A whole segment `*` stands for every element of an array or member of an object.
  * There is always at least one answer: where nothing is, its value is undefined, and false after a text or number.
  */
 export const valuesAtPointer = (args: Arguments, pointer: string): Iterable<PointerValue> =>
@@ -56,7 +56,7 @@ export type PointerText =
   | { readonly pointer: string; readonly text: string; readonly wrong?: never }
   | { readonly pointer: string; readonly wrong: Violation; readonly text?: never }
 
-/** What is at some pointers, which a check wants to be strings. One that is missing is wrong unless `optional`; one that is no string always is. */
+/** The strings at these pointers. A missing one is a violation unless `optional`; a value that is no string always is. */
 export function* textsAtPointers(
   args: Arguments,
   { args: pointers, optional = false }: { readonly args: readonly string[]; readonly optional?: boolean },

@@ -10,15 +10,15 @@ const MAX_WAIT_MS = 10_000
 /** What is wrong with a call is shown by the first of its values. */
 const MAX_FINDINGS = 100
 
-/** For a value that the time of a check did not suffice for. */
+/** For a value that a check had no time for. */
 export const CHECK_TIMED_OUT: Violation = { reason: 'cannot be judged: the check took too long', certain: false }
 
 type Found = Violation | undefined
 
 /**
  * What a check objects to in values, one after the other: at once, or as a promise where they take more than a turn or one of them
- * is judged elsewhere. When the time for them is over, the next one cannot be told.
- * One that is judged in steps asks between them whether it is over, and answers `TOOK_TOO_LONG`; a rejection with TooLate counts as that.
+ * is judged elsewhere. When their time is over, the next one gets `CHECK_TIMED_OUT`.
+ * A check that works in steps calls `isLate` between them and returns `CHECK_TIMED_OUT`; a rejection with OffThreadTimeout counts as that.
  */
 export const findViolations = <Value extends { readonly pointer: string }>(
   values: Iterable<Value>,
@@ -93,7 +93,7 @@ class CheckRun<Value extends { readonly pointer: string }> {
     }
   }
 
-  /** Waits for what is no work of the check here. */
+  /** Waits for work that does not count as time of the check. */
   async #elsewhere<Answer>(other: Promise<Answer>): Promise<Answer> {
     this.#worked += performance.now() - this.#since
     try {

@@ -2,13 +2,13 @@ import type { Approver, Secrets } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 import { isAdminKey, isProviderKey } from './provider-keys.ts'
 
-/** What a gateway knows of keys. */
+/** The keys that a gateway knows. */
 export interface KnownKeys {
   readonly secrets: Secrets
   readonly approver: Approver
 }
 
-/** What goes to a child although it looks like a key. */
+/** Exceptions: variables that a child gets although they look like keys. */
 export interface ChildEnvOptions {
   /** Names that a person gives it. */
   readonly given?: readonly string[]
@@ -18,7 +18,7 @@ export interface ChildEnvOptions {
   readonly logins?: RegExp
 }
 
-/** The environment of a child, and the names that were withheld from it. */
+/** The environment of a child process, and the names of withheld variables. */
 export interface ChildEnv {
   readonly env: Readonly<Record<string, string>>
   readonly withheld: readonly string[]

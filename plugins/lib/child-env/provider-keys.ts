@@ -71,7 +71,7 @@ const NAMES = [
   'AWS_BEARER_TOKEN_BEDROCK',
 ].map((name) => new RegExp(`(?:^|_)${name}$`, 'i'))
 
-/** Keys that tell by their beginning which model provider issued them. */
+/** Prefixes of the keys that model providers issue. */
 const ISSUED =
   /(?<![A-Za-z0-9_-])(?:sk-(?:ant|proj|svcacct|service|admin|or-v1)-[\w-]{16,}|(?:gsk_|xai-|pplx-|csk-|nvapi-|tgp_v1_)[\w-]{30,}|(?:ABSK|bedrock-api-key-)[\w+/=-]{40,})/
 
@@ -82,6 +82,6 @@ const ADMIN = /ADMIN/i
 export const isProviderKey = (name: string, value: string): boolean =>
   !SWITCH.test(value) && (NAMES.some((names) => names.test(name)) || ISSUED.test(value))
 
-/** A key with which a provider is administered is nobody's login there. */
+/** An administration key of a provider is no login of a user. */
 export const isAdminKey = (name: string, value: string): boolean =>
   ADMIN.test(name) || /\bsk-(?:ant-)?admin/.test(value)

@@ -12,7 +12,7 @@ interface Fault {
 
 /**
  * INVALID_REQUEST for a part of a request, its `body` or `querystring`, that its schema refuses.
- * Of the branches of a union it says what the one wants that got furthest into the value: that one was meant.
+ * For a union it reports the branch that matched furthest into the value: that one was probably meant.
  */
 export const schemaError = (faults: readonly Fault[], context: string): GuardError => {
   const path = faults.map(pointerOf).reduce((deepest, one) => (one.length > deepest.length ? one : deepest), '')

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** What a thrown value says, with the name of its kind, for a log. Anything can be thrown, also what has no text or throws when it is asked for it. */
+/** The text of a thrown value, with the name of its class, for a log. Anything can be thrown, also a value whose text throws. */
 export const thrownText = (thrown: unknown): string => {
   try {
     if (typeof thrown === 'string') return thrown

@@ -4,8 +4,8 @@ import type { Gateway } from 'guard-gateway/core'
 export type ErrorSource = Pick<NodeJS.Process, 'on' | 'off'>
 
 /**
- * Receives what nobody caught. What a plugin of the user's threw, in a timer or a promise of its own, is reported as its fault and the process continues;
- * anything else is the gateway's own, whose state is unknown then: `own` is told. Gives the way to stop hearing.
+ * Receives uncaught errors. What a plugin of the user threw, in a timer or a promise of its own, is reported as its fault and the process continues;
+ * any other error leaves the gateway in an unknown state: `own` receives it. Returns a function that removes the handlers.
  */
 export const onUncaught = (
   { culpritOf, fault }: Pick<Gateway, 'culpritOf' | 'fault'>,

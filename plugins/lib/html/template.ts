@@ -37,7 +37,7 @@ export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValu
 /** A constant written in the source, taken as it is; it has no holes. */
 export const raw = (constant: TemplateStringsArray): Html => new Html(constant.join(''))
 
-/** Several pieces as one. */
+/** Joins markup. */
 export const joined = (pieces: Iterable<Html>): Html => {
   let text = ''
   for (const piece of pieces) text += piece.text

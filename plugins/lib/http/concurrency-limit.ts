@@ -1,4 +1,4 @@
-/** Lets so many pieces of work be in progress at once; the others wait for their turn. */
+/** Runs at most `count` tasks at once; the others wait. */
 export class ConcurrencyLimit {
   #free: number
   readonly #waiting: (() => void)[] = []

@@ -7,7 +7,7 @@ const MAX_SPELLINGS = 1_024
 const MAX_LENGTH = 64
 
 /**
- * Answers a question about header names, once a spelling: the function gets the name as it came, `tell` gets it in lower case.
+ * Caches a function of header names by spelling: the result takes the name as sent, `tell` gets it in lower case.
  * What is remembered is bounded, since names come from outside.
  */
 export const byHeaderName = <T extends string | number | boolean | null>(

@@ -14,7 +14,7 @@ const inflaters: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
   ['zstd', promisify(zlib.zstdDecompress)],
 ])
 
-/** Refuses a content encoding that nobody here can read. Throws UNSUPPORTED_ENCODING. */
+/** Refuses an unknown content encoding. Throws UNSUPPORTED_ENCODING. */
 export const checkEncoding = (encoding: string | undefined): void => {
   if (isPlain(encoding) || inflaters.has(encoding?.toLowerCase() ?? '')) return
   throw new GuardError('UNSUPPORTED_ENCODING')

@@ -1,4 +1,4 @@
 import type { GuardError } from 'guard-gateway/core'
 
-/** What requests were refused with, by the request as Node gives it: noted by whoever answers it, for the log. */
+/** Errors of refused requests, by Node's request object, for the log. */
 export const requestErrors = new WeakMap<object, GuardError>()

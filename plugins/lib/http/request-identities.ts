@@ -6,7 +6,7 @@ interface IdentifiedRequest {
   [IDENTITY]?: Identity
 }
 
-/** Whose key a request showed, by the request as Node gives it: noted when the key is checked, for those who answer the request. Kept on the request itself, which costs less than a weak map. */
+/** Whose key a request had, by Node's request object; set when the key is checked. It is a property of the request, which costs less than a weak map. */
 export const requestIdentities = {
   get: (request: object): Identity | undefined => (request as IdentifiedRequest)[IDENTITY],
   set: (request: object, identity: Identity): void => {

@@ -79,7 +79,7 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
   return { kind, raw, text, id: id?.text, key: id?.key, method, root, params, result, error, doubled }
 }
 
-/** A message without an id that names a method, or one with a result or an error: nobody waits for an answer to it. */
+/** A message without an id that names a method, or one with a result or an error: it has no response. */
 const isSilent = ({ id, methodValue, result, error }: Parts): boolean =>
   methodValue === undefined ? result !== undefined || error !== undefined : id === undefined
 
@@ -108,9 +108,9 @@ const ambiguity = (scan: JsonScan): string | undefined => {
 }
 
 /** What would leave in doubt which message answers which. */
-const envelopeAmbiguity = ({ root, duplicate: doubled }: JsonScan): string | undefined => {
+const envelopeAmbiguity = ({ root, duplicate }: JsonScan): string | undefined => {
   const members = root.members ?? []
-  const twice = doubled !== undefined && new Set(members.map(({ name }) => name)).size < members.length
+  const twice = duplicate !== undefined && new Set(members.map(({ name }) => name)).size < members.length
   return twice || lookAlikeAmong(members, ENVELOPE) !== undefined ? 'Ambiguous JSON: a member stands twice.' : undefined
 }
 

@@ -1,6 +1,6 @@
 /** Writes messages into a pipe, each on a line of its own. */
 export class LineWriter {
-  /** Resolves when nobody reads any more. */
+  /** Resolves when the reader is gone. */
   readonly over: Promise<void>
   readonly #out: NodeJS.WritableStream
   #buffer: PromiseWithResolvers<void> | undefined
@@ -21,7 +21,7 @@ export class LineWriter {
     })
   }
 
-  /** Resolves when there is room for more, or nobody reads any more. */
+  /** Resolves when there is room for more, or the reader is gone. */
   get room(): Promise<void> {
     return this.#buffer?.promise ?? ROOM
   }

@@ -78,8 +78,8 @@ class Assembly {
         return undefined
       }
       if (!(error instanceof SyntaxError)) throw error
-      const { at, expected: wanted } = syntaxErrorAt(text) ?? { at: before.length, expected: 'JSON' }
-      throw strictFaults.noJson(this.#code, wanted, this.#placeIn(chunk, own, at - before.length), at >= text.length)
+      const { at, expected } = syntaxErrorAt(text) ?? { at: before.length, expected: 'JSON' }
+      throw strictFaults.noJson(this.#code, expected, this.#placeIn(chunk, own, at - before.length), at >= text.length)
     }
   }
 

@@ -49,7 +49,7 @@ export class JsonChunker {
     this.outline = new JsonOutline(max_depth, max_names)
   }
 
-  /** Goes through the text, yielding as often as it has examined so many bytes. */
+  /** Scans the text and yields after each block of bytes. */
   *steps(): Generator<void> {
     for (let from = 0; from < this.#bytes.length && this.outline.too_deep === -1; from += CHUNK_BYTES) {
       this.#look(from)

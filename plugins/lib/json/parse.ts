@@ -27,7 +27,7 @@ const parse = (text: string, reviver?: Reviver): unknown =>
 /** A name that can be in JSON as it is. */
 const PLAIN = /^[^"\\\p{Cc}]*$/u
 
-/** JSON whose names hold no escapes. Names that cannot do without are told by what stands for them, which starts with `mark`. */
+/** JSON whose names hold no escapes. A placeholder that starts with `mark` replaces each name that needs one. */
 const withoutEscapes = (text: string) => {
   const mark = crypto.randomUUID()
   const marks = new Map<string, string>()

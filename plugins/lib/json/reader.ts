@@ -83,7 +83,7 @@ const parse = (text: string, code: Code): unknown => {
     if (error instanceof LongInteger)
       throw strictFaults.longInteger(code, error.message.length, lineAndColumn(text, text.indexOf(error.message)))
     if (!(error instanceof SyntaxError)) throw error
-    const { at, expected: wanted } = syntaxErrorAt(text) ?? { at: 0, expected: 'JSON' }
-    throw strictFaults.noJson(code, wanted, lineAndColumn(text, at), at >= text.length)
+    const { at, expected } = syntaxErrorAt(text) ?? { at: 0, expected: 'JSON' }
+    throw strictFaults.noJson(code, expected, lineAndColumn(text, at), at >= text.length)
   }
 }

@@ -2,13 +2,13 @@ import { pointerPart } from './pointer.ts'
 import { isClose, isContainer, numberEnd, QUOTE, stringBetween, stringEnd, wordEnd } from './token.ts'
 import type { JsonMember, JsonValue } from './value.ts'
 
-/** Why a text is no JSON: what was wanted at which character. */
+/** Why a text is not JSON: what was expected at which character. */
 export interface ScanFault {
   readonly at: number
   readonly expected: string
 }
 
-/** What one pass over a JSON text tells. */
+/** The result of one pass over a JSON text. */
 export interface JsonScan {
   readonly root: JsonValue
   /** A container nests deeper than it may; its inside was stepped over. */
@@ -109,7 +109,7 @@ class Scanner {
     }
   }
 
-  /** Reads a scalar whole, or opens a container. */
+  /** Reads a complete scalar, or opens a container. */
   #value(): void {
     const start = this.at
     const unit = this.#text.charCodeAt(start)

@@ -4,7 +4,7 @@ const STATUS = /^HTTP\/1\.[01] ([1-9]\d{2})(?: [^\r\n]*)?\r?$/
 /** What a proxy said to CONNECT. */
 export interface ConnectReply {
   readonly status: number
-  /** What came after its head, which is the tunnel's already. */
+  /** The bytes after its head, which belong to the tunnel. */
   readonly rest: Buffer
 }
 
@@ -30,7 +30,7 @@ export class ConnectReplyReader {
   }
 }
 
-/** Where the body would start; -1 if the head has not come whole. A lone line feed ends a line, too. */
+/** Where the body would start; -1 while the head is incomplete. A lone line feed ends a line, too. */
 const headEnd = (bytes: Buffer): number => {
   const strict = bytes.indexOf('\r\n\r\n')
   const loose = bytes.indexOf('\n\n')

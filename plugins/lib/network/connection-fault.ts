@@ -1,4 +1,4 @@
-/** Why no connection came about, in words. */
+/** Why a connection failed, in words. */
 export interface ConnectionFault {
   /** `nothing listens there (ECONNREFUSED)` */
   readonly what: string
@@ -6,7 +6,7 @@ export interface ConnectionFault {
   readonly fix?: string
 }
 
-/** What a person can make of an error of an upstream client, as its `failed` tells it; those of HPE_ tell how an answer breaks HTTP. */
+/** Explains an error that an upstream client gives to `failed`; the codes of HPE_ say how a response breaks HTTP. */
 export const connectionFault = ({ code, message }: NodeJS.ErrnoException): ConnectionFault => {
   if (code === undefined || code === 'CONNECT_TIMEOUT') return { what: message || 'it is not known why' }
   if (code.startsWith('PROXY_')) return { what: message, fix: PROXY }

@@ -7,7 +7,7 @@ import type {
 import { isTunnelled, requestPrefix } from './first-hop.ts'
 import { refusingProxy, unreachableProxy } from './proxy-fault.ts'
 
-/** Receives a request that a proxy takes as a whole URL: what keeps it from the proxy, or that the proxy wants a login, is no word of the upstream. */
+/** Wraps the listener of a request in absolute form: errors of the proxy, such as a missing login, are not reported as errors of the upstream. */
 export const withProxyErrors = (address: UpstreamAddress, listener: UpstreamListener): UpstreamListener =>
   address.proxy === undefined || isTunnelled(address)
     ? listener

@@ -28,7 +28,7 @@ const LIMIT_MS = 10_000
 const IDLE_MS = 30_000
 
 /**
- * Does the work of one module in a thread of its own, one task after another, so that long ones hold up nobody else.
+ * Runs the tasks of one module in a worker thread, one after another, so that long ones do not block the event loop.
  * The thread starts with the first task and keeps no process up. `module` is its address.
  */
 export class OffThread<Task, Answer> {

@@ -143,11 +143,11 @@ const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, Otlp
   const group = groupKey(element)
   let trace = traces.get(span.traceId)
   if (trace === undefined) {
-    const telling: Record<string, unknown> = Object.create(null)
+    const run_attributes: Record<string, unknown> = Object.create(null)
     trace = {
       outline: new RunOutline(),
       natives: new Map(),
-      run_attributes: telling,
+      run_attributes,
       groups: new Set(),
       first: spot,
       root: undefined,
@@ -185,13 +185,13 @@ const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: ScanContex
 
 const runOf = (
   traceId: string,
-  { root, run_attributes: telling, groups }: OtlpTrace,
+  { root, run_attributes, groups }: OtlpTrace,
   { resources }: ScanContext,
   { quiet, fit }: Foreign,
 ): RunDraft => {
   if (root !== undefined) return ownRun(root, resources.get(root.group) ?? {})
   const about: Attributes = Object.assign(Object.create(null), ...[...groups].map((group) => resources.get(group)))
-  return fit(quiet.run(foreignRun(traceId, foreignNames([{ attributes: telling }], about), about)))
+  return fit(quiet.run(foreignRun(traceId, foreignNames([{ attributes: run_attributes }], about), about)))
 }
 
 function* recordsOf(

@@ -35,7 +35,7 @@ const sizeOfParts = (value: object, depth: number): number | undefined => {
 
 /**
  * Attributes within the limits of one record. Where there are too many, usage and known names stay before other metadata, and
- * that before what people and models said; what is left out is counted in `guard.dropped_attributes`. The same object if all fit; `dropped` is told how many went.
+ * that before what people and models said; what is left out is counted in `guard.dropped_attributes`. The same object if all fit; `dropped` receives the number of removed ones.
  */
 export const fitAttributes = (
   attributes: Attributes,

@@ -11,7 +11,7 @@ export interface Foreign {
   fit<R extends { readonly attributes?: Attributes }>(record: R): R
 }
 
-/** Counts what goes in `counts`: for being content, and for being too much. */
+/** Counts removed records in `counts`: content, and records over a limit. */
 export const foreignRecords = (counts: { content: number; cut: number }): Foreign => {
   const names = new MetadataOnly()
   const quiet = new MetadataRecords(names, (count) => {

@@ -173,7 +173,7 @@ class RunReading {
   }
 }
 
-/** Adds what a span tells; `quiet` is there if it must not tell what people and models said. */
+/** Adds the records of a span; `quiet` removes what people and models said. */
 export const collect = (
   into: Collected,
   span: Omit<Found, 'resource'>,

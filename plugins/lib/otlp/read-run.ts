@@ -26,7 +26,7 @@ const withPrefix = (attributes: Attributes, prefix: string): Attributes => {
   return own
 }
 
-/** The run that our own export tells on its root span. Throws ImportFault. */
+/** The run that the root span of our own export describes. Throws ImportFault. */
 export const ownRun = ({ attributes, place }: Pick<OtlpSpan, 'attributes' | 'place'>, resource: Attributes): RunDraft =>
   runDraft(
     {

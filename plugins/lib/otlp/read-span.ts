@@ -15,7 +15,7 @@ import { declaredKind, normalised } from './dialects.ts'
 import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
 import { fromKeyValues } from './values.ts'
 
-/** A span as OTLP tells it; ids are lower-case hex. */
+/** A span as OTLP has it; ids are lower-case hex. */
 export interface OtlpSpan {
   readonly traceId: string
   readonly spanId: string
@@ -177,6 +177,6 @@ export const scopeAttributes = (scope: Shape): Attributes => ({
   ...(typeof scope.version === 'string' && scope.version !== '' ? { [semconv.scopeVersion]: scope.version } : {}),
 })
 
-/** The record of ours that an OTLP span tells. `about`: attributes of its scope. Throws ImportFault. */
+/** The trace record of an OTLP span. `about`: attributes of its scope. Throws ImportFault. */
 export const spanFromOtlp = (span: OtlpSpan, parent_id: string | null, about: Attributes): SpanDraft =>
   spanDraft(span.ours ? ownSpan(span, parent_id) : foreignSpan(span, parent_id, about), span.place)

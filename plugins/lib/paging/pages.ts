@@ -2,7 +2,7 @@ import type { Found, Query, Reader, TableName, Tables } from 'guard-gateway/core
 
 const PAGE_ROWS = 500
 
-/** All rows of a query, a page at a time, so that nobody holds more than they want. */
+/** All rows of a query, a page at a time. */
 export async function* pages<N extends TableName>(
   storage: Reader,
   table: N,

@@ -5,7 +5,7 @@ const MAX_DELAY_MS = 30_000
 
 /**
  * Goes through records, newest first and a page at a time, as far back as there may be some that a process did not come to add to
- * sums before it died. `made` tells when a record was made, in epoch milliseconds; `late` gives those of a page that sums do not hold.
+ * sums before it died. `made` gives the time of a record, in epoch milliseconds; `late` gives the records of a page that are missing in sums.
  */
 export const findUnsummed = async <R>(
   pages: AsyncIterable<readonly R[]>,

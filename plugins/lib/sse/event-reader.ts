@@ -6,7 +6,7 @@ const CR = 13
 const COLON = 58
 const SPACE = 32
 
-/** One event of a stream: its bytes as they came, the blank line included, and what of it matters here. */
+/** One event of a stream: its bytes unchanged, the blank line included, and its fields. */
 export interface RawEvent {
   readonly raw: Buffer
   /** Its data lines joined; empty if it has none, or if its type says that it is another thing than a message. */

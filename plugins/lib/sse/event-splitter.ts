@@ -36,14 +36,14 @@ export class EventSplitter {
   #afterCr = false
   /** Data lines of the event in progress. */
   #lines = 0
-  /** The only data line so far, if it lies whole in the chunk in hand. */
+  /** The only data line so far, if all of it is in the current chunk. */
   #from = -1
   #to = -1
   /** Data from earlier chunks and lines. */
   #room = EMPTY
   #kept = 0
   #tooLong = false
-  /** The last whole event was passed over for its length. */
+  /** The last complete event was skipped for its length. */
   lastWasTooLong = false
   /** Of the chunk in hand. */
   readonly #lineEnds = new LineEnds(EMPTY)

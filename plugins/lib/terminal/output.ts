@@ -30,7 +30,7 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   )
 
-/** As fast as whoever reads the results takes them; one who has left, as in `| head`, is no failure. */
+/** Writes as fast as the reader takes the results. A closed pipe, as in `| head`, is no failure. */
 const written = async (content: Readable, out: NodeJS.WritableStream): Promise<void> => {
   for await (const chunk of content) {
     if ('destroyed' in out && out.destroyed === true) return

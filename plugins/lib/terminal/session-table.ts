@@ -3,13 +3,13 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { columnLines } from './columns.ts'
 
-/** What is told of a session in a terminal's list. */
+/** The fields of a session in a list on a terminal. */
 export interface ListedSession {
   readonly id: string
   readonly project_id: string
   readonly agent_id: string | null
   readonly paused: boolean
-  /** RFC 3339; null or absent: nobody has ended it. */
+  /** RFC 3339; null or absent: not ended. */
   readonly ended_at?: string | null
   readonly pause_reason?: string | null
   readonly requests: number

@@ -96,7 +96,7 @@ const byChain = (call: Call, known: KnownRequests): ThreadPlacement => {
   }
 }
 
-/** Turns after the parent's end; of a history that nobody has seen before as many as rules look back. */
+/** Turns after the parent's end; of a new history as many as rules look back. */
 const newTurns = (
   turns: readonly Turn[],
   parent: Row | undefined,
@@ -147,7 +147,7 @@ const isRepeat = ({ fingerprint }: Conversation, window: readonly Row[]): boolea
   return false
 }
 
-/** A request that names what came before it instead of sending it. */
+/** A request that refers to its history instead of sending it. */
 const byReference = (call: Call, known: KnownRequests): ThreadPlacement => {
   const { conversation } = call
   const suffix = subagentSuffix(call)

@@ -19,12 +19,12 @@ export interface Search {
 /** Looks for the beginnings of a request among the rows of its session, newest first; those of another subagent are passed over. */
 export const search = (
   conversation: Conversation,
-  { rows, linear: straight }: Pick<KnownRequests, 'rows' | 'linear'>,
+  { rows, linear }: Pick<KnownRequests, 'rows' | 'linear'>,
   suffix: string,
 ): Search => {
   const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: NONE, all: false }
   const [newest] = rows
-  if (straight === true && newest !== undefined && extendsRow(conversation, newest, suffix)) {
+  if (linear === true && newest !== undefined && extendsRow(conversation, newest, suffix)) {
     found.all = true
     note(found, conversation, newest, true)
   } else searchAll(found, conversation, rows, suffix)

@@ -3,11 +3,11 @@ import { sha256 } from 'guard-gateway/lib/ids'
 import { whilePending } from 'guard-gateway/lib/tools'
 import { joinedTurns } from './new-turns.ts'
 
-/** What a session knows when a request is placed. Rows are newest first. */
+/** What is known of a session's requests when a new one is placed. Rows are newest first. */
 export interface KnownRequests {
   /** Forwarded rows, retries among them, and the last blocked ones. */
   readonly rows: readonly Row[]
-  /** How many of the newest rows came after the last resume. */
+  /** Number of the newest rows after the last resume. */
   readonly fresh: number
   /** Rows that loop rules count: forwarded, no retries, after the last resume. */
   readonly window: readonly Row[]
@@ -21,7 +21,7 @@ export interface KnownRequests {
   readonly limit: number
 }
 
-/** A tool call that a model asked for. */
+/** A tool call of a reply. */
 export type RepliedCall = Pick<ToolCall, 'key' | 'tool' | 'effect'>
 
 /** Position of a turn that a body answers without holding it. */

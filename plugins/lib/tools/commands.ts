@@ -32,7 +32,7 @@ const writers =
 
 const changes = new RegExp(`${begin}(?:(?:${shellChanges})\\b|(?:${statements})\\b)|${redirection}|${writers}`, 'i')
 
-/** A command that passes time, or asks how far something is. */
+/** A command that waits, or polls a status. */
 const waits = new RegExp(
   `${begin}(?:sleep|wait|watch|gh\\s+(?:run\\s+(?:view|watch|list)|pr\\s+(?:checks|status))|glab\\s+ci|kubectl\\s+(?:get|wait|rollout\\s+status)|docker\\s+(?:ps|logs|wait|inspect)|systemctl\\s+(?:status|is-active)|jobs|ps|pgrep|squeue|qstat|tail\\s+-[fF]|aws\\s+\\S{1,32}\\s+(?:wait|describe)|journalctl)\\b|"(?:action|operation|command|mode)":\\s?"(?:poll|status|wait|log|peek)"`,
   'i',

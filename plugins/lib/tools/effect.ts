@@ -6,7 +6,7 @@ import { lastPart, wordsOf } from './words.ts'
 /** Whether a call changes something. */
 export const changes = (effect: ToolEffect | null): boolean => effect === 'edit' || effect === 'act'
 
-/** The effect of a call that was told that something is still in progress. */
+/** The effect of a call whose result says that a command still runs. */
 export const whilePending = (effect: ToolEffect | null): ToolEffect | null => (changes(effect) ? effect : 'wait')
 
 /** What a name says by itself, and what its arguments may add. */

@@ -1,4 +1,4 @@
-/** Arguments in which a model tells people what a call is for, without case, `_` and `-`. Nothing that a tool does depends on them. */
+/** Arguments in which a model describes what a call is for, without case, `_` and `-`. Nothing that a tool does depends on them. */
 const names: ReadonlySet<string> = new Set([
   // Claude Code's Bash, Gemini CLI's run_shell_command
   'description',
@@ -24,7 +24,7 @@ const names: ReadonlySet<string> = new Set([
 /** Whether a member of this name is prose beside what a call does. */
 export const isProse = (name: string): boolean => names.has(name.replace(/[_-]/g, '').toLowerCase())
 
-/** The arguments without what is told in prose, canonical; undefined where there is no prose among them, or nothing else. */
+/** The canonical arguments without prose; undefined where there is no prose among them, or nothing else. */
 export const withoutProse = (args: string): string | undefined => {
   if (!args.startsWith('{') || !mayHold.test(args)) return undefined
   let value: Readonly<Record<string, unknown>>

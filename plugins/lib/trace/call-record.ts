@@ -63,8 +63,8 @@ export const rowOf = (record: CallRecord): Row => ({
 })
 
 /**
- * What happened to a session beside its requests, which `calls` tell of: a row of table `session_events`. `at` is milliseconds since 1970.
- * Only rows of earlier versions have a `decision`; readers leave them out, since their calls tell the same.
+ * What happened to a session beside its requests, which are in `calls`: a row of table `session_events`. `at` is milliseconds since 1970.
+ * Only rows of earlier versions have a `decision`; readers leave them out, since the calls hold the same.
  */
 export interface SessionEvent {
   readonly id: string

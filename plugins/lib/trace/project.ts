@@ -1,8 +1,8 @@
 const DEFAULT = 'default'
 
 /**
- * How a run came by its project: `named` by a writer, or `guessed` from something else, such as the name of a service.
- * Absent: the project `default` where nobody said one, else a named one.
+ * Where the project of a run is from: `named` by a writer, or `guessed` from something else, such as the name of a service.
+ * Absent: the project `default` if none was named, else a named one.
  */
 export type ProjectSource = 'named' | 'guessed'
 
@@ -12,7 +12,7 @@ export interface ProjectOfRun {
   readonly given?: { readonly project?: ProjectSource }
 }
 
-/** Whether nobody has named the run's project, so that the first one that is named takes its place. */
+/** Whether the run's project is not named, so that the first named one replaces it. */
 export const isProjectReplaceable = ({ project_id, given }: ProjectOfRun): boolean =>
   given?.project === undefined ? project_id === DEFAULT : given.project === 'guessed'
 

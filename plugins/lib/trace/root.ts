@@ -1,6 +1,6 @@
 import type { Origin, Owner, Run, TraceSpan as Span } from 'guard-gateway/core'
 
-/** The root of a run that nobody gave one. */
+/** The root of a run that was recorded without one. */
 export const defaultRootSpan = (run: Run & { readonly root_span_id: string }): Span => ({
   id: run.root_span_id,
   parent_id: null,

@@ -138,7 +138,7 @@ const byTime = (times: readonly bigint[]): number[] =>
     return a < b ? -1 : a > b ? 1 : 0
   })
 
-/** Events in order of time by the index of their span; under -1 those of the run and of spans that never came. */
+/** Events in order of time by the index of their span; under -1 those of the run and of missing spans. */
 const eventsBySpan = <E extends EventPosition>(
   events: readonly E[],
   places: ReadonlyMap<string, number>,

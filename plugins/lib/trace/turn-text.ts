@@ -6,7 +6,7 @@ const USER = '+'
 /**
  * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call, `+` after a
  * place that a user message follows, and before all turns if one comes first; names are percent-encoded, and where neither a flag nor an id follows, nothing does. It has neither quotes nor names of members, since it goes through several writers with every request.
- * `nameOf` tells how names of tools and ids are kept.
+ * `nameOf` gives the stored form of tool names and ids.
  */
 export const turnText = (turns: readonly Turn[], nameOf: (name: string) => string, user_first = false): string => {
   let text = user_first ? USER : ''
@@ -60,13 +60,13 @@ const callIn = (text: string): ToolCall => {
 
 const FAILED = '1'
 const PASSED = 'p'
-/** An effect that arguments tell; what the name tells by itself is left out. */
+/** An effect that follows from the arguments; one that follows from the name is left out. */
 const letters = { edit: 'e', act: 'a', look: 'l', wait: 'w' } as const
 const NO_EFFECT = 'n'
 
 const letterOf = (effect: ToolEffect | null): string => (effect === null ? NO_EFFECT : letters[effect])
 
-/** Rows of earlier versions hold no effect, and `0` where nothing failed: there the name tells it. */
+/** Rows of earlier versions hold no effect, and `0` where nothing failed: the effect follows from the name. */
 const effectIn = (flags: string, tool: string): ToolEffect | null => {
   const letter = flags.replace(/^[01p]/, '')
   if (letter === '') return effectOfName(tool)

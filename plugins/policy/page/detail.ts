@@ -29,7 +29,7 @@ const unsavedView = async ({ gateway }: PageParts, { draft, step }: UnsavedDraft
   if (step === 'changed') return { draft, edited: true }
   const read = await readPolicy(gateway, draft)
   if ('faults' in read) return { draft, edited: true, faults: read.faults }
-  return { draft, edited: true, tried: read, confirming: step === 'confirming' }
+  return { draft, edited: true, simulated: read, confirming: step === 'confirming' }
 }
 
 /** What is in force; a link from elsewhere may put the rules of a preset into the form, to be enforced. */

@@ -1,4 +1,4 @@
-/** Names by which known senders tell what people, models and tools said. */
+/** Names of content attributes of known senders. */
 const contentNames = new Set([
   'gen_ai.input.messages',
   'gen_ai.output.messages',
@@ -100,5 +100,5 @@ export const classOfName = (name: string): NameClass => {
 
 const CONTENT_EVENT = /^gen_ai\.(?:.*\.message|choice)$/s
 
-/** Span events that tell nothing but what was said. */
+/** Span events that hold only content. */
 export const isContentEvent = (name: string): boolean => CONTENT_EVENT.test(name)

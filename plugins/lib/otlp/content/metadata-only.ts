@@ -41,7 +41,7 @@ export class MetadataOnly {
     return handling !== 'content' && isCounts(value) ? value : undefined
   }
 
-  /** The attributes that stay; `dropped` is told how many went. The same object if all stay. */
+  /** The attributes that stay; `dropped` receives the number of removed ones. The same object if all stay. */
   attributes(attributes: Attributes, dropped: (count: number) => void): Attributes {
     let changed = false
     let count = 0

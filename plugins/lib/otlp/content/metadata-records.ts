@@ -29,7 +29,7 @@ export class MetadataRecords {
     }
   }
 
-  /** The event; undefined for one that tells nothing but what was said. */
+  /** The event; undefined for one that holds only content. */
   event(event: EventDraft): EventDraft | undefined {
     if (!isContentEvent(event.name)) return { ...this.#record(event), name: nameText(event.name) }
     this.#dropped(1)

@@ -1,6 +1,6 @@
 import { isShape } from 'guard-gateway/lib/json'
 
-/** UTF-16 units up to which a text of a name that nobody knows is kept. */
+/** The longest text, in UTF-16 units, that is kept under an unknown name. */
 const PLAIN_CHARS = 64
 /** The same of an identifier or a label. */
 const LABEL_CHARS = 256
@@ -64,5 +64,5 @@ export const nameText = (name: string): string => {
   return first === undefined ? 'unnamed' : `${first} …`
 }
 
-/** An address without what was asked of it. */
+/** An address without its query. */
 export const addressText = (url: string): string => url.replace(/[?#].*$/s, '')

@@ -8,7 +8,7 @@ import type { RunOutline } from './outline.ts'
 /** So many warnings name a span and its line. */
 const MAX_NAMED = 100
 
-/** A record of a file as its format finds it; `where` tells line and pointer of a place in it. */
+/** A record of a file as its format finds it; `where` gives line and pointer of a location in it. */
 export type FoundRecord = {
   readonly outline: RunOutline
   readonly place: ImportLocation

@@ -75,7 +75,7 @@ const runFields = {
   attributes: attributesField,
 }
 
-/** A run as a file tells it. A tag that was derived is left out, so that it is derived again. */
+/** The run of a file. A derived tag is left out, so that it is derived again. */
 export const runDraft = (record: Shape, place: ImportLocation): RunDraft => {
   const { id, failure_tag, ...given } = givenFields(runFields, record, place)
   const trace_id = needField(given.trace_id ?? id, 'trace_id', place)
@@ -107,7 +107,7 @@ export const withOriginalParent = (span: SpanDraft, parent_id: string): SpanDraf
   attributes: { [ORIGINAL_PARENT]: parent_id, ...span.attributes },
 })
 
-/** A span as a file tells it; a parent that the writer named in vain becomes an attribute. */
+/** The span of a file; a parent that does not exist becomes an attribute. */
 export const spanDraft = (record: Shape, place: ImportLocation): SpanDraft => {
   const { id, name, declared_parent_id, ...given } = givenFields(spanFields, record, place)
   const span = { ...given, id: needField(id, 'id', place), name: needField(name, 'name', place) }
@@ -126,7 +126,7 @@ const eventFields = {
   attributes: attributesField,
 }
 
-/** An event as a file tells it; `span_id` is that of the span that it is in, if it is in one. */
+/** The event of a file; `span_id` is that of the span that it is in, if it is in one. */
 export const eventDraft = (record: Shape, place: ImportLocation, span_id: string | null = null): EventDraft => {
   const given = givenFields(eventFields, record, place)
   return { ...given, name: needField(given.name, 'name', place), span_id: span_id ?? given.span_id ?? null }
@@ -144,7 +144,7 @@ const artifactFields = {
 
 const contentMembers = ['content', 'contents', 'data', 'body', 'base64']
 
-/** Artifact metadata as a file tells it; throws ImportFault for one that carries its content. */
+/** The artifact metadata of a file; throws ImportFault for one that carries its content. */
 export const artifactDraft = (record: Shape, place: ImportLocation): ArtifactDraft => {
   const content = contentMembers.find((member) => Object.hasOwn(record, member))
   if (content !== undefined) {

@@ -53,7 +53,7 @@ const frame = (isList: boolean, path: JsonPath, lists: Lists, line: number): Fra
   isName: !isList,
 })
 
-/** Takes a JSON text apart as it comes. It checks no more than it needs: what it gives is to be parsed. */
+/** Splits a JSON text as it arrives. It checks no more than it needs: its output is to be parsed. */
 export class Splitter {
   readonly #maxDepth: number
   readonly #marks = new JsonMarks()

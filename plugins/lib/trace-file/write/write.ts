@@ -18,7 +18,7 @@ export type TraceRecord = OrderedRecord<TreeNode, TraceEvent, Artifact>
 /** A run that is read while it is written, some records at a time. */
 export interface TraceReader {
   readonly run: Run
-  /** All records in an order that export formats ask for. The next page is read when it is asked for. */
+  /** All records in the order of the export format. Pages are read on demand. */
   pages(order: NonNullable<ExportFormat['order']>): AsyncIterable<readonly TraceRecord[]>
 }
 
@@ -38,7 +38,7 @@ const writing = ({ id, writer }: Written, run: Run, options: ExportOptions) => {
   return (write: (made: TraceWriter) => string): string => withErrorOrigin(who, () => write(made))
 }
 
-/** A run that is held whole, as a file in pieces of about 32 Ki characters. */
+/** A run in memory, as a file in pieces of about 32 Ki characters. */
 export function* writeTrace(format: Written, trace: Trace, options: ExportOptions = {}) {
   const written = writing(format, trace.run, options)
   let piece = written((writer) => writer.begin())
