@@ -27,7 +27,7 @@ export const builtInOverrides: readonly StatusOverride[] = [
 ]
 
 /**
- * The status that a client is told instead of that of a block. `own` are the configuration's entries by user-agent glob: the first that matches
+ * The status that a client gets instead of that of a block. `own` are the configuration's entries by user-agent glob: the first that matches
  * holds, and null leaves the block its status; where none does, what is built in.
  */
 export const statusOverride = (

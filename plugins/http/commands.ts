@@ -15,7 +15,7 @@ export interface RunOptions {
     readonly allow_remote: boolean
     readonly allowed_hosts: readonly string[]
   }
-  /** What the line printed at start tells, for example mode and storage. */
+  /** The details of the line that is printed at start, for example mode and storage. */
   readonly facts: Readonly<Record<string, string>>
   /** Further commands that do the same with a gateway that was made for them. */
   readonly also?: readonly ServeCommand[]

@@ -60,7 +60,7 @@ const isBodyAborted = ({ raw }: FastifyRequest, thrown: unknown): boolean =>
 /** A browser asks for a document, not a program for an answer. */
 const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
 
-/** Undefined where nobody serves pages, or the page of the error is itself broken. */
+/** Undefined where pages are not served, or the error page itself fails. */
 const pageOf = (
   state: HttpServerState,
   error: GuardError,
@@ -97,7 +97,7 @@ const fastifyErrors = new Map<string, Code>([
 
 type Headers = Readonly<Record<string, unknown>>
 
-/** The body of an error on a model path, in the dialect that the path or the headers tell. */
+/** The body of an error on a model path, in the dialect of the path or the headers. */
 export const modelError = (gateway: Gateway, path: string, headers: Headers, error: unknown, id: string): object => {
   const body = errorBody(error)
   const styles = [...gateway.apiStyles]

@@ -67,7 +67,7 @@ const storageOf = ({ storage: { state, notes, journal_bytes } }: Gateway): Recor
   ...(notes.length === 0 ? {} : { notes }),
 })
 
-/** What a section tells as JSON has it; throws for what has no such form. */
+/** A section as JSON; throws for a value that has no JSON form. */
 const plain = (section: unknown): unknown => {
   const text = JSON.stringify(section)
   return text === undefined ? undefined : JSON.parse(text)

@@ -68,7 +68,7 @@ export const serve = async (
   }
 }
 
-/** Standard error; that nobody reads it any more ends nothing. */
+/** Standard error; the process continues after it is closed. */
 const standardError = (): LogTarget => {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return process.stderr

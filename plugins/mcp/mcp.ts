@@ -74,7 +74,7 @@ export class Mcp {
     return state
   }
 
-  /** A server that only whoever asked for it knows. `pins`: where its definitions are trusted, if not in storage. */
+  /** A server that is not in the list of servers. `pins`: where its trusted definitions are, if not in storage. */
   createServerState(server: McpServer, pins?: PinRows): McpServerState {
     const tools = new ToolCatalog(this.gateway, server, this.audit, pins)
     return { server, tools, list_cache: {}, facts: undefined, seen_at: undefined, last_error: undefined }

@@ -14,10 +14,10 @@ import { sessionPins } from './tools/index.ts'
 /** A session of a client inside this process. */
 export interface OpenMcpOptions {
   readonly server_id: string
-  /** Id of a registered transport, where the configuration has no server of this id: nobody else sees that one. */
+  /** Id of a registered transport, where the configuration has no server of this id: only this session sees it. */
   readonly transport?: string
   readonly server?: Partial<McpServer>
-  /** Of such a server, this session alone trusts what it lists first: nothing is kept, and nobody else has a say in it. */
+  /** Only this session trusts the first list of such a server: nothing is stored. */
   readonly pins?: 'session'
   /** A policy as data instead of the one in force. */
   readonly policy?: unknown

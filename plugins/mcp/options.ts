@@ -7,7 +7,7 @@ export interface McpServerOptions {
   readonly target?: string
   /** Address of the proxy on the way there; `none` or absent: there is none. */
   readonly proxy?: string
-  /** Authorities that are trusted beside those of Node: certificates as PEM. */
+  /** Certificate authorities that are trusted in addition to those of Node: certificates as PEM. */
   readonly ca?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
   readonly timeout_seconds?: number
@@ -43,7 +43,7 @@ export interface McpOptions {
   readonly hide_denied_tools?: boolean
   /** Files of the gateway itself, absolute: no path that a check examines may name one. */
   readonly own_files?: readonly string[]
-  /** False: the storage ends with this process, so that nobody else can approve what waits in it. */
+  /** False: the storage ends with this process, so that no other process can decide its approvals. */
   readonly durable?: boolean
   /** Keep previews of arguments when they are not needed any more. */
   readonly full_content_logging?: boolean

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Input, Io } from 'guard-gateway/lib/command'
 
-/** Opens a page of the gateway, and prints its address for whoever has no browser here. */
+/** Opens a page of the gateway, and prints its address for use without a browser. */
 export const openInBrowser = (address: string, path: string, { options }: Input, io: Io): number => {
   const url = address + path
   io.out.write(options.json === true ? `${JSON.stringify({ url })}\n` : `${url}\n`)

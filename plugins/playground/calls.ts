@@ -5,7 +5,7 @@ import { UPSTREAM } from './script.ts'
 
 const CLIENT = 'guard-playground'
 
-/** A call as a route makes one of a client's bytes, with the mode that the mode header would ask for. Throws UNKNOWN if the style is not served. */
+/** A call as a route makes one of a client's bytes, with the mode of the mode header. Throws UNKNOWN if the style is not served. */
 export const callOf = (gateway: Gateway, style: string, body: Buffer, names: Names, mode: Mode): Call => {
   const served = gateway.apiStyles.need(style)
   const headers = {

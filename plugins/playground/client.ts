@@ -1,6 +1,6 @@
 import { type Client, headerOf } from 'guard-gateway/core'
 
-/** A client that stays to the end, takes every byte at once and keeps what it was told. */
+/** A client that stays to the end, reads every byte at once and collects the response. */
 export class CollectingClient implements Client {
   readonly gone = false
   readonly interrupted = false

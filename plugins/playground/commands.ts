@@ -13,7 +13,7 @@ const MAX_PACE_MS = 2_000
 export interface PlaygroundCommandOptions {
   /** The address of the gateway that runs. Throws GATEWAY_NOT_RUNNING. */
   readonly running: () => Promise<string>
-  /** Lets `work` ask the gateway that runs at `address`, or one that is opened for it. */
+  /** Gives `work` the gateway that runs at `address`, or one that is opened for it. */
   readonly asking: <T>(work: (ask: AskJson, address: string | undefined) => Promise<T>) => Promise<T>
 }
 
@@ -125,7 +125,7 @@ const ordersOf = async (
   return scenarios.map(({ id, styles }) => ({ scenario: id, ...(styles.length === 0 ? { style: undefined } : {}) }))
 }
 
-/** Starts a run and tells its steps as they happen, until it has ended. */
+/** Starts a run and prints its steps until it has ended. */
 const follow = async (ask: AskJson, order: object, quiet: boolean, io: Io): Promise<StartedRun> => {
   let state = (await ask('POST', '/api/v1/playground/runs', order)) as StartedRun
   if (!quiet) io.out.write(`${state.scenario_id}  ${state.mode}\n`)

@@ -26,7 +26,7 @@ export const demoRoute =
     })
   }
 
-/** Whether the work was done in so many milliseconds. */
+/** Whether the work was done within this time, in milliseconds. */
 const within = async (limit: number, work: Promise<void>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {

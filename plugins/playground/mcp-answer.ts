@@ -20,7 +20,7 @@ export const outcomeIn = ({ result, error }: McpAnswer): string => {
   return shapeOf(result).isError === true ? 'tool_error' : 'ok'
 }
 
-/** The question that the answer says must be decided first; null if it asks none. */
+/** Id of the approval that the answer waits for; null if there is none. */
 export const approvalIn = ({ result }: McpAnswer): string | null => {
   const { approval_id } = shapeOf(shapeOf(result).structuredContent)
   return typeof approval_id === 'string' ? approval_id : null

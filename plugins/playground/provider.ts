@@ -20,7 +20,7 @@ export const scriptedProvider = (gateway: Gateway): Send => {
     { name: 'playground', stage: stages.forward.scenario },
     (call) => exchanges.get(call)?.reply,
   )
-  // after the price file, before whoever counts or stores what a call has cost
+  // after the price file, before the taps that count or store the cost of a call
   gateway.hooks.settle.tap({ name: 'playground', stage: stages.settle.scenario }, (settled) => {
     const exchange = exchanges.get(settled.call)
     if (exchange === undefined) return

@@ -42,7 +42,7 @@ export class Runs {
     this.#send = send
   }
 
-  /** Marks runs that nobody is at any more. Where other gateways share the storage, these are the ones that are an hour old. */
+  /** Marks runs that no process performs any more. Where other gateways share the storage, these are the ones that are an hour old. */
   async open(): Promise<void> {
     const { storage, clock } = this.#gateway
     const age = storage.capabilities.shared ? { created_at: { lt: clock.now() - HOUR_MS } } : {}
@@ -94,12 +94,12 @@ export class Runs {
     )
   }
 
-  /** Resolves when the run has ended, at once if nobody is at it. */
+  /** Resolves when the run has ended, at once if it does not run. */
   async ended(id: string): Promise<void> {
     await this.#live.get(id)?.ended.promise
   }
 
-  /** Ends a run; a step in progress continues, but is not told any more. Throws PLAYGROUND_RUN_NOT_FOUND or PLAYGROUND_RUN_ENDED. */
+  /** Ends a run; a step in progress continues, but is not reported. Throws PLAYGROUND_RUN_NOT_FOUND or PLAYGROUND_RUN_ENDED. */
   async cancel(id: string): Promise<PlaygroundRun> {
     const ended = await this.#end(id, { status: 'cancelled', matched: null, error: null })
     const run = await this.need(id)

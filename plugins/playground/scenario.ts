@@ -1,6 +1,6 @@
 import { type Gateway, GuardError, type Plugin, Registry, type Rule } from 'guard-gateway/core'
 
-/** One piece of a conversation, told in no dialect. */
+/** One part of a conversation, independent of dialects. */
 export type ScriptedText =
   | { readonly system: string }
   | { readonly user: string }
@@ -25,9 +25,9 @@ export interface Answer {
   readonly output_tokens: number
   /** What it costs, in millionths of the billing currency; if absent, what the price file says. */
   readonly cost_micro?: number
-  /** The client asks for a stream and gets one. */
+  /** The client requests a stream and gets one. */
   readonly stream?: boolean
-  /** The stream breaks off after so many events. */
+  /** The stream breaks off after this number of events. */
   readonly cut_after?: number
 }
 
@@ -95,7 +95,7 @@ export interface CallStep {
   readonly expect: Expect
 }
 
-/** The client asks for the list of tools. */
+/** The client requests the list of tools. */
 export interface ListStep {
   readonly what: string
   readonly do: 'list'

@@ -13,7 +13,7 @@ export interface Script {
   readonly reply: Reply
 }
 
-/** Writes a step as its style's client and provider would. `id` makes the reply's ids its own. Throws UNKNOWN for a style that nobody here writes. */
+/** Writes a step as its style's client and provider would. `id` makes the reply's ids its own. Throws UNKNOWN for a style without a dialect. */
 export const scriptOf = (style: string, id: string, { say, reply }: Pick<RequestStep, 'say' | 'reply'>): Script => {
   const dialect = dialectOf(style)
   if (dialect === undefined)

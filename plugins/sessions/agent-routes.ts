@@ -105,7 +105,7 @@ export const agentRoutes =
     })
   }
 
-/** Writes a new agent, and its first key if one is wanted, in one batch. Throws AGENT_EXISTS. */
+/** Writes a new agent, and optionally its first key, in one batch. Throws AGENT_EXISTS. */
 const registerAgent = async (
   gateway: Gateway,
   keys: AgentKeys,

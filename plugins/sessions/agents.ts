@@ -41,7 +41,7 @@ export class Agents {
     return agent
   }
 
-  /** The agent that a request names; one that nobody registered is registered now, so that it can be paused. */
+  /** The agent that a request names; an unknown one is registered, so that it can be paused. */
   async seen(id: string, at: number): Promise<AgentRow> {
     const known = await this.find(id)
     if (known !== undefined) return known

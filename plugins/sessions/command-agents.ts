@@ -20,7 +20,7 @@ export const listAgents = async (context: CommandContext): Promise<void> => {
   printPage(page, context, lines, 'There are no such agents.')
 }
 
-/** Registers an agent; its key, which nobody can print again, is all that goes to stdout. */
+/** Registers an agent; only its key, which cannot be printed again, goes to stdout. */
 export const addAgent = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const { name, project, key } = input.options
   const answer = (await ask('POST', '/api/agents', {
@@ -50,7 +50,7 @@ export const listKeys = async ({ ask, input, io }: CommandContext): Promise<void
   for (const line of columnLines([['key', 'begins', 'since', 'last used (UTC)'], ...rows])) io.out.write(`${line}\n`)
 }
 
-/** Issues a further key, which nobody can print again; it is all that goes to stdout. */
+/** Issues a further key; only the key, which cannot be printed again, goes to stdout. */
 export const issueKey = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const answer = (await ask('POST', `${agentPath(input)}/keys`)) as Static<typeof issued>
   if (input.options.json === true) return void io.out.write(`${writeJson(answer)}\n`)

@@ -5,7 +5,7 @@ import type { CommandContext } from './command-context.ts'
 
 /** Where commands find sessions and agents. */
 export interface SessionCommandOptions {
-  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
+  /** Gives `work` the running gateway, or one that is opened for it. */
   readonly asking: <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
 }
 

@@ -98,7 +98,7 @@ export class AgentKeys {
     this.#drop(row)
   }
 
-  /** Notes that a key was used, to the minute; nobody waits for the writing. */
+  /** Notes that a key was used, to the minute; the write is not awaited. */
   used(keyId: string, at: number): void {
     const row = this.#byId.get(keyId)
     const last_used_at = at - (at % MINUTE_MS)

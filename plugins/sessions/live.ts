@@ -13,7 +13,7 @@ export type SessionOrigin = Partial<
   Pick<SessionRow, 'project_id' | 'paused'> & Record<'agent_id' | 'external_id', string>
 >
 
-/** The input of a new session beside its name, for example a call. */
+/** The input of a new session besides its name, for example a call. */
 type NewSession = Omit<SessionStart, keyof ExternalId>
 
 interface Candidate {
@@ -91,7 +91,7 @@ export class LiveSessions {
     }
   }
 
-  /** The session that `named` gives, if there is one, as it is now. It is not taken into memory: beside a gateway that would hear of no change. */
+  /** The session that `named` gives, if there is one, as it is now. It is not cached: another process may be the gateway, whose changes would be missed. */
   async rowNamed(project: string, externalId: string): Promise<SessionRow | undefined> {
     for (let turn = 0; ; turn++) {
       const id = candidate(project, externalId, turn)

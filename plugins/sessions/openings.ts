@@ -5,7 +5,7 @@ import { SecondChanceCache } from './second-chance-cache.ts'
 
 const MAX_OPENINGS = 10_000
 
-/** Sessions of clients that name none: known by who asks and how the conversation starts, until they fall idle. */
+/** Sessions of clients that name none: recognised by caller and opening of the conversation, until they are idle. */
 export class Openings {
   readonly #gateway: Gateway
   readonly #live: LiveSessions

@@ -31,7 +31,7 @@ export const pauseSession = (
   return changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused', told)
 }
 
-/** Ends a session: it is paused and waits for nobody any more. Durable when it resolves; a resume takes it back. */
+/** Ends a session: it stays paused and is not listed as waiting. Durable when it resolves; a resume reopens it. */
 export const endSession = (gateway: Gateway, session: Session): Promise<void> => {
   const now = gateway.clock.now()
   const { paused_at, ended_at } = session.row
@@ -53,7 +53,7 @@ export const resumeSession = async (gateway: Gateway, session: Session): Promise
 }
 const MAX_TIPS = 256
 
-/** Changes columns of a session that its requests do not move, in memory at once and durably when it resolves. `told`: what its history says of it. */
+/** Changes columns of a session that its requests do not move, in memory at once and durably when it resolves. `told`: the event in its history. */
 export const changeSession = (
   gateway: Gateway,
   session: Session,
@@ -119,7 +119,7 @@ export const pauseOf =
     return agent?.paused === true ? refusal('PAUSED_AGENT', agentPaused(agent.id), session) : undefined
   }
 
-/** Refuses what a paused session or agent sends beside guarded calls, whatever the method. */
+/** Refuses requests of a paused session or agent other than guarded calls, whatever the method. */
 export const pausedProxy =
   (finders: Pick<Finders, 'ids' | 'agents' | 'live'>) =>
   async ({ headers, identity }: ProxyRequest): Promise<undefined> => {
@@ -127,7 +127,7 @@ export const pausedProxy =
     if (refused !== undefined) throw refused
   }
 
-/** A block without a rule. The official clients try again on a 409 that does not tell them otherwise. */
+/** A block without a rule. The official clients retry on a 409 without `x-should-retry: false`. */
 const refusal = (code: Paused, message: string, session: SessionRow | undefined): GuardError =>
   new GuardError(sessionErrors[code], message, {
     block: { session_id: session?.id ?? '', rule_id: '' },

@@ -13,7 +13,7 @@ export const sessionView = ({ seen_tips: _marks, ...row }: SessionRow): Static<t
   last_seen_at: time(row.last_seen_at),
 })
 
-/** An agent with its live keys, of which only the beginning is told. */
+/** An agent with its live keys, of which only the prefix is shown. */
 export const agentView = (row: AgentRow, keys: readonly AgentKeyRow[]): Static<typeof agentSchema> => ({
   ...row,
   paused_at: timeOrNull(row.paused_at),

@@ -17,7 +17,7 @@ const compressors: ReadonlyMap<string, Compress> = new Map<string, Compress>([
   ['zstd', promisify(zlib.zstdCompress)],
 ])
 
-/** The bytes in one of the content encodings that a request may have, made beside the event loop. Throws UNSUPPORTED_ENCODING. */
+/** The bytes in one of the content encodings that a request may have, compressed off the event loop. Throws UNSUPPORTED_ENCODING. */
 export const compressed = (bytes: Buffer, encoding: string | undefined): Promise<Buffer> => {
   const compress = compressors.get(encoding?.toLowerCase() ?? '')
   if (compress === undefined) throw new GuardError('UNSUPPORTED_ENCODING')

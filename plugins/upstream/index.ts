@@ -9,7 +9,7 @@ import { passthroughHandler } from './passthrough.ts'
 export type { UpstreamsOptions } from './live-upstreams.ts'
 export type { Auth, Timeouts, UpstreamOptions } from './options.ts'
 
-/** Taken before anybody asks who sends a request: what nobody serves makes no session. */
+/** Before the session is resolved: a request without a route makes no session. */
 const ROUTE_STAGE = -100
 /** A plugin that answers instead of an upstream taps before this stage. */
 const FORWARD_STAGE = 100

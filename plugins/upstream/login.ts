@@ -35,7 +35,7 @@ export const missingLogin = (
   return new GuardError(
     'LOGIN_MISSING',
     `Upstream "${upstream.name}" passes on the client's own login (auth: passthrough), and this request brought none, so the provider was not asked. Log the agent in at its provider, and show the gateway key as x-guard-key beside that login, as "guard run -- <agent>" and "guard setup <client> --passthrough" do. Or give the upstream an api_key and another auth in guard-config.yml.`,
-    // clients that take a 401 for a key that has run out would ask for minutes
+    // clients that take a 401 for an expired key would retry for minutes
     { headers: { 'x-should-retry': 'false' } },
   )
 }

@@ -32,7 +32,7 @@ export interface UpstreamOptions {
   readonly client?: string
   /** Address of the proxy on the way, with its login; `none` or absent: no proxy. The environment is ignored. */
   readonly proxy?: string
-  /** Authorities that are trusted beside those of Node: certificates as PEM. */
+  /** Certificate authorities that are trusted in addition to those of Node: certificates as PEM. */
   readonly ca?: readonly string[]
   readonly inject_stream_usage?: boolean
   readonly on_disconnect?: 'abort' | 'drain'

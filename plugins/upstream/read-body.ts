@@ -9,7 +9,7 @@ export const readWholeBody = (body: ReplyBody, limit: number): Promise<Buffer> =
   })
 }
 
-/** Gives up a body that nobody reads. */
+/** Discards an unread body. */
 export const discard = (body: ReplyBody): void => {
   if (!(body instanceof Uint8Array)) body.destroy()
 }

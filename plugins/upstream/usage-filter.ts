@@ -4,7 +4,7 @@ import { EventCutter } from 'guard-gateway/lib/sse'
 /** An event larger than this is no usage chunk, so nothing of it is held back. */
 const MAX_HELD = 65_536
 
-/** Takes the chunk that only tells usage out of a Chat Completions stream: the client did not ask for it. */
+/** Removes the usage chunk of a Chat Completions stream that the client did not request. */
 export class UsageFilter implements Shown {
   #shown: Buffer[] = []
   /** The current event passes chunk by chunk. */

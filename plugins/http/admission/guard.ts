@@ -66,7 +66,7 @@ const routeGuard = (state: HttpServerState, routes: RouteTable, kind: RouteClass
     try {
       request.id = newId('guardreq_', state.gateway.clock.now())
       admit(state, request.raw, kind)
-      // a browser asks without a key whether it may send one
+      // a browser sends a preflight request without a key
       if (keyed && !(kind === 'transport' && request.method === 'OPTIONS')) checkKey(state, request)
       // the router lets a name be empty, which names nothing
       if (hasEmptyName(request.params as Readonly<Record<string, string>>)) throw routes.refusal(request)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** The host name or address is this machine's own and nobody else can reach it. */
+/** The host name or address is a loopback one. */
 export const isLoopback = (host: string): boolean => {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   if (isIP(bare) === 4) return bare.startsWith('127.')

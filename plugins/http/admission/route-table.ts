@@ -6,7 +6,7 @@ import { decodedPath } from './target.ts'
 const NOT_FORWARDED =
   'This path is not one that the gateway judges, and it is not forwarded. Check it, or list it under passthrough in guard-config.yml to have it forwarded unjudged and unrecorded.'
 
-/** All registered routes, to tell an unknown path from a wrong method. */
+/** All registered routes, to distinguish an unknown path from a wrong method. */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
 

@@ -4,7 +4,7 @@ import { type Call, type Client, headerOf } from 'guard-gateway/core'
 
 const http = process.getBuiltinModule('node:http')
 const NOTHING = Buffer.alloc(0)
-/** Up to here it costs less to copy a body than to write it beside its head. */
+/** Up to this size a copy of the body costs less than a second write. */
 const MAX_JOINED = 4_096
 
 /** A client on the other end of an HTTP response. */
@@ -13,7 +13,7 @@ export class HttpClient implements Client {
   interrupted = false
   /** What it asked for, once that is read. */
   call: Call | undefined
-  /** The status the client was told; 0 before that. */
+  /** The status that was sent to the client; 0 before that. */
   status = 0
   /** Its index among the requests in flight. */
   index = -1
@@ -28,7 +28,7 @@ export class HttpClient implements Client {
   #headers: readonly string[] = []
   #ended = false
 
-  /** `writeIdleMs`: a client that takes no byte for so long counts as gone. `override`: status instead of that of a block. */
+  /** `writeIdleMs`: a client that reads no byte for this time counts as disconnected. `override`: status instead of that of a block. */
   constructor(response: ServerResponse, writeIdleMs: number, override?: (status: number) => number) {
     this.#response = response
     this.#writeIdleMs = writeIdleMs
@@ -42,12 +42,12 @@ export class HttpClient implements Client {
     const response = this.#response
     if (response.constructor === http.ServerResponse) response.writeHead(status, headers as string[])
     else {
-      // whoever replaced the response wants to see its headers one by one
+      // a plugin that replaced the response needs its headers one by one
       for (let index = 0; index + 1 < headers.length; index += 2)
         response.appendHeader(headers[index] ?? '', headers[index + 1] ?? '')
       response.writeHead(status)
     }
-    // a plugin may ask for a head that cannot be written: then the client was told nothing yet
+    // a plugin may set a head that cannot be written: nothing was sent to the client then
     this.status = status
     this.#headers = headers
     if (flush) this.#sendHead()

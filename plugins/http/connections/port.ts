@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { GuardError } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 
-/** How long whoever holds the port may take to say who it is, in milliseconds. */
+/** The time within which the process on the port must identify itself, in milliseconds. */
 const TIMEOUT_MS = 1_000
 
 /** Makes sure that the address can be listened on. Throws PORT_TAKEN, saying which gateway answers there if one does. */
@@ -15,7 +15,7 @@ export const checkPort = async (host: string, port: number): Promise<void> => {
   }
 }
 
-/** What a failed attempt to listen means to whoever started the gateway. */
+/** Explains why the server cannot listen. */
 export const listenError = async (cause: unknown, host: string, port: number): Promise<GuardError> => {
   const { code } = cause as NodeJS.ErrnoException
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -40,7 +40,7 @@ const listenOnce = (host: string, port: number): Promise<void> =>
     server.listen({ host, port }, () => server.close(() => resolve()))
   })
 
-/** The version that the gateway at this address tells; undefined if none answers. */
+/** The version of the gateway at this address; undefined if none responds. */
 const gatewayVersion = async (address: string): Promise<string | undefined> => {
   try {
     const response = await fetch(`http://${address}/api/health`, {

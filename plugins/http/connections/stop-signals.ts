@@ -19,7 +19,7 @@ export type ProcessSignals = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'conne
  * npm passes each signal on, on a busy machine seconds later: after npm, the first repetition is that echo whenever it comes.
  * Signals stay caught until the process has ended, so that a late echo does not kill it while it closes its files.
  * The end of a process that has started this one over a channel (`ipc`) counts as a first signal.
- * What nobody caught is logged; where it is no plugin's of the user's, the server drains, and the result is 1.
+ * Uncaught errors are logged; after one that is not of a user's plugin, the server drains, and the result is 1.
  */
 export const runUntilStopped = (
   server: { close(): Promise<void> },
@@ -76,7 +76,7 @@ export const runUntilStopped = (
     if (process.connected === false) onAlone()
   })
 
-/** One JSON line of the log about an error that nobody caught; no credential. */
+/** One JSON line of the log about an uncaught error; no credential. */
 const faultLine = (error: unknown, gateway: Gateway): string =>
   JSON.stringify({
     time: new Date(gateway.clock.now()).toISOString(),

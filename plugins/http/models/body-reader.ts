@@ -23,7 +23,7 @@ export const bodyAborted = (cause?: unknown): GuardError =>
 export const contentLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
 
 /**
- * Reads a request's body whole, allocating once where its length is known; a large one then belongs to `owned`. `hold` is told how many bytes have come of one whose length is not.
+ * Reads a complete request body, with one allocation if its length is known; a large one then belongs to `owned`. `hold` receives the number of bytes so far if the length is unknown.
  * Throws BODY_TOO_LARGE, INVALID_BODY if the client leaves, or what `hold` throws.
  */
 export const readBody = (

@@ -27,7 +27,7 @@ export const hintOf = ({ headers }: IncomingMessage): string => {
   return ''
 }
 
-/** The mode a request asks for. Throws INVALID_HEADER for anything but the two there are; null where asking is not honoured. */
+/** The mode in a request's header. Throws INVALID_HEADER for an unknown mode; null where the header is not honoured. */
 export const modeOf = (request: IncomingMessage, honoured: boolean): Mode | null => {
   const mode = request.headers['x-guard-mode']
   if (mode === undefined) return null

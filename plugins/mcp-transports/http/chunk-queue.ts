@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type BodyReader, type PushedBody, readInto } from 'guard-gateway/core'
 
-/** Bytes that may wait for whoever reads before the sender is held back. */
+/** The most unread bytes before the sender is paused. */
 const MAX_WAITING = 65_536
 
 /** A body that is taken piece by piece: nothing is read far ahead of who takes it. */
@@ -15,7 +15,7 @@ export class ChunkQueue implements BodyReader {
   #fault: Error | undefined
   #wake: (() => void) | undefined
 
-  /** `over` is told when the body has come to its end, whatever that is. */
+  /** `over` is called when the body has ended, however it ended. */
   constructor(body: Readable | PushedBody, over: () => void) {
     this.#body = body
     this.#over = over
@@ -47,7 +47,7 @@ export class ChunkQueue implements BodyReader {
     this.#ended()
   }
 
-  /** Gives the body up; whoever reads gets this error, or the end if there is none. */
+  /** Discards the body; its reader gets this error, or the end if there is none. */
   stop(fault?: Error): void {
     if (this.#isOver) return
     this.#fault = fault
@@ -92,7 +92,7 @@ export class ChunkQueue implements BodyReader {
       this.#isPaused = false
       this.#body.resume()
     }
-    // what the sender had ready is told at once
+    // what the sender had ready is read at once
     if (this.#waiting.length > 0 || this.#isOver) return
     await new Promise<void>((resolve) => {
       this.#wake = resolve

@@ -141,7 +141,7 @@ class HttpLink implements McpLink {
     return bodyOf(this.#opened(body), this.#session.frame_bytes, this.#server.timeout_ms)
   }
 
-  /** Reads what nobody wants, so that the connection can be used again. */
+  /** Drains a response, so that the connection can be used again. */
   #drain(body: ReplyBody): void {
     if (body instanceof Uint8Array) return
     Promise.resolve(this.#whole(body)).catch(() => {})
@@ -204,7 +204,7 @@ const withoutResponse = (error: unknown): McpReply => {
 const typeOf = ({ headers }: UpstreamResponse): string =>
   (headerOf(headers, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
-/** The name that a server gives its session; one that it gives two is not to be told. */
+/** The session id of a server; undefined if the header is there twice. */
 const sessionIdOf = ({ headers }: UpstreamResponse): string | undefined => {
   const named = headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === SESSION_ID)
   const [id] = named

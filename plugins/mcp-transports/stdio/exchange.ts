@@ -28,7 +28,7 @@ export class Exchange {
     return this.#queue
   }
 
-  /** The last message; what is wrong with it, if anything, is told as a stream tells it. */
+  /** The last message; an error in it is reported as in a stream. */
   answer(event: StreamEvent): void {
     if (event.fault !== undefined) this.stream()
     if (this.#streaming) {

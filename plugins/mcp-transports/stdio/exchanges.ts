@@ -38,7 +38,7 @@ export class Exchanges {
     return only
   }
 
-  /** The call that a message of the server belongs to, as far as that can be told. */
+  /** The call that a message of the server belongs to, as far as that is known. */
   related(frame: Frame): Exchange | undefined {
     if (frame.method === 'notifications/progress')
       return this.#byToken.get(textOf(frame, frame.params, 'progressToken') ?? '')
@@ -54,7 +54,7 @@ export class Exchanges {
   }
 }
 
-/** By which token the server tells how far a request is. */
+/** The progress token of a request. */
 export const tokenOf = (frame: Frame): string | undefined =>
   textOf(frame, memberIn(frame.params, '_meta')?.value, 'progressToken')
 

@@ -20,7 +20,7 @@ class StdioLink implements McpLink {
   readonly lost: Promise<Lost>
   readonly #server: McpServer
   readonly #session: McpSession
-  /** Undefined while nobody uses the session. */
+  /** Undefined while the session is not in use. */
   #child: Child | undefined
   readonly #lose: (lost: Lost) => void
   readonly #setup = new SessionSetup()
@@ -58,7 +58,7 @@ class StdioLink implements McpLink {
     return child
   }
 
-  /** Ends the child while nobody uses the session; the next message of the client starts another. False: it is in use. */
+  /** Ends the child while the session is not in use; the next message of the client starts another. False: it is in use. */
   rest(): boolean {
     const child = this.#child
     const isIdle = this.#exchanges.size === 0 && !this.#listening && this.#waking === undefined

@@ -60,7 +60,7 @@ export class MemoryLimits implements Limits {
   readonly #times = new Map<string, Map<string, readonly number[]>>()
   readonly #now: () => number
 
-  /** `now`: milliseconds, of a clock that nobody sets where it is at hand. */
+  /** `now`: milliseconds, of a monotonic clock where there is one. */
   constructor(now: () => number) {
     this.#now = now
   }

@@ -6,7 +6,7 @@ import type { LimitRow } from './tables.ts'
 
 /** Races lost to other processes before a call is refused. */
 const TRIES = 5
-/** How long a refused call is told to wait then. */
+/** The wait that a refused call reports then. */
 const RETRY_MS = 1000
 
 interface LimitState {

@@ -58,7 +58,7 @@ export class Approvals {
   }
 
   /**
-   * Finds or asks for the consent to a call, and lets `commit` put it on record: a grant counts only once that is done.
+   * Finds or requests the approval of a call, and `commit` records it: a grant counts only once that is done.
    * One call of a binding at a time. Throws STORAGE_BUSY if others change the approval again and again, and what `commit` throws.
    */
   decide(question: Question, commit: Commit): Promise<Consent> {
@@ -96,7 +96,7 @@ export class Approvals {
   #staleness(row: ApprovalRow, question: Question): string | undefined {
     if (this.#deadlines.isOver(row)) return 'timeout'
     if (row.tool_fingerprint !== question.tool_fingerprint) return 'tool_changed'
-    // consent to one rule is none to another that asks meanwhile
+    // consent to one rule is no consent to another one
     if (!question.rule_ids.every((id) => row.rule_ids.includes(id))) return 'rules_changed'
     // nor is a yes to what was shown one to what another transform makes of it
     const isShown = row.status === 'denied' || row.sent_argument_hash === (question.sent_argument_hash ?? null)

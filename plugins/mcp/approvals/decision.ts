@@ -12,7 +12,7 @@ export interface Decision {
   /** `once` if absent. */
   readonly scope?: 'once' | 'session'
   readonly reason?: string | null
-  /** What the person was shown: if the approval asks about something else, nothing is decided. */
+  /** The call that the person saw: if the approval is of another one, nothing is decided. */
   readonly shown?: ExpectedCall
 }
 

@@ -2,14 +2,14 @@ import { GuardError } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
 import type { ApprovalRow } from './tables.ts'
 
-/** The call that whoever decides has seen. */
+/** The call that the person who decides has seen. */
 export interface ExpectedCall {
   readonly tool?: string
   /** The hash, or its first 16 digits and more. */
   readonly argument_hash?: string
 }
 
-/** Throws VERSION_CONFLICT if the approval asks about something else than what was shown. */
+/** Throws VERSION_CONFLICT if the approval is not of the call that was shown. */
 export const checkExpectedCall = (row: ApprovalRow, { tool, argument_hash }: ExpectedCall): void => {
   const isOther =
     (tool !== undefined && posted(tool) !== posted(row.tool)) ||

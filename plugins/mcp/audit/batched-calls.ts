@@ -19,7 +19,7 @@ export class BatchedCall {
   readonly written = Promise.withResolvers<void>()
   readonly row: AuditRow
   end: End | undefined
-  /** Its run has been told that the call runs. */
+  /** Its run shows that the call runs. */
   isAnnounced = false
 
   constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
@@ -161,7 +161,7 @@ export class BatchedCalls {
     await this.#follow(this.#keep(update, true), () => {})
   }
 
-  /** Resolves with the error that a write failed with, after `then` was told. */
+  /** Resolves with the error of a failed write, after `then` was called. */
   #follow(work: Promise<unknown>, then: (error: unknown) => void): Promise<unknown> {
     const followed: Promise<unknown> = work
       .then(

@@ -6,7 +6,7 @@ import type { AuditRow } from './tables.ts'
 
 const DETAIL_CHARS = 2_000
 
-/** Something that happened to MCP traffic beside the calls. */
+/** An event of MCP traffic other than a call. */
 export interface AuditEvent {
   readonly kind: Exclude<AuditKind, 'decision'>
   /** `policy.rejected`, `pin.changed`, `list.refused`, `session.ended` and the like. */

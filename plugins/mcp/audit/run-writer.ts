@@ -28,7 +28,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** How long what nobody waits for may wait for company, in milliseconds. */
+/** How long writes that nothing awaits may be batched, in milliseconds. */
 const GATHER_MS = 20
 const MAX_BATCH = 64
 
@@ -41,7 +41,7 @@ export class RunWriter {
   #busy: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** `idle` is told when nothing waits any more. */
+  /** `idle` is called when nothing waits any more. */
   constructor(gateway: Gateway, idle: () => void) {
     this.#gateway = gateway
     this.#idle = idle

@@ -15,7 +15,7 @@ const decisions: ReadonlyMap<string, object> = new Map<string, object>([
   ['d', { action: 'deny' }],
 ])
 
-/** Shows new questions as they come, until interrupted, what is typed ends, or nobody reads them any more; on a terminal it asks what to do. */
+/** Shows new approvals until it is interrupted, its input ends, or its output is closed; on a terminal it asks what to do. */
 export const watchApprovals = async (context: CommandContext): Promise<number> => {
   const stop = new AbortController()
   const interrupt = () => stop.abort()

@@ -4,7 +4,7 @@ import { type Command, commandKind } from 'guard-gateway/lib/command'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { CommandContext, UseApi } from './command-context.ts'
 
-/** Gives the command line what people do about MCP traffic: approvals, pins and the audit's export; all ask the gateway that runs, else its storage. */
+/** Gives the command line commands for MCP traffic: approvals, pins and the audit's export; all query the running gateway, else its storage. */
 export const mcpCommands = (asking: UseApi): Plugin => ({
   name: 'mcp-commands',
   requires: ['mcp'],

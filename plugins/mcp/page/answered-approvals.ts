@@ -5,7 +5,7 @@ import type { Mcp } from '../mcp.ts'
 import { spanLink } from './marks.ts'
 import { undoButton } from './notice.ts'
 
-/** A look costs the same however many ask and were answered. */
+/** The cost of a view does not grow with the number of approvals. */
 const MAX_ALLOWED = 50
 const MAX_ENDED = 10
 
@@ -23,7 +23,7 @@ const ends: Readonly<Record<string, string>> = {
   denied: 'denied elsewhere',
 }
 
-/** What is allowed by now, all of which can be taken back, and the questions that were answered last or that nobody answered in time. */
+/** Allowed calls, which can be revoked, and the approvals that were decided or expired last. */
 export const decidedSection = async (mcp: Mcp, ask: Ask): Promise<Html> => {
   const found = await Promise.all(
     approvalStates.map((status) => rowsOf(mcp, status, status === 'allowed' ? MAX_ALLOWED : MAX_ENDED)),

@@ -113,5 +113,5 @@ const allowPart = (id: string, { arguments: args, sent_arguments, left_out }: Sh
   return html`<button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button>`
 }
 
-/** What stands for a value that nobody can read here, however harmless it is. */
+/** The placeholder of a value that cannot be shown here, however harmless it is. */
 const HIDDEN = /\[REDACTED:(?:limit|fault)\]/

@@ -86,7 +86,7 @@ ${rows.map(
 `,
 )}</tbody></table>`
 
-/** The reason; where checks found more than it tells, what they found. */
+/** The reason, and further findings of checks. */
 const reasonText = ({ reason, findings }: AuditRow): Html =>
   reason === null || (findings?.length ?? 0) > 1 ? html`${reason}${findingList(findings)}` : html`${reason}`
 

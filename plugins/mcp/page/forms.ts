@@ -30,7 +30,7 @@ export const approvalForm = ({ mcp, approver }: PageParts): Form => ({
   },
 })
 
-/** The form that takes an allowance back. It asks for no key: nothing passes by it that would not without. */
+/** The form that revokes an allowed call. It needs no key: it can only make the gateway stricter. */
 export const undoForm = ({ mcp }: PageParts): Form => ({
   id: 'mcp/undo',
   path: '/ui/approvals/:id/undo',
@@ -56,7 +56,7 @@ const answerOf = (fields: URLSearchParams): Decision | FieldFault => {
   if (scope !== 'once' && scope !== 'session')
     return { field: 'scope', message: 'A decision holds once or for the session.' }
   const shown = expectedCall(fields)
-  // to deny what nobody has seen lets nothing pass
+  // to deny an unseen call lets nothing pass
   if (action === 'allow' && (shown.tool === undefined || shown.argument_hash === undefined))
     return {
       field: 'action',

@@ -5,7 +5,7 @@ import type { Mcp } from '../mcp.ts'
 import { questionCard, type ShownArguments } from './approval-card.ts'
 import type { PageParts } from './index.ts'
 
-/** A look costs the same however many ask. */
+/** The cost of a view does not grow with the number of approvals. */
 const MAX_COUNTED = 500
 const MAX_SHOWN = 50
 /** Arguments are shown to their end as long as those of one call and of a page have no more characters; a page of its own shows longer ones. */

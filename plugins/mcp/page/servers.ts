@@ -82,7 +82,7 @@ const toolTable = (tools: readonly Tool[]): Html =>
 const definitionId = (server_id: string, { name, fingerprint }: Tool): string =>
   `definition-${server_id}-${fingerprint ?? name.toWellFormed()}`
 
-/** The definitions that nobody has trusted yet, each to be chosen, and the button that trusts the chosen. */
+/** The definitions that are not trusted yet, each with a check box, and the button that trusts the selected ones. */
 const pinForm = (
   { approver }: PageParts,
   { refused, params }: Ask,

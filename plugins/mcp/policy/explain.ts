@@ -23,7 +23,7 @@ export interface RuleAccount {
 /** What would happen to a call, rule by rule in file order. */
 export interface Explanation {
   readonly verdict: Verdict
-  /** False: the client would be told why not. */
+  /** False: the client would get the reason. */
   readonly forwarded: boolean
   readonly rules: readonly RuleAccount[]
 }

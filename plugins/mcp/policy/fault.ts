@@ -13,7 +13,7 @@ export interface PolicyFault {
   readonly message: string
 }
 
-/** Something wrong with a policy, or worth a warning, as it is told. */
+/** An error or a warning of a policy, as it is reported. */
 export interface LocatedFault {
   /** A code of the catalogue for an error, of a lint for a warning. */
   readonly code: string

@@ -46,7 +46,7 @@ export type PolicyListener = (change: PolicyChange) => void
 export interface PolicyOptions extends LoadOptions {
   /** Path of a policy file; relative ones are taken from the working directory. */
   readonly file?: string | undefined
-  /** A policy as data, in place of a file. Without either, everything asks. */
+  /** A policy as data, in place of a file. Without either, every call needs an approval. */
   readonly policy?: unknown
   readonly fault: (error: unknown, where: string) => void
 }

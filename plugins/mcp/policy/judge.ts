@@ -13,7 +13,7 @@ import { strictest } from './strictness.ts'
 /** Validates arguments by the tool's own schema: what is wrong, or undefined. */
 export type Validate = (args: Arguments) => string | undefined
 
-/** What judging needs beside the policy and the call. */
+/** The context of a judgement besides the policy and the call. */
 export interface JudgeContext {
   readonly rules: readonly CompiledRule[]
   readonly limits: Limits
@@ -52,7 +52,7 @@ export const judge = async (
   }
 }
 
-/** What checks may know of a call beside its arguments. */
+/** What checks may know of a call besides its arguments. */
 export const checkContext = ({ server_id, tool, cwd }: ToolCall, own_files: readonly string[]): CheckContext => ({
   server_id,
   tool,

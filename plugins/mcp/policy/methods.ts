@@ -33,7 +33,7 @@ const RESTRICTABLE = [
 /** The name that stands for all methods which are not named, but for lists. */
 const OTHER = 'other'
 
-/** Whether a request can be the reason why its server asks for something in turn. */
+/** Whether a server may send requests of its own while it handles this one. */
 export const isRestrictable = (method: string): boolean => !LIFECYCLE.has(method) && !UNRESTRICTED.has(method)
 
 /** Says what a policy makes of requests. `within`: of a server that works on a request which was let through. */

@@ -6,7 +6,7 @@ import { methodFaults } from './methods.ts'
 const MAX_TEST_CALLS = 50_000
 /** Characters of the arguments of all those calls: each call is judged again. */
 const MAX_TEST_CHARACTERS = 50_000_000
-/** What speaks about calls beside the rules, under these ids. */
+/** Ids of partial verdicts that are not of rules. */
 const OTHER_VOICES: ReadonlySet<string> = new Set(['pin', 'plugin'])
 
 /** What no schema can tell: ids that occur twice or for others than rules, tests that name a rule there is not, or examine what a refused call sends. */

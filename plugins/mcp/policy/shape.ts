@@ -22,7 +22,7 @@ const suggestions = (message: string): string[] =>
     ? [...message.matchAll(/did you mean "([^"]*)"/g)].map((match) => match[1] ?? '')
     : []
 
-/** Branches of a choice, conditions, and what a name is not, are told by the keyword around them. */
+/** Branches of a choice, conditions, and what a name is not, are reported by the keyword around them. */
 const follows = ({ keyword, schemaPath, propertyName, params, data }: ErrorObject): boolean => {
   if (keyword === 'if' || propertyName !== undefined || /\/anyOf\/\d+\//.test(schemaPath)) return true
   // Without an action, a rule would be held to what belongs to each of them.

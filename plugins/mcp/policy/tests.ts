@@ -14,7 +14,7 @@ import { judge } from './judge.ts'
 export interface TestResult {
   readonly name: string
   readonly pass: boolean
-  /** An action, with what else the test asks for where that is what failed. */
+  /** An action, with the other expectation of the test if that failed. */
   readonly expected: string
   readonly actual: string
   /** The winners' ids. */

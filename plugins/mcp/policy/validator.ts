@@ -3,7 +3,7 @@ import type { Gateway } from 'guard-gateway/core'
 import { type McpCheck, mcpCheckKind } from 'guard-gateway/lib/mcp-check'
 import { policySchema } from './schema.ts'
 
-/** Keys and values up to which a policy is told all that is wrong with it at once: the work grows with the square of the faults. */
+/** The most keys and values of a policy for which all errors are reported at once: the work grows with the square of the faults. */
 export const MAX_REPORTED = 5_000
 
 interface CachedValidator {

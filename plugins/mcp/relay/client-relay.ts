@@ -211,7 +211,7 @@ export class ClientRelay {
     return this.#sendOn(frame, turn)
   }
 
-  /** Marks a request as cancelled by the client; true if the server must be told. */
+  /** Marks a request as cancelled by the client; true if the server must be notified. */
   #cancels(frame: Frame): boolean {
     const found = this.#session.clientRequests.cancel(cancelledKey(frame) ?? '')
     if (found?.was !== 'forwarded') return false

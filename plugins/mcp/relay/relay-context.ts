@@ -3,7 +3,7 @@ import type { RequestRefusal } from '../judge/judge-request.ts'
 import type { ServerFacts } from '../messages/initialize.ts'
 import type { ServerTools } from '../tools/server-tools.ts'
 
-/** What the relay of a server needs beside the session. */
+/** The context of a server's relay besides the session. */
 export interface RelayContext {
   readonly tools: ServerTools
   /** Rewrites a page of the list of tools to what the policy lets the client see. */

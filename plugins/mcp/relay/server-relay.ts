@@ -76,7 +76,7 @@ export class ServerRelay {
     if (refused === undefined) return false
     this.#session.serverRequests.take(came.key ?? '')
     const told = readFrame(Buffer.from(refusedRequest(refused, came.id).message), 'client')
-    // nobody waits: the server may read its input only when its output is read
+    // not awaited: the server may read its input only when its output is read
     if (told.kind !== 'fault')
       this.#session.post(told, {}).catch((error: unknown) => this.#gateway.fault(error, 'mcp:relay'))
     return true

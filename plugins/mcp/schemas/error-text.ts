@@ -20,7 +20,7 @@ const CHOICE = /^(?:anyOf|oneOf)$/
 /** Each is compared with each; a large value can have any number. */
 const MAX_ERRORS = 256
 
-/** The errors of a validation in words, each once, of many the first 256. Of a choice that nothing fits, the branch is told that is nearest. */
+/** The errors of a validation in words, each once, of many the first 256. For a union that does not match, the nearest branch is reported. */
 export const schemaErrors = (errors: readonly ErrorObject[]): readonly SchemaError[] => {
   const told = new Map<string, SchemaError>()
   for (const error of withoutBranches(errors.slice(0, MAX_ERRORS))) {
@@ -54,7 +54,7 @@ const branchOf = ({ schemaPath, instancePath }: ErrorObject, choice: ErrorObject
   return /^\d+/.exec(schemaPath.slice(at.length + 1))?.[0]
 }
 
-/** Faults that are told of one call; more would be no help. */
+/** The most errors that are reported of one call. */
 const MAX_REPORTED = 20
 
 /** Faults as the end of a sentence: `/path must be string; /mode must be equal to one of the allowed values`. */

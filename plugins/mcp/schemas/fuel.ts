@@ -6,7 +6,7 @@ export interface Fuel {
 }
 
 export const MAX_FUEL = 200_000
-/** More for every so many characters and members of what is validated. */
+/** Additional fuel per character and member of the validated value. */
 const SIZE_PER_UNIT = 4
 
 /** Raised inside a validation that has used up its fuel. */
@@ -28,7 +28,7 @@ export const burn = (fuel: Fuel, units: number): void => {
   if (fuel.left < 0) throw new FuelSpent('out of fuel')
 }
 
-/** What a member or an item counts for, beside the characters of its name and its text. */
+/** The cost of a member or an item, in addition to the characters of its name and its text. */
 const PER_MEMBER = 12
 
 /** Characters of strings and names, and members. Does not recurse. */

@@ -3,7 +3,7 @@ import { asLinear } from './ecma.ts'
 import { burn, type Fuel, FuelSpent } from './fuel.ts'
 import { patternSize } from './pattern-size.ts'
 
-/** As much of a RegExp as a validator asks of one. */
+/** The part of RegExp that a validator uses. */
 export interface Pattern {
   test(text: string): boolean
   toString(): string

@@ -2,7 +2,7 @@ import { isShape } from 'guard-gateway/lib/json'
 
 const MAX_BYTES = 262_144
 const MAX_DEPTH = 64
-/** Of parts within one another and beside one another, since all of them nest in the code: to read it takes the square of this, and a stack. */
+/** Counts nested and adjacent parts, since all of them nest in the generated code: reading it takes quadratic time, and stack. */
 const MAX_NESTING = 700
 /** Each becomes code, and to make it takes longer the more there is. */
 const MAX_OBJECTS = 2000

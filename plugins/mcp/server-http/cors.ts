@@ -13,7 +13,7 @@ export const corsHeaders = ({ headers: { origin } }: FastifyRequest): Readonly<R
     ? {}
     : { 'access-control-allow-origin': origin, 'access-control-expose-headers': 'mcp-session-id', vary: 'origin' }
 
-/** Answers a page that asks first whether it may send its request. */
+/** Answers a CORS preflight request. */
 export const answerPreflight = (request: FastifyRequest, reply: FastifyReply): void => {
   const preflightHeaders = request.headers.origin === undefined ? {} : preflight
   reply

@@ -4,7 +4,7 @@ import { messageEvent } from 'guard-gateway/lib/sse'
 import type { ClientResponse, OutgoingMessage } from '../relay/response.ts'
 import type { Session } from '../session/session.ts'
 
-/** How long a call continues for its records when nobody waits for its answer any more. */
+/** How long a call continues for its records after its client has disconnected. */
 const DRAIN_MS = 300_000
 
 /** An event as it came, or one that holds the message. */

@@ -88,7 +88,7 @@ export class Exchange {
   async #initialize(frame: Frame): Promise<void> {
     const running = await this.#openSession()
     const { raw } = this.#reply
-    // nobody will ever learn its id
+    // no client will learn its id
     const leave = () => this.#mcp.sessions.end(running, 'the client left')
     if (raw.destroyed) leave()
     else raw.once('close', leave)

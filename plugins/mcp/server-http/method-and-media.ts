@@ -11,7 +11,7 @@ export const checkMethod = (method: string): void => {
   throw new GuardError('METHOD_NOT_ALLOWED', `MCP takes ${ALLOW}, not ${method}.`, { headers: { allow: ALLOW } })
 }
 
-/** Refuses media types that MCP does not have, said or wanted. Throws UNSUPPORTED_MEDIA_TYPE, NOT_ACCEPTABLE. */
+/** Refuses `Content-Type` and `Accept` values that MCP does not have. Throws UNSUPPORTED_MEDIA_TYPE, NOT_ACCEPTABLE. */
 export const checkMedia = (method: string, headers: IncomingHttpHeaders): void => {
   const { 'content-type': type, 'content-encoding': coding = 'identity', accept } = headers
   if (method === 'POST' && coding !== 'identity')

@@ -6,7 +6,7 @@ import { NAME, type SessionInfo } from '../session/session.ts'
 
 const isName = (text: string): boolean => NAME.test(text)
 
-/** Whose key opened a session: sessions of one agent key are nobody else's. */
+/** The key that opened a session: no other agent key may use it. */
 export const ownerOf = (identity: Identity | undefined): string => identity?.key_id ?? 'gateway'
 
 /** How a session of the HTTP server is labelled: by the headers of its first request, and by the agent of its key. Throws INVALID_HEADER. */

@@ -65,7 +65,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   }
 }
 
-/** Tells the person of what failed; after what nobody caught, and is none of a plugin's, the process ends with 1. Gives the way to stop hearing. */
+/** Reports errors on stderr; after an uncaught error that is not of a plugin, the process exits with 1. Returns a function that removes the handlers. */
 const reportFaults = (gateway: Gateway, io: Io): (() => void) => {
   const report = (what: string, error: unknown) => say(io, `${what}: ${gateway.redact.text(thrownText(error))}`)
   gateway.hooks.fault.tap('mcp-run', (error, where) => report(`${where} has failed, and the proxy goes on`, error))

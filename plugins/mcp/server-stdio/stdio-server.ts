@@ -78,7 +78,7 @@ export class StdioServer {
     await Promise.all([...this.#under])
   }
 
-  /** The server is gone: passes on what it still said, and answers everything that waits with the reason. */
+  /** The server has exited: relays its last messages, and answers all pending requests with the reason. */
   async abandon(reason: string): Promise<void> {
     await (this.#ended ? this.#read : this.#taken())
     await this.#relayed

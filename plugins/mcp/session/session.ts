@@ -19,7 +19,7 @@ export interface SessionInfo {
   readonly client_transport: string
   /** The client has one stream for everything. */
   readonly merged: boolean
-  /** Whose key opened it; nobody else may use it. */
+  /** The key that opened it; no other key may use it. */
   readonly owner: string
   readonly project_id: string
   readonly agent_id: string | null

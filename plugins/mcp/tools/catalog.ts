@@ -187,7 +187,7 @@ const validatedFirst = async (definition: Definition, args: Arguments): Promise<
   return validated(definition.compiled, args)
 }
 
-/** At once for arguments that fit; what does not fit is told whole, for an agent to put it right in one go. */
+/** Synchronous for valid arguments; all errors are reported, so that an agent can correct them in one go. */
 const validated = (schema: CompiledInput, args: Arguments): ValidationResult | Promise<ValidationResult> => {
   const first = judged(schema, args)
   if (!schema.usable || first.state !== 'failed') return first

@@ -40,7 +40,7 @@ export const storedPins = (gateway: Gateway, server_id: string): PinRows => ({
     gateway.storage.patch('mcp_tools', [server_id, tool], changes, seen === undefined ? {} : { seen }),
 })
 
-/** Pins that are gone with who goes by them. */
+/** Pins that end with their session. */
 export const sessionPins = (): PinRows => {
   const kept = new Map<string, ToolRow>()
   return {

@@ -14,7 +14,7 @@ export const pinOf = ({ fingerprint, seen }: Pick<ToolRow, 'fingerprint' | 'seen
   return fingerprint === seen ? 'known' : 'changed'
 }
 
-/** Tools whose definition nobody has trusted, of all servers that share the storage: `guard mcp run` starts its own. At most 500. */
+/** Tools whose definition is not trusted yet, of all servers that share the storage: `guard mcp run` starts its own. At most 500. */
 export const waitingTools = async ({ storage }: Gateway): Promise<readonly ToolRow[]> => {
   const { rows } = await storage.find('mcp_tools', { where: { waits: 1 }, limit: MAX_ROWS })
   return rows.filter((row) => pinOf(row) !== 'known')

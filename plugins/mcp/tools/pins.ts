@@ -130,7 +130,7 @@ export class Pins {
     })
   }
 
-  /** Takes over what another process may have been told to trust meanwhile. */
+  /** Loads definitions that another process has trusted meanwhile. */
   async refresh(tool: string): Promise<void> {
     const row = await this.#kept.get(tool)
     if (row !== undefined) this.#keep(row)

@@ -12,7 +12,7 @@ import { nameOf, toolsIn } from './definition.ts'
 import type { ListView } from './server-tools.ts'
 import { widened } from './widen-output-schema.ts'
 
-/** A page of a list of tools as the client gets it: hidden tools gone, answers widened, tasks not offered. Every other character stays. */
+/** A page of a list of tools as the client gets it: without hidden tools and tasks, output schemas widened. Every other character stays. */
 export const rewritePage = (result: string, { hidden, canConfirm }: ListView): string => {
   const scan = scanJson(result)
   const list = isScanFault(scan) ? undefined : memberIn(scan.root, 'tools')?.value

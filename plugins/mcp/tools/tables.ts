@@ -5,7 +5,7 @@ export interface ToolRow {
   readonly server_id: string
   /** Empty: the row says that the server's first list has been seen to its end. */
   readonly tool: string
-  /** SHA-256 in hex of the trusted definition; null for a tool that appeared later and that nobody has accepted. */
+  /** SHA-256 in hex of the trusted definition; null for a tool that appeared later and is not accepted. */
   readonly fingerprint: string | null
   /** Of the definition that was listed last. */
   readonly seen: string

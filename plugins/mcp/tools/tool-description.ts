@@ -8,7 +8,7 @@ const DESCRIPTION_CHARS = 2_000
 const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 type Hint = (typeof hints)[number]
 
-/** What a server says of one of its tools: its own words, which nobody has checked. Redacted; the description has at most 2,000 characters. */
+/** What a server says of one of its tools: unchecked, redacted; the description has at most 2,000 characters. */
 export interface ToolDescription {
   readonly title: string | null
   readonly description: string | null

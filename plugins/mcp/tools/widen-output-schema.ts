@@ -8,7 +8,7 @@ import {
   stringIn,
 } from 'guard-gateway/lib/json'
 
-/** The answer that asks for an approval, as another thing that a tool may give back. */
+/** The confirmation request as an alternative result of a tool. */
 const QUESTION =
   '{"type":"object","required":["approval_id","action"],"properties":{"approval_id":{"type":"string"},"action":{"const":"confirm"}},"additionalProperties":false}'
 
@@ -26,7 +26,7 @@ interface WidenState {
 }
 
 /**
- * Edits that make an output schema accept the question for an approval beside what it describes.
+ * Edits that make an output schema also accept a confirmation request.
  * Undefined for a schema that means something else when it is within another.
  */
 export const widened = (text: string, schema: JsonValue): Edit[] | undefined => {

@@ -1,6 +1,6 @@
 import type { Answer, Failure, ScriptedText } from '../scenario.ts'
 
-/** How one API style writes what clients ask and what its provider answers. */
+/** How one API style writes requests and replies. */
 export interface Dialect {
   /** Id of the API style. */
   readonly id: string

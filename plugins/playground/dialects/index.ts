@@ -10,5 +10,5 @@ const dialects: readonly Dialect[] = [chatCompletions, messages, responses]
 export const stylesOf = ({ apiStyles }: Gateway): readonly string[] =>
   dialects.map(({ id }) => id).filter((id) => apiStyles.get(id) !== undefined)
 
-/** The dialect of an API style; undefined if nobody here writes it. */
+/** The dialect of an API style; undefined if the Playground does not have it. */
 export const dialectOf = (style: string): Dialect | undefined => dialects.find(({ id }) => id === style)

@@ -18,7 +18,7 @@ export const startForm = ({ runs, administration }: PageParts): Form => ({
   },
 })
 
-/** What a form asks for. Throws INVALID_REQUEST. */
+/** Reads a form. Throws INVALID_REQUEST. */
 const orderIn = (fields: URLSearchParams): RunRequest => {
   const style = fields.get('style') ?? ''
   return {

@@ -8,7 +8,7 @@ import { runView } from '../views.ts'
 import type { PageParts } from './index.ts'
 import { endMark, expectedMark, resultMark } from './marks.ts'
 
-/** A run with its steps: what came of each beside what had to. Throws PLAYGROUND_RUN_NOT_FOUND. */
+/** A run with its steps: the result of each next to the expected one. Throws PLAYGROUND_RUN_NOT_FOUND. */
 export const runPage = ({ gateway, runs }: PageParts): Page => ({
   id: 'playground/run',
   path: '/playground/runs/:id',

@@ -21,7 +21,7 @@ const deciding = (what: string, action: 'allow' | 'deny', scope: 'once' | 'sessi
 })
 
 const asked = stopped('confirm', 'MCP_CONFIRM', 'Approval required')
-/** Agreed to where the policy is enforced; elsewhere nobody was asked. */
+/** Allowed by a person where the policy is enforced; in shadow mode there is no question. */
 const agreed = both({ action: 'confirm', reason: 'MCP_CONFIRM', forwarded: true, outcome: 'ok' })
 const asking = { version: 1, default: 'deny', rules: [{ id: 'ask', tools: ['write_file'], action: 'confirm' }] }
 

@@ -95,14 +95,14 @@ export class Budgets {
     const counted = open?.windows ?? noWindows
     for (const window of counted)
       window.add(call.project_id, call.agent_id, { ...used, requests: 0, reserved: -row.reserved })
-    // the rules that ask for these came after it had been decided
+    // the rules of these periods were added after it had been decided
     for (const per of this.#windows.keys()) {
       const window = this.window(per, call.at)
       if (window !== undefined && !counted.includes(window)) window.add(call.project_id, call.agent_id, used)
     }
   }
 
-  /** Lets go of the requests of a session that nobody will settle any more: none of them is on record. */
+  /** Drops the requests of a session that will never settle: none of them is stored. */
   release(session: Session): void {
     const opens = this.#open.get(session)
     if (opens === undefined) return

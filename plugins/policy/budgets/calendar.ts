@@ -19,7 +19,7 @@ const LONGEST: Readonly<Record<Exclude<Per, 'minute'>, number>> = {
   month: 33 * DAY,
 }
 
-/** Minutes, hours, days, weeks from Monday and months as they are told in a time zone. */
+/** Minutes, hours, days, weeks from Monday and months of a time zone. */
 export class Calendar {
   readonly zone: string
   readonly #format: Intl.DateTimeFormat
@@ -70,7 +70,7 @@ export class Calendar {
   #label(per: Exclude<Per, 'minute'>, at: number): string {
     const offset = this.#offset(at)
     const local = at + offset
-    // an hour that is told twice is two
+    // an hour that occurs twice counts as two
     if (per === 'hour') return `${Math.floor(local / HOUR)} ${offset}`
     if (per === 'month') return new Date(local).toISOString().slice(0, -17)
     const day = Math.floor(local / DAY)

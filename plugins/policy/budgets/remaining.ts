@@ -7,7 +7,7 @@ import type { Policies } from '../policies.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
 import type { Budgets } from './budgets.ts'
 
-/** Agents of one project and rule that are told of. */
+/** The most agents of one project and rule in a list. */
 const MAX_AGENTS = 50
 
 /** What knowing what is left needs. */

@@ -4,7 +4,7 @@ import { hasFailed } from '../history/settle.ts'
 import { noUsage, type Usage } from '../history/usage.ts'
 import type { Window } from './calendar.ts'
 
-/** What an agent of a project has used, as its requests on record tell. */
+/** The usage of an agent of a project, from its stored requests. */
 export interface StoredUse {
   readonly project_id: string
   readonly agent_id: string | null

@@ -14,7 +14,7 @@ import { type RequestedPolicy, requestedPolicy } from './requested-policy.ts'
 import { policyLines, warningLines } from './show.ts'
 
 /**
- * Tells what would change and what that would have done to stored sessions, asks unless told not to, and replaces the policy of a project;
+ * Prints the changes and their simulated effect on stored sessions, asks for confirmation unless told not to, and replaces the policy of a project;
  * 1 if the answer is no. Throws INVALID_POLICY, INVALID_YAML and USAGE.
  */
 export const applyPolicy = async (context: CommandContext, options: PolicyCommandOptions): Promise<number> => {
@@ -103,7 +103,7 @@ const previewLines = ({ changes, simulation }: Preview, width: number | undefine
 
 const canAsk = ({ in: input }: Io): boolean => input !== undefined && 'isTTY' in input && input.isTTY === true
 
-/** Throws USAGE where nobody can be asked. */
+/** Throws USAGE without a terminal to ask on. */
 const confirmed = async (io: Io, project: string): Promise<boolean> => {
   const { in: input, err } = io
   if (input === undefined || !canAsk(io)) throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
@@ -112,7 +112,7 @@ const confirmed = async (io: Io, project: string): Promise<boolean> => {
     const typed = await asks.question(`Apply this to project "${terminalLine(project)}"? [y/N] `)
     return /^y(es)?$/i.test(typed.trim())
   } catch (error) {
-    // whoever leaves with Ctrl-C or Ctrl-D has not agreed
+    // Ctrl-C and Ctrl-D mean no
     if (!(error instanceof Error) || error.name !== 'AbortError') throw error
     err.write('\n')
     return false

@@ -2,7 +2,7 @@ import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
 
 /** Options of the policy commands. */
 export interface PolicyCommandOptions {
-  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
+  /** Gives `work` the running gateway, or one that is opened for it. */
   readonly asking: <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
   /** Lists of rules that come with this version, by name. */
   readonly presets: () => Promise<Readonly<Record<string, unknown>>>

@@ -6,7 +6,7 @@ const LITERAL = 'default'
 export const RECOMMENDED = 'enforce-recommended'
 
 /**
- * Says what enforcing the default rules stops beside loops; undefined for other rules, in shadow mode, or without a recommended preset.
+ * Says what enforcing the default rules stops in addition to loops; undefined for other rules, in shadow mode, or without a recommended preset.
  * The default rules follow the specification to the letter and are meant for shadow mode.
  */
 export const defaultEnforced = (

@@ -18,7 +18,7 @@ export interface Warning {
   readonly message: string
 }
 
-/** The input of warnings beside the policy. */
+/** The input of warnings in addition to the policy. */
 export interface WarningContext {
   readonly gateway: Gateway
   readonly presets: Readonly<Record<string, readonly Rule[]>>

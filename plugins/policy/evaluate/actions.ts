@@ -9,7 +9,7 @@ import { isRepeatedMatch } from './repeated-match.ts'
 
 const MESSAGE_CHARS = 300
 
-/** The action on a request beside flagging it; at most one of the two. */
+/** The action on a request in addition to flagging it; at most one of the two. */
 export interface MatchAction {
   /** The request is refused; members of the decision. */
   readonly refusal?: Partial<Decision>
@@ -17,7 +17,7 @@ export interface MatchAction {
   readonly steering?: Match
 }
 
-/** The action that the matches of a request ask for: none in shadow mode, that of their rules in enforce mode. */
+/** The action of a request's matches: none in shadow mode, that of their rules in enforce mode. */
 export const actionFor = (
   matches: readonly Match[],
   { mode }: Call,

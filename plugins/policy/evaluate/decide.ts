@@ -112,7 +112,7 @@ const addToHistory = (decision: Decision, row: Draft, history: History): void =>
   history.append(row)
 }
 
-/** Tokens that a request of so many bytes reserves until it ends; `most`: the limit of its reply. */
+/** Tokens that a request of this size in bytes reserves until it ends; `most`: the limit of its reply. */
 export const reservedFor = (bytes: number, most: number | null): number =>
   Math.ceil(bytes / BYTES_PER_TOKEN) + (most ?? 0)
 

@@ -130,7 +130,7 @@ export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match
   message: cutText(finding.message, MESSAGE_CHARS),
 })
 
-/** Another attempt inherits the match of its original, unless the session was resumed since or the rule is gone. */
+/** A retry inherits the match of its original, unless the session was resumed since or the rule was removed. */
 const inherited = (active: ActiveRule, original: Row, history: History): Match | undefined => {
   const { rule } = active
   const match = original.matches.find(({ rule_id, rule_type }) => rule_id === rule.id && rule_type === rule.rule_type)

@@ -49,7 +49,7 @@ export const isResumedBudget = (
 
 /**
  * Pauses the session of a block that says so: from the same moment on nothing of it is forwarded, and when this resolves it is on record.
- * One that cannot be written is told and taken back; the request is refused all the same, and the next match tries again.
+ * A pause that cannot be written is reported and undone; the request is refused all the same, and the next match tries again.
  */
 export const pauseSessionBy = async (gateway: Gateway, decision: Decision, session: Session): Promise<Decision> => {
   const { pause_reason = '', reason: code, rule_id } = decision

@@ -7,7 +7,7 @@ const CONVERSATIONS = 1024
 export class DetectorMemory {
   readonly #known = new LRU<Map<string, Map<string, unknown>>>(CONVERSATIONS)
 
-  /** Several detectors ask for the current conversation, one after another. */
+  /** Several detectors read the current conversation, one after another. */
   #latest: { session: string; thread: string; memories: Map<string, Map<string, unknown>> } | undefined
 
   of(session: string, thread: string, detector: string): Map<string, unknown> {

@@ -7,7 +7,7 @@ import type { PageParts } from './index.ts'
 import { readPolicy } from './read.ts'
 import { type PolicyPageState, policyView } from './view.ts'
 
-/** The form of a policy: what its button asks for happens to what is in its fields, and only saving stores anything. */
+/** The form of a policy: its buttons act on the fields, and only saving stores anything. */
 export const policyForm = (parts: PageParts): Form => ({
   id: 'policies/change',
   path: '/ui/policies/:project_id',
@@ -49,7 +49,7 @@ const refused = async ({ parts, ...shown }: SentDraft, more: Partial<PolicyPageS
   view: await policyView(parts, { ...shown, edited: true, ...more }),
 })
 
-/** Stores what is in the form. To start enforcing takes a second press, beside what that would have done so far. */
+/** Stores the form. To start enforcing takes a second press, next to the simulated effect. */
 const save = async (sent: SentDraft, fields: URLSearchParams): Promise<Sent> => {
   const { project_id, draft } = sent
   const { gateway, policies } = sent.parts

@@ -21,7 +21,7 @@ const actions = [
   ['flag', 'flag'],
 ] as const
 
-/** A rule as a row of fields, with what is wrong or odd about each beside it. */
+/** A rule as a row of fields, with errors and warnings next to each. */
 export const ruleRow = (rule: RuleDraft, context: RowContext): Html => {
   const { index, detector, types } = context
   const name = (field: string): string => `rules/${index}/${field}`
@@ -70,7 +70,7 @@ const faultRef = ({ index, faults }: RowContext, field: string): Html | string =
   return faults.some((fault) => fault.field === name) ? html` aria-invalid="true" aria-describedby="fault-${name}"` : ''
 }
 
-/** What is wrong with these fields, and what the server warns of; a warning without a field is beside the type. */
+/** Errors of these fields, and warnings of the server; a warning without a field is next to the type. */
 const messageOf = ({ index, faults, warnings }: RowContext, ...fields: readonly string[]): Html => {
   const of = (field: string): Html[] => {
     const name = `rules/${index}/${field}`

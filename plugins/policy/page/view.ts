@@ -45,12 +45,12 @@ export const policyView = async (parts: PageParts, shown: PolicyPageState): Prom
   const policy = await parts.policies.load(project_id)
   const main = html`<h1>Policy of ${project_id}</h1>
 <p>${modeText(policy.mode, parts.default_mode())} · ${policy.version === 0 ? 'the default, nothing is saved for this project' : `version ${policy.version}`} · <a href="/sessions?project_id=${project_id}">sessions</a> · <a href="/replay?project_id=${project_id}">runs</a></p>
-${conflicting && html`<div class="faults" role="alert"><p>Somebody has saved version ${policy.version} meanwhile. Your changes stand below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
+${conflicting && html`<div class="faults" role="alert"><p>Somebody has saved version ${policy.version} meanwhile. Your changes are below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
 ${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
 ${shown.simulated !== undefined && (await simulationSection(parts, shown, shown.simulated, parts.default_mode()))}
-${shown.edited && !conflicting && !confirming && faults.length === 0 && html`<p class="notice">What stands in the form is not saved.</p>`}
+${shown.edited && !conflicting && !confirming && faults.length === 0 && html`<p class="notice">These changes are not saved.</p>`}
 ${await form(parts, shown)}
 ${await budgetSection(parts, shown)}${await historySection(parts.gateway, shown, project_id)}`
   const status = faults.length > 0 ? 422 : conflicting ? 409 : 200

@@ -2,7 +2,7 @@ import type { Mode } from 'guard-gateway/core'
 
 /** What is to be tried: rules on the stored sessions of a project. Times are milliseconds since 1970. */
 export interface SimulationRange {
-  /** Sessions with requests since then; what was found before is not told. */
+  /** Sessions with requests since then; earlier matches are left out. */
   readonly since?: number
   readonly until?: number
   /** These alone. */
@@ -46,7 +46,7 @@ export interface FlaggedSession extends AfterFirstMatch {
   readonly code: string
   readonly rule_id: string
   readonly message: string
-  /** What was counted; null where the rule does not tell. */
+  /** The counted value; null where the rule has none. */
   readonly count: number | null
   /** False: the repeated calls had differing results; null: not known. */
   readonly results_equal: boolean | null

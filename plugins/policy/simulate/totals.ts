@@ -42,7 +42,7 @@ export class Totals {
     }))
   }
 
-  /** Counts a session; what was found before `since` is not told. */
+  /** Counts a session; matches before `since` are left out. */
   add(session_id: string, judged: readonly JudgedRequest[], since: number): void {
     this.sessions++
     this.requests += judged.length

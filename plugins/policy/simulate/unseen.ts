@@ -12,7 +12,7 @@ const WHOLE_PREVIEW = { chars: 500, bytes: 1_000 }
 /** What of a stored request a rule would have needed and is not on record; undefined: nothing. */
 export type Unseen = Extract<NotSimulated['reason'], 'no_reply_text' | 'no_measure' | 'no_price' | 'too_long_ago'>
 
-/** Why a rule that judges requests cannot tell about this one. */
+/** Why a rule that judges requests cannot judge this one. */
 export const unseenBy = (
   { detector, period }: ActiveRule,
   record: CallRecord,
@@ -28,7 +28,7 @@ export const unseenBy = (
 /** Nobody replied to a request that ended so. */
 const unanswered: ReadonlySet<CallRecord['outcome']> = new Set(['blocked', 'unreachable', 'upstream_error'])
 
-/** What rules that listen would have said of a stored reply, by what was heard then or is kept of its text; ids of those that cannot tell. */
+/** Matches of reply rules in a stored reply, from its live match or its stored text; ids of rules that cannot be evaluated. */
 export const replyTextFor = (
   { streaming }: Policy,
   record: CallRecord,
@@ -68,7 +68,7 @@ const isWhole = ({ response_preview, bytes_out, output_tokens }: CallRecord): bo
   output_tokens === 0 ||
   (response_preview !== null && response_preview.length < WHOLE_PREVIEW.chars && bytes_out <= WHOLE_PREVIEW.bytes)
 
-/** What of so many sessions a rule could not examine, and what would help. */
+/** What a rule could not examine in a number of sessions, and what would help. */
 export const messageOf = (
   rule_id: string,
   { reason, sessions, requests }: { readonly reason: Unseen; readonly sessions: number; readonly requests: number },

@@ -63,7 +63,7 @@ const whereOf = (query: URLSearchParams): SessionOrigin => {
   return where
 }
 
-/** On a later page, where script tells of new sessions. */
+/** On later pages, where script shows the number of new sessions. */
 const newRowsOf = async ({ storage }: Gateway, { query }: Ask): Promise<Html | undefined> => {
   if (!query.get('cursor')) return undefined
   const [newest] = (await storage.find('sessions', { where: whereOf(query), limit: 1 })).rows

@@ -5,7 +5,7 @@ import { stateToken } from 'guard-gateway/lib/terminal'
 /** A session or agent whose state a form has shown. */
 type PausableRow = Parameters<typeof stateToken>[0]
 
-/** What a form is answered that would let continue, or end, something that is otherwise than it was shown; undefined: it is so, or the form does not say. To pause what is paused harms nobody. */
+/** The answer to a form that would resume or end a session whose state has changed since it was rendered; undefined: the state is the same, or the form has none. To pause twice is harmless. */
 export const staleForm = (
   act: string,
   what: string,

@@ -31,7 +31,7 @@ export class ResumableStream {
     this.#keep(`retry: ${RETRY_MS}\ndata: \n\n`)
   }
 
-  /** Keeps an event, which is sent by `open` if nobody listens. */
+  /** Buffers an event; without a listener `open` sends it later. */
   #keep(event: string): void {
     this.#events.push(`id: ${this.name}-${this.#events.length}\n${event}`)
   }

@@ -14,7 +14,7 @@ const enumOf = (...values: readonly string[]) => ({ type: 'string', enum: values
 const titled = (word: string) =>
   ['First', 'Second', 'Third'].map((nth, index) => ({ const: `value${index + 1}`, title: `${nth} ${word}` }))
 
-/** Tools that ask the client something before they answer. */
+/** Tools that send the client a request before they respond. */
 export const askingTools: readonly TestTool[] = [
   {
     name: 'test_sampling',

@@ -83,7 +83,7 @@ test('a run says whose rules it is judged by, and an enforced one leads to those
   const [, way = ''] = /href="([^"]+)">look at enforce-recommended</.exec(enforced) ?? []
   const offered = await page(way)
   assert.match(offered, /<option value="enforce" selected>/)
-  assert.match(offered, /What stands in the form is not saved\./)
+  assert.match(offered, /These changes are not saved\./)
   assert.match(offered, /id="rule-novelty_stall"/)
   const shadow = await ended(await run({ scenario: 'flag-only', mode: 'shadow' }))
   assert.match(shadow, /judged by a rule of its own/)

@@ -128,7 +128,7 @@ test('a rule says what its threshold counts', async () => {
 test('rules are added, moved and removed in the form without anything being stored', async () => {
   const added = await shownAfter('moves', await changed('moves', { intent: 'add' }))
   assert.equal(fieldsOf(added).has('rules/6/rule_type'), true)
-  assert.match(added, /What stands in the form is not saved/)
+  assert.match(added, /These changes are not saved/)
   const down = fieldsOf(await shownAfter('moves', await changed('moves', { intent: 'down:0' })))
   assert.deepEqual([down.get('rules/0/id'), down.get('rules/1/id')], ['tool_repeat', 'exact_repeat'])
   const removed = fieldsOf(await shownAfter('moves', await changed('moves', { intent: 'remove:0' })))
