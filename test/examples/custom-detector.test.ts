@@ -24,5 +24,6 @@ describe('same_answer: 4 in 8', () => {
     const silent = Array.from({ length: 5 }, (_, n) => step('wait', { n }, '')).flat()
     assert.equal(sameAnswer.detect(shown(...silent)), undefined)
   })
-  it('lets the user continue', () => assert.equal(sameAnswer.detect(shown(...four, user('Look elsewhere.'))), undefined))
+  it('lets the user continue', () =>
+    assert.equal(sameAnswer.detect(shown(...four, user('Look elsewhere.'))), undefined))
 })

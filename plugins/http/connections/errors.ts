@@ -18,7 +18,9 @@ export const connectionErrors =
   (gateway: Gateway) =>
   (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) return void socket.destroy()
-    socket.end(rawResponse(gateway, new GuardError(codes.get(error.code ?? '') ?? httpErrors.MALFORMED_REQUEST), 'close'))
+    socket.end(
+      rawResponse(gateway, new GuardError(codes.get(error.code ?? '') ?? httpErrors.MALFORMED_REQUEST), 'close'),
+    )
   }
 
 /** A whole HTTP response as text, for a connection that has no `ServerResponse`. */

@@ -1,6 +1,13 @@
 import type { Attributes } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
-import { elementsOf, ImportFault, memberLocation, type ImportLocation, recordAt, traceFileErrors } from 'guard-gateway/lib/trace-file'
+import {
+  elementsOf,
+  ImportFault,
+  type ImportLocation,
+  memberLocation,
+  recordAt,
+  traceFileErrors,
+} from 'guard-gateway/lib/trace-file'
 
 /** An OTLP AnyValue; the empty one is null. */
 export type AnyValue =

@@ -9,7 +9,7 @@ import {
 import { isId } from 'guard-gateway/lib/ids'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { traceFileErrors } from '../error-codes.ts'
-import { ImportFault, memberLocation, type ImportLocation } from './import-fault.ts'
+import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 
 const STATUS = /^[a-z][a-z0-9_]{0,31}$/
 const DIGITS = /^[0-9]{1,19}$/
@@ -54,7 +54,11 @@ export const nsField: Field<bigint> = (value, record, key) => {
   const ns = integerOf(value)
   if (ns === undefined) throw wrong(record, key, 'nanoseconds: an integer, or a string of digits')
   if (ns >= 0n && ns <= MAX_NS) return ns
-  throw new ImportFault(traceFileErrors.INVALID_TIME, `"${key}" must lie between 0 and ${MAX_NS}.`, memberLocation(record, key))
+  throw new ImportFault(
+    traceFileErrors.INVALID_TIME,
+    `"${key}" must lie between 0 and ${MAX_NS}.`,
+    memberLocation(record, key),
+  )
 }
 
 export const countField: Field<bigint> = (value, record, key) => {

@@ -1,7 +1,7 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
 import type { ImportedRecord, ImportedRun } from 'guard-gateway/lib/export-format'
 import { traceFileErrors } from '../error-codes.ts'
-import { ImportFault, memberLocation, type ImportLocation } from './import-fault.ts'
+import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 import { withOriginalParent } from './records.ts'
 
 /** What is remembered of one run of a file while its records pass: ids and parents, about a hundred bytes a record. */
