@@ -86,10 +86,10 @@ describe('scanJson', () => {
     })
   }
 
-  it('tells what was wanted and where', () => {
-    assert.deepEqual(scanJson('{"a":1 "b":2}'), { at: 7, wanted: 'a comma or }' })
-    assert.deepEqual(scanJson('[1'), { at: 2, wanted: 'a comma or ]' })
-    assert.deepEqual(scanJson('1 2'), { at: 2, wanted: 'the end of the text' })
+  it('tells what was expected and where', () => {
+    assert.deepEqual(scanJson('{"a":1 "b":2}'), { at: 7, expected: 'a comma or }' })
+    assert.deepEqual(scanJson('[1'), { at: 2, expected: 'a comma or ]' })
+    assert.deepEqual(scanJson('1 2'), { at: 2, expected: 'the end of the text' })
   })
 
   it('finds a duplicate name at any depth, compared after unescaping', () => {
