@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { type BudgetLeft, remainingText, byRemainingShare } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, byRemainingShare, remainingText } from 'guard-gateway/lib/budget'
 import type { AskJson, Command } from 'guard-gateway/lib/command'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { shapeOf } from 'guard-gateway/lib/json'

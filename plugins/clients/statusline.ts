@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type BudgetLeft, remainingText, remainingShare, byRemainingShare } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, byRemainingShare, remainingShare, remainingText } from 'guard-gateway/lib/budget'
 import type { Command, Io } from 'guard-gateway/lib/command'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { isShape, readJson } from 'guard-gateway/lib/json'

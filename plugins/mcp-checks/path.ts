@@ -1,6 +1,6 @@
 import { isAbsolute, resolve, sep } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
-import { type Violation, findViolations, textsAtPointers } from 'guard-gateway/lib/check-arguments'
+import { findViolations, textsAtPointers, type Violation } from 'guard-gateway/lib/check-arguments'
 import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { runSteps, type Steps } from './path/bounded-steps.ts'
 import { isInside } from './path/containment.ts'

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
-import { type Violation, findViolations, type PointerValue, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
+import { findViolations, type PointerValue, type Violation, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
 import { type Arguments, type CheckLint, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
 import { loadGrammar } from './shell/grammar.ts'

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
-import { type Violation, findViolations, textsAtPointers } from 'guard-gateway/lib/check-arguments'
+import { findViolations, textsAtPointers, type Violation } from 'guard-gateway/lib/check-arguments'
 import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
 import { isLong, type SqlOptions, violationIn } from './sql/judge.ts'

@@ -1,4 +1,4 @@
-import { type BudgetLeft, remainingText, remainingShare } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, remainingShare, remainingText } from 'guard-gateway/lib/budget'
 import { countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 
 /** So much of a budget must be used that it counts as nearly used up. */

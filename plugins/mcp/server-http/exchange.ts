@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError, type Identity } from 'guard-gateway/core'
-import { requestIdentities, requestErrors } from 'guard-gateway/lib/http'
+import { requestErrors, requestIdentities } from 'guard-gateway/lib/http'
 import { type Frame, type FrameFault, readFrame } from 'guard-gateway/lib/json-rpc'
 import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 import { messageEvent } from 'guard-gateway/lib/sse'

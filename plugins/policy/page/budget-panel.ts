@@ -1,4 +1,4 @@
-import { remainingShare, byRemainingShare } from 'guard-gateway/lib/budget'
+import { byRemainingShare, remainingShare } from 'guard-gateway/lib/budget'
 import { html } from 'guard-gateway/lib/html'
 import type { Panel } from 'guard-gateway/lib/page'
 import { budgetTable } from 'guard-gateway/lib/terminal'

@@ -1,6 +1,6 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
 import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
-import type { RemainingContext } from '../budgets/left.ts'
+import type { RemainingContext } from '../budgets/remaining.ts'
 import type { Policies } from '../policies.ts'
 import { budgetPanel } from './budget-panel.ts'
 import { detailPage } from './detail.ts'

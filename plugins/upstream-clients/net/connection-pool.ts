@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls'
-import { withProxyErrors, requestPrefix, trustOf } from 'guard-gateway/lib/network'
+import { requestPrefix, trustOf, withProxyErrors } from 'guard-gateway/lib/network'
 import type {
   Connections,
   Exchange,

@@ -1,6 +1,6 @@
 import type { Agent, request } from 'node:http'
 import { isIP } from 'node:net'
-import { withProxyErrors, firstHop, isTunnelled, requestPrefix, trustOf } from 'guard-gateway/lib/network'
+import { firstHop, isTunnelled, requestPrefix, trustOf, withProxyErrors } from 'guard-gateway/lib/network'
 import type {
   Connections,
   Exchange,

@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
 import type { ImportSource } from 'guard-gateway/lib/export-format'
 import { type JsonPath, readJson } from 'guard-gateway/lib/json'
-import { ImportFault, lineAndPointer, type ImportLocation } from './import-fault.ts'
+import { ImportFault, type ImportLocation, lineAndPointer } from './import-fault.ts'
 import { Broken, type Lists, Splitter } from './splitter.ts'
 import { parseImport } from './text.ts'
 
