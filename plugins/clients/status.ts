@@ -91,7 +91,7 @@ const budgetLine = (budget: BudgetLeft, count: number): string => {
   const owner = scope === 'project' ? `project ${project_id}` : `${agentText(agent_id)} in project ${project_id}`
   const until = resets_at === null ? '' : `, until ${resets_at.slice(0, 16).replace('T', ' ')} UTC`
   const rank = count === 1 ? '' : `; the tightest of ${count} budgets`
-  return terminalLine(`${leftText(budget)}, ${owner}${until}${rank}`)
+  return terminalLine(`${remainingText(budget)}, ${owner}${until}${rank}`)
 }
 
 const agentText = (agent_id: string | null): string =>

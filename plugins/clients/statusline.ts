@@ -76,4 +76,4 @@ const partsOf = (
 const LOW_SHARE = 0.2
 
 /** Budgets with a period always show; budgets of the session show when little remains. */
-const isShown = (budget: BudgetLeft): boolean => budget.per !== null || shareLeft(budget) <= LOW_SHARE
+const isShown = (budget: BudgetLeft): boolean => budget.per !== null || remainingShare(budget) <= LOW_SHARE

@@ -43,8 +43,8 @@ export const jsonl = exportFormat({
     const runs = new Map<string, FoundRun>()
     for (const located of linesOf(file)) withFileLocation(() => collectRun(located, runs))
     const outlines = withFileLocation(() => outlinesOf(runs))
-    outlined(recordsOf(file, runs))
-    return readingOf(outlines, () => recordsOf(file, runs))
+    addToOutlines(recordsOf(file, runs))
+    return importReading(outlines, () => recordsOf(file, runs))
   },
 })
 

@@ -12,7 +12,7 @@ export {
   stringIn,
   valueAt,
 } from './json/edit.ts'
-export { type JsonPath, lineAndColumnAt, pointerOf, inexactNumber } from './json/locate.ts'
+export { inexactNumber, type JsonPath, lineAndColumnAt, pointerOf } from './json/locate.ts'
 export { closingQuote, JsonMarks, mark } from './json/marks.ts'
 export { tooDeepAt } from './json/outline.ts'
 export { parseJson } from './json/parse.ts'

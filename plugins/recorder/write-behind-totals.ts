@@ -1,6 +1,6 @@
 import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
-import { sessionTotals } from './session-totals.ts'
 import { WriteBehind } from 'guard-gateway/lib/keyed-queue'
+import { sessionTotals } from './session-totals.ts'
 
 /** A request whose record waited longer may not be in flight any more. */
 const MAX_RECORD_DELAY_MS = 1_000

@@ -5,7 +5,7 @@ import { main } from './main.ts'
 /** Runs the command line of this process and exits with its code. */
 export const runProcess = async (): Promise<never> => {
   // Node may route fetch through a proxy, even to this machine
-  Object.assign(process.env, directTo('', process.env))
+  Object.assign(process.env, directReason('', process.env))
   const io: Io = {
     out: process.stdout,
     err: process.stderr,

@@ -3,8 +3,8 @@ import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import { LongInteger, parseBounded } from './bounded.ts'
 import { type JsonChunk, JsonChunker, type OpenContainer } from './chunks.ts'
 import { stringAt } from './marks.ts'
-import { refuseNoText, refuseDoubled, refuseOutline, type StrictJson, readJsonStrict } from './reader.ts'
-import { strictFaults, MAX_MEMBERS, type TextLocation } from './strict-faults.ts'
+import { readJsonStrict, refuseDuplicates, refuseNoText, refuseOutline, type StrictJson } from './reader.ts'
+import { MAX_MEMBERS, strictFaults, type TextLocation } from './strict-faults.ts'
 import { lineAndColumn, syntaxErrorAt } from './syntax.ts'
 
 /** A text up to this many bytes is parsed at once, in a few milliseconds. */
@@ -25,7 +25,7 @@ export const readJsonChunked = async (bytes: Buffer, options: StrictJson, pace =
     if (pace.due) await pace.rest()
   }
   const value = assembly.value()
-  refuseDoubled(bytes, outline, value, code)
+  refuseDuplicates(bytes, outline, value, code)
   return value
 }
 

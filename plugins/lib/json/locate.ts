@@ -7,7 +7,7 @@ import type { JsonValue } from './value.ts'
 export type JsonPath = readonly (string | number)[]
 
 /** Line and column, both from 1, of the value at `path` in valid JSON; of the innermost one there is where the path leads nowhere. */
-export const placeOf = (text: string, path: JsonPath): { line: number; column: number } => {
+export const lineAndColumnAt = (text: string, path: JsonPath): { line: number; column: number } => {
   // where a whole text begins is asked of every span of a file
   if (path.length === 0) return lineAndColumn(text, Math.max(0, text.search(/[^ \t\n\r]/)))
   const scan = scanJson(text, { keep: path.length, max_depth: Number.POSITIVE_INFINITY })

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import type { Code } from 'guard-gateway/core'
 import { LongInteger, parseBounded, parseExact } from './bounded.ts'
 import { stringAt } from './marks.ts'
-import { outlineOf, type JsonOutline } from './outline.ts'
-import { strictFaults, MAX_MEMBERS, type TextLocation } from './strict-faults.ts'
+import { type JsonOutline, outlineOf } from './outline.ts'
+import { MAX_MEMBERS, strictFaults, type TextLocation } from './strict-faults.ts'
 import { lineAndColumn, syntaxErrorAt } from './syntax.ts'
 
 declare global {
@@ -42,7 +42,7 @@ export const readJsonStrict = (
   const outline = outlineOf(bytes, max_depth, unique ? MAX_MEMBERS : -1)
   refuseOutline(bytes, outline, max_depth, code)
   const value = parse(bytes.toString(), code)
-  refuseDoubled(bytes, outline, value, code)
+  refuseDuplicates(bytes, outline, value, code)
   return value
 }
 
@@ -60,18 +60,18 @@ export const refuseOutline = (bytes: Buffer, outline: JsonOutline, max_depth: nu
 }
 
 /** Throws GuardError for a name that stands twice. Of such the value has one, so names are read only where that is so. */
-export const refuseDoubled = (bytes: Buffer, { names }: JsonOutline, value: unknown, code: Code): void => {
+export const refuseDuplicates = (bytes: Buffer, { names }: JsonOutline, value: unknown, code: Code): void => {
   if (names.length === 0 || names.length <= Object.keys(value as object).length) return
   const seen = new Set<string>()
   for (const at of names) {
     const name = stringAt(bytes, at)
-    if (seen.has(name)) throw strictFaults.doubled(code, placeAt(bytes, at))
+    if (seen.has(name)) throw strictFaults.duplicate(code, placeAt(bytes, at))
     seen.add(name)
   }
 }
 
 /** Line and column of a byte of the text. */
-const placeAt = (bytes: Buffer, at: number): TextPlace => {
+const placeAt = (bytes: Buffer, at: number): TextLocation => {
   const before = bytes.toString('utf8', 0, at)
   return lineAndColumn(before, before.length)
 }

@@ -12,8 +12,8 @@ export const lineAndColumn = (text: string, at: number): { line: number; column:
   return { line, column: at - start + 1 }
 }
 
-/** What a scan wants, in the words of a fault that tells its place. */
-const WANTED: Readonly<Record<string, string>> = {
+/** What a scan expects, in the words of an error that names its position. */
+const EXPECTED: Readonly<Record<string, string>> = {
   'a number': 'a value',
   'a member name': 'a member name in double quotes',
   'a colon': '":"',
@@ -26,16 +26,16 @@ const WANTED: Readonly<Record<string, string>> = {
 export const syntaxErrorAt = (text: string): ScanFault | undefined => {
   const fault = scanJson(text, { keep: 0, max_depth: Number.POSITIVE_INFINITY })
   if (!isScanFault(fault)) return undefined
-  const { at, wanted } = fault
-  return text.charCodeAt(at) === QUOTE && STRINGS.has(wanted)
+  const { at, expected } = fault
+  return text.charCodeAt(at) === QUOTE && STRINGS.has(expected)
     ? stringFault(text, ~stringEnd(text, at))
-    : { at, wanted: WANTED[wanted] ?? wanted }
+    : { at, expected: EXPECTED[expected] ?? expected }
 }
 
 const STRINGS = new Set(['a string', 'a member name'])
 
 /** What is wrong inside of a string. */
 const stringFault = (text: string, at: number): ScanFault => {
-  if (at === text.length) return { at, wanted: 'the end of the string (")' }
-  return { at, wanted: text[at] === '\\' ? 'a valid escape' : 'no control character in a string' }
+  if (at === text.length) return { at, expected: 'the end of the string (")' }
+  return { at, expected: text[at] === '\\' ? 'a valid escape' : 'no control character in a string' }
 }

@@ -49,7 +49,7 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
     async *pages(order) {
       const tree = await buildSpanTreePaced(run, run.root_span_id, outline)
       const current: CurrentSpan = { id: '', node: null }
-      for (const page of pagesOf(leavingOf(tree, order))) {
+      for (const page of pagesOf(orderedRecords(tree, order))) {
         const records = all ?? (await loaded(storage, run, page))
         yield page.map((record) => recordOf(record, records, current))
       }
@@ -131,7 +131,7 @@ interface CurrentSpan {
   node: TreeNode | null
 }
 
-const recordOf = (record: OrderedRecord, records: Records, current: CurrentSpan): TraceRecord => {
+const recordOf = (record: RunRecord, records: Records, current: CurrentSpan): TraceRecord => {
   if (record.kind === 'span') {
     current.id = record.span.id
     current.node = records.node(record.span)

@@ -13,7 +13,7 @@ export const listedToolLints = (
 ): readonly Lint[] => {
   const meant = tools.filter(({ server_id, name }) => namesTool(rule, server_id, name))
   return [
-    ...(isOfListed(rule, tools) ? notListed(rule, meant) : []),
+    ...(isOfSeen(rule, tools) ? notListed(rule, meant) : []),
     ...notInSchema(rule, meant),
     ...unknownNames(rule, meant),
     ...uncheckedLints(rule, meant, ({ server_id, name }) => rules.filter((one) => namesTool(one, server_id, name))),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { placeOf } from 'guard-gateway/lib/json'
+import { lineAndColumnAt } from 'guard-gateway/lib/json'
 
 const TEXT = '{"a": [1,\n  {"b/c": "x"}],\n "a": [2,\n   [3]]}'
 
-describe('placeOf', () => {
+describe('lineAndColumnAt', () => {
   for (const [path, line, column] of [
     [[], 1, 1],
     [['a'], 3, 7],
@@ -16,13 +16,13 @@ describe('placeOf', () => {
     [[0], 1, 1],
   ] as const) {
     it(`tells line and column of ${JSON.stringify(path)}, the last of what stands twice`, () => {
-      assert.deepEqual(placeOf(TEXT, path), { line, column })
+      assert.deepEqual(lineAndColumnAt(TEXT, path), { line, column })
     })
   }
 
   it('follows any depth, and blanks before the text', () => {
     const deep = `\n ${'['.repeat(1_000)}\n7${']'.repeat(1_000)}`
-    assert.deepEqual(placeOf(deep, new Array(1_000).fill(0)), { line: 3, column: 1 })
-    assert.deepEqual(placeOf(deep, []), { line: 2, column: 2 })
+    assert.deepEqual(lineAndColumnAt(deep, new Array(1_000).fill(0)), { line: 3, column: 1 })
+    assert.deepEqual(lineAndColumnAt(deep, []), { line: 2, column: 2 })
   })
 })
