@@ -11,6 +11,7 @@ import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
 import type { Fragment } from './fragment.ts'
+import type { Notice } from './notice.ts'
 import type { Recording, Settled, ToolRecording } from './settled.ts'
 import { attributed, isolated, silent } from './taps.ts'
 
@@ -68,6 +69,8 @@ export const createHooks = () => {
     forget: attributed(new AsyncSeriesHook<[trace_ids: readonly string[]]>(['trace_ids']), 'forget'),
     /** Report a failure that nobody waits for. What a tap throws is lost. */
     fault,
+    /** Tell of something that a person may want to hear of, once it is so. A tap remembers it and returns. Isolated. */
+    notice: isolated(new SyncHook<[notice: Notice]>(['notice']), 'notice', fault),
     /** No new work begins: let the work in flight end. The gateway waits a limited time. Isolated. */
     drain: isolated(new AsyncParallelHook<[]>([]), 'drain', fault, 0),
     /** Release what the plugin acquired. Isolated. */

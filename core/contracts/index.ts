@@ -1,6 +1,7 @@
 // The types that plugins and the gateway meet by, part of the public surface.
 
 export type * from '../fragment.ts'
+export type { Notice } from '../notice.ts'
 export type { Recording, ToolRecording } from '../settled.ts'
 export type {
   Artifact,

@@ -19,6 +19,7 @@ describe('rooms', () => {
     ['upstream-clients', 'upstreamClient'],
     ['mcp-checks', 'mcpCheck'],
     ['mcp-transports', 'mcpTransport'],
+    ['notifiers', 'notifier'],
   ] as const) {
     for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {
       it(`plugins/${folder}/${name} registers the id of its name, has a test and a line in the catalogue`, () => {

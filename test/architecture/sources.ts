@@ -44,4 +44,5 @@ export const contributions = [
   'mcp-checks',
   'mcp-transports',
   'upstream-clients',
+  'notifiers',
 ]
