@@ -1,10 +1,10 @@
 import type { Gateway } from 'guard-gateway/core'
+import { post } from 'guard-gateway/lib/http-post'
 import { connectionFault } from 'guard-gateway/lib/network'
 import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
 import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { type Address, addressOf } from './address.ts'
 import { type ExportResult, exportResult } from './export-result.ts'
-import { post } from './post.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
 import type { RequestBody } from './request-bodies.ts'
 
