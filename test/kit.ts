@@ -8,6 +8,13 @@ export { exportFormatConforms } from './conformance/export-format.ts'
 export { type CheckCase, mcpCheckConforms } from './conformance/mcp-check.ts'
 export { mcpTransportConforms, type TransportSubject } from './conformance/mcp-transport.ts'
 export { cutAt, meterConforms, type ReplySample } from './conformance/meter.ts'
+export {
+  aNotification,
+  connected,
+  type NotifierSubject,
+  notifierConforms,
+  type TestReceiver,
+} from './conformance/notifier.ts'
 export { type ConformanceItem, conformanceTables, item, openPlain, storageConforms } from './conformance/storage.ts'
 export { upstreamClientConforms } from './conformance/upstream-client.ts'
 export { type ChildGateway, startChildGateway } from './kit/child-gateway.ts'

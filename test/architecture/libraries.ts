@@ -23,6 +23,7 @@ export const libraries = [
   'network',
   'errors',
   'http',
+  'http-post',
   'html',
   'approver',
   'budget',
@@ -39,4 +40,5 @@ export const libraries = [
   'trace',
   'trace-file',
   'otlp',
+  'notifier',
 ]
