@@ -5,6 +5,7 @@ import {
   type Decision,
   type Gateway,
   GuardError,
+  type Notice,
   type ProxyRequest,
   type Session,
   type SessionRow,
@@ -19,16 +20,18 @@ import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
 
 /** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. `by`: what its history says of who did it. */
-export const pauseSession = (
+export const pauseSession = async (
   gateway: Gateway,
   session: Session,
   reason: string | null,
   by: Readonly<Record<string, unknown>> = {},
 ): Promise<void> => {
+  const wasPaused = session.row.paused
   const pause_reason = reason === null ? session.row.pause_reason : gateway.redact.text(reason)
   const paused_at = session.row.paused_at ?? gateway.clock.now()
   const told = pause_reason === null ? by : { reason: pause_reason, ...by }
-  return changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused', told)
+  await changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused', told)
+  if (!wasPaused) gateway.hooks.notice.call(pauseNotice(session.row))
 }
 
 /** Ends a session: it stays paused and is not listed as waiting. Durable when it resolves; a resume reopens it. */

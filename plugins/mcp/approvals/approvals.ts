@@ -3,7 +3,7 @@ import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
 import { changeApproval, withoutTexts } from './change-approval.ts'
 import { Deadlines } from './deadlines.ts'
-import { argumentChars, openKey, pendingApproval, type Question, textsOf } from './question.ts'
+import { approvalNotice, argumentChars, openKey, pendingApproval, type Question, textsOf } from './question.ts'
 import type { ApprovalRow } from './tables.ts'
 
 const ATTEMPTS = 5
@@ -69,6 +69,9 @@ export class Approvals {
         if (!(await commit(decided))) continue
         const { approval } = decided
         if (approval.status === 'consumed') this.#deadlines.forget(approval.id)
+        // what was asked before brings no change
+        if (decided.state === 'asked' && decided.part.changes.length > 0)
+          this.#gateway.hooks.notice.call(approvalNotice(approval))
         return decided
       }
       throw new GuardError('STORAGE_BUSY', 'The approval of this call changed again and again. Repeat the call.')

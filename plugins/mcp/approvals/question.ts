@@ -1,4 +1,4 @@
-import type { Redactor } from 'guard-gateway/core'
+import type { Notice, Redactor } from 'guard-gateway/core'
 import { newId, sha256 } from 'guard-gateway/lib/ids'
 import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { cutText } from 'guard-gateway/lib/text'
@@ -94,6 +94,15 @@ export const textsOf = (question: Question, row: ApprovalRow, redact: Redactor):
   if (whole === row.preview && sent === row.sent_preview) return undefined
   return { id: row.id, arguments: whole, sent_arguments: sent }
 }
+
+/** What a person is told of a call that waits; the page asks, its address decides nothing. */
+export const approvalNotice = ({ id, tool, server_id, project_id }: ApprovalRow): Notice => ({
+  event: 'approval_waiting',
+  subject: id,
+  text: `A call of tool "${tool}" of MCP server "${server_id}" waits for a person.`,
+  path: `/approvals/${encodeURIComponent(id)}`,
+  project_id,
+})
 
 /** Characters of all arguments. */
 export const argumentChars = ({ arguments: args, sent_arguments }: ApprovalTexts): number =>

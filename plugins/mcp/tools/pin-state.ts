@@ -1,5 +1,6 @@
-import type { Gateway } from 'guard-gateway/core'
+import type { Gateway, Notice } from 'guard-gateway/core'
 import type { PinState } from '../audit/enums.ts'
+import { INSTRUCTIONS } from './definition.ts'
 import { lineDifference } from './difference.ts'
 import type { ToolRow } from './tables.ts'
 
@@ -30,4 +31,16 @@ export const pinDifference = async (
   if (row === undefined || pinOf(row) === 'known' || row.seen_text === null) return null
   if (row.fingerprint === null) return row.seen_text.split('\n').map((line) => `+ ${line}`)
   return row.text === null ? null : lineDifference(row.text, row.seen_text)
+}
+
+/** What a person is told of a definition that nobody has trusted; the page shows what changed. */
+export const pinNotice = (server_id: string, tool: string, how: 'new' | 'changed'): Notice => {
+  const what = tool === INSTRUCTIONS ? 'What it says of itself' : `Its tool "${tool}"`
+  const happened = how === 'new' ? 'is new' : 'is not what was trusted any more'
+  return {
+    event: 'tool_changed',
+    subject: `${server_id} ${tool}`,
+    text: `MCP server "${server_id}" has changed: ${what} ${happened}, and waits for a person.`,
+    path: '/mcp',
+  }
 }

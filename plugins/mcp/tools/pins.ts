@@ -5,7 +5,7 @@ import type { Audit } from '../audit/index.ts'
 import { type Definition, INSTRUCTIONS } from './definition.ts'
 import { definitionText } from './definition-text.ts'
 import { type PinRows, storedPins } from './pin-rows.ts'
-import { pinOf, WHOLE_LIST } from './pin-state.ts'
+import { pinNotice, pinOf, WHOLE_LIST } from './pin-state.ts'
 import type { ToolRow } from './tables.ts'
 
 /** What a server can make us keep; tools beyond are new for ever. */
@@ -197,6 +197,8 @@ export class Pins {
 
   #tell(name: string, tool: string, tool_fingerprint: string, reason: string): void {
     this.#audit.event({ kind: 'pin', name, server_id: this.#server_id, tool, tool_fingerprint, reason })
+    if (name !== 'pin.accepted')
+      this.#gateway.hooks.notice.call(pinNotice(this.#server_id, tool, name === 'pin.new' ? 'new' : 'changed'))
   }
 
   /** One after the other, so that two pages do not both find a tool missing. */

@@ -16,19 +16,26 @@ import {
 import { shortId } from 'guard-gateway/lib/ids'
 import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { SessionOrigin } from '../live.ts'
-import { foundSessions } from '../queries.ts'
+import { foundSessions, waitingSessions } from '../queries.ts'
 import { agentSection } from './agents.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { nameMark, pauseButton, pausedMark, pauseForm } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
 const PAGE_ROWS = 50
+/** Paused sessions that the navigation counts. */
+const MOST_COUNTED = 99
 
 /** Sessions newest first with what they used of their budgets, and the agents below. */
 export const listPage = (parts: PageParts): Page => ({
   id: 'sessions',
   path: '/sessions',
-  nav: { label: 'Sessions', order: 30, key: 's' },
+  nav: {
+    label: 'Sessions',
+    order: 30,
+    key: 's',
+    count: async () => (await waitingSessions(parts.gateway, MOST_COUNTED)).rows.length,
+  },
   render: async (ask) => {
     const found = await foundSessions(
       parts.gateway,
