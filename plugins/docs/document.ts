@@ -22,6 +22,7 @@ const groups: readonly (readonly [name: string, description: string, paths: RegE
   ['replay', 'Runs with their spans and events.', /^\/(?:api\/v1\/(?!mcp|playground)|v1\/traces)/],
   ['mcp', 'The permission proxy: servers, approvals, audit, transport.', /^\/(?:api\/v1\/mcp|mcp)\//],
   ['playground', 'Scenarios that run through the whole gateway without a provider.', /^\/api\/(?:v1\/playground|demo)/],
+  ['notifications', 'Who is told of what happens.', /^\/api\/notify/],
   ['health', 'State and figures of the gateway.', /^\/(?:api\/health|metrics)/],
 ]
 

@@ -63,6 +63,13 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
       'counter',
     ),
     gauge(
+      'guard_notifications_total',
+      'Messages to receivers of notifications, by what became of them.',
+      ['receiver', 'outcome'],
+      () => notified(gateway),
+      'counter',
+    ),
+    gauge(
       'guard_otlp_ignored_requests_total',
       'Requests of OpenTelemetry exporters of logs and metrics: answered, not kept.',
       ['signal'],
@@ -83,6 +90,14 @@ function* pushed(gateway: Gateway): Generator<readonly [values: readonly string[
   for (const receiver of listOf(receivers).map(shapeOf))
     for (const outcome of ['sent', 'dropped', 'failed'])
       yield [[String(receiver.url), outcome], Number(receiver[outcome])]
+}
+
+/** What became of the messages to each receiver. */
+function* notified(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
+  const { receivers } = shapeOf(told(gateway.health.get('notify') ?? (() => undefined)))
+  for (const receiver of listOf(receivers).map(shapeOf))
+    for (const outcome of ['delivered', 'dropped', 'failed'])
+      yield [[String(receiver.name), outcome], Number(receiver[outcome])]
 }
 
 /** Signals that are not kept. */

@@ -3,6 +3,7 @@ export const libraries = [
   'config-defaults',
   'ids',
   'text',
+  'notice',
   'glob',
   'format',
   'time',

@@ -1,0 +1,42 @@
+import type { Ask, Page } from 'guard-gateway/core'
+import { type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { ReceiverHealth } from '../delivery.ts'
+import type { Notify, TimedNotice } from '../notify.ts'
+
+/** Receivers, what became of messages to them, and what was told of lately. */
+export const notifyPage = (notify: Notify): Page => ({
+  id: 'notify',
+  path: '/notify',
+  render: async (ask) => {
+    const receivers = [...notify.deliveries.values()].map((delivery) => delivery.health())
+    const { held, overrun } = notify.health()
+    return {
+      title: 'Notifications',
+      main: html`<div data-live="*"><h1>Notifications</h1>
+<section><h2>Receivers</h2>${receivers.length === 0 ? none : table(receivers, ask)}
+${held > 0 && html`<p class="quiet">${held} more are held back, and will be told together.</p>`}
+${overrun > 0 && html`<p class="quiet">${overrun} came too fast to be told of.</p>`}</section>
+<section><h2>Latest</h2>${notify.latest.length === 0 ? html`<p class="quiet">Nothing has happened yet.</p>` : latest(notify.latest, ask)}</section></div>`,
+    }
+  },
+})
+
+const none = html`<p class="quiet">None: name some under <code>notify.receivers</code> in the configuration.</p>`
+
+const table = (receivers: readonly ReceiverHealth[], { now, url }: Ask): Html =>
+  html`<div class="scroll"><table><thead><tr><th>receiver</th><th>by</th><th>at</th><th class="n">delivered</th><th class="n">waiting</th><th class="n">dropped</th><th class="n">refused</th><th>last</th><th></th></tr></thead>
+<tbody>${receivers.map((receiver) => row(receiver, now, url))}</tbody></table></div>
+<form method="post" action="/ui/notify/test"><input type="hidden" name="return_to" value="${url}"><button>Send a test to each</button></form>`
+
+const row = (receiver: ReceiverHealth, now: number, url: string): Html => {
+  const { name, notifier, target, status, delivered, queued, dropped, failed, last_delivered_at, last_error } = receiver
+  return html`<tr id="receiver-${name}"><td>${name}</td><td>${notifier}</td><td>${target}</td><td class="n">${delivered}</td><td class="n">${queued}</td><td class="n">${dropped}</td><td class="n">${failed}</td>
+<td>${status === 'failing' && last_error !== null ? html`<strong>failing</strong>: ${last_error.message}` : last_delivered_at !== null && instantMark(Date.parse(last_delivered_at), now)}</td>
+<td><form method="post" action="/ui/notify/test"><input type="hidden" name="return_to" value="${url}"><input type="hidden" name="receiver" value="${name}"><button aria-label="Test ${name}">Test</button></form></td></tr>`
+}
+
+const latest = (notices: readonly TimedNotice[], { now }: Ask): Html =>
+  html`<div class="scroll"><table><thead><tr><th>when</th><th>what</th><th></th></tr></thead><tbody>${notices.map(
+    ({ at, event, text, path }) =>
+      html`<tr><td>${instantMark(at, now)}</td><td>${event.replaceAll('_', ' ')}</td><td><a href="${path}">${text}</a></td></tr>`,
+  )}</tbody></table></div>`
