@@ -16,6 +16,7 @@ import {
 import { clients } from 'guard-gateway/plugins/clients'
 import { checkHost, gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
+import { notifyCommands } from 'guard-gateway/plugins/notify'
 import { playgroundCommands, showInBrowser } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { replayCommands } from 'guard-gateway/plugins/replay'
@@ -144,6 +145,7 @@ const addClientCommands = (
     mcpCommands(ask),
     playgroundCommands(json),
     sessionCommands(json),
+    notifyCommands(json),
     policyCommands({
       ...json,
       presets: async () => (await shippedRules()).presets,

@@ -29,6 +29,10 @@ export const createGateway = async (
   gateway.culpritOf = errorOriginIn(plugins)
   await usePlugins(gateway, plugins, refuse)
   gateway.use(...more)
+  if (preset !== 'minimal' && Object.keys(config.notify.receivers).length > 0) {
+    const { receiverFaults } = await import('./config/checks-notify.ts')
+    refuse(await receiverFaults(gateway, config))
+  }
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
   const { pluginErrors } = await import('./config/checks-plugins.ts')
   refuse(pluginErrors(gateway, config))

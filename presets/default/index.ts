@@ -35,6 +35,11 @@ import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 import { http as streamableHttp } from 'guard-gateway/plugins/mcp-transports/http'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import { metrics } from 'guard-gateway/plugins/metrics'
+import { command } from 'guard-gateway/plugins/notifiers/command'
+import { ntfy } from 'guard-gateway/plugins/notifiers/ntfy'
+import { slack } from 'guard-gateway/plugins/notifiers/slack'
+import { webhook } from 'guard-gateway/plugins/notifiers/webhook'
+import { notify } from 'guard-gateway/plugins/notify'
 import { otlp } from 'guard-gateway/plugins/otlp'
 import { otlpPush } from 'guard-gateway/plugins/otlp-push'
 import { playground } from 'guard-gateway/plugins/playground'
@@ -118,6 +123,11 @@ export const defaultPreset = (
   mcp(mcpOptions(config)),
   otlp({ ...config.storage, max_body_bytes: config.replay.max_otlp_bytes }),
   ...(config.replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: config.replay.otlp_export, version })]),
+  webhook,
+  slack,
+  ntfy,
+  command,
+  notify(config.notify),
   playground(),
   metrics(),
   ui({

@@ -6,5 +6,5 @@ import { version } from '../default/version.ts'
 
 export const push = ({ replay }: Config): readonly Plugin[] => [
   net,
-  otlpPush({ receivers: replay.otlp_export, version }),
+  ...(replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: replay.otlp_export, version })]),
 ]

@@ -1,8 +1,9 @@
 import { isTimeZone } from 'guard-gateway/lib/time'
 import { isLoopback } from 'guard-gateway/plugins/http'
-import { addressError, headerError, originErrors } from './check-http.ts'
+import { headerError, originErrors, addressError } from './check-http.ts'
 import { mcpErrors } from './checks-mcp.ts'
-import { at, type ConfigError, type Path } from './config-errors.ts'
+import { notifyFaults } from './checks-notify.ts'
+import { at, type Path, type ConfigError } from './config-errors.ts'
 import { proxyError } from './network.ts'
 import type { Config } from './schema.ts'
 import type { OtlpReceiverConfig } from './schema-otlp.ts'
@@ -132,10 +133,14 @@ const skippedFallbacks = ({ upstreams }: Config): readonly string[] => {
   )
 }
 
-const unencrypted = ({ upstreams, replay }: Config): readonly string[] =>
+const unencrypted = ({ upstreams, replay, notify }: Config): readonly string[] =>
   [
     ...upstreams.map(({ name, base_url }) => [`Upstream ${name} is reached`, new URL(base_url)] as const),
     ...replay.otlp_export.map(({ url }) => ['Spans are sent', new URL(url)] as const),
+    ...Object.values(notify.receivers).flatMap(({ url = '' }) => {
+      const address = URL.parse(url)
+      return address === null ? [] : [['Notifications are sent', address] as const]
+    }),
   ]
     .filter(([, { protocol, hostname }]) => protocol === 'http:' && !isLoopback(hostname))
     .map(([what, { origin }]) => `${what} without encryption: ${origin}.`)

@@ -7,12 +7,12 @@ const credentialName = /(key|token|secret|password|passwd|passphrase|credentials
 /** Registers the credentials of a configuration, so that they are redacted and never forwarded. */
 export const addSecrets = (
   secrets: Gateway['secrets'],
-  { gateway_key, network, upstreams, mcp, replay }: Config,
+  { gateway_key, network, upstreams, mcp, replay, notify }: Config,
 ): void => {
   secrets.add(gateway_key)
   if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
-  for (const { proxy = '' } of [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export])
-    secrets.add(proxyPassword(proxy))
+  const reached = [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export]
+  for (const { proxy = '' } of [...reached, ...Object.values(notify.receivers)]) secrets.add(proxyPassword(proxy))
   for (const { api_key = '', headers } of upstreams) {
     secrets.add(api_key)
     addCredentials(secrets, headers)

@@ -37,6 +37,7 @@ export const emptyConfig = () => ({
     limits: { ...mcpDefaults.limits },
     servers: {},
   },
+  notify: { base_url: '', receivers: {}, rules: [] },
   hide_denied_tools: false,
   network: { proxy: 'environment', no_proxy: [], ca: [] },
   upstreams: [],

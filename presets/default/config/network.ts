@@ -44,7 +44,7 @@ export const proxyError = (proxy: string | undefined): string | undefined => {
 
 /** Resolves the proxy and certificates of each address. Relative files start at `folder`. */
 export const withProxyRoutes = async (config: Config, folder: string, env: Environment): Promise<ProxiedConfig> => {
-  const { network, upstreams, mcp, replay } = config
+  const { network, upstreams, mcp, replay, notify } = config
   const routes: ProxyRoute[] = []
   const errors: ConfigError[] = []
   const environmentErrors: ConfigError[] = []
@@ -98,6 +98,17 @@ export const withProxyRoutes = async (config: Config, folder: string, env: Envir
             ['replay', 'otlp_export', index],
             'url',
           ),
+        ),
+      },
+      notify: {
+        ...notify,
+        receivers: Object.fromEntries(
+          await inTurn(Object.entries(notify.receivers), async ([name, receiver]) => [
+            name,
+            receiver.url === undefined || !URL.canParse(receiver.url)
+              ? receiver
+              : await along(`receiver ${name}`, receiver.url, receiver, ['notify', 'receivers', name], 'url'),
+          ]),
         ),
       },
     },

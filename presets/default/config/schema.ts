@@ -2,6 +2,7 @@ import { type Static, type TEnum, Type } from 'typebox'
 import { emptyConfig } from './defaults.ts'
 import { mcpSchema } from './schema-mcp.ts'
 import { networkSchema } from './schema-network.ts'
+import { notifySchema } from './schema-notify.ts'
 import { otlpExportSchema } from './schema-otlp.ts'
 import { count, section } from './schema-parts.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
@@ -161,6 +162,7 @@ export const configSchema = Type.Object(
     replay: replaySchema,
     redaction: redactionSchema,
     mcp: mcpSchema,
+    notify: notifySchema,
     hide_denied_tools: flag(
       rest.hide_denied_tools,
       'take tools that a policy denies by name out of the list; a policy may say otherwise',

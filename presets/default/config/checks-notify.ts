@@ -1,0 +1,68 @@
+import type { Ajv } from 'ajv'
+import type { Gateway } from 'guard-gateway/core'
+import { suggestion } from 'guard-gateway/plugins/cli'
+import { knownEvents } from 'guard-gateway/plugins/notify'
+import { at, type ConfigFault, type Path, schemaFaults } from './faults.ts'
+import { addressFault } from './http-faults.ts'
+import { proxyFault } from './network.ts'
+import type { Config } from './schema.ts'
+
+/** What a schema cannot say of the section `notify`. */
+export const notifyFaults = ({ notify: { base_url, receivers, rules }, plugins }: Config): readonly ConfigFault[] => [
+  ...at(['notify', 'base_url'], base_url === '' ? undefined : addressFault(URL.parse(base_url), 'another address')),
+  ...Object.entries(receivers).flatMap(([name, { url, proxy }]) => [
+    ...at(['notify', 'receivers', name, 'url'], url === undefined ? undefined : urlFault(url)),
+    ...at(['notify', 'receivers', name, 'proxy'], proxyFault(proxy)),
+  ]),
+  ...rules.flatMap(({ events = [], to = [] }, index) => [
+    // a plugin may tell of events of its own
+    ...(plugins.length > 0
+      ? []
+      : named(events, Object.keys(knownEvents), 'event', ['notify', 'rules', index, 'events'])),
+    ...named(to, Object.keys(receivers), 'receiver', ['notify', 'rules', index, 'to']),
+  ]),
+]
+
+/** A command that only asks leaves references to the environment as they are. */
+const urlFault = (url: string): string | undefined =>
+  url.includes('${') ? undefined : addressFault(URL.parse(url), 'the keys of its notifier')
+
+const named = (names: readonly string[], known: readonly string[], kind: string, path: Path): readonly ConfigFault[] =>
+  names.flatMap((name, index) =>
+    at(
+      [...path, index],
+      known.includes(name)
+        ? undefined
+        : `there is no ${kind} "${name}"; there is ${known.join(', ') || 'none'}.${suggestion(name, known)}`,
+    ),
+  )
+
+/** Receivers by notifiers that no plugin of the gateway is, and with options that theirs does not take. */
+export const receiverFaults = async (
+  { notifiers }: Gateway,
+  { notify: { receivers } }: Config,
+): Promise<readonly ConfigFault[]> => {
+  const entries = Object.entries(receivers)
+  if (entries.length === 0) return []
+  const { Ajv } = await import('ajv')
+  const ajv = new Ajv({ allErrors: true, verbose: true, validateSchema: false, strict: false })
+  return entries.flatMap(([name, receiver]) => optionFaults(ajv, notifiers, receiver, ['notify', 'receivers', name]))
+}
+
+const optionFaults = (
+  ajv: Ajv,
+  notifiers: Gateway['notifiers'],
+  { notifier: id, ...options }: Config['notify']['receivers'][string],
+  path: Path,
+): readonly ConfigFault[] => {
+  const known = notifiers.ids()
+  const notifier = notifiers.get(id)
+  if (notifier === undefined)
+    return at(
+      [...path, 'notifier'],
+      `there is no notifier "${id}"; there is ${known.join(', ') || 'none'}.${suggestion(id, known)}`,
+    )
+  const validate = ajv.compile(notifier.schema)
+  if (validate(options)) return []
+  return schemaFaults(validate.errors ?? [], options).map((fault) => ({ ...fault, path: [...path, ...fault.path] }))
+}
