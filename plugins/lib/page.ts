@@ -62,7 +62,7 @@ export interface Page {
     /** Lower comes first. */
     readonly order: number
     readonly key: string
-    /** A number shown beside the label; none for 0. */
+    /** How many things wait for a person, shown beside the label and, with those of other pages, before each title; none for 0. */
     count?(): number | Promise<number>
   }
   /** Throws GuardError for what the shell tells: not found, a wrong query. */

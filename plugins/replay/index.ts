@@ -98,6 +98,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
         for (const event of events) stream.eventStored(eventV1(event, row))
       }
     })
+    gateway.hooks.notice.tap('replay', (notice) => stream.noticed(notice))
     gateway.hooks.close.tap({ name: 'replay', stage: stages.close.streams }, () => stream.end())
     gateway.hooks.close.tapPromise('replay', async () => {
       pricing.end()

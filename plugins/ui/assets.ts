@@ -20,6 +20,7 @@ const sources: Readonly<Record<string, string>> = {
   'keys.js': 'guard-gateway/assets/keys.js',
   'live.js': 'guard-gateway/assets/live.js',
   'hold.js': 'guard-gateway/assets/hold.js',
+  'notify.js': 'guard-gateway/assets/notify.js',
   'settled.js': 'guard-gateway/assets/settled.js',
   'replay.css': 'guard-gateway/assets/replay.css',
   'kinds.css': 'guard-gateway/assets/kinds.css',
@@ -30,6 +31,7 @@ const sources: Readonly<Record<string, string>> = {
   'forms.css': 'guard-gateway/assets/forms.css',
   'print.css': 'guard-gateway/assets/print.css',
   'icon.svg': 'guard-gateway/assets/icon.svg',
+  'icon-badge.svg': 'guard-gateway/assets/icon-badge.svg',
   'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',
 }
 

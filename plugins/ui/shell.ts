@@ -44,17 +44,18 @@ export class Shell {
   }
 
   #document(view: View, path: string, notice: Html | string | undefined): Html {
+    const waiting = this.#waiting()
     return html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${view.title} · Guard</title>
+<title>${waiting > 0 && `(${waiting}) `}${view.title} · Guard</title>
 <script src="${this.#url('settled.js')}"></script>
 ${[...this.#assets.values()]
   .filter(({ name }) => name.endsWith('.css'))
   .map(({ url }) => html`<link rel="stylesheet" href="${url}">`)}
-<link rel="icon" href="${this.#url('icon.svg')}" type="image/svg+xml">
+<link rel="icon" href="${this.#url(waiting > 0 ? 'icon-badge.svg' : 'icon.svg')}" type="image/svg+xml">
 <script type="module" src="${this.#url('app.js')}"></script>
 ${
   view.refresh_seconds !== undefined &&
@@ -65,7 +66,7 @@ ${
 <header class="bar">
 <a class="mark" href="/">Guard</a>
 <nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path))}</nav>
-<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span></p>
+<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span> <button type="button" id="notify" aria-pressed="false" title="Notifications of the desktop, also while this page is in the background" hidden>Notify me</button></p>
 </header>
 ${this.#unwell()}<main id="main" tabindex="-1">
 ${notice !== undefined && (typeof notice === 'string' ? html`<p class="notice" role="status">${notice}</p>` : notice)}${view.main}
@@ -75,6 +76,11 @@ ${notice !== undefined && (typeof notice === 'string' ? html`<p class="notice" r
 ${keyList(this.#entries())}
 </body>
 </html>`
+  }
+
+  /** How many things wait for a person. */
+  #waiting(): number {
+    return this.#entries().reduce((sum, { id }) => sum + (this.#counts.get(id) ?? 0), 0)
   }
 
   #entries(): readonly Page[] {

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { cleanNotice } from 'guard-gateway/lib/notice'
 import { LRU } from 'tiny-lru'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
@@ -190,6 +191,7 @@ export class Stream {
     this.#flushTimer = undefined
     this.#lingering = undefined
     this.#changed.clear()
+    this.#notices.clear()
   }
 
   /** Reads what other processes have written since the last poll. */

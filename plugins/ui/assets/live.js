@@ -1,8 +1,11 @@
 import { anchorIn, hold } from './hold.js'
 import { Idiomorph } from './idiomorph.js'
+import { isOptedIn, optIn, tellNotice, updateBadge } from './notify.js'
 
 const GATHER_MS = 250
 const AT_MOST_EVERY_MS = 1000
+/** The same of a tab that nobody sees. */
+const AT_MOST_EVERY_HIDDEN_MS = 5000
 const GIVE_UP_MS = 30_000
 const AGAIN_MS = 3000
 
@@ -79,6 +82,7 @@ const refresh = async (renewed, all) => {
   const next = await pageAt(location.href)
   if (!next) return
   renewed(next)
+  updateBadge(next)
   const chosen = document.querySelector('[data-row].at')?.id
   const [bar, main] = ['.bar nav', 'main'].map((part) => [document.querySelector(part), next.querySelector(part)])
   morph(...bar, false)
@@ -111,6 +115,7 @@ export const live = (renewed) => {
     waiting = false
     last = Date.now()
     if (document.querySelector('[data-live]')) await refresh(renewed, all)
+    else if (isOptedIn()) await refreshBar()
     const note = document.getElementById('news')
     if (note) await countNews(note)
   }
@@ -121,12 +126,18 @@ export const live = (renewed) => {
     flight = flight.then(next, next)
   }
   const changed = (event) => {
-    if (waiting || !concerns(event)) return
+    if (waiting || !(isOptedIn() || concerns(event))) return
     waiting = true
-    setTimeout(update, Math.max(GATHER_MS, last + AT_MOST_EVERY_MS - Date.now()))
+    const every = document.hidden ? AT_MOST_EVERY_HIDDEN_MS : AT_MOST_EVERY_MS
+    setTimeout(update, Math.max(GATHER_MS, last + every - Date.now()))
+  }
+  const noticed = (event) => {
+    tellNotice(event)
+    changed(event)
   }
   const open = () => {
-    if (source || document.hidden || !document.querySelector('[data-live], #news')) return
+    const isNeeded = isOptedIn() || (!document.hidden && document.querySelector('[data-live], #news'))
+    if (source || !isNeeded) return
     source = new EventSource('/api/v1/stream')
     source.onopen = () => {
       // events are not replayed, so an update makes up for missed ones
@@ -141,6 +152,7 @@ export const live = (renewed) => {
       if (source.readyState === EventSource.CLOSED) setTimeout(again, AGAIN_MS)
     }
     for (const name of ['run.updated', 'call.begun']) source.addEventListener(name, changed)
+    source.addEventListener('notice', noticed)
   }
   const again = () => {
     close()
@@ -151,9 +163,13 @@ export const live = (renewed) => {
     source = undefined
   }
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) return close()
+    if (document.hidden) return isOptedIn() ? undefined : close()
     open()
     update()
+  })
+  optIn(() => {
+    if (document.hidden && !isOptedIn()) close()
+    else open()
   })
   addEventListener('pagehide', close)
   addEventListener('pageshow', open)
