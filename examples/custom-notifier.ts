@@ -1,0 +1,22 @@
+import { appendFile } from 'node:fs/promises'
+import { notifier, plainSchema } from 'guard-gateway/core'
+
+const schema = plainSchema<{ readonly file: string }>({
+  type: 'object',
+  properties: { file: { type: 'string', minLength: 1 } },
+  required: ['file'],
+  additionalProperties: false,
+})
+
+/** Appends what happened to a file, a line each, for a status bar that shows the last one. */
+export const statusFile = notifier({
+  id: 'status_file',
+  schema,
+  connect: ({ file }) => ({
+    shown: file,
+    async send({ at, text, url }) {
+      await appendFile(file, `${new Date(at).toISOString()}  ${text}  ${url}\n`)
+      return { outcome: 'delivered' }
+    },
+  }),
+})
