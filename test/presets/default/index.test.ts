@@ -54,6 +54,7 @@ describe('the default preset', () => {
       'replay',
       'mcp',
       'otlp',
+      'notify',
       'playground',
       'metrics',
       'ui',

@@ -67,7 +67,10 @@ describe('receivers of notifications in a configuration', () => {
       'receivers.team.url: holds a user name or password; use the keys of its notifier',
     ],
     [one('notifier: command, command: "say hello"'), 'receivers.team.command: expected a list, found text'],
-    ['{ receivers: { "a b": { notifier: slack } } }', 'receivers["a…"]: must be 1 to 64 letters, digits, dots, underscores or dashes'],
+    [
+      '{ receivers: { "a b": { notifier: slack } } }',
+      'receivers["a…"]: must be 1 to 64 letters, digits, dots, underscores or dashes',
+    ],
     [
       '{ rules: [{ events: [block] }] }',
       'rules[0].events[0]: there is no event "block"; there is blocked, flagged, paused, approval_waiting, budget, tool_changed, upstream_failing, storage_failing, test. Did you mean "blocked"?',
