@@ -48,14 +48,19 @@ const slackText = (text: string): string =>
 
 const slackBody = (notification: Notification): object => {
   const { text, url } = notification
-  const link = url === '' ? '' : `<${slackText(url).replaceAll('|', '%7C')}|${OPEN}>`
-  const context = [link, slackText(about(notification))].filter((part) => part !== '').join(' · ')
+  const link = `<${slackText(url).replaceAll('|', '%7C')}|${OPEN}>`
   return {
     text: slackText(text),
     blocks: [
       { type: 'section', text: { type: 'plain_text', text, emoji: false } },
-      // plain but for the link: names may hold stars and backticks
-      { type: 'context', elements: [{ type: 'mrkdwn', text: context, verbatim: true }] },
+      {
+        type: 'context',
+        elements: [
+          ...(url === '' ? [] : [{ type: 'mrkdwn', text: link, verbatim: true }]),
+          // names may hold stars and backticks
+          { type: 'plain_text', text: about(notification), emoji: false },
+        ],
+      },
     ],
   }
 }
