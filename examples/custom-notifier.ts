@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises'
-import { notifier, plainSchema } from 'guard-gateway/core'
+import { plainSchema } from 'guard-gateway/core'
+import { notifier } from 'guard-gateway/lib/notifier'
 
 const schema = plainSchema<{ readonly file: string }>({
   type: 'object',

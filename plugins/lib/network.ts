@@ -1,5 +1,7 @@
 export { type ConnectionFault, connectionFault } from './network/connection-fault.ts'
 export { firstHop, type Hop, isTunnelled, openSocket, requestPrefix, secureOptions } from './network/first-hop.ts'
+export { post, type ReceiverResponse } from './network/http-post/post.ts'
+export { retryAfterMs } from './network/http-post/retry-after.ts'
 export { isThisMachine, type NoProxy, noProxy } from './network/no-proxy.ts'
 export { proxyAddress, proxyPassword } from './network/proxy-address.ts'
 export { directReason, type ProxyChoice, type ProxySettings, proxyChoice } from './network/proxy-choice.ts'

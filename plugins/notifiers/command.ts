@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type Notification, type NotifyResult, notifier, plainSchema } from 'guard-gateway/core'
+import { plainSchema } from 'guard-gateway/core'
+import { type Notification, type NotifyResult, notifier } from 'guard-gateway/lib/notifier'
 
 interface CommandOptions {
   readonly command: readonly string[]

@@ -1,5 +1,11 @@
-import { type Notification, notifier, plainSchema } from 'guard-gateway/core'
-import { type HttpReceiver, httpReceiverSchema, httpTarget } from 'guard-gateway/lib/notifier'
+import { plainSchema } from 'guard-gateway/core'
+import {
+  type HttpReceiver,
+  httpReceiverSchema,
+  httpTarget,
+  type Notification,
+  notifier,
+} from 'guard-gateway/lib/notifier'
 
 interface NtfyOptions extends HttpReceiver {
   readonly token?: string

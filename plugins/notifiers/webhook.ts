@@ -1,6 +1,12 @@
 import { createHmac } from 'node:crypto'
-import { type Notification, notifier, plainSchema } from 'guard-gateway/core'
-import { type HttpReceiver, httpReceiverSchema, httpTarget } from 'guard-gateway/lib/notifier'
+import { plainSchema } from 'guard-gateway/core'
+import {
+  type HttpReceiver,
+  httpReceiverSchema,
+  httpTarget,
+  type Notification,
+  notifier,
+} from 'guard-gateway/lib/notifier'
 
 interface WebhookOptions extends HttpReceiver {
   readonly secret: string

@@ -1,4 +1,5 @@
-import { type AskJson, GuardError, type Plugin } from 'guard-gateway/core'
+import { GuardError, type Plugin } from 'guard-gateway/core'
+import { type AskJson, commandKind } from 'guard-gateway/lib/command'
 import { writeJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
@@ -14,7 +15,7 @@ export const notifyCommands = ({ asking }: NotifyCommandOptions): Plugin => ({
   name: 'notify-commands',
   requires: ['notify'],
   apply(gateway) {
-    gateway.commands.add({
+    gateway.registry(commandKind).add({
       id: 'notify test',
       args: '[receiver]',
       summary: 'send a test message to one receiver of notifications, or to each',

@@ -1,5 +1,6 @@
-import type { Gateway, Notification, NotifyResult, NotifyTarget } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { thrownText } from 'guard-gateway/lib/errors'
+import type { Notification, NotifyResult, NotifyTarget } from 'guard-gateway/lib/notifier'
 import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
 
 /** Notifications that wait for one receiver; then the oldest are dropped. */

@@ -1,5 +1,6 @@
-import type { Notice, Notification } from 'guard-gateway/core'
+import type { Notice } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
+import type { Notification } from 'guard-gateway/lib/notifier'
 
 /** What goes to receivers. `more`: how many notices like it were held back since `since`. */
 export const notificationOf = (

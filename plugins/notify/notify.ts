@@ -1,5 +1,6 @@
-import { type Gateway, GuardError, type Notice, type NotifyResult } from 'guard-gateway/core'
-import { cleanNotice } from 'guard-gateway/lib/notice'
+import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
+import type { NotifyResult } from 'guard-gateway/lib/notifier'
+import { cleanNotice } from 'guard-gateway/lib/notifier'
 import type { Delivery, ReceiverHealth } from './delivery.ts'
 import { Inbox } from './inbox.ts'
 import { notificationOf } from './message.ts'

@@ -1,5 +1,7 @@
-import { type Gateway, GuardError, type UpstreamClient } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { childEnv } from 'guard-gateway/lib/child-env'
+import { notifierKind } from 'guard-gateway/lib/notifier'
+import { type UpstreamClient, upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { Delivery } from './delivery.ts'
 import type { ReceiverOptions } from './options.ts'
 
@@ -10,7 +12,7 @@ export const connectReceivers = (
 ): ReadonlyMap<string, Delivery> =>
   new Map(
     Object.entries(receivers).map(([name, { notifier: id, ...options }]) => {
-      const notifier = gateway.notifiers.need(id)
+      const notifier = gateway.registry(notifierKind).need(id)
       for (const secret of notifier.secrets ?? []) gateway.secrets.add(textOf(options[secret]))
       const context = {
         clock: gateway.clock,
@@ -32,7 +34,8 @@ export const connectReceivers = (
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const clientOf = ({ upstreamClients: [client] }: Gateway): UpstreamClient => {
+const clientOf = (gateway: Gateway): UpstreamClient => {
+  const [client] = gateway.registry(upstreamClientKind)
   if (client !== undefined) return client
   throw new GuardError(
     'MISSING_PLUGIN',

@@ -1,6 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { post } from 'guard-gateway/lib/http-post'
-import { connectionFault } from 'guard-gateway/lib/network'
+import { connectionFault, post } from 'guard-gateway/lib/network'
 import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
 import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { type Address, addressOf } from './address.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from 'guard-gateway/core'
-import { type ReceiverResponse, retryAfterMs } from 'guard-gateway/lib/http-post'
 import { isShape, readJson, shapeOf } from 'guard-gateway/lib/json'
+import { type ReceiverResponse, retryAfterMs } from 'guard-gateway/lib/network'
 
 export type ExportResult =
   /** Accepted except for `rejected` spans. `error` is the reason, or a warning. */

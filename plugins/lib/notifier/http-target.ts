@@ -1,6 +1,7 @@
-import type { Clock, Notification, NotifyResult, NotifyTarget, UpstreamClient } from 'guard-gateway/core'
-import { post, type ReceiverResponse, retryAfterMs } from 'guard-gateway/lib/http-post'
-import { upstreamAddress } from 'guard-gateway/lib/network'
+import type { Clock } from 'guard-gateway/core'
+import { post, type ReceiverResponse, retryAfterMs, upstreamAddress } from 'guard-gateway/lib/network'
+import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import type { Notification, NotifyResult, NotifyTarget } from './contract.ts'
 import { errorText } from './error-text.ts'
 
 const TIMEOUT_MS = 10_000

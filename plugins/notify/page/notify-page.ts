@@ -1,5 +1,5 @@
-import type { Ask, Page } from 'guard-gateway/core'
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { ReceiverHealth } from '../delivery.ts'
 import type { Notify, TimedNotice } from '../notify.ts'
 

@@ -1,5 +1,5 @@
-import type { Panel } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
+import type { Panel } from 'guard-gateway/lib/page'
 import type { Notify } from '../notify.ts'
 
 /** How many receivers there are, and whether messages are lost; nothing where there is none. */

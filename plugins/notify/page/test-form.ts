@@ -1,4 +1,4 @@
-import type { Form } from 'guard-gateway/core'
+import type { Form } from 'guard-gateway/lib/page'
 import type { Notify } from '../notify.ts'
 
 /** The form that tries one receiver, or each. */

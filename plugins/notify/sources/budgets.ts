@@ -1,5 +1,5 @@
-import type { BudgetLeft, Gateway, Notice, Session } from 'guard-gateway/core'
-import { leftText, shareLeft } from 'guard-gateway/lib/budget'
+import type { Gateway, Notice, Session } from 'guard-gateway/core'
+import { type BudgetLeft, leftText, shareLeft } from 'guard-gateway/lib/budget'
 import { LRU } from 'tiny-lru'
 
 /** In percent, the highest first. */

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
-import { cleanNotice } from 'guard-gateway/lib/notice'
+import { cleanNotice } from 'guard-gateway/lib/notifier'
 import { LRU } from 'tiny-lru'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'

@@ -1,5 +1,6 @@
 import type { Ajv } from 'ajv'
-import type { Gateway } from 'guard-gateway/core'
+import type { Gateway, Registry } from 'guard-gateway/core'
+import { type Notifier, notifierKind } from 'guard-gateway/lib/notifier'
 import { suggestion } from 'guard-gateway/plugins/cli'
 import { knownEvents } from 'guard-gateway/plugins/notify'
 import { at, type ConfigFault, type Path, schemaFaults } from './faults.ts'
@@ -39,19 +40,21 @@ const named = (names: readonly string[], known: readonly string[], kind: string,
 
 /** Receivers by notifiers that no plugin of the gateway is, and with options that theirs does not take. */
 export const receiverFaults = async (
-  { notifiers }: Gateway,
+  gateway: Gateway,
   { notify: { receivers } }: Config,
 ): Promise<readonly ConfigFault[]> => {
   const entries = Object.entries(receivers)
   if (entries.length === 0) return []
   const { Ajv } = await import('ajv')
   const ajv = new Ajv({ allErrors: true, verbose: true, validateSchema: false, strict: false })
-  return entries.flatMap(([name, receiver]) => optionFaults(ajv, notifiers, receiver, ['notify', 'receivers', name]))
+  return entries.flatMap(([name, receiver]) =>
+    optionFaults(ajv, gateway.registry(notifierKind), receiver, ['notify', 'receivers', name]),
+  )
 }
 
 const optionFaults = (
   ajv: Ajv,
-  notifiers: Gateway['notifiers'],
+  notifiers: Registry<Notifier>,
   { notifier: id, ...options }: Config['notify']['receivers'][string],
   path: Path,
 ): readonly ConfigFault[] => {

@@ -1,4 +1,4 @@
-import type { UpstreamClient } from 'guard-gateway/core'
+import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { slack } from 'guard-gateway/plugins/notifiers/slack'
 import { aNotification, fakeClock } from 'guard-gateway/test'
 

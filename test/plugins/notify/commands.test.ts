@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, type GuardError } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
 import { notify, notifyCommands } from 'guard-gateway/plugins/notify'
 import { fakeIo } from 'guard-gateway/test'
 
@@ -17,7 +18,7 @@ const run = async (results: readonly object[], args: readonly string[] = [], opt
     }),
   )
   const io = fakeIo()
-  const code = await gateway.commands.need('notify test').run({ args, options, rest: [] }, io)
+  const code = await gateway.registry(commandKind).need('notify test').run({ args, options, rest: [] }, io)
   return { code, text: io.outText(), asked }
 }
 const delivered = { receiver: 'phone', outcome: 'delivered', error: null }

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
-import { Gateway, type Notice, type Notification, type NotifyResult, notifier, type Plugin } from 'guard-gateway/core'
+import { Gateway, type Notice, type Plugin } from 'guard-gateway/core'
+import { type Notification, type NotifyResult, notifier } from 'guard-gateway/lib/notifier'
 import { type NotifyOptions, notify } from 'guard-gateway/plugins/notify'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type FakeClock, fakeClock, foundation } from 'guard-gateway/test'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { shapeOf } from 'guard-gateway/lib/json'
+import { notifierKind } from 'guard-gateway/lib/notifier'
 import { KeptNotifier, rested, startNotify } from './kit.ts'
 
 describe('rules', () => {
@@ -97,8 +98,8 @@ describe('a receiver that cannot be used', () => {
   it('stops the start, with its place', async (test) => {
     const broken = new KeptNotifier('broken')
     Object.assign(broken.plugin, {
-      apply: (gateway: { notifiers: { add(entry: object): void } }) =>
-        gateway.notifiers.add({
+      apply: (gateway: Gateway) =>
+        gateway.registry(notifierKind).add({
           id: 'broken',
           schema: {},
           connect: () => {

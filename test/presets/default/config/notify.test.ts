@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { GuardError, notifier } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { notifier, notifierKind } from 'guard-gateway/lib/notifier'
 import { createGateway } from 'guard-gateway/presets/default'
 import { parseConfig } from '../../../../presets/default/config.ts'
 
@@ -94,7 +95,7 @@ describe('receivers of notifications in a configuration', () => {
     })
     const file = { ...config, plugins: [] }
     await assert.rejects(createGateway(file), /there is no notifier "pager"/)
-    assert.ok((await createGateway(file, [pager])).notifiers.ids().includes('pager'))
+    assert.ok((await createGateway(file, [pager])).registry(notifierKind).ids().includes('pager'))
   })
   it('are there in front of one MCP server, too, and nothing is loaded without one', async () => {
     const { config } = await parse(one('notifier: slack, url: "https://h.example"'))

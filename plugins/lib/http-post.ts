@@ -1,2 +1,0 @@
-export { post, type ReceiverResponse } from './http-post/post.ts'
-export { retryAfterMs } from './http-post/retry-after.ts'
