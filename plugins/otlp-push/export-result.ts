@@ -20,8 +20,7 @@ export const exportResult = (
   const answer = parsed(body)
   if (status >= 200 && status < 300) return accepted(answer, spans)
   const error = `It answered ${status}${reasonText(shapeOf(answer).message)}.`
-  if (RETRYABLE.has(status))
-    return { kind: 'retryable', wait_ms: retryAfterMs(headerOf(headers, 'retry-after'), clock), error }
+  if (RETRYABLE.has(status)) return { kind: 'retryable', wait_ms: retryAfterMs(headers, clock), error }
   if (status < 400) return { kind: 'rejected', error: `It answered ${status}; redirects are not followed.` }
   return { kind: 'rejected', error }
 }
@@ -47,11 +46,4 @@ const parsed = (body: Buffer): unknown => {
   } catch {
     return undefined
   }
-}
-
-/** `Retry-After` (seconds or date) in milliseconds from now. */
-const retryAfterMs = (header: string | undefined, clock: Clock): number | null => {
-  if (header === undefined) return null
-  const wait = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - clock.now()
-  return Number.isNaN(wait) ? null : wait
 }

@@ -34,6 +34,14 @@ export const pauseSession = async (
   if (!wasPaused) gateway.hooks.notice.call(pauseNotice(session.row))
 }
 
+const pauseNotice = ({ id, project_id, pause_reason }: SessionRow): Notice => ({
+  event: 'paused',
+  subject: id,
+  text: `A session of project "${project_id}" is paused and waits for a person${pause_reason === null ? '' : `: ${pause_reason}`}.`,
+  path: `/sessions/${encodeURIComponent(id)}`,
+  project_id,
+})
+
 /** Ends a session: it stays paused and is not listed as waiting. Durable when it resolves; a resume reopens it. */
 export const endSession = (gateway: Gateway, session: Session): Promise<void> => {
   const now = gateway.clock.now()

@@ -11,7 +11,7 @@ import type { Config } from 'guard-gateway/presets/default'
 import { mcpOptions } from '../default/config/mcp-options.ts'
 import { configuredFoundation } from '../default/foundation.ts'
 
-/** Preset of `guard mcp run`: the proxy of one server and its records, the checks if there is a policy, and span export if there is a receiver. Nothing listens. */
+/** Preset of `guard mcp run`: the proxy of one server and its records, the checks if there is a policy, and export of spans and notifications if there is a receiver. Nothing listens. */
 export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]> => [
   ...configuredFoundation(config),
   sqlite(config.storage),

@@ -1,5 +1,5 @@
 import type { Gateway, Notice, Session } from 'guard-gateway/core'
-import { type BudgetLeft, leftText, shareLeft } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, remainingText, remainingShare } from 'guard-gateway/lib/budget'
 import { LRU } from 'tiny-lru'
 
 /** In percent, the highest first. */
@@ -56,7 +56,7 @@ export class BudgetWatch {
   }
 
   #compare(budget: BudgetLeft): void {
-    const used = 100 * (1 - shareLeft(budget))
+    const used = 100 * (1 - remainingShare(budget))
     const key = keyOf(budget)
     const before = this.#told.get(key) ?? 0
     const level = LEVELS.find((one) => used >= one) ?? 0
@@ -75,7 +75,7 @@ const noticeOf = (budget: BudgetLeft, level: number, key: string): Notice => {
   return {
     event: 'budget',
     subject: `${key} ${level}`,
-    text: `${level} % of budget "${rule_id}"${whose} in project "${project_id}" is used: ${leftText(budget)}.`,
+    text: `${level} % of budget "${rule_id}"${whose} in project "${project_id}" is used: ${remainingText(budget)}.`,
     path:
       session_id === null
         ? `/policies/${encodeURIComponent(project_id)}`

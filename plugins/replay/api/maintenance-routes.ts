@@ -17,7 +17,7 @@ export const maintenanceRoutes = (app: FastifyInstance, retention: Retention, st
   // a closing server waits for responses, and streams do not end by themselves
   app.addHook('preClose', async () => stream.end())
 
-  const schema = routeSchema('Changed runs, or kept events, as server-sent events', {
+  const schema = routeSchema('Changed runs and notices, or kept events, as server-sent events', {
     querystring: streamQuery,
     response: { 200: filesOf('Until either side ends it.', { 'text/event-stream': Type.String() }) },
   })

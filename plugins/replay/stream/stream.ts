@@ -18,6 +18,8 @@ const COMMENT_MS = 15_000
 const POLL_MS = 2_000
 const MAX_UNSENT = 65_536
 const POLL_ROWS = 200
+/** Notices of one message round; more are seen on the pages. */
+const MAX_NOTICES = 20
 /** Limit of remembered events, which prevents duplicates. */
 const MAX_SENT_EVENTS = 10_000
 /** Messages are retained this long after the last listener disconnects, because it may reconnect. */
@@ -31,6 +33,8 @@ export class Stream {
   readonly #gateway: Gateway
   readonly #listeners = new Map<PassThrough, StreamKind>()
   readonly #changed = new Map<string, RunRow>()
+  /** By event and subject. */
+  readonly #notices = new Map<string, Notice>()
   #hasStartedCalls = false
   #flushTimer: NodeJS.Timeout | undefined
   #timers: readonly NodeJS.Timeout[] = []
@@ -105,6 +109,13 @@ export class Stream {
     this.#flushTimer ??= setTimeout(() => this.#flush(), THROTTLE_MS).unref()
   }
 
+  /** Something happened that a person may want to know. */
+  noticed(notice: Notice): void {
+    if (!this.hasListeners || this.#notices.size >= MAX_NOTICES) return
+    this.#notices.set(`${notice.event} ${notice.subject}`, notice)
+    this.#flushTimer ??= setTimeout(() => this.#flush(), THROTTLE_MS).unref()
+  }
+
   /** An event was stored, here or by another process; a known one is not sent again. */
   eventStored(event: EventV1): void {
     this.#sentEvents.set(keyOf(event, event), true)
@@ -123,6 +134,9 @@ export class Stream {
     this.#changed.clear()
     if (this.#hasStartedCalls) messages.push(this.#sent.add('runs', 'call.begun', '{}'))
     this.#hasStartedCalls = false
+    for (const notice of this.#notices.values())
+      messages.push(this.#sent.add('runs', 'notice', writeJson(cleanNotice(this.#gateway.redact, notice))))
+    this.#notices.clear()
     this.#send('runs', messages.join(''))
   }
 

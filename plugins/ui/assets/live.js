@@ -92,6 +92,15 @@ const refresh = async (renewed, all) => {
   if (chosen) document.getElementById(chosen)?.classList.add('at')
 }
 
+/** Updates the navigation of a page whose content stays as it is. */
+const refreshBar = async () => {
+  const next = await pageAt(location.href)
+  if (!next) return
+  updateBadge(next)
+  const [bar, nextBar] = [document, next].map((page) => page.querySelector('.bar nav'))
+  if (nextBar) morph(bar, nextBar, false)
+}
+
 /** Attributes with the initial value of a field. */
 const initial = { checked: 'defaultChecked', selected: 'defaultSelected', value: 'defaultValue' }
 
@@ -104,7 +113,7 @@ const beforeAttributeUpdated = (name, element) =>
     (name === 'class' && element.matches('.at'))
   )
 
-/** Listens while the page is visible, and updates it after relevant events. */
+/** Listens while the page is visible or the user has opted in to notifications, and updates the page after relevant events. */
 export const live = (renewed) => {
   let source
   let waiting = false

@@ -3,17 +3,17 @@ import type { Gateway, Registry } from 'guard-gateway/core'
 import { type Notifier, notifierKind } from 'guard-gateway/lib/notifier'
 import { suggestion } from 'guard-gateway/plugins/cli'
 import { knownEvents } from 'guard-gateway/plugins/notify'
-import { at, type ConfigFault, type Path, schemaFaults } from './faults.ts'
-import { addressFault } from './http-faults.ts'
-import { proxyFault } from './network.ts'
+import { at, type ConfigError, type Path, schemaErrors } from './config-errors.ts'
+import { addressError } from './check-http.ts'
+import { proxyError } from './network.ts'
 import type { Config } from './schema.ts'
 
 /** What a schema cannot say of the section `notify`. */
-export const notifyFaults = ({ notify: { base_url, receivers, rules }, plugins }: Config): readonly ConfigFault[] => [
-  ...at(['notify', 'base_url'], base_url === '' ? undefined : addressFault(URL.parse(base_url), 'another address')),
+export const notifyErrors = ({ notify: { base_url, receivers, rules }, plugins }: Config): readonly ConfigError[] => [
+  ...at(['notify', 'base_url'], base_url === '' ? undefined : addressError(URL.parse(base_url), 'another address')),
   ...Object.entries(receivers).flatMap(([name, { url, proxy }]) => [
-    ...at(['notify', 'receivers', name, 'url'], url === undefined ? undefined : urlFault(url)),
-    ...at(['notify', 'receivers', name, 'proxy'], proxyFault(proxy)),
+    ...at(['notify', 'receivers', name, 'url'], url === undefined ? undefined : urlError(url)),
+    ...at(['notify', 'receivers', name, 'proxy'], proxyError(proxy)),
   ]),
   ...rules.flatMap(({ events = [], to = [] }, index) => [
     // a plugin may tell of events of its own
@@ -25,10 +25,10 @@ export const notifyFaults = ({ notify: { base_url, receivers, rules }, plugins }
 ]
 
 /** A command that only asks leaves references to the environment as they are. */
-const urlFault = (url: string): string | undefined =>
-  url.includes('${') ? undefined : addressFault(URL.parse(url), 'the keys of its notifier')
+const urlError = (url: string): string | undefined =>
+  url.includes('${') ? undefined : addressError(URL.parse(url), 'the keys of its notifier')
 
-const named = (names: readonly string[], known: readonly string[], kind: string, path: Path): readonly ConfigFault[] =>
+const named = (names: readonly string[], known: readonly string[], kind: string, path: Path): readonly ConfigError[] =>
   names.flatMap((name, index) =>
     at(
       [...path, index],
@@ -39,25 +39,25 @@ const named = (names: readonly string[], known: readonly string[], kind: string,
   )
 
 /** Receivers by notifiers that no plugin of the gateway is, and with options that theirs does not take. */
-export const receiverFaults = async (
+export const receiverErrors = async (
   gateway: Gateway,
   { notify: { receivers } }: Config,
-): Promise<readonly ConfigFault[]> => {
+): Promise<readonly ConfigError[]> => {
   const entries = Object.entries(receivers)
   if (entries.length === 0) return []
   const { Ajv } = await import('ajv')
   const ajv = new Ajv({ allErrors: true, verbose: true, validateSchema: false, strict: false })
   return entries.flatMap(([name, receiver]) =>
-    optionFaults(ajv, gateway.registry(notifierKind), receiver, ['notify', 'receivers', name]),
+    optionErrors(ajv, gateway.registry(notifierKind), receiver, ['notify', 'receivers', name]),
   )
 }
 
-const optionFaults = (
+const optionErrors = (
   ajv: Ajv,
   notifiers: Registry<Notifier>,
   { notifier: id, ...options }: Config['notify']['receivers'][string],
   path: Path,
-): readonly ConfigFault[] => {
+): readonly ConfigError[] => {
   const known = notifiers.ids()
   const notifier = notifiers.get(id)
   if (notifier === undefined)
@@ -67,5 +67,5 @@ const optionFaults = (
     )
   const validate = ajv.compile(notifier.schema)
   if (validate(options)) return []
-  return schemaFaults(validate.errors ?? [], options).map((fault) => ({ ...fault, path: [...path, ...fault.path] }))
+  return schemaErrors(validate.errors ?? [], options).map((error) => ({ ...error, path: [...path, ...error.path] }))
 }

@@ -2,7 +2,7 @@ import { isTimeZone } from 'guard-gateway/lib/time'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { headerError, originErrors, addressError } from './check-http.ts'
 import { mcpErrors } from './checks-mcp.ts'
-import { notifyFaults } from './checks-notify.ts'
+import { notifyErrors } from './checks-notify.ts'
 import { at, type Path, type ConfigError } from './config-errors.ts'
 import { proxyError } from './network.ts'
 import type { Config } from './schema.ts'
@@ -43,6 +43,7 @@ export const configErrors = (config: Config): readonly ConfigError[] => {
       receiverErrors(receiver, ['replay', 'otlp_export', index]),
     ),
     ...mcpErrors(config),
+    ...notifyErrors(config),
   ]
 }
 

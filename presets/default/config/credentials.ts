@@ -21,6 +21,14 @@ export const addSecrets = (
   for (const { headers } of replay.otlp_export)
     for (const [name, value] of Object.entries(headers))
       if (!routingHeader.test(name)) secrets.add(withoutScheme(value))
+  for (const receiver of Object.values(notify.receivers)) addReceiver(secrets, receiver)
+}
+
+/** The address of a receiver is often all that a sender needs. */
+const addReceiver = (secrets: Gateway['secrets'], { url = '', ...options }: Record<string, unknown>): void => {
+  secrets.add(String(url))
+  const texts = Object.entries(options).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  addCredentials(secrets, Object.fromEntries(texts))
 }
 
 /** Header names of OTLP receivers that route spans and are not credentials. */

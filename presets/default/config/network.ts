@@ -103,11 +103,11 @@ export const withProxyRoutes = async (config: Config, folder: string, env: Envir
       notify: {
         ...notify,
         receivers: Object.fromEntries(
-          await inTurn(Object.entries(notify.receivers), async ([name, receiver]) => [
+          await mapSequentially(Object.entries(notify.receivers), async ([name, receiver]) => [
             name,
             receiver.url === undefined || !URL.canParse(receiver.url)
               ? receiver
-              : await along(`receiver ${name}`, receiver.url, receiver, ['notify', 'receivers', name], 'url'),
+              : await resolveRoute(`receiver ${name}`, receiver.url, receiver, ['notify', 'receivers', name], 'url'),
           ]),
         ),
       },
