@@ -20,10 +20,16 @@ const FLAGS = [
  */
 const NURSERY_BYTES = 32 * 1024 * 1024
 
+/** Sets the flags alone. Returns whether the engine has them. */
+export const setHeapFlags = () => {
+  if (!process.versions.v8.startsWith(ENGINE)) return false
+  for (const flag of FLAGS) setFlagsFromString(flag)
+  return true
+}
+
 /** Tunes V8 for a program that passes bodies on and retains little of them. */
 export const tuneHeap = () => {
-  if (!process.versions.v8.startsWith(ENGINE)) return
-  for (const flag of FLAGS) setFlagsFromString(flag)
+  if (!setHeapFlags()) return
   growNursery()
   new PerformanceObserver(boundNursery).observe({ entryTypes: ['gc'] })
 }
