@@ -7,6 +7,8 @@ import { describe, it } from 'node:test'
 import { isChosen, readOptions } from '../../bench/options.ts'
 
 const script = join(import.meta.dirname, '../../bench/run.ts')
+// the code of the tests: what gateways compiled fits their flags of the engine alone
+const cached = `--import=${join(import.meta.dirname, '../kit/compile-cache.ts')}`
 
 const bench = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> => benchIn({}, ...args)
 
@@ -15,8 +17,9 @@ const benchIn = (
   ...args: readonly string[]
 ): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
-    const options = { env: { ...process.env, ...env } }
-    const child = execFile(process.execPath, ['--conditions=guard-source', script, ...args], options, (_, out, err) =>
+    const options = { env: { ...process.env, NODE_COMPILE_CACHE: undefined, ...env } }
+    const argv = ['--conditions=guard-source', cached, script, ...args]
+    const child = execFile(process.execPath, argv, options, (_, out, err) =>
       resolve({ code: child.exitCode ?? -1, out, err }),
     )
   })

@@ -11,7 +11,8 @@ import { benchCommand } from '../../../plugins/bench/command-bench.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const run = async (args: readonly string[], options: Record<string, unknown>) => {
-  const io = fakeIo({ cwd: process.cwd() })
+  // the code of the tests: what gateways compiled fits their flags of the engine alone
+  const io = fakeIo({ cwd: process.cwd(), env: { NODE_COMPILE_CACHE: undefined } })
   const code = await benchCommand.run({ args, options, rest: [] }, io)
   return { code, out: io.outText(), err: io.errText() }
 }
