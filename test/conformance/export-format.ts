@@ -155,7 +155,7 @@ const reads = (format: ExportFormat): void => {
           assert.deepEqual(plain([...read.events].sort(byId)), plain(eventsExpected(trace).sort(byId)))
           assert.deepEqual(plain([...read.artifacts].sort(byId)), plain([...artifactsExpected(trace)].sort(byId)))
         }),
-        { seed: 11, numRuns: 150 },
+        { seed: 11, numRuns: 60 },
       )
     })
 
@@ -178,7 +178,7 @@ const reads = (format: ExportFormat): void => {
           assert.deepEqual(plain(read?.run.attributes), plain(given))
           assert.deepEqual(plain(read?.spans[0]?.attributes), plain(given))
         }),
-        { seed: 12, numRuns: 200 },
+        { seed: 12, numRuns: 80 },
       )
     })
 
@@ -208,7 +208,7 @@ const reads = (format: ExportFormat): void => {
       }))
       fc.assert(
         fc.property(tree, (value) => void orRefused(() => readBy(format, JSON.stringify(value)))),
-        { seed: 13, numRuns: 500 },
+        { seed: 13, numRuns: 250 },
       )
     })
 

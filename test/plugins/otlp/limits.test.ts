@@ -40,7 +40,7 @@ describe('a batch with large content', () => {
   it('is truncated between characters and escapes, and only in long strings', async () => {
     const parts = ['\\n', '\\\\', '\\"', 'ö', '😀', '\\u00e9', 'x']
     for (let shift = 0; shift < 16; shift++) {
-      const text = 'a'.repeat(4_096 - 8 - shift) + parts.join('').repeat(200_000)
+      const text = 'a'.repeat(4_096 - 8 - shift) + parts.join('').repeat(40_000)
       const json = `{"short":"\\"kept\\\\","long":"${text}","n":[1,{"m":"${text}"}],"end":"é"}`
       const read = JSON.parse((await truncateStrings(Buffer.from(json), new Pace())).toString())
       assert.deepEqual([read.short, read.n[0], read.end], ['"kept\\', 1, 'é'])
