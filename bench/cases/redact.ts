@@ -45,5 +45,6 @@ const asChange = (change: DriverChange): Change => {
   const table = change.table.id
   if (change.kind === 'put') return { table, put: change.row } as unknown as Change
   if (change.kind === 'patch') return { table, key: change.key, patch: change.changes } as unknown as Change
+  if (change.kind === 'add') return { table, key: change.key, add: change.sums } as unknown as Change
   return { table, key: change.key, remove: true } as unknown as Change
 }

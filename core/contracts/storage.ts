@@ -28,20 +28,24 @@ export interface Table {
 
 /** A row, as backends receive it. */
 export type AnyRow = Readonly<Record<string, unknown>>
+/** Addends, as backends receive them: at least one, by columns that are integers and no part of the key. */
+export type AnySums = Readonly<Record<string, number>>
 
-type Put<R> = { readonly put: R; readonly when?: 'absent'; readonly patch?: undefined; readonly remove?: undefined }
-type Patch<R> = {
-  readonly key: Key
-  readonly patch: Partial<R>
-  readonly expected?: Where<R>
-  readonly put?: undefined
-  readonly remove?: undefined
-}
-type Remove = { readonly key: Key; readonly remove: true; readonly put?: undefined; readonly patch?: undefined }
+type Only<K extends string> = { readonly [N in Exclude<'put' | 'patch' | 'add' | 'remove', K>]?: undefined }
+type Put<R> = { readonly put: R; readonly when?: 'absent' } & Only<'put'>
+type Patch<R> = { readonly key: Key; readonly patch: Partial<R>; readonly expected?: Where<R> } & Only<'patch'>
+type Add<R> = { readonly key: Key; readonly add: Addends<R> } & Only<'add'>
+type Remove = { readonly key: Key; readonly remove: true } & Only<'remove'>
 /** `sync`: the batch survives a power cut once its promise resolves. */
-type ChangeOf<N, R> = { readonly table: N; readonly sync?: boolean } & (Put<R> | Patch<R> | Remove)
+type ChangeOf<N, R> = { readonly table: N; readonly sync?: boolean } & (Put<R> | Patch<R> | Add<R> | Remove)
 
-/** One change of a batch. `put` writes the whole row; columns that it leaves out are null. `patch` changes some columns, `remove` deletes the row. */
+/** Numbers to add, by integer column: safe integers, negative ones too. */
+export type Addends<R> = { readonly [C in keyof R as NonNullable<R[C]> extends number ? C : never]?: number }
+
+/**
+ * One change of a batch. `put` writes the whole row; columns that it leaves out are null. `patch` changes some columns, `remove` deletes the row.
+ * `add` adds to integer columns, null counting as 0, and inserts the row if it does not exist. It never fails: a sum stops at ±(2^53 − 1).
+ */
 export type Change = { [N in TableName]: ChangeOf<N, Tables[N]> }[TableName]
 
 /** The values of the key columns, in the order of `table.key`; a string for a key of one column. */
@@ -60,7 +64,7 @@ export interface Capabilities {
 export interface WriteOptions {
   /** While the disk is full or the database fails, keep the batch until it can be written, instead of refusing it. */
   readonly hold?: boolean
-  /** Resolve as soon as the batch survives the death of the process, which may be before its conditions are tested. Called if a condition fails then; nothing of the batch is written in that case. A batch that was resolved is held. If the process dies before the promise that this returns settles, the next process writes those changes of the batch whose conditions hold. */
+  /** Resolve as soon as the batch survives the death of the process, which may be before its conditions are tested. Called if a condition fails then; nothing of the batch is written in that case. A batch that was resolved is held. If the process dies before the promise that this returns settles, the next process writes those changes of the batch whose conditions hold, and each `add` only if the first change of the batch holds: make that one `absent`, and nothing is added twice. */
   readonly onRefused?: () => void | Promise<void>
 }
 
@@ -131,6 +135,7 @@ export type DriverChange =
       readonly changes: AnyRow
       readonly expected: AnyWhere
     }
+  | { readonly kind: 'add'; readonly table: Table; readonly key: readonly string[]; readonly sums: AnySums }
   | { readonly kind: 'remove'; readonly table: Table; readonly key: readonly string[] }
 
 /** The position of a row in an order, or of the end of a page: the value of the order column, and `recorded`. */

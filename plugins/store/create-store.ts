@@ -1,5 +1,6 @@
 import type {
   AnyRow,
+  AnySums,
   AnyWhere,
   Driver,
   DriverChange,
@@ -15,7 +16,7 @@ import { GuardError } from 'guard-gateway/core'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { type Cleaning, cleanKey, cleanRow } from './clean.ts'
 import { sealCursor } from './cursor.ts'
-import { keyParts, type Plan, planOf } from './plan.ts'
+import { checkSums, keyParts, type Plan, planOf } from './plan.ts'
 import { checkQuery, checkSum, checkWhere, type LooseQuery, type LooseSum } from './query.ts'
 
 export interface StoreOptions {
@@ -31,6 +32,7 @@ interface LooseChange {
   readonly when?: 'absent'
   readonly key?: Key
   readonly patch?: AnyRow
+  readonly add?: AnySums
   readonly expected?: AnyWhere
 }
 
@@ -69,6 +71,7 @@ const prepare = (plan: Plan, change: LooseChange, cleaning: Cleaning): DriverCha
     return { kind: 'put', table, row: cleanRow(plan, change.put, cleaning), absent: change.when === 'absent' }
   }
   const key = cleanKey(plan, keyParts(plan, change.key ?? []), cleaning)
+  if (change.add !== undefined) return { kind: 'add', table, key, sums: checkSums(plan, change.add) }
   if (change.patch === undefined) return { kind: 'remove', table, key }
   const fixed = plan.key.find((name) => change.patch !== undefined && Object.hasOwn(change.patch, name))
   if (fixed !== undefined)

@@ -1,9 +1,10 @@
-import type { Column, Key, Table } from 'guard-gateway/core'
+import type { AnySums, Column, Key, Table } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 
 /** A column as writes see it; `scrub`: how it is redacted, undefined if it is stored as it is. */
 export interface WrittenRow {
   readonly name: string
+  readonly kind: Column
   readonly place: number
   readonly scrub: 'text' | 'json' | 'search' | undefined
 }
@@ -69,7 +70,7 @@ export const planOf = (table: Table): Plan => {
   for (const [name, kind] of columns) {
     if (kind === 'search') search = name
     const isScrubbed = (kind === 'text' || kind === 'json' || kind === 'search') && !exact.has(name)
-    written.push({ name, place: written.length, scrub: isScrubbed ? kind : undefined })
+    written.push({ name, kind, place: written.length, scrub: isScrubbed ? kind : undefined })
   }
   const named = new Map(written.map((column) => [column.name, column]))
   return { table, key, columns, written, named, scrubbedKey: key.map((name) => !exact.has(name)), search }
@@ -99,4 +100,24 @@ export const keyParts = ({ table, key }: Plan, given: Key): readonly string[] =>
     )
   }
   return parts
+}
+
+/** Throws unless each is a safe integer for an integer column, and there is one. */
+export const checkSums = (plan: Plan, sums: AnySums): AnySums => {
+  let count = 0
+  for (const name in sums) {
+    count++
+    const { kind } = writtenColumn(plan, name)
+    if (kind !== 'integer')
+      throw new GuardError(
+        'UNKNOWN_COLUMN',
+        `"${name}" of table "${plan.table.id}" is a ${kind} column; only integers are added to.`,
+      )
+    if (!Number.isSafeInteger(sums[name]))
+      throw new TypeError(
+        `${sums[name]} cannot be added to "${name}" of table "${plan.table.id}": it is no safe integer.`,
+      )
+  }
+  if (count === 0) throw new TypeError(`An add to table "${plan.table.id}" needs a column.`)
+  return sums
 }

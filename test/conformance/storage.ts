@@ -1,5 +1,6 @@
 import { after, before } from 'node:test'
 import type { Storage, StorageBackend } from 'guard-gateway/core'
+import { addTests } from './storage/adds.ts'
 import { batchTests } from './storage/batches.ts'
 import { findingTests } from './storage/finding.ts'
 import { type Desk, item, openPlain } from './storage/items.ts'
@@ -27,6 +28,7 @@ export const storageConforms = (backend: StorageBackend): void => {
   }
   rowTests(desk)
   batchTests(desk)
+  addTests(desk)
   findingTests(desk)
   searchTests(desk)
   sumTests(desk)

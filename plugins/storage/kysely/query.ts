@@ -1,7 +1,7 @@
 import type { Table } from 'guard-gateway/core'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, wordsTable } from './schema.ts'
-import { type Clause, keyOf, type Shape, searchColumn, storedColumns, takesValue } from './shape.ts'
+import { type Clause, keyOf, type Shape, searchColumn, storedColumns, takesValue, type WriteShape } from './shape.ts'
 
 /** SQL text and, for each of its parameters, the place of the value among those of the shape. */
 export interface Compiled {
@@ -15,7 +15,6 @@ export interface Step extends Compiled {
 }
 
 type Sized<K extends Shape['kind']> = Extract<Shape, { readonly kind: K }>
-export type WriteShape = Sized<'put' | 'patch' | 'remove'>
 
 const compiled = (query: {
   compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
@@ -112,6 +111,23 @@ const patchSteps = (db: Db, table: Table, { columns, words, expected }: Sized<'p
   return steps
 }
 
+/** Values: the key, then what is added. Neither the addends nor the sums leave the safe integers, so that no sum overflows. */
+const addSteps = (db: Db, table: Table, { columns }: Sized<'add'>): Step[] => {
+  const key = keyOf(table)
+  const row = Object.fromEntries([...key, ...columns].map((name, place) => [name, place]))
+  const sums = columns.map((name) => {
+    const sum = sql`coalesce(${sql.ref(`${table.id}.${name}`)}, 0) + ${sql.ref(`excluded.${name}`)}`
+    return [name, sql`min(max(${sum}, ${LEAST}), ${MOST})`]
+  })
+  const insert = db
+    .insertInto(table.id)
+    .values(row)
+    .onConflict((on) => on.columns([...key]).doUpdateSet(Object.fromEntries(sums)))
+  return [{ ...compiled(insert), must: false }]
+}
+const LEAST = sql.lit(Number.MIN_SAFE_INTEGER)
+const MOST = sql.lit(Number.MAX_SAFE_INTEGER)
+
 /** Values: the key. */
 const removeSteps = (db: Db, table: Table): Step[] => {
   const row = { ...compiled(db.deleteFrom(table.id).where(keyTest(table, 0))), must: false }
@@ -121,6 +137,7 @@ const removeSteps = (db: Db, table: Table): Step[] => {
 /** The statements of one change, in order. */
 export const writeSteps = (db: Db, table: Table, shape: WriteShape): Step[] => {
   if (shape.kind === 'put') return putSteps(db, table, shape)
+  if (shape.kind === 'add') return addSteps(db, table, shape)
   return shape.kind === 'patch' ? patchSteps(db, table, shape) : removeSteps(db, table)
 }
 

@@ -26,6 +26,7 @@ export type Shape =
       readonly words: 'keep' | 'clear' | 'set'
       readonly expected: readonly Clause[]
     }
+  | { readonly kind: 'add'; readonly table: string; readonly columns: readonly string[] }
   | { readonly kind: 'remove'; readonly table: string }
   | { readonly kind: 'prune'; readonly table: string; readonly where: readonly Clause[] }
   | { readonly kind: 'get'; readonly table: string }
@@ -44,6 +45,12 @@ export type Shape =
       readonly by: readonly string[]
       readonly of: readonly string[]
     }
+
+/** The kinds of shapes that change rows. */
+const CHANGES: ReadonlySet<Shape['kind']> = new Set<Shape['kind']>(['put', 'patch', 'add', 'remove'])
+export type WriteShape = Extract<Shape, { readonly kind: 'put' | 'patch' | 'add' | 'remove' }>
+
+export const isChange = (shape: Shape): shape is WriteShape => CHANGES.has(shape.kind)
 
 /** A value as SQL takes it. */
 export type SqlValue = string | number | bigint | null

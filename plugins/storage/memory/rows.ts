@@ -105,6 +105,7 @@ export class Rows {
     const name = nameOf(change.key)
     const before = this.#rows.get(name)
     if (change.kind === 'remove') return this.#set(name, undefined)
+    if (change.kind === 'add') return this.#add(change, before)
     if (before === undefined || !meets(before.values, change.expected)) return undefined
     return this.#set(
       name,
@@ -137,6 +138,12 @@ export class Rows {
     const before = this.#rows.get(name)
     if (before !== undefined && absent) return undefined
     return this.#set(name, this.#in(this.#encoded(row), before?.recorded ?? this.#recorded + 1, row, NONE))
+  }
+
+  #add({ key, sums }: Extract<DriverChange, { readonly kind: 'add' }>, before: Stored | undefined): Undo | undefined {
+    const values = { ...(before?.values ?? Object.fromEntries(this.#key.map((column, place) => [column, key[place]]))) }
+    for (const [name, addend] of Object.entries(sums)) values[name] = sumOf(Number(values[name] ?? 0), addend)
+    return this.#set(nameOf(key), { recorded: this.#recorded + 1, tokens: NONE, ...before, values })
   }
 
   #encoded(row: AnyRow): Record<string, unknown> {
@@ -179,6 +186,10 @@ export class Rows {
     return () => void this.#set(name, before)
   }
 }
+
+/** The exact sum of two safe integers, stopped at the last that is safe. */
+const sumOf = (one: number, other: number): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, one + other))
 
 const isBehind = (row: Stored, after: Position, order: Order): boolean =>
   comparePositions(positionOf(row, order), after, order) > 0

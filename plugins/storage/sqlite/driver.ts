@@ -163,6 +163,7 @@ export const openDriver = async (
       let bytes = 0
       for (const change of batch) {
         if (change.kind === 'put') keys.added(change.table, change.row)
+        else if (change.kind === 'add') keys.addedKey(change.table, change.key[0] ?? '')
         bytes += encoder.change(change, values)
       }
       return writes.add(values, bytes, writeOptions)

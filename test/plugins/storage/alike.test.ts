@@ -54,6 +54,7 @@ const step = fc.oneof(
     patch: fc.record({ count: small, name, words: fc.uniqueArray(word) }, { requiredKeys: [] }),
     expected: fc.record({ count: test }, { requiredKeys: [] }),
   }),
+  fc.record({ id, add: fc.constantFrom(-2, 0, 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER) }),
   fc.record({ id }),
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
@@ -70,6 +71,7 @@ const changeOf = (step: Step): Change => {
   const table = 'conformance_items'
   const key = ['any', step.id]
   if ('patch' in step) return { table, key, patch: step.patch, expected: step.expected }
+  if ('add' in step) return { table, key, add: { count: step.add } }
   if (!('put' in step)) return { table, key, remove: true }
   const whole = item('any', step.id, { ...step.put, name: step.name })
   const put = step.reversed ? reversed(whole) : whole

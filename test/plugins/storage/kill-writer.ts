@@ -14,6 +14,7 @@ const writer = async (): Promise<void> => {
     await store.write(
       [
         { table: 'conformance_items', put, when: 'absent' },
+        { table: 'conformance_items', key: ['sums', String(n % 3)], add: { count: n } },
         { table: 'conformance_notes', put: { id: String(n), text: 'x'.repeat(n % 3_000) } },
       ],
       options,

@@ -83,6 +83,36 @@ describe('sqlite: what a dead process has left in its logs', () => {
     await close()
   })
 
+  it('adds once what a refused batch and the one that makes it good add both', async () => {
+    const { file, store, release, close } = await locked('twice.db')
+    const add = { table: 'conformance_items', key: ['g', 'sum'], add: { count: 5 } } as const
+    const put = { table: 'conformance_items', put: item('g', 'a'), when: 'absent' } as const
+    const again = Promise.withResolvers<void>()
+    const mended = Promise.withResolvers<void>()
+    const mend = async () => {
+      await again.promise
+      await store.write([put, add], { onRefused: () => {} })
+      await mended.promise
+    }
+    await store.write([put, add, failing], { onRefused: mend })
+    const neither = copied(file, 'neither.db')
+    release()
+    await store.flush()
+    const refused = copied(file, 'refused.db')
+    again.resolve()
+    await store.flush()
+    await store.put('conformance_items', item('g', 'later'))
+    const both = copied(file, 'both.db')
+    mended.resolve()
+    await close()
+    for (const copy of [neither, refused, both, file])
+      for (let start = 0; start < 2; start++) {
+        const bench = await open(copy)
+        assert.equal((await bench.store.get('conformance_items', ['g', 'sum']))?.count, 5, copy)
+        await bench.close()
+      }
+  })
+
   it('is not written again where another batch had to wait', async () => {
     const file = join(folder, 'waited.db')
     const small = await open(file, { max_pages: 60 })

@@ -2,6 +2,7 @@ import type { AnyRow, DriverChange, DriverQuery, DriverSum, Group, Table } from 
 import { type Shape, type SqlValue, storedColumns } from '../../kysely/shape.ts'
 import { clausesOf, fromSql } from '../../kysely/values.ts'
 import type { BatchValues } from '../protocol.ts'
+import { AddEncoder } from './add-encoder.ts'
 import { clauseName, PatchEncoder } from './patch-encoder.ts'
 import { PutEncoder } from './put-encoder.ts'
 
@@ -13,6 +14,7 @@ export class Encoder {
   readonly #columns = new Map<string, ReturnType<typeof storedColumns>>()
   readonly #puts = new Map<string, PutEncoder>()
   readonly #patches = new Map<string, PatchEncoder>()
+  readonly #adds = new Map<string, AddEncoder>()
   readonly shapes: Shape[] = []
   readonly #announce: (number: number, shape: Shape) => void
 
@@ -23,6 +25,7 @@ export class Encoder {
       this.#columns.set(table.id, storedColumns(table))
       this.#puts.set(table.id, new PutEncoder(table, number))
       this.#patches.set(table.id, new PatchEncoder(table, number))
+      this.#adds.set(table.id, new AddEncoder(table, number))
     }
   }
 
@@ -36,6 +39,7 @@ export class Encoder {
     const from = values.length
     if (change.kind === 'put') this.#puts.get(change.table.id)?.encode(change.row, change.absent, values)
     else if (change.kind === 'patch') this.#patches.get(change.table.id)?.encode(change, values)
+    else if (change.kind === 'add') this.#adds.get(change.table.id)?.encode(change, values)
     else {
       const { id } = change.table
       values.push(

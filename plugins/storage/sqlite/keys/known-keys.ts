@@ -31,12 +31,15 @@ export class KnownKeys {
     this.#tables.clear()
   }
 
-  added({ id, key = ID }: Table, row: Readonly<Record<string, unknown>>): void {
+  added(table: Table, row: Readonly<Record<string, unknown>>): void {
+    if (this.#tables.has(table.id)) this.addedKey(table, String(row[keyOf(table)[0] ?? '']))
+  }
+
+  /** `text`: the first column of the key. */
+  addedKey({ id }: Table, text: string): void {
     const keys = this.#tables.get(id)
-    if (keys === undefined) return
-    const text = String(row[key[0] ?? ''])
     if (keys instanceof BloomFilter) keys.add(text)
-    else keys.push(text)
+    else keys?.push(text)
   }
 
   /** False: the table has no row with this key. */
@@ -45,5 +48,3 @@ export class KnownKeys {
     return keys instanceof BloomFilter ? keys.mayHave(key[0] ?? '') : true
   }
 }
-
-const ID = keyOf({ id: '', columns: {} })

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
-import type { Shape } from '../../kysely/shape.ts'
+import { isChange, type Shape } from '../../kysely/shape.ts'
 import type { BatchValues, OpenOptions } from '../protocol.ts'
 import { isUniqueViolation, reasonOf } from '../sqlite-errors.ts'
 import { type PreparedChange, prepareChange, runChange } from '../worker/prepared-change.ts'
@@ -12,7 +12,9 @@ import { readLog } from './read-log.ts'
 
 /**
  * Writes the batches that the previous process logged and did not commit. If a condition of a batch fails, no caller waits for that
- * answer any more: the other changes of the batch are still written. Throws errors of SQLite.
+ * answer any more: the other changes of the batch are still written. Sums are an exception. A refused batch may be written again under
+ * another number before the process dies, and both are in the log then: sums are written with the first change of their batch alone.
+ * Throws errors of SQLite.
  */
 export const replayLogs = (db: Database, { file, tables }: OpenOptions, position: LogPosition): void => {
   const logs = logFiles(file)
@@ -44,20 +46,27 @@ class LogReplay {
   }
 
   #write(batch: BatchValues): void {
+    let isFirstWritten = false
     for (let at = 2; at < batch.length; ) {
       const change = this.#change(Number(batch[at]))
       // no plugin has this table any more
       if (change === undefined) return
-      this.#run(change, batch, at + 1)
+      const isFirst = at === 2
+      if (isFirst || isFirstWritten || !change.isSum) {
+        const isWritten = this.#run(change, batch, at + 1)
+        if (isFirst) isFirstWritten = isWritten
+      }
       at += 1 + change.arity
     }
   }
 
-  #run(change: PreparedChange, batch: BatchValues, at: number): void {
+  /** False if its condition failed. */
+  #run(change: PreparedChange, batch: BatchValues, at: number): boolean {
     try {
-      runChange(change, batch, at)
+      return runChange(change, batch, at)
     } catch (error) {
       if (!isUniqueViolation(error) && reasonOf(error) !== 'fault') throw error
+      return false
     }
   }
 
@@ -66,8 +75,7 @@ class LogReplay {
     if (known !== undefined) return known
     const shape = this.#shapes[number]
     const table = this.#tables.get(shape?.table ?? '')
-    if (table === undefined || (shape?.kind !== 'put' && shape?.kind !== 'patch' && shape?.kind !== 'remove'))
-      return undefined
+    if (table === undefined || shape === undefined || !isChange(shape)) return undefined
     const made = prepareChange(table, shape, this.#statements)
     this.#changes[number] = made
     return made

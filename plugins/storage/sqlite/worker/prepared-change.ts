@@ -1,7 +1,7 @@
 import type { Statement } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
-import { type Step, type WriteShape, writeSteps } from '../../kysely/query.ts'
-import { keyOf, takesValue } from '../../kysely/shape.ts'
+import { type Step, writeSteps } from '../../kysely/query.ts'
+import { keyOf, takesValue, type WriteShape } from '../../kysely/shape.ts'
 import type { BatchValues } from '../protocol.ts'
 import { compiler } from './compiler.ts'
 import type { Statements } from './statements.ts'
@@ -17,12 +17,15 @@ interface PreparedStep {
 /** The prepared statements of one shape of change, and the number of values that such a change has. */
 export interface PreparedChange {
   readonly arity: number
+  /** It adds to what there is: done twice, it is another change. */
+  readonly isSum: boolean
   readonly steps: readonly PreparedStep[]
 }
 
 const arityOf = (table: Table, shape: WriteShape): number => {
   const key = keyOf(table).length
   if (shape.kind === 'remove') return key
+  if (shape.kind === 'add') return key + shape.columns.length
   if (shape.kind === 'put') return shape.columns.length + (shape.words ? 1 : 0)
   return shape.columns.length + key + shape.expected.filter(takesValue).length + (shape.words === 'set' ? 1 : 0)
 }
@@ -35,6 +38,7 @@ const prepareStep = ({ sql, take, must }: Step, statements: Statements): Prepare
 /** Compiles a shape of change; called once for each shape. */
 export const prepareChange = (table: Table, shape: WriteShape, statements: Statements): PreparedChange => ({
   arity: arityOf(table, shape),
+  isSum: shape.kind === 'add',
   steps: writeSteps(compiler, table, shape).map((step) => prepareStep(step, statements)),
 })
 

@@ -1,5 +1,5 @@
 import type { Table } from 'guard-gateway/core'
-import type { Shape } from '../../kysely/shape.ts'
+import { isChange, type Shape } from '../../kysely/shape.ts'
 import { prepareChange } from './prepared-change.ts'
 import type { Statements } from './statements.ts'
 
@@ -32,8 +32,7 @@ export class StatementShapes {
     const cached = this.#changes.get(number)
     if (cached !== undefined) return cached
     const { table, shape } = this.shape(number)
-    if (shape.kind !== 'put' && shape.kind !== 'patch' && shape.kind !== 'remove')
-      throw new TypeError(`shape ${number} is no change`)
+    if (!isChange(shape)) throw new TypeError(`shape ${number} is no change`)
     const prepared = prepareChange(table, shape, this.#statements)
     this.#changes.set(number, prepared)
     return prepared
