@@ -29,8 +29,10 @@ export const recordedBatch = async (): Promise<RecordedBatch> => {
   return { tables, opening: batches.flatMap((batch) => batch.filter(({ table }) => table.id === 'sessions')), request }
 }
 
-/** The same batch for another request: rows that are put get ids of their own. */
+/** The same batch for another request: rows that are put get ids of their own, but for the session. */
 export const renumbered = (batch: readonly DriverChange[], number: number): DriverChange[] =>
   batch.map((change) =>
-    change.kind === 'put' && !change.absent ? { ...change, row: { ...change.row, id: `bench_${number}` } } : change,
+    change.kind === 'put' && change.table.id !== 'sessions'
+      ? { ...change, row: { ...change.row, id: `bench_${number}` } }
+      : change,
   )

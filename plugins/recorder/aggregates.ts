@@ -1,7 +1,8 @@
-import type { Outcome, Reader, Usage } from 'guard-gateway/core'
+import type { Reader, Usage } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { type Cell, csvLine } from './csv.ts'
+import { failures } from './figures/measures.ts'
 
 /** Range of calls, in milliseconds since 1970; `until` is exclusive. */
 export interface AggregateRange {
@@ -74,8 +75,6 @@ const add = (groups: Map<string, Group>, day: string, call: CallRecord): void =>
 
 const zeros = (): Sums => Object.fromEntries(MEASURES.map((name) => [name, 0])) as Sums
 
-/** Outcomes of failed upstream requests. */
-export const failures: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
 const BY_DECISION = { allow: 'allowed', shadow_flag: 'flagged', block: 'blocked' } as const
 
 const count = (sums: Sums, call: CallRecord): void => {

@@ -1,4 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { Backfill } from './figures/backfill.ts'
+import { HourSums } from './figures/hour-sums.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
 import { tables } from './tables.ts'
@@ -17,14 +19,22 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     for (const table of tables) gateway.tables.add(table)
     if (options.full_content_logging === true) gateway.service('previews').provide(PREVIEW_BYTES)
     const totals = new WriteBehindTotals(gateway)
-    const { record, end } = callRecorder(gateway, totals, options)
-    gateway.hooks.open.tapPromise('recorder', async () => {
+    const { record, end } = callRecorder(gateway, totals, new HourSums(), options)
+    const backfill = new Backfill(
+      () => gateway.storage,
+      (error) => gateway.fault(error, 'recorder:figures'),
+    )
+    gateway.hooks.open.tapPromise('recorder', async ({ beside }) => {
       await recoverTotals(gateway)
+      await backfill.begin()
+      // the other gateway counts
+      if (!beside) backfill.start()
       totals.start()
     })
     gateway.hooks.settle.tapPromise('recorder', record)
     // runs before Replay closes, because Replay gets these writes
     gateway.hooks.close.tapPromise({ name: 'recorder', stage: stages.close.recorder }, async () => {
+      await backfill.stop()
       await end()
       await totals.end()
     })

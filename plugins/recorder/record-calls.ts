@@ -1,5 +1,6 @@
 import { type Change, type Gateway, GuardError, type Session, type Settled } from 'guard-gateway/core'
 import { type CallRecord, newCallRecord, type Previews, traceOf } from 'guard-gateway/lib/trace'
+import type { HourSums } from './figures/hour-sums.ts'
 import { requestPreview, responsePreview } from './preview.ts'
 import { sessionRowLock } from './session-row-lock.ts'
 import type { WriteBehindTotals } from './write-behind-totals.ts'
@@ -13,6 +14,7 @@ export interface RecorderOptions {
 export const callRecorder = (
   gateway: Gateway,
   totals: WriteBehindTotals,
+  sums: HourSums,
   { full_content_logging = false }: RecorderOptions,
 ) => {
   /** Pending records of blocked requests. Repeats wait for them, because they increment them. */
@@ -23,11 +25,13 @@ export const callRecorder = (
   const write = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { session } = settled.call
     // the row of a call is also its decision in the session's history
-    const batch: Change[] = [{ table: 'calls', put: record }]
+    const batch: Change[] = [{ table: 'calls', put: record, when: 'absent' }]
     await gateway.hooks.record.promise({ settled, record, attempt, batch })
     let change: Change | undefined
     if (session !== null) change = attempt === 0 ? totals.changeFor(session, settled) : totals.changeNow(session)
     if (change !== undefined) batch.push(change)
+    // last: an earlier version that finds it in a log skips what comes after it
+    batch.push(sums.call(record))
     const onRefused = () => retryAnswered(settled, record, attempt + 1)
     const written = await gateway.storage.write(batch, { hold: true, onRefused })
     if (!written) await retry(settled, record, attempt + 1)
@@ -75,7 +79,7 @@ export const callRecorder = (
 
   const recordRepeat = async (settled: Settled, first: string): Promise<void> => {
     await blocks.get(first)?.catch(() => {})
-    if (!(await countRepeat(gateway, totals, settled, first))) await recordCall(settled)
+    if (!(await countRepeat({ gateway, totals, sums }, settled, first))) await recordCall(settled)
   }
 
   return {
@@ -102,15 +106,36 @@ const refreshStored = async (gateway: Gateway, session: Session | null): Promise
   if (session !== null) session.stored = (await gateway.storage.get('sessions', session.row.id)) !== undefined
 }
 
+/** What counts calls beside their records. */
+interface Counters {
+  readonly gateway: Gateway
+  readonly totals: WriteBehindTotals
+  readonly sums: HourSums
+}
+
 /** Counts an identical blocked request on the first record; false if that is not stored. */
-const countRepeat = (gateway: Gateway, totals: WriteBehindTotals, { call }: Settled, first: string): Promise<boolean> =>
+const countRepeat = async (counters: Counters, settled: Settled, first: string): Promise<boolean> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await countOnRecord(counters, settled, first)
+    } catch (error) {
+      // the backfill may have counted the record meanwhile, which happens once
+      const isBusy = error instanceof GuardError && error.code === 'STORAGE_BUSY'
+      if (!isBusy || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+const countOnRecord = ({ gateway, totals, sums }: Counters, { call }: Settled, first: string): Promise<boolean> =>
   gateway.storage.exclusive('calls', first, async (read) => {
     const record = await read.get('calls', first)
     if (record === undefined) return [false, []]
     const trace = traceOf(record)
     if (trace !== undefined) call.trace = trace
     const patch = { retries: record.retries + 1, last_at: call.at, last_request_id: call.id }
-    const batch: Change[] = [{ table: 'calls', key: first, patch }]
+    // one that is not counted yet will be, with all of its repetitions
+    const batch: Change[] = [{ table: 'calls', key: first, patch, expected: { counted: record.counted } }]
+    if (record.counted === true) batch.push(sums.repeat(record))
     const { session } = call
     if (session !== null && (await read.get('sessions', session.row.id)) !== undefined) {
       session.stored = true

@@ -1,7 +1,7 @@
 import type { Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
 import { findUnsummed, pages } from 'guard-gateway/lib/paging'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { failures } from './aggregates.ts'
+import { failures } from './figures/measures.ts'
 import { sessionTotals } from './session-totals.ts'
 
 /** Stored totals of a session, and its totals with newer records. */

@@ -117,4 +117,6 @@ export const callFacts = {
   cost_micro: fact('integer', ({ settled }) => settled.cost?.cost_micro ?? null),
   cost_source: fact('text', ({ settled }) => settled.cost?.cost_source ?? null, 'exact', 'repeated'),
   price_version: fact('text', ({ settled }) => settled.cost?.price_version ?? null, 'exact', 'repeated'),
+  /** The sums of its hour hold it. Null: it is of an earlier version, which kept none. */
+  counted: fact('boolean', (): boolean | null => true, 'repeated'),
 }

@@ -1,6 +1,6 @@
 import type { Found, Outcome, Reader } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { failures } from '../aggregates.ts'
+import { failures } from '../figures/measures.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

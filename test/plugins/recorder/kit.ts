@@ -38,7 +38,7 @@ interface Written {
   readonly options: WriteOptions | undefined
 }
 
-/** A gateway that keeps records in memory and collects its faults. */
+/** A gateway that keeps records and collects its faults. */
 export interface Bench {
   readonly gateway: Gateway
   readonly app: FastifyInstance
@@ -52,16 +52,19 @@ export interface Bench {
 export interface BenchOptions extends GatewayOptions {
   readonly full_content_logging?: boolean
   readonly plugins?: readonly Plugin[]
+  /** Memory if absent. */
+  readonly backend?: Plugin
 }
 
 export const startBench = async ({
   full_content_logging = false,
   plugins = [],
+  backend = memory(),
   ...options
 }: BenchOptions = {}): Promise<Bench> => {
   const gateway = new Gateway(options).use(
     ...foundation(),
-    memory(),
+    backend,
     responses,
     ...plugins,
     sessionTables,

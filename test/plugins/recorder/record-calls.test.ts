@@ -23,7 +23,7 @@ describe('recorder: a settled call', () => {
     await bench.settle(settled())
     assert.deepEqual(
       bench.writes.map(({ batch, options }) => [batch.map((change) => change.table), typeof options?.onRefused]),
-      [[['calls', 'sessions'], 'function']],
+      [[['calls', 'sessions', 'calls_by_hour'], 'function']],
     )
     assert.deepEqual(bench.faults, [])
   })

@@ -1,0 +1,65 @@
+import { type Table, table } from 'guard-gateway/core'
+import { type Measure, measures } from './measures.ts'
+
+/** What calls are summed up by, beside the hour in which they were received. All are texts, since they are a key: the empty one stands for null. */
+export interface HourGroup {
+  /** `2026-03-01T12`, in UTC. */
+  readonly hour: string
+  readonly project_id: string
+  readonly agent_id: string
+  readonly style: string
+  readonly model_requested: string
+  readonly upstream: string
+  readonly decision: string
+  readonly reason: string
+}
+
+/** The calls of one hour that are equal in all of these, summed up. */
+export interface HourRow extends HourGroup, Readonly<Record<Measure, number | null>> {}
+
+/**
+ * A walk through calls that an earlier version recorded, which kept no sums: from the newest on record when it began, whose id this is,
+ * towards older ones. `cursor` goes on after the last call that is counted; null: the walk has ended.
+ */
+export interface HourWalk {
+  readonly id: string
+  readonly cursor: string | null
+}
+
+declare module 'guard-gateway/core' {
+  interface Tables {
+    calls_by_hour: HourRow
+    calls_by_hour_walks: HourWalk
+  }
+}
+
+const key = [
+  'hour',
+  'project_id',
+  'agent_id',
+  'style',
+  'model_requested',
+  'upstream',
+  'decision',
+  'reason',
+] as const satisfies readonly (keyof HourGroup)[]
+
+const texts = { hour: 'text', project_id: 'text', agent_id: 'text', style: 'text', model_requested: 'text' } as const
+const more = { upstream: 'text', decision: 'text', reason: 'text' } as const
+const sums = Object.fromEntries(measures.map((name) => [name, 'integer'])) as Record<Measure, 'integer'>
+
+export const hourTables: readonly Table[] = [
+  table({
+    id: 'calls_by_hour',
+    key,
+    columns: { ...texts, ...more, ...sums },
+    indexes: [['hour'], ['project_id', 'hour']],
+    exact: key.filter((name) => name !== 'model_requested'),
+  }),
+  table({
+    id: 'calls_by_hour_walks',
+    columns: { id: 'text', cursor: 'text' },
+    sparse: [['cursor']],
+    exact: ['id', 'cursor'],
+  }),
+]
