@@ -9,8 +9,8 @@ import {
   type Settled,
   stages,
 } from 'guard-gateway/core'
+import { Calendar } from 'guard-gateway/lib/calendar'
 import { Budgets } from './budgets/budgets.ts'
-import { Calendar } from './budgets/calendar.ts'
 import type { RemainingContext } from './budgets/remaining.ts'
 import { readRuleList } from './document/document.ts'
 import { decide } from './evaluate/decide.ts'

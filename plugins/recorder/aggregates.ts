@@ -1,55 +1,148 @@
-import type { Reader, Usage } from 'guard-gateway/core'
+import type { Storage } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { type Cell, csvLine } from './csv.ts'
-import { failures } from './figures/measures.ts'
+import { HOUR_MS, hourOf, startOf } from './figures/hours.ts'
+import { durationOf, failures, SUMS } from './figures/measures.ts'
+import type { HourRow } from './figures/tables.ts'
 
-/** Range of calls, in milliseconds since 1970; `until` is exclusive. */
+/** Which calls count; times are milliseconds since 1970, `until` is not included. */
 export interface AggregateRange {
   readonly since?: number
   readonly until?: number
   readonly project_id?: string
 }
 
-const TOKENS = [
-  'input_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'total_tokens',
-] as const satisfies readonly (keyof Usage)[]
+const DAY_MS = 24 * HOUR_MS
 const GROUP = ['project_id', 'agent_id', 'style', 'model_requested', 'upstream'] as const
-const COUNTS = ['requests', 'allowed', 'flagged', 'blocked', 'blocked_retries', 'errors'] as const
-const SUMS = ['bytes_in', 'bytes_out', 'duration_ms'] as const
-/** The last column, so that the positions of others do not change. */
-const COST = 'cost_micro'
-const MEASURES = [...COUNTS, ...TOKENS, ...SUMS, COST] as const
+const BY_DECISION = { allow: 'allowed', shadow_flag: 'flagged', block: 'blocked' } as const
+const [REQUESTS, ...REST] = SUMS
+/** The cost is last, so that a reader by position finds the others where they were. */
+const MEASURES = [REQUESTS, ...Object.values(BY_DECISION), ...REST] as const
 type Sums = Record<(typeof MEASURES)[number], number>
 
-/** Totals per UTC day, project, agent, API style, model and upstream as CSV lines, oldest day first; cost in millionths of the billing currency. */
-export async function* aggregatesCsv(storage: Reader, range: AggregateRange): AsyncGenerator<string> {
-  yield csvLine(['day', ...GROUP, ...MEASURES])
-  let day = ''
-  let groups = new Map<string, Group>()
-  for await (const calls of pages(storage, 'calls', { where: where(range), order: ['received_at', 'asc'] })) {
-    for (const call of calls) {
-      const today = new Date(call.received_at).toISOString().slice(0, 10)
-      if (today !== day) {
-        yield* lines(groups)
-        groups = new Map()
-        day = today
-      }
-      add(groups, day, call)
-    }
-  }
-  yield* lines(groups)
+/** Half-open, milliseconds since 1970. */
+interface Span {
+  readonly from: number
+  readonly to: number
 }
 
-/** Key and totals of a line. */
+/** What a line is about, and its sums. */
 interface Group {
   readonly cells: readonly Cell[]
   readonly sums: Sums
+}
+type Groups = Map<string, Group>
+
+/**
+ * Sums per UTC day, project, agent, style, model and upstream as lines of CSV, oldest day first, of a day those with the most requests;
+ * cost in millionths of the billing currency. Whole hours are read from the sums by hour if those are complete, the rest from the calls.
+ */
+export async function* aggregatesCsv(
+  storage: Pick<Storage, 'find' | 'sum' | 'has' | 'get'>,
+  range: AggregateRange,
+  isComplete: boolean,
+): AsyncGenerator<string> {
+  yield csvLine(['day', ...GROUP, ...MEASURES])
+  const days = isComplete ? daysOfHours(storage, range) : daysOfCalls(storage, range)
+  for await (const { day, groups } of days) yield* lines(day, groups)
+}
+
+interface Day {
+  readonly day: string
+  readonly groups: Groups
+}
+
+/** From the calls alone. */
+async function* daysOfCalls(
+  storage: Pick<Storage, 'find' | 'has' | 'get'>,
+  range: AggregateRange,
+): AsyncGenerator<Day> {
+  let day = ''
+  let groups: Groups = new Map()
+  for await (const calls of pages(storage, 'calls', { where: where(range), order: ['received_at', 'asc'] })) {
+    for (const call of calls) {
+      const today = dayOf(call.received_at)
+      if (today !== day) {
+        if (groups.size > 0) yield { day, groups }
+        groups = new Map()
+        day = today
+      }
+      addCall(groups, call)
+    }
+  }
+  if (groups.size > 0) yield { day, groups }
+}
+
+/** From the sums by hour, and at both ends from the calls of a part of an hour. */
+async function* daysOfHours(
+  storage: Pick<Storage, 'find' | 'sum' | 'has' | 'get'>,
+  range: AggregateRange,
+): AsyncGenerator<Day> {
+  const { since: from = 0, until: to = Infinity } = range
+  const project = range.project_id === undefined ? {} : { project_id: range.project_id }
+  for (let at: number | undefined = from; ; ) {
+    at = await nextHour(storage, project, at, to)
+    if (at === undefined) return
+    const start = at - (at % DAY_MS)
+    const groups: Groups = new Map()
+    const span = { from: Math.max(from, start), to: Math.min(to, start + DAY_MS) }
+    const whole = { from: Math.ceil(span.from / HOUR_MS) * HOUR_MS, to: Math.floor(span.to / HOUR_MS) * HOUR_MS }
+    const parts =
+      whole.from > whole.to
+        ? [span]
+        : [
+            { from: span.from, to: whole.from },
+            { from: whole.to, to: span.to },
+          ]
+    if (whole.from < whole.to) await addHours(groups, storage, project, whole)
+    for (const part of parts) await addCalls(groups, storage, project, part)
+    if (groups.size > 0) yield { day: dayOf(start), groups }
+    at = start + DAY_MS
+  }
+}
+
+/** When the first hour with calls begins that ends after `at`; undefined if it begins at `to` or later. */
+const nextHour = async (
+  storage: Pick<Storage, 'find'>,
+  project: { readonly project_id?: string },
+  at: number,
+  to: number,
+): Promise<number | undefined> => {
+  const where = { ...project, hour: { gte: hourOf(at) } }
+  const { rows } = await storage.find('calls_by_hour', { where, order: ['hour', 'asc'], limit: 1 })
+  const [first] = rows
+  if (first === undefined || startOf(first.hour) >= to) return undefined
+  return Math.max(at, startOf(first.hour))
+}
+
+const addHours = async (
+  groups: Groups,
+  storage: Pick<Storage, 'sum'>,
+  project: { readonly project_id?: string },
+  { from, to }: Span,
+): Promise<void> => {
+  const where = { ...project, hour: { gte: hourOf(from), lt: hourOf(to) } }
+  const by = [...GROUP, 'decision'] as const
+  for (const { by: row, sums } of await storage.sum('calls_by_hour', { where, order: ['hour', 'asc'], by, of: SUMS })) {
+    const group = groupOf(groups, cellsOf(row as HourRow))
+    for (const name of SUMS) group[name] += sums[name]
+    group[BY_DECISION[row.decision as CallRecord['decision']]] += sums.requests
+  }
+}
+
+const addCalls = async (
+  groups: Groups,
+  storage: Pick<Storage, 'find' | 'has' | 'get'>,
+  project: { readonly project_id?: string },
+  { from, to }: Span,
+): Promise<void> => {
+  if (from >= to) return
+  const found = pages(storage, 'calls', {
+    where: where({ ...project, since: from, until: to }),
+    order: ['received_at', 'asc'],
+  })
+  for await (const calls of found) for (const call of calls) addCall(groups, call)
 }
 
 const where = ({ since, until, project_id }: AggregateRange) => ({
@@ -61,30 +154,45 @@ const where = ({ since, until, project_id }: AggregateRange) => ({
   ...(project_id === undefined ? {} : { project_id }),
 })
 
-function* lines(groups: ReadonlyMap<string, Group>): Generator<string> {
-  for (const { cells, sums } of groups.values()) yield csvLine([...cells, ...MEASURES.map((name) => sums[name])])
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+function* lines(day: string, groups: Groups): Generator<string> {
+  const busiest = [...groups.entries()].sort(
+    ([oneName, one], [otherName, other]) => other.sums.requests - one.sums.requests || (oneName < otherName ? -1 : 1),
+  )
+  for (const [, { cells, sums }] of busiest) yield csvLine([day, ...cells, ...MEASURES.map((name) => sums[name])])
 }
 
-const add = (groups: Map<string, Group>, day: string, call: CallRecord): void => {
-  const cells = [day, ...GROUP.map((name) => call[name])]
+/** In the sums an empty text stands for none. */
+const cellsOf = (row: HourRow): readonly Cell[] =>
+  GROUP.map((name) => (row[name] === '' && (name === 'agent_id' || name === 'upstream') ? null : row[name]))
+
+const groupOf = (groups: Groups, cells: readonly Cell[]): Sums => {
   const key = JSON.stringify(cells)
-  const group = groups.get(key) ?? { cells, sums: zeros() }
-  groups.set(key, group)
-  count(group.sums, call)
+  const known = groups.get(key)
+  if (known !== undefined) return known.sums
+  const sums = Object.fromEntries(MEASURES.map((name) => [name, 0])) as Sums
+  groups.set(key, { cells, sums })
+  return sums
 }
 
-const zeros = (): Sums => Object.fromEntries(MEASURES.map((name) => [name, 0])) as Sums
-
-const BY_DECISION = { allow: 'allowed', shadow_flag: 'flagged', block: 'blocked' } as const
-
-const count = (sums: Sums, call: CallRecord): void => {
+const addCall = (groups: Groups, call: CallRecord): void => {
+  const sums = groupOf(
+    groups,
+    GROUP.map((name) => call[name]),
+  )
   sums.requests++
   sums[BY_DECISION[call.decision]]++
   sums.blocked_retries += call.retries
   if (failures.has(call.outcome)) sums.errors++
-  for (const name of TOKENS) sums[name] += call[name]
+  sums.input_tokens += call.input_tokens
+  sums.cache_read_tokens += call.cache_read_tokens
+  sums.cache_write_tokens += call.cache_write_tokens
+  sums.output_tokens += call.output_tokens
+  sums.reasoning_tokens += call.reasoning_tokens
+  sums.total_tokens += call.total_tokens
   sums.bytes_in += call.bytes_in
   sums.bytes_out += call.bytes_out
-  sums[COST] += call.cost_micro ?? 0
-  sums.duration_ms += Math.max(0, call.ended_at - call.received_at)
+  sums.duration_ms += durationOf(call)
+  sums.cost_micro += call.cost_micro ?? 0
 }

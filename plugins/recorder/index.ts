@@ -1,6 +1,9 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import type { FiguresQuery } from 'guard-gateway/lib/figures'
 import { Backfill } from './figures/backfill.ts'
+import { figureErrors } from './figures/error-codes.ts'
 import { HourSums } from './figures/hour-sums.ts'
+import { readFigures } from './figures/read.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
 import { tables } from './tables.ts'
@@ -24,6 +27,9 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       () => gateway.storage,
       (error) => gateway.fault(error, 'recorder:figures'),
     )
+    const figures = { read: (query: FiguresQuery) => readFigures(gateway.storage, query, backfill.isComplete) }
+    gateway.service('figures').provide(figures)
+    gateway.errorCodes.add(...Object.values(figureErrors))
     gateway.hooks.open.tapPromise('recorder', async ({ beside }) => {
       await recoverTotals(gateway)
       await backfill.begin()
@@ -39,8 +45,13 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       await totals.end()
     })
     gateway.hooks.http.tapPromise('recorder', async (app) => {
-      const [{ routes }, { addPanels }] = await Promise.all([import('./routes.ts'), import('./page/index.ts')])
-      await app.register(routes(gateway), { prefix: '/api' })
+      const [{ routes }, { figureRoutes }, { addPanels }] = await Promise.all([
+        import('./routes.ts'),
+        import('./figures/routes.ts'),
+        import('./page/index.ts'),
+      ])
+      await app.register(routes(gateway, backfill), { prefix: '/api' })
+      await app.register(figureRoutes(gateway, figures), { prefix: '/api/v1' })
       addPanels(gateway)
     })
   },

@@ -6,6 +6,8 @@ export const libraries = [
   'glob',
   'format',
   'time',
+  'calendar',
+  'figures',
   'private-folders',
   'time-slice',
   'keyed-queue',

@@ -1,8 +1,8 @@
 import type { Storage } from 'guard-gateway/core'
+import type { Window } from 'guard-gateway/lib/calendar'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { hasFailed } from '../history/settle.ts'
 import { noUsage, type Usage } from '../history/usage.ts'
-import type { Window } from './calendar.ts'
 
 /** The usage of an agent of a project, from its stored requests. */
 export interface StoredUse {

@@ -1,6 +1,6 @@
 import type { Per, Period } from 'guard-gateway/core'
+import type { Calendar, Window } from 'guard-gateway/lib/calendar'
 import { addUsage, noUsage, type Usage } from '../history/usage.ts'
-import type { Calendar, Window } from './calendar.ts'
 
 interface ProjectUse {
   readonly used: Usage

@@ -1,5 +1,5 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
-import type { Calendar } from '../budgets/calendar.ts'
+import type { Calendar } from 'guard-gateway/lib/calendar'
 import { policyOf } from '../policy.ts'
 import { replayProject } from './project-replay.ts'
 import { reEvaluated } from './re-evaluate.ts'

@@ -1,7 +1,7 @@
 import type { Call, Per, Period, Reader, Start, Totals, Turn } from 'guard-gateway/core'
+import type { Calendar } from 'guard-gateway/lib/calendar'
 import { pages } from 'guard-gateway/lib/paging'
 import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
-import type { Calendar } from '../budgets/calendar.ts'
 import { WindowUse } from '../budgets/window-use.ts'
 import { reservedFor } from '../evaluate/decide.ts'
 import type { EvidenceSources, Spender } from '../evaluate/evidence-sources.ts'

@@ -4,7 +4,7 @@ import { noUsage } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { Budgets } from '../../../../plugins/policy/budgets/budgets.ts'
-import { Calendar } from '../../../../plugins/policy/budgets/calendar.ts'
+import { Calendar } from '../../../../plugins/lib/calendar.ts'
 import { call } from '../../../kit/evidence.ts'
 import { type Bench, busy, newSession, startBench } from '../kit.ts'
 

@@ -1,0 +1,48 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
+import type { Figures } from 'guard-gateway/lib/figures'
+import { instantOf } from 'guard-gateway/lib/time'
+import { HOUR_MS } from './hours.ts'
+import { figuresAnswer, figuresQuery } from './schemas.ts'
+
+/** Figures over time, below `/api/v1`. */
+export const figureRoutes =
+  (gateway: Gateway, figures: Figures): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const schema = {
+      summary: 'Figures over time',
+      tags: ['sessions'],
+      querystring: figuresQuery,
+      response: { 200: figuresAnswer },
+    }
+    app.get('/figures', { schema }, async ({ query }) => {
+      rejectUnknownFilters(query, figuresQuery)
+      const now = gateway.clock.now()
+      const { since, until, playground, step, group, ...rest } = query
+      const answer = await figures.read({
+        ...{ ...rest, step, group },
+        since: since === undefined ? now - 24 * HOUR_MS : instant('since', since, now),
+        until: until === undefined ? now + 1 : instant('until', until, now),
+        playground: playground === undefined ? undefined : playground === 'true',
+      })
+      const series = answer.series.map(({ buckets, ...one }) => ({
+        ...one,
+        buckets: buckets.map((bucket) => ({ ...bucket, at: text(bucket.at) })),
+      }))
+      const times = { since: text(answer.since), until: text(answer.until), starts: answer.starts.map(text) }
+      return { ...answer, ...times, step, group, series }
+    })
+  }
+
+const text = (at: number): string => new Date(at).toISOString()
+
+const instant = (name: 'since' | 'until', given: string, now: number): number => {
+  const at = instantOf(given, now)
+  if (at !== undefined) return at
+  throw new GuardError(
+    'INVALID_REQUEST',
+    `"${name}" is not a time: ${given}. Send a day like 2026-01-31, a time like 2026-01-31T12:00:00Z, or an age like 24h.`,
+    { path: `/${name}` },
+  )
+}
