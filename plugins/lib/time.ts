@@ -1,3 +1,6 @@
+export { Calendar, type Window } from './time/calendar.ts'
+export { isTimeZone, systemZone } from './time/zone.ts'
+
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const AGE = /^(\d{1,6})([smhd])$/
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/i
@@ -15,20 +18,4 @@ export const timeOf = (text: string): number | undefined => {
 export const instantOf = (text: string, now: number): number | undefined => {
   const [, count, unit = ''] = AGE.exec(text) ?? []
   return count === undefined ? timeOf(text) : now - Number(count) * (UNITS[unit] ?? 0)
-}
-
-/** Whether there is such a time zone: `Europe/Berlin`, or an offset such as `+05:30`. */
-export const isTimeZone = (zone: string): boolean => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The time zone that the system is set to; UTC where it says none that is known. */
-export const systemZone = (): string => {
-  const zone: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone
-  return zone !== undefined && isTimeZone(zone) ? zone : 'UTC'
 }

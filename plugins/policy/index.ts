@@ -9,7 +9,7 @@ import {
   type Settled,
   stages,
 } from 'guard-gateway/core'
-import { Calendar } from 'guard-gateway/lib/calendar'
+import { Calendar } from 'guard-gateway/lib/time'
 import { Budgets } from './budgets/budgets.ts'
 import type { RemainingContext } from './budgets/remaining.ts'
 import { readRuleList } from './document/document.ts'

@@ -6,7 +6,6 @@ export const libraries = [
   'glob',
   'format',
   'time',
-  'calendar',
   'figures',
   'private-folders',
   'time-slice',

@@ -1,5 +1,5 @@
 import type { Call, Gateway, Per, Period, Row, Session, Settled, Totals } from 'guard-gateway/core'
-import type { Calendar } from 'guard-gateway/lib/calendar'
+import type { Calendar } from 'guard-gateway/lib/time'
 import type { Spender } from '../evaluate/evidence-sources.ts'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
 import { noUsage, type Usage } from '../history/usage.ts'

@@ -1,5 +1,5 @@
 import type { Storage } from 'guard-gateway/core'
-import type { Window } from 'guard-gateway/lib/calendar'
+import type { Window } from 'guard-gateway/lib/time'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { hasFailed } from '../history/settle.ts'
 import { noUsage, type Usage } from '../history/usage.ts'

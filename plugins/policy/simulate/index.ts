@@ -1,5 +1,5 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
-import type { Calendar } from 'guard-gateway/lib/calendar'
+import type { Calendar } from 'guard-gateway/lib/time'
 import { policyOf } from '../policy.ts'
 import { replayProject } from './project-replay.ts'
 import { reEvaluated } from './re-evaluate.ts'

@@ -1,6 +1,6 @@
 import type { Call, Per, Period, Reader, Start, Totals, Turn } from 'guard-gateway/core'
-import type { Calendar } from 'guard-gateway/lib/calendar'
 import { pages } from 'guard-gateway/lib/paging'
+import type { Calendar } from 'guard-gateway/lib/time'
 import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
 import { WindowUse } from '../budgets/window-use.ts'
 import { reservedFor } from '../evaluate/decide.ts'

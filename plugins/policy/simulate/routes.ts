@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
-import type { Calendar } from 'guard-gateway/lib/calendar'
+import type { Calendar } from 'guard-gateway/lib/time'
 import type { Policies } from '../policies.ts'
 import { projectOf } from '../routes.ts'
 import { ProjectParams } from '../schemas.ts'

@@ -1,7 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import { Calendar } from 'guard-gateway/lib/calendar'
 import type { FiguresQuery } from 'guard-gateway/lib/figures'
-import { isTimeZone } from 'guard-gateway/lib/time'
+import { Calendar, isTimeZone } from 'guard-gateway/lib/time'
 import { figureErrors } from './error-codes.ts'
 import { HOUR_MS } from './hours.ts'
 

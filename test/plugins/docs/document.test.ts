@@ -90,6 +90,7 @@ GET /api/export/aggregates.csv A
 POST /api/v1/traces BA
 POST /api/v1/spans BA
 POST /api/v1/events/batch BA
+GET /api/v1/figures A
 GET /api/v1/runs A
 GET /api/v1/runs/{trace_id} A
 GET /api/v1/runs/{trace_id}/export A

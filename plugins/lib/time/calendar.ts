@@ -1,5 +1,5 @@
 import type { Per } from 'guard-gateway/core'
-import { systemZone } from 'guard-gateway/lib/time'
+import { systemZone } from './zone.ts'
 
 /** A section of the calendar, in milliseconds since 1970; `end` is the first instant after it. */
 export interface Window {

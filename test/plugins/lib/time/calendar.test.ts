@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Per } from 'guard-gateway/core'
 import { PERS } from 'guard-gateway/lib/budget'
 import { isTimeZone, systemZone } from 'guard-gateway/lib/time'
-import { Calendar } from '../../../plugins/lib/calendar.ts'
+import { Calendar } from '../../../../plugins/lib/time/calendar.ts'
 
 const HOUR = 3_600_000
 const at = (text: string): number => Date.parse(text)
