@@ -19,6 +19,16 @@ export {
   totalInputTokens,
   traceOf,
 } from './trace/call-trace.ts'
+export type {
+  FigureBucket,
+  FigureGroup,
+  FigureSeries,
+  FigureStep,
+  FigureSums,
+  Figures,
+  FiguresAnswer,
+  FiguresQuery,
+} from './trace/figures.ts'
 export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
 export { defaultRootSpan, enclosingRootSpan } from './trace/root.ts'
 export type { ToolRecord } from './trace/tool-record.ts'

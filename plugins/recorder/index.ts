@@ -1,5 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import type { FiguresQuery } from 'guard-gateway/lib/figures'
+import type { FiguresQuery } from 'guard-gateway/lib/trace'
 import { Backfill } from './figures/backfill.ts'
 import { figureErrors } from './figures/error-codes.ts'
 import { HourSums } from './figures/hour-sums.ts'

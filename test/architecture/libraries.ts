@@ -6,7 +6,6 @@ export const libraries = [
   'glob',
   'format',
   'time',
-  'figures',
   'private-folders',
   'time-slice',
   'keyed-queue',

@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import type { FiguresQuery } from 'guard-gateway/lib/figures'
 import { Calendar, isTimeZone } from 'guard-gateway/lib/time'
+import type { FiguresQuery } from 'guard-gateway/lib/trace'
 import { figureErrors } from './error-codes.ts'
 import { HOUR_MS } from './hours.ts'
 

@@ -1,6 +1,5 @@
 import type { Addends, Found, Storage } from 'guard-gateway/core'
-import type { FigureGroup, FiguresAnswer, FiguresQuery } from 'guard-gateway/lib/figures'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord, FigureGroup, FiguresAnswer, FiguresQuery } from 'guard-gateway/lib/trace'
 import { type Buckets, bucketAt, bucketsOf } from './buckets.ts'
 import { HOUR_MS, hourOf, startOf } from './hours.ts'
 import { measures, measuresOf } from './measures.ts'

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
-import type { Figures } from 'guard-gateway/lib/figures'
 import { instantOf } from 'guard-gateway/lib/time'
+import type { Figures } from 'guard-gateway/lib/trace'
 import { HOUR_MS } from './hours.ts'
 import { figuresAnswer, figuresQuery } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 import type { Addends } from 'guard-gateway/core'
-import type { FigureBucket, FigureSeries, FigureSums } from 'guard-gateway/lib/figures'
+import type { FigureBucket, FigureSeries, FigureSums } from 'guard-gateway/lib/trace'
 import { OTHER } from './hour-sums.ts'
 import { DURATION_COUNTS, SUMS } from './measures.ts'
 import { quantile } from './quantile.ts'
