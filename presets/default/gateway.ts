@@ -30,8 +30,8 @@ export const createGateway = async (
   await usePlugins(gateway, plugins, refuse)
   gateway.use(...more)
   if (preset !== 'minimal' && Object.keys(config.notify.receivers).length > 0) {
-    const { receiverFaults } = await import('./config/checks-notify.ts')
-    refuse(await receiverFaults(gateway, config))
+    const { receiverErrors } = await import('./config/checks-notify.ts')
+    refuse(await receiverErrors(gateway, config))
   }
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
   const { pluginErrors } = await import('./config/checks-plugins.ts')

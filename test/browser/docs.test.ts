@@ -28,7 +28,7 @@ describe('/docs', { skip: noBrowser }, () => {
     await page.waitForURL(/q=compare/)
     await page.getByRole('link', { name: '/api/v1/compare' }).click()
     await page.waitForURL('**/docs/post-api-v1-compare')
-    assert.match(await page.locator('main').innerText(), /trace_ids[\s\S]*Answers[\s\S]*deltas\.duration_ns/)
+    assert.match(await page.locator('main').innerText(), /trace_ids[\s\S]*Responses[\s\S]*deltas\.duration_ns/)
     await visit.close()
   })
 

@@ -1,5 +1,5 @@
 import type { Gateway, Notice, Session } from 'guard-gateway/core'
-import { type BudgetLeft, remainingText, remainingShare } from 'guard-gateway/lib/budget'
+import { type BudgetLeft, remainingShare, remainingText } from 'guard-gateway/lib/budget'
 import { LRU } from 'tiny-lru'
 
 /** In percent, the highest first. */

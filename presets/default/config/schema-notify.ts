@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { emptyConfig } from './defaults.ts'
-import { ownCa, ownProxy } from './schema-network.ts'
+import { caSchema, proxySchema } from './schema-network.ts'
 import { section } from './schema-parts.ts'
 
 const { notify } = emptyConfig()
@@ -13,8 +13,8 @@ const receiverSchema = Type.Object(
       description: 'webhook, slack, ntfy or command; or one of your own by its id',
     }),
     url: Type.Optional(Type.String({ minLength: 1 })),
-    proxy: ownProxy,
-    ca: ownCa,
+    proxy: proxySchema,
+    ca: caSchema,
   },
   { additionalProperties: true },
 )
