@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
 import { pageKind } from 'guard-gateway/lib/page'
-import { describeRoute, documentFrame, withOptionalFields } from './document.ts'
+import { completed, describeRoute, documentFrame } from './document.ts'
 import type { Description } from './page/description.ts'
 import { listPage } from './page/list.ts'
 import { operationPage } from './page/operation.ts'
@@ -12,7 +12,7 @@ export const describe = async (app: FastifyInstance, gateway: Gateway, version: 
   await app.register(swagger, {
     openapi: documentFrame(version),
     transform: describeRoute,
-    transformObject: withOptionalFields,
+    transformObject: completed,
     convertConstToEnum: false,
   })
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(app.swagger()))

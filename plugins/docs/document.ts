@@ -1,5 +1,6 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { type TSchema, Type } from 'typebox'
+import { describeFields, parameterMeaning } from './fields/describe-fields.ts'
 
 const info = (version: string) => ({
   title: 'Guard Gateway',
@@ -87,9 +88,17 @@ export const documentFrame = (version: string) => ({
   },
 })
 
+type Content = Record<string, { schema?: TSchema }>
 type Operation = {
-  parameters?: { readonly in?: string; required?: boolean; readonly schema?: { readonly default?: unknown } }[]
-  requestBody?: { required?: boolean; content?: Readonly<Record<string, { readonly schema?: TSchema }>> }
+  parameters?: {
+    readonly name?: string
+    readonly in?: string
+    required?: boolean
+    description?: string
+    readonly schema?: { readonly default?: unknown; readonly description?: string }
+  }[]
+  requestBody?: { required?: boolean; content?: Content }
+  responses?: Readonly<Record<string, { readonly content?: Content }>>
 }
 
 /** A nullable body is optional. */
@@ -99,12 +108,24 @@ const isNullable = (body: Operation['requestBody']): boolean =>
     return anyOf?.some(({ type }) => type === 'null') === true
   })
 
-/** Marks as optional: nullable bodies, and parameters with a default. */
-export const withOptionalFields: SwaggerTransformObject = (generated) => {
+/** Marks as optional nullable bodies and parameters with a default, and says what fields mean that say nothing themselves. */
+export const completed: SwaggerTransformObject = (generated) => {
   const document = 'openapiObject' in generated ? generated.openapiObject : {}
   const paths: readonly (object | undefined)[] = Object.values(document.paths ?? {})
-  for (const operation of paths.flatMap((path = {}) => Object.values<Operation>({ ...path }))) markOptional(operation)
+  for (const operation of paths.flatMap((path = {}) => Object.values<Operation>({ ...path }))) {
+    markOptional(operation)
+    describeOperation(operation)
+  }
   return document
+}
+
+const describeOperation = ({ parameters = [], requestBody, responses = {} }: Operation): void => {
+  for (const parameter of parameters) {
+    const meaning = parameter.schema?.description ?? parameterMeaning(parameter.name ?? '')
+    if (meaning !== undefined) parameter.description ??= meaning
+  }
+  for (const { content = {} } of [requestBody ?? {}, ...Object.values(responses)])
+    for (const body of Object.values(content)) body.schema = describeFields(body.schema) as TSchema
 }
 
 const markOptional = ({ parameters = [], requestBody }: Operation): void => {

@@ -153,4 +153,4 @@ const demo = Type.Object(
   closed,
 )
 /** A demo needs no body. */
-export const demoBody = Type.Union([Type.Null(), demo])
+export const demoBody = Type.Union([Type.Null(), demo], { examples: [{ scenario: 'exact-loop', mode: 'enforce' }] })

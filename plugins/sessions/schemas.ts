@@ -113,13 +113,16 @@ export const agentParams = Type.Object({ id: Type.String() })
 export const keyParams = Type.Object({ id: Type.String(), key_id: Type.String() })
 
 /** What may be changed of a session. */
-export const sessionChanges = Type.Object({ name: Type.Optional(name), metadata: Type.Optional(metadata) }, closed)
+export const sessionChanges = Type.Object(
+  { name: Type.Optional(name), metadata: Type.Optional(metadata) },
+  { ...closed, examples: [{ name: 'nightly build' }] },
+)
 
 /** A pause needs no body. */
-export const pauseBody = Type.Union([
-  Type.Null(),
-  Type.Object({ reason: Type.Optional(Type.String({ maxLength: 200 })) }, closed),
-])
+export const pauseBody = Type.Union(
+  [Type.Null(), Type.Object({ reason: Type.Optional(Type.String({ maxLength: 200 })) }, closed)],
+  { examples: [{ reason: 'runs in circles' }] },
+)
 
 const newAgent = Type.Object(
   {
@@ -132,7 +135,7 @@ const newAgent = Type.Object(
   closed,
 )
 /** A registration needs no body. */
-export const newAgentBody = Type.Union([Type.Null(), newAgent])
+export const newAgentBody = Type.Union([Type.Null(), newAgent], { examples: [{ id: 'reviewer', name: 'Reviewer' }] })
 
 const keyShownOnce = Type.String({ description: 'The key. It is shown once and kept nowhere.' })
 export const registered = Type.Object({

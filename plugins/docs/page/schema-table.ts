@@ -1,18 +1,7 @@
 import { type Html, html, raw } from 'guard-gateway/lib/html'
-import type { Body, Parameter, Schema } from './description.ts'
+import type { Body, Schema } from './description.ts'
 import { rowsOf, type SchemaRow } from './schema-rows.ts'
 import { alternativesOf, constraintText, typeText } from './schema-words.ts'
-
-export const parameterTable = (parameters: readonly Parameter[]): Html =>
-  table(
-    'Parameter',
-    parameters.map(({ name, in: location, required = false, description, schema = {} }) =>
-      row(
-        { name, required, schema: { ...schema, ...(description === undefined ? {} : { description }) } },
-        location === 'path' ? '' : location,
-      ),
-    ),
-  )
 
 /** Tables of a body by media type; media types with equal schemas share a table. */
 export const bodyTables = ({ content = {} }: Body): readonly Html[] => {
@@ -39,10 +28,7 @@ const schemaTable = (schema: Schema): Html => {
   // a value without members takes one line
   if (first?.name === '')
     return html`<p><code>${typeText(schema)}</code> ${constraintText(schema)} ${schema.description}</p>`
-  return table(
-    'Field',
-    rows.map((one) => row(one)),
-  )
+  return table('Field', rows.map(row))
 }
 
 const table = (heading: string, rows: readonly Html[]): Html =>
@@ -52,6 +38,6 @@ ${rows}</tbody></table>`
 /** A longer name wraps. */
 const ONE_LINE_CHARS = 40
 
-const row = ({ name, required, schema }: SchemaRow, location = ''): Html =>
-  html`<tr><th scope="row"><code${name.length <= ONE_LINE_CHARS && raw` class="status"`}>${name}</code>${location !== '' && html` <span class="quiet">${location}</span>`}</th><td><code>${typeText(schema)}</code>${required && html` <span class="status">required</span>`}</td><td>${schema.description} <span class="quiet">${constraintText(schema)}</span></td></tr>
+const row = ({ name, required, schema }: SchemaRow): Html =>
+  html`<tr><th scope="row"><code${name.length <= ONE_LINE_CHARS && raw` class="status"`}>${name}</code></th><td><code>${typeText(schema)}</code>${required && html` <span class="status">required</span>`}</td><td>${schema.description} <span class="quiet">${constraintText(schema)}</span></td></tr>
 `

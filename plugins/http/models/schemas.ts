@@ -68,4 +68,7 @@ export const passthroughSchema = (body?: TSchema): FastifySchema => ({
 })
 
 /** A request whose tokens are to be counted. */
-export const countBody = Type.Object({ model: Type.String(), messages: Type.Array(anyObject) }, open)
+export const countBody = Type.Object(
+  { model: Type.String(), messages: Type.Array(anyObject) },
+  { ...open, examples: [{ model: 'small-model', messages: [{ role: 'user', content: 'Hello' }] }] },
+)

@@ -54,8 +54,10 @@ export const policyRoutes =
           tags: ['mcp'],
           body: {
             content: {
-              'application/json': { schema: Type.Object({}, { additionalProperties: true }) },
-              'application/yaml': { schema: Type.String() },
+              'application/json': {
+                schema: Type.Object({}, { additionalProperties: true, examples: [examplePolicy] }),
+              },
+              'application/yaml': { schema: Type.String({ examples: [exampleYaml] }) },
             },
           },
           response: { 200: ValidationAnswer },
@@ -71,6 +73,13 @@ export const policyRoutes =
       },
     )
   }
+
+const examplePolicy = {
+  version: 1,
+  default: 'allow',
+  rules: [{ id: 'never-delete', tools: ['delete_file'], action: 'deny' }],
+}
+const exampleYaml = 'version: 1\ndefault: allow\nrules:\n  - { id: never-delete, tools: [delete_file], action: deny }\n'
 
 const sourceOf = (body: unknown): PolicySource => {
   if (Buffer.isBuffer(body)) return { text: body }

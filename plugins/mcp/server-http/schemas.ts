@@ -6,6 +6,12 @@ const session = Type.Object({
   'mcp-session-id': Type.Optional(Type.String({ description: 'From the answer to initialize; all else needs it.' })),
   'mcp-protocol-version': Type.Optional(Type.String()),
 })
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'docs', version: '1' } },
+}
 const frame = Type.Object(
   {
     jsonrpc: Type.Literal('2.0'),
@@ -13,7 +19,7 @@ const frame = Type.Object(
     method: Type.Optional(Type.String()),
     params: Type.Optional(Type.Object({}, { additionalProperties: true })),
   },
-  { additionalProperties: true },
+  { additionalProperties: true, examples: [initialize] },
 )
 const events = { 'text/event-stream': { schema: Type.String({ description: 'Server-sent events, a frame each.' }) } }
 

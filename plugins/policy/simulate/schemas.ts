@@ -17,11 +17,10 @@ const Range = {
 }
 
 /** A policy document, and which stored sessions to try it on; nothing tries the policy in force. */
-export const SimulationInput = Type.Union([
-  Type.Null(),
-  Type.Object({ ...PolicyShape, ...Range }, { additionalProperties: false }),
-  RuleList,
-])
+export const SimulationInput = Type.Union(
+  [Type.Null(), Type.Object({ ...PolicyShape, ...Range }, { additionalProperties: false }), RuleList],
+  { examples: [{ mode: 'enforce', since: '24h' }] },
+)
 
 const Afterwards = {
   requests_after: Type.Integer({ description: 'Behind that request' }),

@@ -66,25 +66,28 @@ const ofRun = {
 }
 
 /** A trace; no field is required. */
-export const traceBody = Type.Object({
-  ...ofRun,
-  agent_id: optional(recordIdOrNull),
-  name: optional(textOrNull),
-  status,
-  failure_tag: optional(failureTagOrNull),
-  start_ns: optional(nanoseconds),
-  end_ns: nanosecondsOrNull,
-  attributes,
-  tags,
-  writer: optional(
-    Type.String({
-      description: 'The process that writes the run, `host:pid`: where it is gone, what it left open ends.',
-    }),
-  ),
-  spans: list(span),
-  events: list(eventOfSpan),
-  artifacts: list(artifact),
-})
+export const traceBody = Type.Object(
+  {
+    ...ofRun,
+    agent_id: optional(recordIdOrNull),
+    name: optional(textOrNull),
+    status,
+    failure_tag: optional(failureTagOrNull),
+    start_ns: optional(nanoseconds),
+    end_ns: nanosecondsOrNull,
+    attributes,
+    tags,
+    writer: optional(
+      Type.String({
+        description: 'The process that writes the run, `host:pid`: where it is gone, what it left open ends.',
+      }),
+    ),
+    spans: list(span),
+    events: list(eventOfSpan),
+    artifacts: list(artifact),
+  },
+  { examples: [{ trace_id: 'run-1', name: 'First run', status: 'ok', spans: [{ name: 'tool.call', status: 'ok' }] }] },
+)
 
 /** A span, and fields of its run. */
 export const spanBody = Type.Object(
@@ -122,10 +125,10 @@ export const rowsQuery = Type.Object({
 })
 
 /** An absent body pins. */
-export const pinBody = Type.Union([
-  Type.Null(),
-  Type.Object({ pinned: optional(Type.Boolean()) }, { additionalProperties: false }),
-])
+export const pinBody = Type.Union(
+  [Type.Null(), Type.Object({ pinned: optional(Type.Boolean()) }, { additionalProperties: false })],
+  { examples: [{ pinned: true }] },
+)
 
 export const editBody = Type.Object(
   {
@@ -134,7 +137,7 @@ export const editBody = Type.Object(
     failure_tag: optional(failureTagOrNull),
     pinned: optional(Type.Boolean()),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ name: 'Checked', tags: ['baseline'] }] },
 )
 
 const align = optional(Type.Unsafe<'name' | 'label'>({ type: 'string', enum: ['name', 'label'] }))

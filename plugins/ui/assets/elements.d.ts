@@ -19,3 +19,8 @@ interface EventTarget {
   matches?(selectors: string): boolean
   readonly form?: HTMLFormElement | null
 }
+
+interface JSON {
+  /** Absent in older browsers. */
+  rawJSON?(source: string): unknown
+}

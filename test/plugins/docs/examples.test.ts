@@ -15,7 +15,8 @@ before(async () => {
 })
 after(() => started.close())
 
-const commandOf = (placed: LocatedOperation): string => exampleCommand(placed, { origin: started.url, guard: 'guard' })
+const commandOf = (placed: LocatedOperation): string =>
+  exampleCommand(placed, { origin: started.url, keyCommand: 'guard key print' })
 
 const pageOf = async ({ id }: LocatedOperation): Promise<string> => {
   const answer = await fetch(`${started.url}/docs/${encodeURIComponent(id)}`, { headers: { accept: 'text/html' } })
@@ -23,15 +24,15 @@ const pageOf = async ({ id }: LocatedOperation): Promise<string> => {
 }
 
 /** What a command sends. */
-const bodyOf = (command: string): string | undefined => / -d '(.*)'$/.exec(command)?.[1]
+const bodyOf = (command: string): string | undefined => / -d '([\s\S]*)'$/.exec(command)?.[1]
 
 describe('the example command of an operation', () => {
   it('uses the origin of the page and the command line of the program', async () => {
     started.gateway.calledAs = { here: 'npm run -s guard --', anywhere: 'guard' }
     const messages = operations.find(({ path }) => path === '/v1/messages') ?? assert.fail()
     const text = await pageOf(messages)
-    assert.ok(text.includes(`<pre>curl -X POST "${started.url}/v1/messages" \\\n`))
-    assert.ok(text.includes('Bearer $(npm run -s guard -- key print)'))
+    assert.ok(text.includes(`curl -X POST "${started.url}/v1/messages" \\\n`))
+    assert.ok(text.includes('GUARD_KEY="$(npm run -s guard -- key print)"'))
     assert.doesNotMatch(text, /in braces/)
     const one = operations.find(({ path }) => path === '/api/v1/runs/{trace_id}') ?? assert.fail()
     assert.match(await pageOf(one), /Fill in the values in braces/)
@@ -70,6 +71,6 @@ describe('the example command of an operation', () => {
     assert.match(commandOf(file), /content-type: application\/json' \\\n {2}--data-binary '@\{file\}'$/)
     const example = { name: "the agent's" }
     const operation = { responses: {}, requestBody: { content: { 'application/json': { schema: {}, example } } } }
-    assert.match(commandOf({ ...file, operation }), / -d '\{"name":"the agent'\\''s"\}'$/)
+    assert.match(commandOf({ ...file, operation }), / -d '\{\n {2}"name": "the agent'\\''s"\n\}'$/)
   })
 })

@@ -67,7 +67,7 @@ describe('/docs', () => {
     const text = await page('/docs/post-v1-messages')
     const told = textOf(text)
     assert.match(told, /Requires a key/)
-    assert.match(told, /x-guard-mode header &quot;shadow&quot; \| &quot;enforce&quot; Heard only with/)
+    assert.match(told, /x-guard-mode header &quot;shadow&quot; \| &quot;enforce&quot; shadow enforce Heard only with/)
     assert.match(told, /messages string \| object\[\] required The conversation/)
     assert.match(told, /curl -X POST &quot;http:\/\/127\.0\.0\.1:\d+\/v1\/messages&quot; .*small-model/)
     assert.match(told, /429 .*Default Error/)
@@ -76,7 +76,7 @@ describe('/docs', () => {
     assert.match(runs, /spans\[\]\.events\[\]\.name string/)
     assert.match(
       textOf(await page('/docs/post-api-v1-compare')),
-      /left string required .* or .*trace_ids string\[\] required 2 items/,
+      /left string required .* or .*trace_ids string\[\] required The two runs, left first\. 2 items/,
     )
   })
 
