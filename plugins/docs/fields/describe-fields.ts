@@ -13,8 +13,14 @@ const meaningOf = (name: string, parent: string): string | undefined => {
 const alternativesOf = (schema: Node): readonly unknown[] =>
   [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? list : []))
 
-const isDescribed = (schema: Node): boolean =>
-  typeof schema.description === 'string' || alternativesOf(schema).some((one) => isNode(one) && isDescribed(one))
+/** What a schema or one of its alternatives says. */
+const ownDescription = (schema: unknown): string | undefined => {
+  if (!isNode(schema)) return undefined
+  if (typeof schema.description === 'string') return schema.description
+  return alternativesOf(schema)
+    .map(ownDescription)
+    .find((text) => text !== undefined)
+}
 
 /** A copy of a schema in which fields without a description have their meaning. `parent`: the member that it belongs to. */
 export const describeFields = (schema: unknown, parent = ''): unknown => {
@@ -32,10 +38,10 @@ export const describeFields = (schema: unknown, parent = ''): unknown => {
 
 const described = (member: unknown, name: string, parent: string): unknown => {
   const copy = describeFields(member, name)
-  if (!isNode(copy) || isDescribed(copy)) return copy
-  const description = meaningOf(name, parent)
+  if (!isNode(copy)) return copy
+  const description = ownDescription(copy) ?? meaningOf(name, parent)
   return description === undefined ? copy : { ...copy, description }
 }
 
-/** Fills in the meaning of a parameter. */
+/** The meaning of a parameter that says nothing itself. */
 export const parameterMeaning = (name: string): string | undefined => meaningOf(name, '')

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { commandKind } from 'guard-gateway/lib/command'
 import { describeFields } from '../../../plugins/docs/fields/describe-fields.ts'
-import { type Body, type Description, operationsOf } from '../../../plugins/docs/page/description.ts'
+import {
+  type Body,
+  type Description,
+  type LocatedOperation,
+  operationsOf,
+} from '../../../plugins/docs/page/description.ts'
 import { shownCommands } from '../../../plugins/docs/page/guard-command.ts'
 import { rowsOf } from '../../../plugins/docs/page/schema-rows.ts'
 import { alternativesOf } from '../../../plugins/docs/page/schema-words.ts'
