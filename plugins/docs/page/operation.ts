@@ -40,7 +40,7 @@ ${responseSections(operation)}`
 
 /** The request as a command. Script offers further kinds, and puts typed keys into the command on demand. */
 const commandPart = ({ operation }: LocatedOperation, command: string, guardCommand: GuardCommand | undefined): Html =>
-  html`<p class="buttons"><label data-scripted hidden>As <select data-request="as"><option>curl</option><option>fetch</option>${guardCommand !== undefined && html`<option>guard</option>`}</select></label>${hasKey(operation) && html`<label data-scripted hidden><input type="checkbox" data-request="keys">with the typed keys</label>`}<button type="button" class="plain" data-copy="${command}" data-request="copy">Copy</button>${/\{\w+\}/.test(command) && html`<span class="quiet">Fill in the values in braces.</span>`}</p>
+  html`<p class="buttons"><label data-scripted hidden>As <select data-request="as"><option>curl</option><option>fetch</option>${guardCommand !== undefined && html`<option>guard</option>`}</select></label>${hasKey(operation) && html`<label data-scripted hidden><input type="checkbox" data-request="keys">with the typed keys</label>`}<button type="button" class="plain" data-copy="${command}" data-request="copy">Copy</button>${/\{\w+\}/.test(command) && html`<span class="quiet" data-request="braces">Fill in the values in braces.</span>`}</p>
 <pre data-request="command">${command}</pre>`
 
 const hasKey = ({ security, parameters = [] }: Operation): boolean =>

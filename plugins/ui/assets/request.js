@@ -7,6 +7,7 @@ export const request = (form) => {
   /** @returns {any} */
   const find = (name) => document.querySelector(`[data-request="${name}"]`)
   const [button, stop, as, keys, command, copy] = ['send', 'stop', 'as', 'keys', 'command', 'copy'].map(find)
+  const braces = find('braces')
   const guardCommand = JSON.parse(form.dataset.guard ?? 'null')
   const view = Object.fromEntries(
     ['status', 'result', 'headers', 'output', 'download'].map((name) => [name, find(name)]),
@@ -17,6 +18,7 @@ export const request = (form) => {
     const context = { form, keyCommand: form.dataset.keyCommand, showsKeys: keys?.checked === true, guardCommand }
     copy.dataset.copy = commandOf(as.value, requestOf(form), context)
     command.textContent = copy.dataset.copy
+    if (braces) braces.hidden = !/\{\w+\}/.test(command.textContent)
   }
 
   const run = async () => {

@@ -53,6 +53,7 @@ describe('/docs', () => {
       assert.match(text, new RegExp(`<h2 id="[\\w-]+">${name}</h2>`))
     for (const [, , method, href = '', path = ''] of rows) {
       const shown = await page(href)
+      assert.ok(Buffer.byteLength(shown) <= 150 * 1024, `${href} has ${Buffer.byteLength(shown)} bytes`)
       assert.ok(shown.includes(`<h1><code>${method} ${path}</code></h1>`), href)
     }
   })
