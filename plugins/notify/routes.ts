@@ -40,7 +40,7 @@ export const tested = Type.Object({
 
 const testBody = Type.Object(
   { receiver: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'All if absent' })) },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{}] },
 )
 
 /** What was told of, how receivers are doing, and a message that tries them, below `/api`. */
