@@ -24,7 +24,7 @@ ${security !== undefined && html`<p class="filters"><label>Key, sent as authoriz
 <p class="buttons"><button class="main" data-request="send" data-scripted hidden>Send</button><button type="button" data-request="stop" hidden>Stop</button><span class="quiet" data-scripted hidden>Ctrl+Enter sends</span><noscript><button>Fill in the command</button> <span class="quiet">Sending from this page needs script.</span></noscript></p>
 ${command}
 </form>
-<p data-request="status" role="status"></p>
+<div data-request="status" role="status"></div>
 <section data-request="result" aria-label="Answer" hidden><details><summary>Headers</summary><pre data-request="headers"></pre></details><pre class="answer" data-request="output" tabindex="0" role="region" aria-label="Body of the answer"></pre><p><a data-request="download" hidden>Download</a></p></section>`
 }
 
