@@ -117,8 +117,9 @@ describe('pricing', () => {
     const bench = await startReplay({ pricing: file })
     test.after(() => bench.close())
     const session = aSession()
+    let calls = 0
     const ended = async (model: string) => {
-      const call = aCall({ id: `guardreq_${model}`, session })
+      const call = aCall({ id: `guardreq_${calls++}`, session })
       await bench.gateway.hooks.decision.promise(aDecision(), call)
       const counts = usage({ input_tokens: 1_000_000, total_tokens: 1_000_000 })
       await bench.settle(settled({ call, usage: counts, reading: aReading({ model }) }))
