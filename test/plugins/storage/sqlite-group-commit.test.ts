@@ -39,7 +39,8 @@ const opened = async (name: string) => {
   }) as typeof db.prepare
   const group = new GroupCommit(db, { ...start, busy_ms: 100, max_pages: 0 }, (number) => {
     const shape = shapes[number]
-    if (shape?.kind !== 'put' && shape?.kind !== 'patch') throw new TypeError(`no shape ${number}`)
+    if (shape?.kind !== 'put' && shape?.kind !== 'patch' && shape?.kind !== 'add')
+      throw new TypeError(`no shape ${number}`)
     return prepareChange(things, shape, statements)
   })
   const batch = (id: number): BatchValues => [id, 0]
@@ -51,8 +52,12 @@ const opened = async (name: string) => {
     encoder.change({ kind: 'patch', table: things, key: [id], changes: { size: 9 }, expected: { size: from } }, values)
     return values
   }
+  const add = (values: BatchValues, id: string, size: number) => {
+    encoder.change({ kind: 'add', table: things, key: [id], sums: { size } }, values)
+    return values
+  }
   const rows = () => prepare('select id, size from things order by id').raw().all()
-  return { group, close, ran, batch, put, grow, rows }
+  return { group, close, ran, batch, put, grow, add, rows }
 }
 
 const row = (id: string, size: unknown = 1, name: string | null = null) => ({ id, size, name })
@@ -100,6 +105,46 @@ describe('sqlite: a group of batches', () => {
       ['a', 1],
       ['b', 1],
     ])
+    close()
+  })
+
+  it('writes each row of sums once', async () => {
+    const { group, ran, batch, add, rows, close } = await opened('sums.db')
+    const outcome = group.commit([add(batch(1), 'a', 2), add(add(batch(2), 'b', 10), 'a', 3), add(batch(3), 'a', 4)])
+    assert.deepEqual(outcome, { done: [1, 1, 2, 1, 3, 1], failed: [] })
+    assert.deepEqual(rows(), [
+      ['a', 9],
+      ['b', 10],
+    ])
+    assert.equal(ran.filter((text) => text.startsWith('insert')).length, 2)
+    close()
+  })
+
+  it('adds nothing of a batch whose condition fails', async () => {
+    const { group, batch, put, grow, add, rows, close } = await opened('sums-condition.db')
+    group.commit([put(batch(1), row('a'))])
+    const failing = add(grow(add(batch(3), 'b', 100), 'a', 5), 'b', 100)
+    const outcome = group.commit([add(batch(2), 'b', 1), failing, add(batch(4), 'b', 2)])
+    assert.deepEqual(outcome, { done: [2, 1, 3, 0, 4, 1], failed: [] })
+    assert.deepEqual(rows(), [
+      ['a', 1],
+      ['b', 3],
+    ])
+    close()
+  })
+
+  it('keeps the order of sums and of other changes to their table', async () => {
+    const { group, batch, put, add, rows, close } = await opened('sums-order.db')
+    group.commit([add(batch(1), 'a', 7), put(batch(2), row('a', 1)), add(batch(3), 'a', 2)])
+    assert.deepEqual(rows(), [['a', 3]])
+    close()
+  })
+
+  it('ends sums at the safe integers', async () => {
+    const { group, batch, add, rows, close } = await opened('sums-most.db')
+    const most = Number.MAX_SAFE_INTEGER
+    group.commit([add(batch(1), 'a', most), add(batch(2), 'a', most)])
+    assert.deepEqual(rows(), [['a', most]])
     close()
   })
 })

@@ -98,7 +98,7 @@ describe('sqlite: commits that must survive a power cut', () => {
     const begun = start(`${synchronous}${sync}.db`, synchronous)
     const { db, close } = await openConnection(begun)
     const read = () => db.pragma('synchronous', { simple: true })
-    const group = new GroupCommit(db, begun, () => ({ arity: 0, isSum: false, steps: [] }))
+    const group = new GroupCommit(db, begun, () => ({ table: '', arity: 0, keySize: 1, isSum: false, steps: [] }))
     const seen = group.transact(sync, read)
     const afterwards = read()
     close()

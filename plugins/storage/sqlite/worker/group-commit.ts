@@ -3,6 +3,7 @@ import type { BatchValues, Failure, OpenOptions } from '../protocol.ts'
 import type { Ownership } from '../redo-log/ownership.ts'
 import type { Progress } from '../redo-log/progress.ts'
 import { isBusy, isUniqueViolation, messageOf, reasonOf } from '../sqlite-errors.ts'
+import { GroupSums } from './group-sums.ts'
 import { type PreparedChange, runChange } from './prepared-change.ts'
 
 /** The result of a group. `done` is flat: id, then 1 for written or 0 for a failed condition. */
@@ -109,10 +110,12 @@ export class GroupCommit {
 
   #writeAll(batches: readonly BatchValues[]): Outcome {
     const done: number[] = []
+    const sums = new GroupSums()
     for (const batch of batches) {
-      if (!this.#isApplied(batch) && !this.#runChanges(batch)) throw conditionFailed
+      if (!this.#isApplied(batch) && !this.#runChanges(batch, sums)) throw conditionFailed
       done.push(idOf(batch), 1)
     }
+    sums.run()
     this.#progress?.record(batches, [])
     return { done, failed: [] }
   }
@@ -147,11 +150,17 @@ export class GroupCommit {
     this.#run.release()
   }
 
-  #runChanges(batch: BatchValues): boolean {
+  /** With `sums`, what is added to rows is only noted there, for the end of the group. */
+  #runChanges(batch: BatchValues, sums?: GroupSums): boolean {
     let at = 2
     while (at < batch.length) {
-      const change = this.#changeOf(Number(batch[at]))
-      if (!runChange(change, batch, at + 1)) return false
+      const shape = Number(batch[at])
+      const change = this.#changeOf(shape)
+      if (change.isSum && sums !== undefined) sums.add(shape, change, batch, at + 1)
+      else {
+        if (sums?.has(change.table)) sums.run()
+        if (!runChange(change, batch, at + 1)) return false
+      }
       at += change.arity + 1
     }
     return true

@@ -16,7 +16,10 @@ interface PreparedStep {
 
 /** The prepared statements of one shape of change, and the number of values that such a change has. */
 export interface PreparedChange {
+  readonly table: string
   readonly arity: number
+  /** The number of key columns. */
+  readonly keySize: number
   /** It adds to what there is: done twice, it is another change. */
   readonly isSum: boolean
   readonly steps: readonly PreparedStep[]
@@ -37,7 +40,9 @@ const prepareStep = ({ sql, take, must }: Step, statements: Statements): Prepare
 
 /** Compiles a shape of change; called once for each shape. */
 export const prepareChange = (table: Table, shape: WriteShape, statements: Statements): PreparedChange => ({
+  table: table.id,
   arity: arityOf(table, shape),
+  keySize: keyOf(table).length,
   isSum: shape.kind === 'add',
   steps: writeSteps(compiler, table, shape).map((step) => prepareStep(step, statements)),
 })
