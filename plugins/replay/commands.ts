@@ -18,6 +18,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     options: {
       '--project <id>': 'of this project',
       '--session <id>': 'of this session',
+      '--agent <name>': 'of this agent: its id or its name',
       '--status <words>': 'with one of these statuses, separated by commas',
       '--tag <tag>': 'with this tag',
       '--pinned': 'pinned ones alone',

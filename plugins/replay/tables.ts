@@ -130,7 +130,7 @@ const runs = table<'runs'>({
     ['total_tokens'],
     ['updated_ns'],
   ],
-  sparse: [['content_digest'], ['failure_tag', 'project_id'], ['failure_tag', 'agent_id']],
+  sparse: [['content_digest'], ['agent_name'], ['failure_tag', 'project_id'], ['failure_tag', 'agent_id']],
   exact: [
     'trace_id',
     'project_id',

@@ -1,5 +1,5 @@
 import { failureTags, GuardError, type Order, type Query, type Test } from 'guard-gateway/core'
-import { datedCursor, parseDatedCursor } from 'guard-gateway/lib/paging'
+import { parseDatedCursor } from 'guard-gateway/lib/paging'
 import { queryTokens } from 'guard-gateway/lib/text'
 import { instantOf } from 'guard-gateway/lib/time'
 import type { RunRow } from '../tables.ts'
@@ -22,6 +22,7 @@ const sorts = {
 
 export const filterNames = [
   'q',
+  'agent',
   ...equal,
   'status',
   'failure_tag',
@@ -45,7 +46,7 @@ const MAX_LIMIT = 200
 const invalid = (name: Name, expected: string): GuardError =>
   new GuardError('INVALID_FILTER', `"${name}" must be ${expected}.`, { path: `/${name}` })
 
-/** Storage query of a list; `now` is milliseconds since 1970. Throws UNKNOWN_FILTER and INVALID_FILTER. */
+/** Storage query of a list, all but its agent, which has two columns; `now` is milliseconds since 1970. Throws UNKNOWN_FILTER and INVALID_FILTER. */
 export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
   for (const name of Object.keys(query)) {
     if (!filterNames.some((known) => known === name))
@@ -54,7 +55,7 @@ export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
       })
   }
   const search = tokensOf(query)
-  const { cursor, now: begun } = parseDatedCursor(one(query, 'cursor'), now)
+  const { cursor, now: begun } = parseDatedCursor(oneOf(query, 'cursor'), now)
   return {
     where: {
       ...equalTests(query),
@@ -68,22 +69,18 @@ export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
   }
 }
 
-/** Cursor after a page of this query; `next` is the storage cursor. */
-export const nextCursor = (query: RawQuery, now: number, next: string | null): string | null =>
-  datedCursor(next, one(query, 'cursor'), now)
-
 /** Built-in statuses; programs may send others. */
 export const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
 
 /** Single value of a parameter; an empty one counts as absent. */
-const one = (query: RawQuery, name: Name): string | undefined => {
+export const oneOf = (query: RawQuery, name: Name): string | undefined => {
   const value = query[name]
   if (typeof value === 'object') throw invalid(name, 'given once')
   return value === '' ? undefined : value
 }
 
 const tokensOf = (query: RawQuery): readonly string[] => {
-  const q = one(query, 'q')
+  const q = oneOf(query, 'q')
   const tokens = q === undefined ? [] : queryTokens(q)
   if (q !== undefined && tokens.length === 0) throw invalid('q', 'words to look for')
   const expected = facets.flatMap((name) =>
@@ -96,16 +93,16 @@ const tokensOf = (query: RawQuery): readonly string[] => {
   // ids are search words of their runs, so the search index skips other runs
   return searchTokens.length === 0
     ? searchTokens
-    : [...searchTokens, ...identifying.flatMap((name) => queryTokens(one(query, name) ?? ''))]
+    : [...searchTokens, ...identifying.flatMap((name) => queryTokens(oneOf(query, name) ?? ''))]
 }
 
 const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean>> => {
   const tests: Record<string, Test<string> | Test<boolean>> = {}
   for (const name of equal) {
-    const value = one(query, name)
+    const value = oneOf(query, name)
     if (value !== undefined) tests[name] = value
   }
-  const pinned = one(query, 'pinned')
+  const pinned = oneOf(query, 'pinned')
   if (pinned !== undefined) {
     if (pinned !== 'true' && pinned !== 'false') throw invalid('pinned', 'true or false')
     // few runs are pinned, so their index helps; nearly all are unpinned, so it does not
@@ -117,10 +114,10 @@ const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean
 const listTests = (
   query: RawQuery,
 ): { status?: Test<string>; failure_tag?: Test<NonNullable<RunRow['failure_tag']>> } => {
-  const status = one(query, 'status')
+  const status = oneOf(query, 'status')
     ?.split(',')
     .map((word) => word.trim())
-  const tag = one(query, 'failure_tag')
+  const tag = oneOf(query, 'failure_tag')
   return {
     ...(status === undefined ? {} : { status: oneOrSome(status) }),
     ...(tag === undefined ? {} : { failure_tag: tagTest(tag) }),
@@ -160,7 +157,7 @@ const range = (column: keyof RunRow, gte: bigint | undefined, lt: bigint | undef
     : { [column]: { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) } }
 
 const integer = (query: RawQuery, name: Name, expected = 'an integer from 0'): bigint | undefined => {
-  const text = one(query, name)
+  const text = oneOf(query, name)
   if (text === undefined) return undefined
   if (!/^\d{1,12}$/.test(text)) throw invalid(name, expected)
   return BigInt(text)
@@ -173,7 +170,7 @@ const milliseconds = (query: RawQuery, name: Name): bigint | undefined => {
 }
 
 const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint | undefined => {
-  const text = one(query, name)
+  const text = oneOf(query, name)
   if (text === undefined) return undefined
   if (/^\d{10,19}$/.test(text)) return withinNs(BigInt(text))
   const ms = instantOf(text, now)
@@ -183,8 +180,8 @@ const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint 
 }
 
 const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {
-  const sort = one(query, 'sort') ?? 'recorded'
-  const direction = one(query, 'order') ?? 'desc'
+  const sort = oneOf(query, 'sort') ?? 'recorded'
+  const direction = oneOf(query, 'order') ?? 'desc'
   if (!Object.hasOwn(sorts, sort)) throw invalid('sort', `one of ${Object.keys(sorts).join(', ')}`)
   if (direction !== 'asc' && direction !== 'desc') throw invalid('order', 'asc or desc')
   return [sorts[sort as keyof typeof sorts], direction]

@@ -15,11 +15,11 @@ import { runReader } from '../read/run-reader.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { needJson } from './bodies.ts'
 import { comparisonText } from './comparison-text.ts'
-import { nextCursor, type RawQuery } from './filters.ts'
+import type { RawQuery } from './filters.ts'
+import { findRuns } from './find-runs.ts'
 import { checkParameters } from './parameters.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './request-schemas.ts'
-import { resolvedQuery } from './resolved-query.ts'
 import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './response-schemas.ts'
 import { routeSchema } from './route-schema.ts'
 
@@ -36,9 +36,8 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
   })
   app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
     const now = gateway.clock.now()
-    const resolved = await resolvedQuery(gateway.storage, query, now)
-    const { rows, next_cursor, truncated } = await gateway.storage.find('runs', resolved)
-    return { runs: rows.map(runSummary), next_cursor: nextCursor(query, now, next_cursor), truncated }
+    const { rows, next_cursor, truncated } = await findRuns(gateway.storage, query, now)
+    return { runs: rows.map(runSummary), next_cursor, truncated }
   })
 
   const whole = routeSchema('Read one complete run', { params: runParams, response: { 200: bundleSchema } })

@@ -5,12 +5,14 @@ import { readJson } from 'guard-gateway/lib/json'
 import { columnLines, hint, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import { agentOf } from '../read/run-agent.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 
 /** Filter by flag. */
 const filters: Readonly<Record<string, string>> = {
   project: 'project_id',
   session: 'session_id',
+  agent: 'agent',
   status: 'status',
   tag: 'tag',
   pinned: 'pinned',
@@ -44,10 +46,10 @@ export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, i
   return 0
 }
 
-const head = ['run', 'started (UTC)', 'status', 'tag', 'duration', 'tokens', 'cost', 'project', 'name']
+const head = ['run', 'started (UTC)', 'status', 'tag', 'duration', 'tokens', 'cost', 'project', 'agent', 'name']
 const figures: ReadonlySet<number> = new Set([4, 5, 6])
-/** Order in which columns are dropped: project, tokens, cost, name, duration. */
-const dropOrder = [7, 5, 6, 8, 4]
+/** Order in which columns are dropped: project, tokens, cost, agent, name, duration. */
+const dropOrder = [7, 5, 6, 8, 9, 4]
 
 const linesOf = (runs: readonly RunSummary[], width: number | undefined): readonly string[] =>
   runs.length === 0 ? [] : columnLines([head, ...runs.map(rowOf)], figures, { width, spare: dropOrder })
@@ -61,7 +63,8 @@ const rowOf = (run: RunSummary): readonly string[] => [
   Number(run.total_tokens).toLocaleString('en'),
   costText(run.cost_micro),
   terminalLine(run.project_id),
-  terminalLine(run.name ?? run.agent_name ?? ''),
+  terminalLine(agentOf(run) ?? ''),
+  terminalLine(run.name ?? ''),
 ]
 
 /** Nanoseconds as text; null for a run or span without an end. */

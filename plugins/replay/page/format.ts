@@ -70,6 +70,12 @@ export const middleEllipsis = (text: string, max = MAX_CHARS): string => {
   return `${text.slice(0, max - tail - 1).toWellFormed()}…${text.slice(-tail).toWellFormed()}`
 }
 
+const AGENT_CHARS = 22
+
+/** An agent's name, as a link to its page. */
+export const agentLink = (agent: string, max = AGENT_CHARS): Html =>
+  html`<a href="/agents/${encodeURIComponent(agent)}"><bdi>${middleEllipsis(agent, max)}</bdi></a>`
+
 /** `tool.call#2`. The number is isolated from right-to-left letters; a long name is shortened. */
 export const numbered = (title: string, max = Number.POSITIVE_INFINITY): Html => {
   const [number = ''] = /#\d+$/.exec(title) ?? []

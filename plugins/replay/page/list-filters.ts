@@ -41,6 +41,7 @@ export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
   const wrong = (name: string) => (fault === name ? raw` aria-invalid="true" aria-describedby="fault"` : '')
   return html`<form class="filters" action="/replay" role="search">
 <label class="wide">Search<input type="search" name="q" value="${value('q')}"${wrong('q')} placeholder="words of names, tools, attributes"></label>
+<label>Agent<input name="agent" value="${value('agent')}" size="12" placeholder="all"></label>
 <label>Project<input name="project_id" value="${value('project_id')}" size="12" placeholder="all"></label>
 <label>Status${choice('status', value('status'), [['', 'any'], ...statuses.map((word) => [word, word] as const)])}</label>
 <label>Failure${choice('failure_tag', value('failure_tag'), [

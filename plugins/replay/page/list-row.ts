@@ -1,8 +1,10 @@
 import { type Html, html } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import { agentOf } from '../read/run-agent.ts'
 import { urlOf } from '../run-address.ts'
 import {
+  agentLink,
   costMark,
   countMark,
   durationMark,
@@ -27,18 +29,16 @@ export interface RowContext {
 
 export const listRow = (run: RunSummary, context: RowContext): Html => {
   const { now, step } = context
-  const { trace_id, agent_name, project_id, session_id } = run
+  const { trace_id, project_id, session_id } = run
+  const agent = agentOf(run)
   const title = titleOf(run, step)
   const short = middleEllipsis(title)
   const took = runDuration(run, now)
   return html`<tr id="run-${trace_id}" data-row>
 <td><input type="checkbox" name="run" value="${trace_id}" form="compare" aria-label="Compare ${short}"></td>
 <td>${timeMark(run.recorded_ns, now)}</td>
-<th scope="row">${rowPinButton(run, short)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}><bdi>${short}</bdi></a>${
-    agent_name !== null &&
-    agent_name !== title &&
-    html` <span class="quiet">· <bdi>${middleEllipsis(agent_name, 40)}</bdi></span>`
-  }</th>
+<th scope="row">${rowPinButton(run, short)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}><bdi>${short}</bdi></a></th>
+<td>${agent !== null && agentLink(agent)}</td>
 <td>${middleEllipsis(project_id, 22)}</td>
 <td>${statusMark(run.status)}</td>
 <td>${tagMark(run)}</td>

@@ -24,7 +24,7 @@ export const listTable = (gateway: Gateway, ask: Ask, { runs, steps }: ListPage)
 <thead><tr>
 <th scope="col"><span class="hidden-label">Compare</span></th>
 ${head('Time', 'recorded', '')}
-<th scope="col" class="free">Run</th><th scope="col">Project</th><th scope="col">Status</th><th scope="col">Failure</th>
+<th scope="col" class="free">Run</th><th scope="col">Agent</th><th scope="col">Project</th><th scope="col">Status</th><th scope="col">Failure</th>
 ${head('Duration', 'duration')}
 <th scope="col"><span class="hidden-label">Share of the longest</span></th>
 ${head('Tokens', 'tokens')}

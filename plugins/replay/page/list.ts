@@ -3,8 +3,7 @@ import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html, newRowsMark } from 'guard-gateway/lib/html'
 import type { Ask, Page, View } from 'guard-gateway/lib/page'
 import { runSummary } from 'guard-gateway/lib/trace-file'
-import { nextCursor } from '../api/filters.ts'
-import { resolvedQuery } from '../api/resolved-query.ts'
+import { findRuns } from '../api/find-runs.ts'
 import type { Retention } from '../maintenance/retention.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, isNewestFirst, linked, listQuery } from './links.ts'
@@ -38,10 +37,10 @@ interface Fault {
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
     const asked = listQuery(query)
-    const { rows, next_cursor } = await gateway.storage.find('runs', await resolvedQuery(gateway.storage, asked, now))
+    const { rows, next_cursor } = await findRuns(gateway.storage, asked, now)
     return {
       runs: rows.map(runSummary),
-      next_cursor: nextCursor(asked, now, next_cursor),
+      next_cursor,
       steps: await firstSteps(gateway.storage, rows),
     }
   } catch (error) {
@@ -55,7 +54,7 @@ const newRunsNote = async ({ storage }: Gateway, { query, now }: Ask): Promise<H
   if (!query.get('cursor') || !isNewestFirst(query)) return undefined
   const { cursor: _cursor, ...wanted } = listQuery(query)
   try {
-    const [newest] = (await storage.find('runs', { ...(await resolvedQuery(storage, wanted, now)), limit: 1 })).rows
+    const [newest] = (await findRuns(storage, { ...wanted, limit: '1' }, now)).rows
     return newest && newRowsMark(linked('/replay', query, FROM_START), `run-${newest.trace_id}`, 'run')
   } catch (error) {
     if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error
@@ -101,7 +100,7 @@ ${['run -- claude', 'playground run exact-loop'].map((words) => commandMark(`${c
 const commandMark = (command: string): Html =>
   html`<p><code>${command}</code> <button data-copy="${command}">Copy</button></p>`
 
-const NAMES = ['project_id', 'agent_id', 'agent_name', 'task_id', 'session_id', 'tag', 'model', 'tool']
+const NAMES = ['project_id', 'agent', 'agent_id', 'agent_name', 'task_id', 'session_id', 'tag', 'model', 'tool']
 
 /** Hint that a filter compares whole values. */
 const exactMatchHint = (query: URLSearchParams): Html => {

@@ -3,9 +3,11 @@ import { exportFormatKind } from 'guard-gateway/lib/export-format'
 import { costUnit, type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import { decisionIn } from '../read/decisions.ts'
+import { agentOf } from '../read/run-agent.ts'
 import { urlOf } from '../run-address.ts'
 import { runLink } from './folding.ts'
 import {
+  agentLink,
   costMark,
   counted,
   countMark,
@@ -69,11 +71,19 @@ const origin = ({ run }: Trace, { now }: Ask): Html =>
   html`<span class="quiet">started</span> ${timeMark(run.start_ns, now)} · <span class="quiet">project</span> <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">${run.project_id}</a>${
     run.session_id !== null &&
     html` · <span class="quiet">session</span> <a class="id" href="/replay?session_id=${encodeURIComponent(run.session_id)}">${run.session_id}</a>`
-  }${run.agent_name !== null && html` · <span class="quiet">agent</span> ${run.agent_name}`}${run.task_id !== null && html` · <span class="quiet">task</span> ${run.task_id}`} · <span class="quiet">by</span> ${run.origin} · <span class="quiet">id</span> <code>${run.trace_id}</code> <button class="plain" data-copy="${run.trace_id}">Copy</button>${
+  }${agentText(run)}${run.task_id !== null && html` · <span class="quiet">task</span> ${run.task_id}`} · <span class="quiet">by</span> ${run.origin} · <span class="quiet">id</span> <code>${run.trace_id}</code> <button class="plain" data-copy="${run.trace_id}">Copy</button>${
     run.source_trace_id !== null &&
     run.source_trace_id !== run.trace_id &&
     html` · <span class="quiet">from</span> <code>${run.source_trace_id}</code>`
   }`
+
+/** The agent; beside an id the name that its client gave, if it is another. */
+const agentText = (run: Trace['run']): Html => {
+  const agent = agentOf(run)
+  if (agent === null) return html``
+  const { agent_name } = run
+  return html` · <span class="quiet">agent</span> ${agentLink(agent, 60)}${agent_name !== null && agent_name !== agent && html` <span class="quiet"><bdi>${agent_name}</bdi></span>`}`
+}
 
 const faultsOf = ({ refused }: Ask, form: string) => (refused?.form === form ? refused : undefined)
 

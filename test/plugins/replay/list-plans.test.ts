@@ -20,6 +20,7 @@ describe('filters of a list', () => {
     [{ project_id: 'p' }, ['project_id']],
     [{ session_id: 's' }, ['session_id']],
     [{ agent_id: 'a' }, ['agent_id']],
+    [{ agent_name: 'a' }, ['agent_name']],
     [{ status: 'error' }, ['status']],
     [{ failure_tag: 'loop' }, ['failure_tag']],
     [{ pinned: 'true' }, ['pinned']],

@@ -47,9 +47,10 @@ test('a row has name, status, failure with evidence, duration, tokens, cost and 
     }),
   )
   const row = partOf(await bench.page('/replay?project_id=demo'), 'run-row')
-  assert.match(textOf(row), /☆ run row · coder demo ✕ error loop 12\.4 s 8\.1k 0\.021 2 chat-1$/)
+  assert.match(textOf(row), /☆ run row coder demo ✕ error loop 12\.4 s 8\.1k 0\.021 2 chat-1$/)
   assert.match(row, /<a href="\/replay\/row\?span=ask#span-ask">loop<\/a>/)
   assert.match(row, /<a class="id" href="\/replay\?session_id=chat-1">/)
+  assert.match(row, /<a href="\/agents\/coder"><bdi>coder<\/bdi><\/a>/)
   assert.match(row, /formaction="\/ui\/runs\/row\/pin" name="pinned" value="true"/)
 })
 
