@@ -49,6 +49,8 @@ export interface View {
   readonly status?: number
   /** Seconds after which a browser without script asks again. */
   readonly refresh_seconds?: number
+  /** A path to go to instead, with 303. */
+  readonly location?: string
 }
 
 /** A page of a feature. `id` is the feature's name, with what tells its pages apart: `replay/run`. */
@@ -76,6 +78,42 @@ export interface Panel {
   readonly order: number
   /** Begins with an `h2`; undefined where there is nothing to tell. One that throws is left out and reported. */
   render(ask: Ask): Promise<Markup | undefined>
+}
+
+/** What a feature knows of agents, for their pages. An agent is known by its id, or by the name that its programs send. */
+export interface AgentSource {
+  readonly id: string
+  /** Lower comes first. */
+  readonly order: number
+  /** Agents that were seen lately, newest first, each once. */
+  recent(): Promise<readonly string[]>
+  /** A part of an agent's page that begins with an `h2`; undefined where the feature knows nothing of the agent. */
+  section(agent: string, ask: Ask): Promise<Markup | undefined>
+}
+
+/** A thing that a search found. */
+export interface SearchHit {
+  /** What it is, in the singular: `session`. */
+  readonly kind: string
+  /** Its id or name. */
+  readonly title: string
+  /** Path of the page that shows it. */
+  readonly url: string
+  /** What tells it from others of its kind. */
+  readonly note?: string
+}
+
+/** Finds things of a feature by their ids and names, for the search field. */
+export interface SearchSource {
+  readonly id: string
+  /** Lower comes first. */
+  readonly order: number
+  /** The ids and names that it knows, in the plural, as a list in a sentence: `session ids and names`. */
+  readonly takes: string
+  /** Things whose id or name is exactly this text; one that throws finds nothing and is reported. */
+  find(text: string): Promise<readonly SearchHit[]>
+  /** Where things are found that hold these words; undefined if the text has none. */
+  words?(text: string): { readonly label: string; readonly url: string } | undefined
 }
 
 /** A form as it was sent. */
@@ -122,3 +160,14 @@ export const formKind = new Kind<Form>('form', {
   submit: 'function',
 })
 export const panelKind = new Kind<Panel>('panel', { order: 'number', render: 'function' })
+export const agentSourceKind = new Kind<AgentSource>('agent source', {
+  order: 'number',
+  recent: 'function',
+  section: 'function',
+})
+export const searchSourceKind = new Kind<SearchSource>('search source', {
+  order: 'number',
+  takes: 'text',
+  find: 'function',
+  'words?': 'function',
+})

@@ -1,6 +1,7 @@
 import { errorBody, type GuardError, statusOf } from 'guard-gateway/core'
 import { html } from 'guard-gateway/lib/html'
 import { pathOf } from './page-request.ts'
+import { searchForm } from './search.ts'
 import type { Shell } from './shell.ts'
 
 /** A request that failed. */
@@ -33,6 +34,17 @@ export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: 
 <dt>Code</dt><dd><code>${code}</code> (${status})</dd>
 <dt>Request</dt><dd><code>${request_id}</code></dd>
 </dl>
+${searchForm(status === 404 ? lastPart(pathOf(url)) : '')}
 <p>${nav !== undefined && path !== '/' && html`<a href="${path}">${nav.label}</a> · `}<a href="/">What is going on now</a></p>`
   return shell.document({ title, main, status }, pathOf(url))
+}
+
+/** The last part of a path: of a page that is not there mostly an id. */
+const lastPart = (path: string): string => {
+  const part = path.slice(path.lastIndexOf('/') + 1)
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }

@@ -5,6 +5,7 @@ import { errorPage } from './error-page.ts'
 import { formRoutes } from './forms.ts'
 import { nowPage } from './now.ts'
 import { documentOf, pageRoutes } from './pages.ts'
+import { searchPage } from './search.ts'
 import { Shell } from './shell.ts'
 
 export interface UiOptions {
@@ -19,6 +20,7 @@ export const ui = (options: UiOptions): Plugin => ({
   requires: ['http'],
   apply(gateway: Gateway) {
     gateway.registry(pageKind).add(nowPage(gateway, options))
+    gateway.registry(pageKind).add(searchPage(gateway))
     gateway.hooks.http.tapPromise({ name: 'ui', stage: stages.http.pages }, async (app) => {
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)

@@ -31,10 +31,10 @@ export const documentOf = async (
   page: Page,
   ask: Ask,
   notice?: Html | string,
-): Promise<{ readonly status: number; readonly text: string }> => {
+): Promise<{ readonly status: number; readonly text: string; readonly location: string | undefined }> => {
   const [view] = await Promise.all([page.render(ask), shell.count()])
   const status = view.status ?? (ask.refused === undefined ? 200 : 422)
-  return { status, text: shell.document(view, pathOf(ask.url), notice) }
+  return { status, text: shell.document(view, pathOf(ask.url), notice), location: view.location }
 }
 
 export const sendPage = async (
@@ -44,6 +44,7 @@ export const sendPage = async (
   ask: Ask,
   notice?: Html | string,
 ): Promise<FastifyReply> => {
-  const { status, text } = await documentOf(shell, page, ask, notice)
+  const { status, text, location } = await documentOf(shell, page, ask, notice)
+  if (location !== undefined) return reply.redirect(location, 303)
   return reply.code(status).type('text/html; charset=utf-8').send(text)
 }

@@ -66,6 +66,7 @@ ${
 <header class="bar">
 <a class="mark" href="/">Guard</a>
 <nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path))}</nav>
+<form class="find" action="/search" role="search" aria-label="Everything"><input type="search" name="q" aria-label="Id, name or words" placeholder="Id, name or words" maxlength="512"></form>
 <p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span> <button type="button" id="notify" aria-pressed="false" title="Notifications of the desktop, also while this page is in the background" hidden>Notify me</button></p>
 </header>
 ${this.#unwell()}<main id="main" tabindex="-1">

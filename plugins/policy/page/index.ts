@@ -1,5 +1,5 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
-import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
+import { formKind, pageKind, panelKind, searchSourceKind } from 'guard-gateway/lib/page'
 import type { RemainingContext } from '../budgets/remaining.ts'
 import type { Policies } from '../policies.ts'
 import { budgetPanel } from './budget-panel.ts'
@@ -7,6 +7,7 @@ import { detailPage } from './detail.ts'
 import { Drafts } from './drafts.ts'
 import { policyForm } from './form.ts'
 import { listPage } from './list.ts'
+import { policySource } from './search.ts'
 
 /** What the pages serve from. */
 export interface PageParts {
@@ -28,4 +29,5 @@ export const addPages = (given: Omit<PageParts, 'drafts'>): void => {
   gateway.registry(pageKind).add(detailPage(parts))
   gateway.registry(formKind).add(policyForm(parts))
   gateway.registry(panelKind).add(budgetPanel(parts.left))
+  gateway.registry(searchSourceKind).add(policySource(parts))
 }

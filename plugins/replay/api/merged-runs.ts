@@ -29,22 +29,29 @@ const cursorText = (cursor: string | null | undefined): string => (cursor === un
 
 /** Merges the runs of an agent by id and by name, in their order. A run that both find is the first one's. */
 export const mergeParts = (byId: AgentPart, byName: AgentPart, agent: string) => {
-  const { order = ['recorded', 'desc'] as const, limit = 50 } = byId.query ?? byName.query ?? {}
-  const rows: RunRow[] = []
-  const used = { byId: 0, byName: 0 }
-  while (rows.length < limit && !isSpent(byId, used.byId) && !isSpent(byName, used.byName)) {
-    const part = precedes(byId.page.rows[used.byId], byName.page.rows[used.byName], order) ? 'byId' : 'byName'
-    const row = (part === 'byId' ? byId : byName).page.rows[used[part]++]
-    if (row === undefined) break
-    const isRepeated = part === 'byName' && byId.applies && row.agent_id === agent
-    if (!isRepeated) rows.push(row)
-  }
+  const { rows, used } = mergedRows(byId, byName, agent)
   const next = [cursorAfter(byId, used.byId), cursorAfter(byName, used.byName)]
   return {
     rows,
     next_cursor: next.every((cursor) => cursor === null) ? null : next.map(cursorText).join(SEPARATOR),
     truncated: byId.page.truncated || byName.page.truncated,
   }
+}
+
+const mergedRows = (byId: AgentPart, byName: AgentPart, agent: string) => {
+  const { order = ['recorded', 'desc'] as const, limit = 50 } = byId.query ?? byName.query ?? {}
+  const rows: RunRow[] = []
+  const used = { byId: 0, byName: 0 }
+  const isRepeated = (row: RunRow): boolean => byId.applies && row.agent_id === agent
+  while (rows.length < limit && !isSpent(byId, used.byId) && !isSpent(byName, used.byName)) {
+    const one = byId.page.rows[used.byId]
+    const other = byName.page.rows[used.byName]
+    const first = precedes(one, other, order) ? one : other
+    if (first === undefined) break
+    used[first === one ? 'byId' : 'byName']++
+    if (first === one || !isRepeated(first)) rows.push(first)
+  }
+  return { rows, used }
 }
 
 /** The page is used up and is not the last: what the next one holds may come before all else. */

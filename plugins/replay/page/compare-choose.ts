@@ -4,7 +4,7 @@ import type { Ask } from 'guard-gateway/lib/page'
 import { runSummary } from 'guard-gateway/lib/trace-file'
 import { runById } from '../read/run.ts'
 import { urlOf } from '../run-address.ts'
-import { firstStep, firstSteps } from './first-steps.ts'
+import { firstSteps, unnamedTitle } from './first-steps.ts'
 import {
   costMark,
   countMark,
@@ -35,7 +35,7 @@ export const chooseRun = async (
   const others = rows.filter(({ trace_id }) => trace_id !== chosen).slice(0, MAX_CHOICES)
   const [steps, own] = await Promise.all([
     firstSteps(storage, others),
-    run.name === null ? firstStep(storage, chosen) : undefined,
+    run.name === null ? unnamedTitle(storage, run) : undefined,
   ])
   const link = (trace_id: string) =>
     linked('/replay/compare', ask.query, {

@@ -8,7 +8,7 @@ import { urlOf } from '../run-address.ts'
 import { chooseRun } from './compare-choose.ts'
 import { comparedRows } from './compare-rows.ts'
 import { comparedSums } from './compare-sums.ts'
-import { firstStep } from './first-steps.ts'
+import { unnamedTitle } from './first-steps.ts'
 import { statusMark, timeMark, titleOf } from './format.ts'
 import { linked } from './links.ts'
 
@@ -25,7 +25,7 @@ export const comparePage = (gateway: Gateway, cache: RunCache): Page => ({
     const compared = await compare(first, second, ask.query.get('align') === 'label' ? 'label' : 'name')
     const titles = await Promise.all(
       [first.run, second.run].map(async (run) =>
-        titleOf(run, run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined),
+        titleOf(run, run.name === null ? await unnamedTitle(gateway.storage, run) : undefined),
       ),
     )
     return { title: `${titles.join(' and ')} · Compare`, main: mainOf(gateway, ask, compared, titles) }

@@ -1,22 +1,31 @@
 import type { Reader } from 'guard-gateway/core'
 import type { RunRow } from '../tables.ts'
 
-/** Model or tool of the first step of each unnamed run, by trace id. */
+/** Title of each unnamed run, by trace id: the name of its session, else its task, else the model or tool of its first step. */
 export const firstSteps = async (storage: Reader, rows: readonly RunRow[]): Promise<ReadonlyMap<string, string>> => {
   const steps = new Map<string, string>()
   await Promise.all(
     rows
       .filter(({ name }) => name === null || name.trim() === '')
-      .map(async ({ trace_id }) => {
-        const step = await firstStep(storage, trace_id)
-        if (step !== undefined) steps.set(trace_id, step)
+      .map(async (row) => {
+        const step = await unnamedTitle(storage, row)
+        if (step !== undefined) steps.set(row.trace_id, step)
       }),
   )
   return steps
 }
 
+/** Title of a run without a name: the name of its session, else its task, else the model or tool of its first step. */
+export const unnamedTitle = async (
+  storage: Reader,
+  { trace_id, session_id, task_id }: Pick<RunRow, 'trace_id' | 'session_id' | 'task_id'>,
+): Promise<string | undefined> => {
+  const session = session_id === null ? undefined : await storage.get('sessions', session_id)
+  return session?.name ?? task_id ?? firstStep(storage, trace_id)
+}
+
 /** Model or tool of a run's first step. */
-export const firstStep = async (storage: Reader, trace_id: string): Promise<string | undefined> => {
+const firstStep = async (storage: Reader, trace_id: string): Promise<string | undefined> => {
   const where = { trace_id }
   const [calls, spans] = await Promise.all([
     storage.find('calls', { where, order: ['recorded', 'asc'], limit: 1 }),

@@ -1,14 +1,16 @@
 import type { Gateway } from 'guard-gateway/core'
-import { formKind, pageKind } from 'guard-gateway/lib/page'
+import { agentSourceKind, formKind, pageKind, searchSourceKind } from 'guard-gateway/lib/page'
 import type { Imports } from '../import/imports.ts'
 import type { Retention } from '../maintenance/retention.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import type { RunWriter } from '../write/run-writer.ts'
+import { agentRuns } from './agent-source.ts'
 import { comparePage } from './compare.ts'
 import { runForms } from './forms.ts'
 import { importPage } from './import.ts'
 import { listPage } from './list.ts'
 import { runPage } from './run.ts'
+import { runSource } from './search-source.ts'
 
 export interface PageParts {
   readonly gateway: Gateway
@@ -24,5 +26,7 @@ export const addPages = ({ gateway, imports, runWriter, cache, retention }: Page
   gateway.registry(pageKind).add(importPage(gateway, imports.max_bytes))
   gateway.registry(pageKind).add(comparePage(gateway, cache))
   gateway.registry(pageKind).add(runPage(gateway, cache))
+  gateway.registry(agentSourceKind).add(agentRuns(gateway))
+  gateway.registry(searchSourceKind).add(runSource(gateway))
   for (const form of runForms(gateway, runWriter)) gateway.registry(formKind).add(form)
 }

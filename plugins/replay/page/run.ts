@@ -4,7 +4,7 @@ import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { RunCache } from '../read/run-cache.ts'
 import { artifactsView } from './artifacts.ts'
 import { eventsView } from './events.ts'
-import { firstStep } from './first-steps.ts'
+import { unnamedTitle } from './first-steps.ts'
 import { runLink } from './folding.ts'
 import { titleOf } from './format.ts'
 import { rawView } from './raw-view.ts'
@@ -19,7 +19,7 @@ export const runPage = (gateway: Gateway, cache: RunCache): Page => ({
   render: async (ask) => {
     const trace = await cache.trace(ask.params.trace_id ?? '')
     const { run } = trace
-    const step = run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined
+    const step = run.name === null ? await unnamedTitle(gateway.storage, run) : undefined
     // long runs are not live, because an update of thousands of rows is slow
     const live = trace.spans.length <= PAGE_ROWS ? html` data-live="${run.trace_id}"` : ''
     const main = html`<div class="run"${live}>

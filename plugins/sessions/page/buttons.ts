@@ -33,6 +33,9 @@ const LONG_CHARS = 22
 const middled = (name: string): string =>
   `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${elideProcessPart(name).slice(-8).toWellFormed()}`
 
+/** A name, cut in the middle if it is long. */
+export const shortName = (name: string): string => (name.length <= LONG_CHARS ? name : middled(name))
+
 /** A name, on one line if it is short; of one that is cut, all to hover over. */
 export const nameMark = (name: string): Html =>
   name.length <= LONG_CHARS

@@ -39,7 +39,7 @@ const facts = (
 <dt>Session</dt><dd><code>${row.id}</code> <button class="plain" data-copy="${row.id}">Copy</button></dd>
 ${row.external_id !== null && html`<dt>Client's id</dt><dd><code>${row.external_id}</code> <span class="quiet">from ${row.external_source}</span></dd>`}
 <dt>Project</dt><dd><a href="/policies/${encodeURIComponent(row.project_id)}">${row.project_id}</a></dd>
-${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/sessions?agent_id=${encodeURIComponent(row.agent_id)}">${row.agent_id}</a></dd>`}
+${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/agents/${encodeURIComponent(row.agent_id)}">${row.agent_id}</a></dd>`}
 ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
 <dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(row.input_tokens)} in, ${countMark(row.output_tokens)} out${(row.cache_read_tokens ?? 0) > 0 && html`, ${countMark(row.cache_read_tokens ?? 0)} from the cache`}</span></dd>

@@ -62,7 +62,7 @@ export const agentForms = (gateway: Gateway, agents: Agents): readonly Form[] =>
   (['pause', 'resume'] as const).map((act) => ({
     id: `agents/${act}`,
     path: `/ui/agents/:id/${act}`,
-    page: '/sessions',
+    page: '/agents',
     notices: {
       'agent-paused': 'Agent paused. Nothing of it is forwarded until it is resumed.',
       'agent-resumed': 'Agent resumed.',

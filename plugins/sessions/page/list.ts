@@ -17,16 +17,15 @@ import { shortId } from 'guard-gateway/lib/ids'
 import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { SessionOrigin } from '../live.ts'
 import { foundSessions, waitingSessions } from '../queries.ts'
-import { agentSection } from './agents.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
-import { nameMark, pauseButton, pausedMark, pauseForm } from './buttons.ts'
+import { nameMark, pauseButton, pausedMark, pauseForm, shortName } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
 const PAGE_ROWS = 50
 /** Paused sessions that the navigation counts. */
 const MOST_COUNTED = 99
 
-/** Sessions newest first with what they used of their budgets, and the agents below. */
+/** Sessions newest first with what they used of their budgets. */
 export const listPage = (parts: PageParts): Page => ({
   id: 'sessions',
   path: '/sessions',
@@ -52,7 +51,7 @@ export const listPage = (parts: PageParts): Page => ({
 ${filterForm(ask)}
 ${await newRowsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(parts.gateway, ask) : sessionTable(parts.gateway, ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}
-${await agentSection(parts, ask)}</div>`
+<p><a href="/agents">Agents</a></p></div>`
     return { title: 'Sessions', main }
   },
 })
@@ -137,7 +136,7 @@ const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined,
   } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
 <th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a></th>
-<td>${nameMark(project_id)}</td><td>${agent_id !== null && nameMark(agent_id)}</td>
+<td>${nameMark(project_id)}</td><td>${agent_id !== null && html`<a href="/agents/${encodeURIComponent(agent_id)}">${shortName(agent_id)}</a>`}</td>
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
 <td>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens)}</td>
 <td class="figure">${priceMark(cost_micro)}<span class="unit"> ${unit}</span></td>
@@ -146,7 +145,11 @@ const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined,
 }
 
 /** How many requests were flagged, blocked or failed; only what happened is named. */
-export const decisionsText = ({ flagged, blocked, errors }: SessionRow): Html => {
+export const decisionsText = ({
+  flagged,
+  blocked,
+  errors,
+}: Pick<SessionRow, 'flagged' | 'blocked' | 'errors'>): Html => {
   const parts = [
     blocked > 0 && html`<span class="error status">${countMark(blocked)} blocked</span>`,
     flagged > 0 && html`<span class="warning status">${countMark(flagged)} flagged</span>`,

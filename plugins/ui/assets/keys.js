@@ -31,7 +31,8 @@ const press = (key) => {
 }
 
 const actions = {
-  '/': () => document.querySelector('[type="search"]')?.focus(),
+  // the page's own search comes before that of the bar
+  '/': () => (document.querySelector('main [type="search"]') ?? document.querySelector('[type="search"]'))?.focus(),
   '?': () => document.querySelector('dialog').showModal(),
   j: () => step(1),
   k: () => step(-1),

@@ -66,6 +66,19 @@ test('an unnamed run has the model or tool of its first step as title', async ()
   )
 })
 
+test('an unnamed run is called as its session, else as its task', async () => {
+  const row = { ...aSessionRow(), id: 'ses_titled', name: 'night shift' }
+  await bench.gateway.storage.put('sessions', row)
+  const spans = [{ name: 'tool.call', attributes: { 'gen_ai.tool.name': 'read_file' } }]
+  const body = { project_id: 'titled', task_id: 'TASK-7', spans }
+  await bench.trace({ ...body, trace_id: 'of-session', session_id: 'ses_titled' })
+  await bench.trace({ ...body, trace_id: 'of-task' })
+  const text = await bench.page('/replay?project_id=titled')
+  assert.match(text, /<a href="\/replay\/of-session"><bdi>night shift<\/bdi><\/a>/)
+  assert.match(text, /<a href="\/replay\/of-task"><bdi>TASK-7<\/bdi><\/a>/)
+  assert.match(await bench.page('/replay/of-session'), /<h1>night shift<\/h1>/)
+})
+
 test('the filters equal those of the API, and the form retains them', async () => {
   await bench.trace(run('found', { spans: [{ name: 'step', attributes: { note: 'pelican' } }] }))
   const text = await bench.page('/replay?q=pelican&status=&sort=duration&agent_name=')

@@ -42,7 +42,7 @@ test('the list shows what a session used of its budgets, and leads to it', async
   assert.match(text, /<meter max="50" high="40" optimum="0" value="\d+"/)
   assert.match(text, /of <span title="100,000">100\.0k<\/span>|of <span title="100,000">100k<\/span>/)
   assert.match(text, /\d+ blocked/)
-  assert.match(text, /id="agent-playground"/)
+  assert.match(text, /<a href="\/agents\/playground[^"]*">/)
 })
 
 test('the list is narrowed by project and state, and says what to do when nothing is there', async () => {
@@ -95,9 +95,9 @@ test('a name that is too long comes back with what is wrong', async () => {
 test('an agent is paused and resumed by its forms; one that is not there is told', async () => {
   assert.equal(
     (await send('/ui/agents/playground/pause')).headers.get('location'),
-    '/sessions?notice=agent-paused#agent-playground',
+    '/agents?notice=agent-paused#agent-playground',
   )
-  assert.match(await page('/sessions?notice=agent-paused'), /Agent paused\.[\s\S]*aria-label="Resume agent playground"/)
+  assert.match(await page('/agents?notice=agent-paused'), /Agent paused\.[\s\S]*aria-label="Resume agent playground"/)
   assert.equal((await send('/ui/agents/playground/resume')).status, 303)
   assert.equal((await send('/ui/agents/nobody/pause')).status, 404)
 })
@@ -216,7 +216,7 @@ test('a form that shows another state than there is lets nothing continue; to pa
 test('a form that shows an agent as paused resumes no later pause of it', async () => {
   await send('/ui/agents/playground/pause')
   const value = /formaction="\/ui\/agents\/playground\/resume" name="shown" value="(paused \d+)"/
-  const shown = value.exec(await page('/sessions'))?.[1] ?? ''
+  const shown = value.exec(await page('/agents'))?.[1] ?? ''
   assert.equal((await send('/ui/agents/playground/resume', { shown })).status, 303)
   await nextMillisecond()
   await send('/ui/agents/playground/pause')
