@@ -23,7 +23,7 @@ describe('/docs', { skip: noBrowser }, () => {
     await visit.to('/docs')
     const count = Object.values(paths).flatMap((operations) => Object.keys(operations)).length
     assert.equal(await page.locator('[data-row]').count(), count)
-    await page.getByRole('searchbox').fill('compare runs')
+    await page.locator('main').getByRole('searchbox').fill('compare runs')
     await page.getByRole('button', { name: 'Search' }).click()
     await page.waitForURL(/q=compare/)
     await page.getByRole('link', { name: '/api/v1/compare' }).click()

@@ -175,9 +175,9 @@ describe('by keyboard alone', { skip: noBrowser }, () => {
     const visit = await world.open()
     const { page } = visit
     await visit.to('/replay')
-    await page.getByRole('searchbox').focus()
+    await page.locator('main').getByRole('searchbox').focus()
     await page.keyboard.type('gm jxpc?/')
-    assert.equal(await page.getByRole('searchbox').inputValue(), 'gm jxpc?/')
+    assert.equal(await page.locator('main').getByRole('searchbox').inputValue(), 'gm jxpc?/')
     assert.equal(await page.locator('[data-row].at, :checked:not(option), dialog[open]').count(), 0)
     await press(page, 'Escape', 'Control+j', 'Alt+j', 'Meta+j')
     assert.equal(await page.locator('[data-row].at').count(), 0)

@@ -34,7 +34,7 @@ describe('the list of runs', { skip: noBrowser }, () => {
   it('finds a run by a word inside an attribute of a span', async () => {
     const visit = await world.open()
     await visit.to('/replay')
-    await visit.page.getByRole('searchbox').fill('xylophone')
+    await visit.page.locator('main').getByRole('searchbox').fill('xylophone')
     await visit.page.keyboard.press('Enter')
     await visit.page.waitForURL(/q=xylophone/)
     const names = await visit.page.locator('.runs tbody th').allInnerTexts()

@@ -27,7 +27,7 @@ describe('without JavaScript', { skip: noBrowser }, () => {
     const visit = await open()
     const { page } = visit
     await visit.to('/replay')
-    await page.getByRole('searchbox').fill('wanderlust')
+    await page.locator('main').getByRole('searchbox').fill('wanderlust')
     await page.getByLabel('Status').selectOption('error')
     await page.getByRole('button', { name: 'Search' }).click()
     await page.waitForURL(/status=error/)
