@@ -3,23 +3,7 @@
 export type * from '../fragment.ts'
 export type { Notice } from '../notice.ts'
 export type { Recording, ToolRecording } from '../settled.ts'
-export type {
-  Artifact,
-  Attributes,
-  FailureEvidence,
-  FailureTag,
-  Origin,
-  Owner,
-  Records,
-  Run,
-  Severity,
-  Span as TraceSpan,
-  SpanKind,
-  Trace,
-  TraceEvent,
-  TreeNode,
-  TreeSpan,
-} from '../trace.ts'
+export type { Attributes, FailureTag, Origin, Owner, Severity, SpanKind } from '../trace.ts'
 export type * from './api-style.ts'
 export type * from './detector.ts'
 export type * from './reply.ts'

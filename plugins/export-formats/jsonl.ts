@@ -1,6 +1,6 @@
-import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/core'
 import { exportFormat, type ImportSource, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { type Shape, writeJson } from 'guard-gateway/lib/json'
+import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
 import {
   addToOutlines,
   artifactDraft,

@@ -1,15 +1,12 @@
 import {
-  type Artifact,
   type ArtifactDraft,
   contribution,
   type EventDraft,
   Kind,
-  type Run,
   type RunDraft,
   type SpanDraft,
-  type TraceEvent,
-  type TreeNode,
 } from 'guard-gateway/core'
+import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
 
 /** How a trace is written; each is optional and a format ignores what it has no place for. */
 export interface ExportOptions {

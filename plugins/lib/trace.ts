@@ -31,6 +31,17 @@ export type {
 } from './trace/figures.ts'
 export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
 export { defaultRootSpan, enclosingRootSpan } from './trace/root.ts'
+export type {
+  Artifact,
+  FailureEvidence,
+  Records,
+  Run,
+  Trace,
+  TraceEvent,
+  TraceSpan,
+  TreeNode,
+  TreeSpan,
+} from './trace/run.ts'
 export type { ToolRecord } from './trace/tool-record.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'

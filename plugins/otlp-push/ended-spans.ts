@@ -1,5 +1,14 @@
-import type { Reader, Run, TableName, Tables, TraceEvent, TraceSpan } from 'guard-gateway/core'
-import { callRecords, defaultRootSpan, enclosingRootSpan, toolRecords, traceOf } from 'guard-gateway/lib/trace'
+import type { Reader, TableName, Tables } from 'guard-gateway/core'
+import {
+  callRecords,
+  defaultRootSpan,
+  enclosingRootSpan,
+  type Run,
+  type TraceEvent,
+  type TraceSpan,
+  toolRecords,
+  traceOf,
+} from 'guard-gateway/lib/trace'
 import { eventsOf } from './span-events.ts'
 import type { QueuedSpans } from './span-queue.ts'
 

@@ -1,6 +1,7 @@
-import type { Artifact, Reader, Tables, TraceEvent, TraceSpan } from 'guard-gateway/core'
+import type { Reader, Tables } from 'guard-gateway/core'
 import { otlpArtifact, otlpEvent } from 'guard-gateway/lib/otlp'
 import { pages } from 'guard-gateway/lib/paging'
+import type { Artifact, TraceEvent, TraceSpan } from 'guard-gateway/lib/trace'
 
 type RunRow = Tables['runs']
 

@@ -66,7 +66,13 @@ describe('live pages', { skip: noBrowser }, () => {
     assert.equal(await page.locator('main').getByRole('searchbox').inputValue(), 'half a wor')
     assert.equal(await page.locator('[name="tag"]').inputValue(), 'typed before')
     assert.equal(await page.locator('[name="status"]').inputValue(), 'error')
-    assert.equal(await page.locator('main').getByRole('searchbox').evaluate((field) => field === document.activeElement), true)
+    assert.equal(
+      await page
+        .locator('main')
+        .getByRole('searchbox')
+        .evaluate((field) => field === document.activeElement),
+      true,
+    )
     await visit.close()
   })
 

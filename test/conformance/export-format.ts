@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import {
-  type ArtifactDraft,
-  type EventDraft,
-  GuardError,
-  type RunDraft,
-  type SpanDraft,
-  type Trace,
-} from 'guard-gateway/core'
+import { type ArtifactDraft, type EventDraft, GuardError, type RunDraft, type SpanDraft } from 'guard-gateway/core'
 import type { ExportFormat } from 'guard-gateway/lib/export-format'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { buildSpanTree } from 'guard-gateway/lib/trace'
+import { buildSpanTree, type Trace } from 'guard-gateway/lib/trace'
 import { importFile, writeTrace } from 'guard-gateway/lib/trace-file'
 import { exported, readBy } from '../kit/exchange.ts'
 import { aRun, aSpan, attributes, traces } from '../kit/traces.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft, Trace } from 'guard-gateway/core'
+import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
 import type { ExportFormat, ExportOptions, ImportWarning } from 'guard-gateway/lib/export-format'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { ImportFile, writeTrace } from 'guard-gateway/lib/trace-file'
 
 /** The text of a trace in a format. */

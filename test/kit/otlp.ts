@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Trace } from 'guard-gateway/core'
 import type { ExportOptions } from 'guard-gateway/lib/export-format'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { aSpan, aTrace } from './traces.ts'

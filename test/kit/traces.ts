@@ -1,7 +1,15 @@
 import fc from 'fast-check'
-import type { Artifact, Attributes, Records, Run, Trace, TraceEvent, TraceSpan } from 'guard-gateway/core'
+import type { Attributes } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { buildSpanTree } from 'guard-gateway/lib/trace'
+import {
+  type Artifact,
+  buildSpanTree,
+  type Records,
+  type Run,
+  type Trace,
+  type TraceEvent,
+  type TraceSpan,
+} from 'guard-gateway/lib/trace'
 import { character } from './character.ts'
 
 /** A moment that a double cannot hold; nanoseconds. */

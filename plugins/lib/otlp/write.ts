@@ -1,5 +1,6 @@
-import type { Artifact, Attributes, Run, SpanKind, TraceEvent, TreeNode } from 'guard-gateway/core'
+import type { Attributes, SpanKind } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
+import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
 import {
   ARTIFACT_ATTRIBUTE,
   ESCAPED,

@@ -1,5 +1,6 @@
-import type { Attributes, CallTrace, RepliedTool, TraceSpan as Span, TraceEvent } from 'guard-gateway/core'
+import type { Attributes, CallTrace, RepliedTool } from 'guard-gateway/core'
 import type { CallRecord } from './call-record.ts'
+import type { TraceSpan as Span, TraceEvent } from './run.ts'
 
 const NS = 1_000_000n
 const LABEL_CHARS = 128

@@ -1,4 +1,5 @@
-import type { Origin, Owner, Run, TraceSpan as Span } from 'guard-gateway/core'
+import type { Origin, Owner } from 'guard-gateway/core'
+import type { Run, TraceSpan as Span } from './run.ts'
 
 /** The root of a run that was recorded without one. */
 export const defaultRootSpan = (run: Run & { readonly root_span_id: string }): Span => ({

@@ -1,5 +1,6 @@
-import type { Attributes, TraceSpan as Span, TraceEvent } from 'guard-gateway/core'
+import type { Attributes } from 'guard-gateway/core'
 import { labelOf, present } from './call-trace.ts'
+import type { TraceSpan as Span, TraceEvent } from './run.ts'
 import type { ToolRecord } from './tool-record.ts'
 
 /** Of an MCP session's id: enough to tell sessions apart, too few to take part in one. */

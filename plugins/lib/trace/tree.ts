@@ -1,5 +1,5 @@
-import type { Run, TraceSpan as Span, TraceEvent } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
+import type { Run, TraceSpan as Span, TraceEvent } from './run.ts'
 
 /** As much of a span and of an event as its place in the tree follows from. */
 type SpanPosition = Pick<Span, 'id' | 'parent_id' | 'start_ns'>

@@ -1,4 +1,5 @@
-import { type Attributes, type FailureEvidence, type FailureTag, failureTags } from 'guard-gateway/core'
+import { type Attributes, type FailureTag, failureTags } from 'guard-gateway/core'
+import type { FailureEvidence } from 'guard-gateway/lib/trace'
 import { indicatorsOf, type Subject } from './indicators.ts'
 import { type TestOutcome, type TestSubject, testOutcome } from './tests.ts'
 

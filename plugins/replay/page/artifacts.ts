@@ -1,6 +1,6 @@
-import type { Trace } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { numbered, spanUrl } from './format.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { idMark } from './values.ts'

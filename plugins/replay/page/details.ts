@@ -1,6 +1,7 @@
-import type { Gateway, TraceEvent, TreeSpan } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { durationText, timeText } from 'guard-gateway/lib/format'
 import { costUnit, type Html, html } from 'guard-gateway/lib/html'
+import type { TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import { spanRecord } from 'guard-gateway/lib/trace-file'
 import { decisionIn } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'

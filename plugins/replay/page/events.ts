@@ -1,5 +1,5 @@
-import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import { decisionIn } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'
 import { numbered, sinceText, spanUrl } from './format.ts'

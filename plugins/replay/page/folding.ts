@@ -1,4 +1,4 @@
-import type { Trace, TreeSpan } from 'guard-gateway/core'
+import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { type Changes, linked } from './links.ts'
 import type { Shape } from './shape.ts'
 

@@ -1,5 +1,5 @@
-import type { TreeSpan } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
+import type { TreeSpan } from 'guard-gateway/lib/trace'
 import type { TimelineView } from './timeline-view.ts'
 import { isFullRange, type Window } from './window.ts'
 

@@ -1,8 +1,9 @@
-import type { Gateway, Trace } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { exportFormatKind } from 'guard-gateway/lib/export-format'
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
 import { readJson } from 'guard-gateway/lib/json'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { indented } from './indented.ts'
 

@@ -1,6 +1,7 @@
-import type { Gateway, Trace } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
+import type { Trace } from 'guard-gateway/lib/trace'
 import type { RunCache } from '../read/run-cache.ts'
 import { artifactsView } from './artifacts.ts'
 import { eventsView } from './events.ts'

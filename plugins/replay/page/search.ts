@@ -1,4 +1,5 @@
-import { spanKinds, type Trace, type TreeSpan } from 'guard-gateway/core'
+import { spanKinds } from 'guard-gateway/core'
+import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { type Shape, spanTitle } from './shape.ts'
 
 export interface SpanSearch {

@@ -1,4 +1,4 @@
-import type { Trace, TreeSpan } from 'guard-gateway/core'
+import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { occurrencesOf } from '../read/occurrences.ts'
 
 /** Properties derived from a run's tree, by span index. */

@@ -1,6 +1,6 @@
-import type { TreeSpan } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
+import type { TreeSpan } from 'guard-gateway/lib/trace'
 import { standingDecision } from '../read/decisions.ts'
 import { decisionClass } from './decisions.ts'
 import { isClosed, runLink, toggled } from './folding.ts'

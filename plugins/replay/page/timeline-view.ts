@@ -1,4 +1,4 @@
-import type { Trace } from 'guard-gateway/core'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { type Folding, foldingOf, runLink, visibleIndexes } from './folding.ts'
 import { matchesOf, type SpanSearch, spanSearch } from './search.ts'
 import { type Shape, shapeOfTrace } from './shape.ts'

@@ -1,4 +1,4 @@
-import type { Trace, TraceSpan } from 'guard-gateway/core'
+import type { Trace, TraceSpan } from 'guard-gateway/lib/trace'
 import { NS_PER_MS } from '../time.ts'
 
 /** Visible range of a timeline; nanoseconds from the start of the run. */

@@ -1,5 +1,5 @@
-import type { Trace, TreeSpan } from 'guard-gateway/core'
 import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
+import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { type RunSummary, runSummary } from 'guard-gateway/lib/trace-file'
 
 /** Pairs spans by name, or by name and label if a shift by one call would pair different tools. */

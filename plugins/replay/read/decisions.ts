@@ -1,4 +1,4 @@
-import type { TraceEvent } from 'guard-gateway/core'
+import type { TraceEvent } from 'guard-gateway/lib/trace'
 
 /** The decision of an event. */
 export interface EventDecision {

@@ -1,4 +1,4 @@
-import type { Trace } from 'guard-gateway/core'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { standingDecision } from './decisions.ts'
 import { occurrencesOf } from './occurrences.ts'
 

@@ -1,4 +1,5 @@
-import type { Reader, Trace } from 'guard-gateway/core'
+import type { Reader } from 'guard-gateway/core'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { readTrace, runById } from './run.ts'
 
 /** Lifetime of an unused entry. */

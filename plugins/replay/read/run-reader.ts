@@ -1,12 +1,13 @@
+import { GuardError, type Reader } from 'guard-gateway/core'
 import {
   type Artifact,
-  GuardError,
-  type Reader,
+  buildSpanTreePaced,
+  defaultRootSpan,
+  enclosingRootSpan,
   type TraceEvent,
   type TraceSpan,
   type TreeNode,
-} from 'guard-gateway/core'
-import { buildSpanTreePaced, defaultRootSpan, enclosingRootSpan } from 'guard-gateway/lib/trace'
+} from 'guard-gateway/lib/trace'
 import { type OrderedRecord, orderedRecords, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'

@@ -1,5 +1,14 @@
-import type { Artifact, Reader, TraceEvent, TraceSpan } from 'guard-gateway/core'
-import { type CallRecord, callRecords, type ToolRecord, toolRecords, traceOf } from 'guard-gateway/lib/trace'
+import type { Reader } from 'guard-gateway/core'
+import {
+  type Artifact,
+  type CallRecord,
+  callRecords,
+  type ToolRecord,
+  type TraceEvent,
+  type TraceSpan,
+  toolRecords,
+  traceOf,
+} from 'guard-gateway/lib/trace'
 import { pagesOf } from '../write/stored-records.ts'
 
 /** The row of another table that contains a record; undefined for a record with its own row. */

@@ -1,9 +1,12 @@
-import { GuardError, type Reader, type Trace, type TraceEvent, type TraceSpan } from 'guard-gateway/core'
+import { GuardError, type Reader } from 'guard-gateway/core'
 import {
   buildSpanTreePaced,
   callRecords,
   defaultRootSpan,
   enclosingRootSpan,
+  type Trace,
+  type TraceEvent,
+  type TraceSpan,
   toolRecords,
   traceOf,
 } from 'guard-gateway/lib/trace'

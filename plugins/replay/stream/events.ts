@@ -1,5 +1,4 @@
-import type { TraceEvent } from 'guard-gateway/core'
-import { type CallRecord, callRecords, traceOf } from 'guard-gateway/lib/trace'
+import { type CallRecord, callRecords, type TraceEvent, traceOf } from 'guard-gateway/lib/trace'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
 

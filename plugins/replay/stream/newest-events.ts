@@ -1,5 +1,5 @@
-import type { Reader, TraceEvent } from 'guard-gateway/core'
-import { toolRecords } from 'guard-gateway/lib/trace'
+import type { Reader } from 'guard-gateway/core'
+import { type TraceEvent, toolRecords } from 'guard-gateway/lib/trace'
 
 /** Limit per table. */
 const MAX_EVENTS = 200

@@ -1,5 +1,12 @@
-import type { CallTrace, TraceSpan } from 'guard-gateway/core'
-import { type CallRecord, type ToolRecord, toolSpanId, toolTimes, totalInputTokens } from 'guard-gateway/lib/trace'
+import type { CallTrace } from 'guard-gateway/core'
+import {
+  type CallRecord,
+  type ToolRecord,
+  type TraceSpan,
+  toolSpanId,
+  toolTimes,
+  totalInputTokens,
+} from 'guard-gateway/lib/trace'
 import { NS_PER_MS } from '../time.ts'
 import type { SummedSpan } from './run-spans.ts'
 

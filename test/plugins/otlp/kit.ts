@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TraceEvent, TreeSpan } from 'guard-gateway/core'
+import type { TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { type Started, type StartOptions, startGateway } from '../../kit/gateway.ts'
 

@@ -4,15 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import fastify from 'fastify'
-import {
-  type Artifact,
-  type Attributes,
-  Gateway,
-  type Plugin,
-  type Settled,
-  type TraceEvent,
-  type TreeSpan,
-} from 'guard-gateway/core'
+import { type Attributes, Gateway, type Plugin, type Settled } from 'guard-gateway/core'
+import type { Artifact, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'

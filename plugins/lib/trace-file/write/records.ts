@@ -1,4 +1,4 @@
-import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/core'
+import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
 
 /** A run as every answer shows it in a list: all of its summary, without attributes. */
 export const runSummary = (run: Run) => ({

@@ -1,12 +1,6 @@
-import {
-  type Artifact,
-  type Run,
-  type Trace,
-  type TraceEvent,
-  type TreeNode,
-  withErrorOrigin,
-} from 'guard-gateway/core'
+import { withErrorOrigin } from 'guard-gateway/core'
 import type { ExportFormat, ExportOptions, TraceWriter } from 'guard-gateway/lib/export-format'
+import type { Artifact, Run, Trace, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
 import { type OrderedRecord, orderedRecords } from './record-order.ts'
 
 /** Characters: few pieces are cheap to send, small ones to hold. */

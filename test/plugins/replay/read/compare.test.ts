@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { Run, Trace, TraceSpan } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import { buildSpanTree } from 'guard-gateway/lib/trace'
+import { buildSpanTree, type Run, type Trace, type TraceSpan } from 'guard-gateway/lib/trace'
 import { compare } from '../../../../plugins/replay/read/compare.ts'
 import { anEvent, aRun, aSpan, aTrace, START, traces } from '../../../kit/traces.ts'
 
