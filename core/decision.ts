@@ -14,7 +14,7 @@ export interface Finding {
   readonly where?: readonly ({ readonly request: string } | { readonly turn: number; readonly request?: string })[]
   /** Whether the rule would have spoken had it asked for equal results, too: false means that result-awareness would have suppressed it; null if unknown, or if no results are involved. */
   readonly results_equal?: boolean | null
-  /** When the budget that is used up begins anew, milliseconds since 1970. */
+  /** When the budget that is used up starts over, milliseconds since 1970. */
   readonly resets_at?: number
   /** The call passes although the rule matched: it probes whether the upstream works again. */
   readonly probe?: boolean

@@ -7,7 +7,7 @@ export interface Session {
   stored?: boolean
   /** Tips of the newest request of each thread: what a resume marks as seen. There once detection knows the session's history. */
   tips?: () => readonly string[]
-  /** Tells detection of a resume: loop windows and the error streak begin anew. */
+  /** Tells detection of a resume: loop windows and the error streak start over. */
   cleared?: () => void
 }
 

@@ -15,7 +15,7 @@ export interface Rule<Params = Readonly<Record<string, unknown>>> {
   readonly note?: string
 }
 
-/** A stretch of the calendar after which a budget begins anew. */
+/** A stretch of the calendar after which a budget starts over. */
 export type Per = 'minute' | 'hour' | 'day' | 'week' | 'month'
 
 /** What a budget beyond one session is of: all that an agent, or a project, uses in a stretch of the calendar. */

@@ -134,7 +134,7 @@ class Chant implements TextWatch {
     }
   }
 
-  /** Counting begins anew where a line begins a list, table, heading or quote, and stops between code fences. */
+  /** Counting starts over where a line begins a list, table, heading or quote, and stops between code fences. */
   #line(unit: number): void {
     if (unit === LF) {
       this.#fresh = true

@@ -3,7 +3,7 @@ import { letterCounts, lettersIn, turnPlaces, turnsSinceUser } from 'guard-gatew
 import { isNewChange } from 'guard-gateway/lib/tools'
 import { LOOKS, lookLetters } from './reread/looks.ts'
 
-/** One file or address is looked at again and again in other pieces, and hardly a line of it is new. A change in between begins anew. */
+/** One file or address is looked at again and again in other pieces, and hardly a line of it is new. A change in between starts over. */
 export const reread = detector({
   id: 'reread',
   code: 'LOOP_REREAD',

@@ -21,7 +21,7 @@ const PER_TURN = 3
 
 /**
  * The same call with the same result under another description: its arguments differ only where they are told to people. A change in
- * between begins anew.
+ * between starts over.
  */
 export const rewordedCall = detector({
   id: 'reworded_call',

@@ -7,7 +7,7 @@ const REACH = 10
 
 /**
  * Turns that only repeat: each of their calls was made shortly before, and had the same result. Cycles without a fixed period are found
- * so. A change in between begins anew, and waiting does not count.
+ * so. A change in between starts over, and waiting does not count.
  */
 export const staleTurns = detector({
   id: 'stale_turns',

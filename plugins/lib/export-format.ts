@@ -30,7 +30,7 @@ export interface TraceWriter {
 
 /** A file that is read in pieces, as often as its reader wants; never held whole but to say where its JSON is broken. */
 export interface ImportSource {
-  /** The bytes, without the byte order mark that some editors put first; each call begins anew. */
+  /** The bytes, without the byte order mark that some editors put first; each call starts over. */
   chunks(): Iterable<Uint8Array>
   /** Names of the members of the JSON object that the file begins with, as far as they can be read; none if it begins otherwise. */
   readonly members: ReadonlySet<string>

@@ -18,7 +18,7 @@ const provocations: Readonly<Record<string, (service: Service) => Promise<Awaite
     service.provider.script(...Array.from({ length: 5 }, () => failing))
     return repeat(6, (n) => service.send(chat, [{ user: `try ${n}` }], session))
   },
-  // four requests in turn reach no other rule: each stands twice in a window of eight before its third time
+  // four requests in turn reach no other rule: each appears twice in a window of eight before its third time
   LOOP_SEQUENCE: async (service) => repeat(12, (n) => service.send(chat, [{ user: `step ${n % 4}` }], session)),
   LIMIT_REQUESTS: async (service) => repeat(51, (n) => service.send(chat, productive(n), session)),
   LIMIT_TOKENS: async (service) => {

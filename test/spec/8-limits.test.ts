@@ -42,7 +42,7 @@ describe('8 limits: the defaults of the rules', () => {
     }
     assert.equal(await reasonOf(service, 'a'), 'LOOP_EXACT')
   })
-  it('error_retry lets five equal errors pass, and another error or a success begins anew', async () => {
+  it('error_retry lets five equal errors pass, and another error or a success starts over', async () => {
     await using service = await startService()
     const failing = { status: 500, body: '{"error":{"type":"server_error","message":"broken"}}' }
     const other = { status: 429, body: '{"error":{"type":"rate_limit","message":"slow down"}}' }

@@ -10,7 +10,7 @@ export const UNCHANGED_THRESHOLD = 10
 export const params = Type.Object(
   {
     result_aware: optionalFlag(
-      'Count only calls whose results are equal and not empty; a change in between begins anew',
+      'Count only calls whose results are equal and not empty; a change in between starts over',
     ),
     reset_on_user_message: optionalFlag('Calls before the last user message do not count'),
     exempt_tools: toolNames('Tools whose calls do not count; `*` stands for any characters'),

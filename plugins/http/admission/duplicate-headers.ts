@@ -42,7 +42,7 @@ export const refuseDuplicateHeaders = (rawHeaders: readonly string[]): void => {
     if ((seen & bit) !== 0 && (bit !== FAMILY || isDuplicate(rawHeaders, name.toLowerCase()))) {
       throw new GuardError(
         'INVALID_HEADER',
-        `The header ${name.toLowerCase()} stands twice in the request. Send it once.`,
+        `The header ${name.toLowerCase()} appears twice in the request. Send it once.`,
       )
     }
     seen |= bit

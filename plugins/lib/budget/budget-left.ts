@@ -27,7 +27,7 @@ export interface BudgetLeft {
   readonly limit: number
   readonly used: number
   readonly left: number
-  /** When it begins anew, RFC 3339 in UTC; null: never. */
+  /** When it starts over, RFC 3339 in UTC; null: never. */
   readonly resets_at: string | null
   /** Where the calendar of `per` is told. */
   readonly time_zone: string | null

@@ -23,7 +23,7 @@ export const budgetFault = ({ params }: Rule): { readonly param: string; readonl
   if (isWide && per === undefined)
     return {
       param: 'per',
-      message: `is missing: with scope "${scope}" it says when the budget begins anew; there is ${PERS.join(', ')}`,
+      message: `is missing: with scope "${scope}" it says when the budget starts over; there is ${PERS.join(', ')}`,
     }
   if (!isWide && per !== undefined)
     return {

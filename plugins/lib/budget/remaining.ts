@@ -19,7 +19,7 @@ export const budgetLeftSchema = plainSchema<BudgetLeft>({
     per: {
       type: ['string', 'null'],
       enum: ['minute', 'hour', 'day', 'week', 'month', null],
-      description: 'After which it begins anew; null: it is one from beginning to end',
+      description: 'After which it starts over; null: it is one from beginning to end',
     },
     agent_id: {
       ...textOrNull,
@@ -34,7 +34,7 @@ export const budgetLeftSchema = plainSchema<BudgetLeft>({
     limit: amount,
     used: amount,
     left: amount,
-    resets_at: { type: ['string', 'null'], format: 'date-time', description: 'When it begins anew' },
+    resets_at: { type: ['string', 'null'], format: 'date-time', description: 'When it starts over' },
     time_zone: { ...textOrNull, description: 'In which `per` is told' },
   },
   required: [

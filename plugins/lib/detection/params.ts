@@ -29,7 +29,7 @@ export const requestParams = (says: { readonly user_message: string; readonly fr
   ignore_fresh_starts: optionalFlag(says.fresh_starts),
 })
 
-/** What a budget is of, and when it begins anew. */
+/** What a budget is of, and when it starts over. */
 export const budgetParams = {
   scope: Type.Optional(
     Type.Enum(['session', 'thread', 'agent', 'project'], {
@@ -39,7 +39,7 @@ export const budgetParams = {
   ),
   per: Type.Optional(
     Type.Enum(PERS, {
-      description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday',
+      description: 'With the scope agent or project: when the budget starts over; weeks begin on Monday',
     }),
   ),
 }

@@ -51,7 +51,7 @@ const METHODS_MEANT = byFold([...METHODS])
 
 /**
  * Reads the bytes of one message. From a client, whatever two parsers could read differently is refused;
- * from a server only what the pairing of messages needs is judged, and `doubled` tells of the rest.
+ * from a server only what the pairing of messages needs is judged, and `duplicate` tells of the rest.
  */
 export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | FrameFault => {
   if (!isUtf8(raw)) return fault(-32700, 'The message is not valid UTF-8.')
@@ -75,8 +75,8 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
     return { ...fault(-32600, message, id?.text), silent: isSilent(parts) && !mayHaveId(scan.root) }
   const { method, params, result, error } = parts
   const kind = method === undefined ? 'response' : id === undefined ? 'notification' : 'request'
-  const { root, duplicate: doubled } = scan
-  return { kind, raw, text, id: id?.text, key: id?.key, method, root, params, result, error, doubled }
+  const { root, duplicate } = scan
+  return { kind, raw, text, id: id?.text, key: id?.key, method, root, params, result, error, duplicate }
 }
 
 /** A message without an id that names a method, or one with a result or an error: it has no response. */
@@ -100,7 +100,7 @@ const deepFault = ({ deep }: JsonScan): string | undefined =>
 
 /** What two parsers could read differently, in a message that is judged. */
 const ambiguity = (scan: JsonScan): string | undefined => {
-  if (scan.duplicate !== undefined) return `Ambiguous JSON: the member ${JSON.stringify(scan.duplicate)} stands twice.`
+  if (scan.duplicate !== undefined) return `Ambiguous JSON: the member ${JSON.stringify(scan.duplicate)} appears twice.`
   const name =
     lookAlikeAmong(scan.root.members ?? [], ENVELOPE) ??
     lookAlikeAmong(memberIn(scan.root, 'params')?.value.members ?? [], PARAMS)
@@ -111,7 +111,9 @@ const ambiguity = (scan: JsonScan): string | undefined => {
 const envelopeAmbiguity = ({ root, duplicate }: JsonScan): string | undefined => {
   const members = root.members ?? []
   const twice = duplicate !== undefined && new Set(members.map(({ name }) => name)).size < members.length
-  return twice || lookAlikeAmong(members, ENVELOPE) !== undefined ? 'Ambiguous JSON: a member stands twice.' : undefined
+  return twice || lookAlikeAmong(members, ENVELOPE) !== undefined
+    ? 'Ambiguous JSON: a member appears twice.'
+    : undefined
 }
 
 interface Id {

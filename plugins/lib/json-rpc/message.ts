@@ -16,8 +16,8 @@ export interface Frame {
   readonly params: JsonValue | undefined
   readonly result: JsonValue | undefined
   readonly error: JsonValue | undefined
-  /** JSON pointer of a member that stands twice; only in frames from a server, whose inside nobody interprets unless asked to. */
-  readonly doubled: string | undefined
+  /** JSON pointer of a member that appears twice; only in frames from a server, whose inside nobody interprets unless asked to. */
+  readonly duplicate: string | undefined
 }
 
 /** Why bytes are no frame that may pass, as JSON-RPC says it. The id is there when it was read without doubt. */

@@ -21,7 +21,7 @@ export const lineAndColumnAt = (text: string, path: JsonPath): { line: number; c
   return lineAndColumn(text, value.start)
 }
 
-/** Of a member that stands twice the last counts, as it does for parsers. */
+/** Of a member that appears twice the last counts, as it does for parsers. */
 const partOf = ({ items, members }: JsonValue, key: string | number): JsonValue | undefined =>
   typeof key === 'number' ? items?.[key] : members?.findLast(({ name }) => name === key)?.value
 

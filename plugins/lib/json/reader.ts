@@ -59,7 +59,7 @@ export const refuseOutline = (bytes: Buffer, outline: JsonOutline, max_depth: nu
   if (surplus !== undefined) throw strictFaults.manyMembers(code, placeAt(bytes, surplus))
 }
 
-/** Throws GuardError for a name that stands twice. Of such the value has one, so names are read only where that is so. */
+/** Throws GuardError for a name that appears twice. Of such the value has one, so names are read only where that is so. */
 export const refuseDuplicates = (bytes: Buffer, { names }: JsonOutline, value: unknown, code: Code): void => {
   if (names.length === 0 || names.length <= Object.keys(value as object).length) return
   const seen = new Set<string>()

@@ -84,7 +84,7 @@ class Scanner {
   #depth = 0
   #root: JsonValue | undefined
   #deep = false
-  #doubled: string | undefined
+  #duplicate: string | undefined
 
   constructor(text: string, { keep = Number.POSITIVE_INFINITY, max_depth = 128 }: ScanOptions) {
     this.#text = text
@@ -97,7 +97,7 @@ class Scanner {
     this.#value()
     while (this.#level !== undefined) this.#step(this.#level)
     if (this.#blanks() === this.#text.length && this.#root !== undefined)
-      return { root: this.#root, deep: this.#deep, duplicate: this.#doubled }
+      return { root: this.#root, deep: this.#deep, duplicate: this.#duplicate }
     throw new Expected('the end of the text')
   }
 
@@ -206,7 +206,7 @@ class Scanner {
     const end = this.#end(stringEnd(this.#text, open), 'a member name')
     level.name = stringBetween(this.#text, open, end)
     level.name_at = open
-    if (!level.take(level.name)) this.#doubled ??= this.#pointer()
+    if (!level.take(level.name)) this.#duplicate ??= this.#pointer()
     this.at = end
     this.#blanks()
     if (this.#text.charCodeAt(this.at) !== 0x3a) throw new Expected('a colon')

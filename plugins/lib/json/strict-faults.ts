@@ -48,7 +48,7 @@ export const strictFaults = {
   duplicate: (code: Code, place: TextLocation): GuardError =>
     new GuardError(
       code,
-      `A member stands twice at the top level, again at line ${place.line}, column ${place.column}. Send each once.`,
+      `A member appears twice at the top level, again at line ${place.line}, column ${place.column}. Send each once.`,
       place,
     ),
 }

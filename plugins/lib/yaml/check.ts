@@ -76,7 +76,7 @@ const keyFault = (yaml: YamlModule, key: YamlNode | null | undefined, seen: Set<
   if (!yaml.isScalar(key) || typeof key?.value !== 'string')
     return 'A key must be plain text; put a number or a word such as true in quotes.'
   if (key.anchor !== undefined) return 'A key must not carry an anchor.'
-  if (seen.has(key.value)) return 'The key stands twice in one map; keep one of the two.'
+  if (seen.has(key.value)) return 'The key appears twice in one map; keep one of the two.'
   seen.add(key.value)
   return undefined
 }

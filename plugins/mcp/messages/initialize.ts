@@ -57,6 +57,6 @@ const INTERPRETED = new Map(
 )
 
 /** Whether two parsers could read the result differently. Then the client might see something else than what is judged here. */
-export const isAmbiguous = ({ doubled, result }: Frame): boolean =>
-  doubled !== undefined ||
+export const isAmbiguous = ({ duplicate, result }: Frame): boolean =>
+  duplicate !== undefined ||
   (result?.members ?? []).some(({ name }) => (INTERPRETED.get(foldName(name)) ?? name) !== name)

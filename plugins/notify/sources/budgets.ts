@@ -10,7 +10,7 @@ const GATHER_MS = 1_000
 const MAX_SESSIONS = 200
 const MAX_BUDGETS = 10_000
 
-/** Tells of each budget that is used by 50, 80 or 100 %, each once until it begins anew. */
+/** Tells of each budget that is used by 50, 80 or 100 %, each once until it starts over. */
 export class BudgetWatch {
   readonly #gateway: Gateway
   readonly #used = new Map<string, Session>()

@@ -48,7 +48,7 @@ describe('content_chant: 10 times in one reply', () => {
   it('listens again behind code', () => {
     assert.ok(hear(`\`\`\`\ncode\n\`\`\`\n${SENTENCE.repeat(10)}`))
   })
-  it('begins anew behind a tool call', () => {
+  it('starts over behind a tool call', () => {
     const watch = contentChant.stream?.(rule(contentChant))
     for (let n = 0; n < 12; n++) {
       assert.equal(watch?.push(SENTENCE.repeat(3)), undefined)

@@ -25,7 +25,7 @@ describe('error_retry: 5 in a row', () => {
       probe: false,
     })
   })
-  it('begins anew at a success or another error', () => {
+  it('starts over at a success or another error', () => {
     assert.equal(detect('EEEE.E'), undefined)
     assert.equal(detect('EEEEFE'), undefined)
     assert.equal(detect('EEEEE.'), undefined)

@@ -53,7 +53,7 @@ describe('reread: 6 looks without new lines in 12 turns', () => {
     const ask = (n: number) => step('grep', { path: 'src/a.ts', pattern: `${'abcdefghi'[n]}` }, lines(n, 2))
     assert.equal(detect([...whole, ...repeat(9, ask)]), undefined)
   })
-  it('begins anew after a change and after a user message', () => {
+  it('starts over after a change and after a user message', () => {
     const edit = (n: number) => step('Edit', { file_path: 'src/a.ts', old_string: `${n}` }, 'updated')
     assert.equal(detect([...whole, ...repeat(8, (n) => [...edit(n), ...pieces(1)])]), undefined)
     assert.equal(detect([...whole, ...pieces(5), user('look'), ...pieces(3)]), undefined)

@@ -42,7 +42,7 @@ describe('stale_turns: 3 of 6 turns that only repeat', () => {
     assert.equal(detect([...five, ...answers]), undefined)
     assert.equal(detect([1, 2, 3, 1, 2, 3].flatMap((n) => step('grep', { n }, ''))), undefined)
   })
-  it('begins anew after a change, not after the same one again', () => {
+  it('starts over after a change, not after the same one again', () => {
     const edit = (text: string) => step('Edit', { text }, 'done')
     assert.equal(detect([...five, ...look(2), ...look(5), ...edit('x'), ...look(1)]), undefined)
     assert.equal(detect([...edit('x'), ...five, ...look(2), ...look(5), ...edit('x'), ...look(1)])?.count, 4)

@@ -88,7 +88,7 @@ describe('sqlite: checkpoints', () => {
     background.finish()
     assert.equal(journal().left, 0)
     commit()
-    assert.ok(journal().pages < 500, 'a journal of which all is moved begins anew')
+    assert.ok(journal().pages < 500, 'a journal of which all is moved starts over')
     background.close()
     close()
   })
@@ -112,7 +112,7 @@ describe('sqlite: checkpoints', () => {
     close()
   })
 
-  it('let a long journal begin anew by moving the few pages that came meanwhile', async () => {
+  it('let a long journal start over by moving the few pages that came meanwhile', async () => {
     const { file, background, close, commit, journal } = await inSteps('long.db')
     for (let n = 0; n < 42; n++) commit(true)
     const reader = new Sqlite(file, { readonly: true })

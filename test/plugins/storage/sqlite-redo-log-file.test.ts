@@ -45,7 +45,7 @@ const opened = (name: string) => {
 }
 
 describe('sqlite: the logs of batches', () => {
-  it('take turns: one begins anew when all that it held is committed and the other is long', () => {
+  it('take turns: one starts over when all that it held is committed and the other is long', () => {
     const { log, append, held } = opened('turns.db')
     for (const id of [1, 2, 3]) assert.equal(append(id, 0), true)
     const first = [{ database: 'here', turn: 1 }, [shape('one')], 1, 2]

@@ -58,7 +58,7 @@ describe('sqlite: what is safe before it is committed', () => {
   })
 
   it('is sent again, each of several with what it held, where the thread that had it dies', async () => {
-    // has the thread that may wait for a file, so that the next one begins anew
+    // has the thread that may wait for a file, so that the next one starts over
     await open(join(folder, 'beside.db'))
     const began = once(process, 'worker')
     const { store, write, release, close } = await locked('thread.db')
@@ -128,7 +128,7 @@ describe('sqlite: what is safe before it is committed', () => {
 })
 
 describe('sqlite: the logs of a database that is replaced while it is in use', () => {
-  it('begin anew with what is not committed', async () => {
+  it('start over with what is not committed', async () => {
     const { file, store, faults, write, release, close } = await locked('replaced.db', { look_ms: 0 })
     const lost = copied(file, 'replaced-before.db')
     await write('a')

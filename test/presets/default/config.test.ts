@@ -244,7 +244,7 @@ describe('a configuration error has file, line and column', () => {
     )
     assert.ok(broken instanceof GuardError && broken.code === 'INVALID_CONFIG')
     assert.match(broken.message, /^guard-config\.yml:\d+:\d+: /)
-    await assert.rejects(parse(`${key}${key}`), /:2:1: The key stands twice/)
+    await assert.rejects(parse(`${key}${key}`), /:2:1: The key appears twice/)
     assert.deepEqual(await refusal('- a'), ['guard-config.yml:1:1: expected a map of keys, found a list'])
   })
 })

@@ -27,7 +27,7 @@ export class RunOutline {
 
   /** Throws ImportFault for an id that there is, for a span that is its own parent or ends before it starts. */
   addSpan(span: SpanDraft, place: ImportLocation): void {
-    if (this.#spans.has(span.id)) throw doubled('span', span.id, place)
+    if (this.#spans.has(span.id)) throw duplicate('span', span.id, place)
     if (span.parent_id === span.id)
       throw new ImportFault(
         traceFileErrors.PARENT_CYCLE,
@@ -53,7 +53,7 @@ export class RunOutline {
 
   #takeId(kind: 'event' | 'artifact', id: string | undefined, place: ImportLocation): void {
     if (id === undefined) return
-    if (this.#ids[kind].has(id)) throw doubled(kind, id, place)
+    if (this.#ids[kind].has(id)) throw duplicate(kind, id, place)
     this.#ids[kind].add(id)
   }
 
@@ -105,7 +105,7 @@ export class RunOutline {
   }
 }
 
-const doubled = (kind: string, id: string, place: ImportLocation): ImportFault =>
+const duplicate = (kind: string, id: string, place: ImportLocation): ImportFault =>
   new ImportFault(
     traceFileErrors.DUPLICATE_ID,
     `There are two records of kind ${kind} with the id "${id}".`,

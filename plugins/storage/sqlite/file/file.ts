@@ -23,7 +23,7 @@ export const isLarge = ({
 export const damaged = (file: string, what: string): Refusal =>
   new Refusal(
     'DATABASE_DAMAGED',
-    `The database ${file} ${what}. It was not touched. Restore a backup, move the file away to begin anew, or name another one in storage.file.`,
+    `The database ${file} ${what}. It was not touched. Restore a backup, move the file away to start over, or name another one in storage.file.`,
   )
 
 export const newer = (file: string, version: number): Refusal =>

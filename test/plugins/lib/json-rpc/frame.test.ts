@@ -80,8 +80,8 @@ describe('readFrame', () => {
     ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}', /"params" of tools\/call/, '1'],
     ['{"jsonrpc":"2.0","id":1,"method":"ping","params":null}', /"params" of ping/, '1'],
     ['{"jsonrpc":"2.0","id":1,"method":"ping","id":2}', /twice/, undefined],
-    ['{"jsonrpc":"2.0","id":1,"method":"ping","m\\u0065thod":"x"}', /"\/method" stands twice/, '1'],
-    ['{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":{"b":1,"b":2}}}', /"\/params\/a\/b" stands twice/, '1'],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","m\\u0065thod":"x"}', /"\/method" appears twice/, '1'],
+    ['{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":{"b":1,"b":2}}}', /"\/params\/a\/b" appears twice/, '1'],
     ['{"jsonrpc":"2.0","id":1,"Method":"x","method":"ping"}', /"Method" looks like/, '1'],
     ['{"jsonrpc":"2.0","id":1,"method":"ping","ＩＤ":2}', /looks like/, '1'],
     ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","Name":"b"}}', /"Name" looks like/, '1'],
@@ -126,8 +126,8 @@ describe('readFrame', () => {
   })
 
   it('judges of a server only what pairs messages, and tells of the rest', () => {
-    assert.equal(frame('{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}', 'server').doubled, '/result/a')
-    assert.equal(frame('{"jsonrpc":"2.0","id":1,"result":{}}', 'server').doubled, undefined)
+    assert.equal(frame('{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}', 'server').duplicate, '/result/a')
+    assert.equal(frame('{"jsonrpc":"2.0","id":1,"result":{}}', 'server').duplicate, undefined)
     assert.match(fault('{"jsonrpc":"2.0","id":1,"id":2,"result":{}}', 'server').message, /Ambiguous/)
     assert.match(fault('{"jsonrpc":"2.0","id":1,"Result":{},"result":{}}', 'server').message, /Ambiguous/)
   })

@@ -15,7 +15,7 @@ describe('lineAndColumnAt', () => {
     [['none', 0], 1, 1],
     [[0], 1, 1],
   ] as const) {
-    it(`tells line and column of ${JSON.stringify(path)}, the last of what stands twice`, () => {
+    it(`tells line and column of ${JSON.stringify(path)}, the last of what appears twice`, () => {
       assert.deepEqual(lineAndColumnAt(TEXT, path), { line, column })
     })
   }

@@ -114,8 +114,8 @@ describe('strict reading', () => {
   })
   it('refuses a duplicate member at the top level only, however it is written', () => {
     const options = { max_depth: 8, unique: true }
-    assert.match(refusal('{"a":1,\n"\\u0061":2}', options).message, /stands twice .* line 2, column 1/)
-    assert.match(refusal('{"__proto__":1,"__proto__":2}', options).message, /stands twice .* column 16/)
+    assert.match(refusal('{"a":1,\n"\\u0061":2}', options).message, /appears twice .* line 2, column 1/)
+    assert.match(refusal('{"__proto__":1,"__proto__":2}', options).message, /appears twice .* column 16/)
     for (const once of ['{"__proto__":{"a":1},"a":{"a":2},"b":["a"]}', '["a","a"]', '{"2":1,"1":[{"1":1,"2":2}]}'])
       assert.deepEqual(readJsonStrict(Buffer.from(once), options), JSON.parse(once))
     for (const text of [

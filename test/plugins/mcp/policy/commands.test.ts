@@ -162,7 +162,7 @@ describe('the commands about policies', () => {
     it('says what it cannot use', async () => {
       assert.match((await explain()).err, /Say which: --tool <name>/)
       assert.match((await explain('--tool', 't', '--arguments', '[]')).err, /are a JSON object/)
-      assert.match((await explain('--tool', 't', '--arguments', '{"a":1,"a":2}')).err, /stands twice/)
+      assert.match((await explain('--tool', 't', '--arguments', '{"a":1,"a":2}')).err, /appears twice/)
       const { code, err } = await run('mcp', 'explain', '--policy', 'broken.yml', '--tool', 't')
       assert.equal(code, 78)
       assert.match(err, /broken\.yml:6:5: rules\/0: unknown key "tool"/)

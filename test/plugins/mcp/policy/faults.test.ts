@@ -29,9 +29,9 @@ describe('a wrong policy is shown by line, column and what to do', () => {
     wrong('nothing', '', '1:1 : must be a map of keys, is nothing')
     wrong('a list', '[]', '1:1 : must be a map of keys, is a list')
     wrong(
-      'a key that stands twice',
+      'a key that appears twice',
       'version: 1\nversion: 1\nrules: []',
-      '2:1 : The key stands twice in one map; keep one of the two.',
+      '2:1 : The key appears twice in one map; keep one of the two.',
     )
     wrong(
       'a star without quotes',
@@ -156,7 +156,7 @@ describe('a wrong policy is shown by line, column and what to do', () => {
       '3:7 /rules/0/id: "a b" must be 1 to 64 letters, digits, dots, underscores or dashes',
     )
     wrong(
-      'an id that stands twice',
+      'an id that appears twice',
       'version: 1\nrules:\n  - { id: a, tools: [t], action: deny }\n  - { id: a, tools: [t], action: deny }',
       '4:7 /rules/1/id: "a" is already the id of rules/0',
     )

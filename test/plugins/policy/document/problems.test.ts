@@ -84,7 +84,7 @@ describe('a policy that cannot be used', () => {
     const told = async (params: object) => (await put({ rules: [daily(params)] })).body.error.message
     assert.equal(
       await told({ scope: 'agent' }),
-      '/rules/0/params/per is missing: with scope "agent" it says when the budget begins anew; there is minute, hour, day, week, month.',
+      '/rules/0/params/per is missing: with scope "agent" it says when the budget starts over; there is minute, hour, day, week, month.',
     )
     assert.equal(
       await told({ per: 'day' }),

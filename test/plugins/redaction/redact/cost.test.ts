@@ -15,7 +15,7 @@ describe('what one call may cost', () => {
       assert.deepEqual(redact.value({ before: 'a', text }), { before: 'a', text: '[REDACTED:limit]' })
     }
   })
-  it('begins anew with the next call', () => {
+  it('starts over with the next call', () => {
     redact.text('xoxb-1-'.repeat(149_000))
     assert.equal(redact.text('plain words'), 'plain words')
   })

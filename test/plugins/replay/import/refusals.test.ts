@@ -39,7 +39,7 @@ const many = Object.fromEntries(Array.from({ length: 257 }, (_, n) => [`k${n}`, 
 
 describe('an invalid span of an import file', () => {
   const cases: readonly (readonly [what: string, spans: readonly object[], code: string, path: string])[] = [
-    ['an id that stands twice', [good, span({ id: 'good' })], 'DUPLICATE_ID', 'id'],
+    ['an id that appears twice', [good, span({ id: 'good' })], 'DUPLICATE_ID', 'id'],
     ['its own parent', [good, span({ parent_id: 'odd' })], 'PARENT_CYCLE', 'parent_id'],
     ['an end before its start', [good, span({ start_ns: 9, end_ns: 8 })], 'INVALID_TIME', 'end_ns'],
     ['a time beyond 64 bits', [good, span({ start_ns: '9223372036854775808' })], 'INVALID_TIME', 'start_ns'],
