@@ -1,3 +1,4 @@
+import type { Storage } from 'guard-gateway/core'
 import type { SearchHit, SearchSource } from 'guard-gateway/lib/page'
 import type { AuditRow } from '../audit/tables.ts'
 import type { PageParts } from './index.ts'
@@ -13,26 +14,37 @@ export const mcpSource = ({ mcp: { gateway } }: PageParts): SearchSource => ({
   takes: 'ids of approvals, MCP calls, sessions and servers, names of tools',
   find: async (text) => {
     const { storage } = gateway
-    const [approval, call, session, tools] = await Promise.all([
+    const query = encodeURIComponent(text)
+    const [approval, call, session, names] = await Promise.all([
       storage.get('mcp_approvals', text),
       storage.get('mcp_audit', text.startsWith(REQUEST) ? AUDIT + text.slice(REQUEST.length) : text),
       storage.find('mcp_audit', { where: { session_id: text }, limit: 1 }),
-      storage.find('mcp_tools', { limit: MAX_TOOLS }),
+      namesLike(storage, text),
     ])
-    const isServer = tools.rows.some(({ server_id }) => server_id === text)
-    const isTool = tools.rows.some(({ tool }) => tool === text)
-    const query = encodeURIComponent(text)
     return [
       ...(approval === undefined
         ? []
         : [hit('approval', text, `/approvals/${query}`, `${approval.tool} on ${approval.server_id}`)]),
       ...(call === undefined ? [] : [callHit(call)]),
       ...(session.rows.length === 0 ? [] : [hit('MCP session', text, `/mcp?session_id=${query}#decisions`)]),
-      ...(isServer ? [hit('MCP server', text, `/mcp#server-${query}`)] : []),
-      ...(isTool ? [hit('MCP tool', text, `/mcp?tool=${query}#decisions`, 'its calls')] : []),
+      ...(names.isServer ? [hit('MCP server', text, `/mcp#server-${query}`)] : []),
+      ...(names.isTool ? [hit('MCP tool', text, `/mcp?tool=${query}#decisions`, 'its calls')] : []),
     ]
   },
 })
+
+/** Whether a server or a tool has this name: a listed one, or one that was called, since clients call tools that they have not listed. */
+const namesLike = async (storage: Storage, text: string) => {
+  const [listed, called, ofServer] = await Promise.all([
+    storage.find('mcp_tools', { limit: MAX_TOOLS }),
+    storage.find('mcp_audit', { where: { tool: text }, limit: 1 }),
+    storage.find('mcp_audit', { where: { server_id: text }, limit: 1 }),
+  ])
+  return {
+    isServer: ofServer.rows.length > 0 || listed.rows.some(({ server_id }) => server_id === text),
+    isTool: called.rows.length > 0 || listed.rows.some(({ tool }) => tool === text),
+  }
+}
 
 const MAX_TOOLS = 5_000
 

@@ -221,3 +221,12 @@ test('what is not saved is at an address of its project, as often as it is asked
 })
 
 const fieldsWith = (intent: string) => new URLSearchParams({ intent, expected_version: '0' })
+
+test('the search finds a policy by its project and a rule by its id', async () => {
+  const rule = { id: 'only-here', rule_type: 'exact_repeat', threshold: 3, window_size: 8 }
+  const put = await started.request('PUT', '/api/policies/searched', { mode: 'shadow', rules: [rule] })
+  assert.equal(put.status, 200, JSON.stringify(put.json))
+  const find = (text: string) => fetch(`${started.url}/search?q=${text}`, { redirect: 'manual' })
+  assert.equal((await find('only-here')).headers.get('location'), '/policies/searched#rule-only-here')
+  assert.equal((await find('searched')).headers.get('location'), '/policies/searched')
+})

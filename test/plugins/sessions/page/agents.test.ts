@@ -46,3 +46,12 @@ test('an agent that only runs name has a page; nobody has none', async () => {
   assert.match(await page('/agents/Far%20away%20%2F%202'), /<tr id="run-far"/)
   assert.match(await page('/agents/nobody', 404), /There is no agent &quot;nobody&quot;/)
 })
+
+test('the search finds the key of an agent, also a revoked one', async () => {
+  const { json } = await service.request('POST', '/api/agents', { id: 'searched' })
+  const { key_id } = json as { readonly key_id: string }
+  const find = () => fetch(`${service.gateway.url}/search?q=${key_id}`, { redirect: 'manual' })
+  assert.equal((await find()).headers.get('location'), `/agents/searched#key-${key_id}`)
+  await service.request('DELETE', `/api/agents/searched/keys/${key_id}`)
+  assert.equal((await find()).headers.get('location'), `/agents/searched#key-${key_id}`)
+})
