@@ -39,6 +39,11 @@ export const shortId = (id: string): string => {
 
 const SHORT_CHARS = 12
 
+/** Whether a person can tell an id from others: a word or a name, no UUID, hash or other long row of letters and digits. */
+export const isReadableId = (id: string): boolean => !OPAQUE.test(id)
+
+const OPAQUE = /[0-9a-f]{8}-?[0-9a-f]{4}|(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{16}/i
+
 let last_time = 0
 let last_part = ''
 

@@ -1,7 +1,8 @@
 import type { Reader } from 'guard-gateway/core'
+import { isReadableId } from 'guard-gateway/lib/ids'
 import type { RunRow } from '../tables.ts'
 
-/** Title of each unnamed run, by trace id: the name of its session, else its task, else the model or tool of its first step. */
+/** Title of each unnamed run, by trace id. */
 export const firstSteps = async (storage: Reader, rows: readonly RunRow[]): Promise<ReadonlyMap<string, string>> => {
   const steps = new Map<string, string>()
   await Promise.all(
@@ -15,14 +16,18 @@ export const firstSteps = async (storage: Reader, rows: readonly RunRow[]): Prom
   return steps
 }
 
-/** Title of a run without a name: the name of its session, else its task, else the model or tool of its first step. */
+/** Title of a run without a name: the name of its session or a client's id that can be read, else its task, else the model or tool of its first step. */
 export const unnamedTitle = async (
   storage: Reader,
   { trace_id, session_id, task_id }: Pick<RunRow, 'trace_id' | 'session_id' | 'task_id'>,
 ): Promise<string | undefined> => {
   const session = session_id === null ? undefined : await storage.get('sessions', session_id)
-  return session?.name ?? task_id ?? firstStep(storage, trace_id)
+  const { name = null, external_id = null } = session ?? {}
+  return name ?? readable(external_id) ?? task_id ?? firstStep(storage, trace_id)
 }
+
+const readable = (external_id: string | null): string | null =>
+  external_id !== null && isReadableId(external_id) ? external_id : null
 
 /** Model or tool of a run's first step. */
 const firstStep = async (storage: Reader, trace_id: string): Promise<string | undefined> => {

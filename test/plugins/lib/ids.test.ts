@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { derivedId, elideProcessPart, newId, shortId } from 'guard-gateway/lib/ids'
+import { derivedId, elideProcessPart, isReadableId, newId, shortId } from 'guard-gateway/lib/ids'
 
 describe('ids', () => {
   it('are unique and sort by time of making', () => {
@@ -23,5 +23,22 @@ describe('ids', () => {
     assert.equal(shortId('ses_of_mine'), 'ses_of_mine')
     for (const own of ['0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0', 'a name of somebody'])
       assert.equal(elideProcessPart(own), own)
+  })
+  it('are readable if they are words, however long', () => {
+    for (const id of [
+      'task-b',
+      'fix-rounding-in-cart-271',
+      'internationalization',
+      'a name of somebody',
+      'night 2026-11-26',
+    ])
+      assert.ok(isReadableId(id), id)
+    for (const id of [
+      '0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0',
+      newId('ses_', 1_800_000_000_000),
+      derivedId('ses_', 'a'),
+      'x-deadbeef0123',
+    ])
+      assert.ok(!isReadableId(id), id)
   })
 })

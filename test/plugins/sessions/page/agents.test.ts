@@ -22,6 +22,7 @@ const page = async (path: string, status = 200): Promise<string> => {
 test('the list has agents of requests and those that only runs name', async () => {
   const text = await page('/agents')
   assert.match(text, /id="agent-fixer"[\s\S]*aria-label="Pause agent fixer"/)
+  assert.match(text, /<td class="figure">1<span class="unit"> requests<\/span>/)
   assert.match(text, /<a href="\/agents\/Far%20away%20%2F%202"><bdi>Far away \/ 2<\/bdi><\/a>/)
 })
 
@@ -30,6 +31,7 @@ test('an agent has its totals, sessions, and the runs of the gateway and of prog
   assert.match(text, /<dt>Requests<\/dt><dd>1<\/dd>/)
   assert.match(text, /<tr id="session-ses_[\s\S]*web/)
   assert.match(text, /<tr id="run-told"/)
+  assert.match(text, /<bdi>one<\/bdi>/, 'the run of the session has its name')
   assert.equal(text.match(/<tr id="run-/g)?.length, 2)
   assert.match(text, /No live key/)
 })
