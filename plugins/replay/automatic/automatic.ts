@@ -9,30 +9,30 @@ import { isGuarded, newRow, withProject } from '../write/run-row.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { type SummedCall, summedCall } from '../write/summed-span.ts'
 
-/** A run of this many spans is not added to; the session goes on in a new one. */
+/** Maximum spans of a run. The session then continues in a new run. */
 const MAX_SPANS = 5_000
 const MAX_SESSIONS = 10_000
-/** Runs of a session that are looked at for one to go on with. */
+/** Newest runs of a session that are candidates to continue. */
 const RECENT_RUNS = 5
 
-/** Where a call stands, and what became of it there. */
+/** The trace of a call, and its run. */
 interface Placed extends CallTrace {
-  /** The run that it joined or was added to. */
+  /** The run that the call joined. */
   run?: OpenRun
-  /** Its run is written later, so that it has no part in what the storage may refuse. */
+  /** The row of its run is written later, so that a retry of the batch does not add the call twice. */
   isDeferred?: boolean
 }
 
-/** Gives every model request its place in a run: the one its caller names, else that of its session, else a new one. */
+/** Assigns each model request to a run: the run in its `traceparent`, else the current run of its session, else a new run. */
 export class Automatic {
   readonly #gateway: Gateway
   readonly #runWriter: RunWriter
   readonly #idle_ms: number
-  /** The run that each session goes on with. */
+  /** The current run of each session. */
   readonly #sessions = new LRU<string>(MAX_SESSIONS)
   readonly #isWatched: () => boolean
 
-  /** `isWatched`: somebody wants to be told of every change of a run. */
+  /** `isWatched`: someone subscribes to all changes of runs. */
   constructor(gateway: Gateway, runWriter: RunWriter, idle_ms: number, isWatched: () => boolean) {
     this.#gateway = gateway
     this.#runWriter = runWriter
@@ -40,7 +40,7 @@ export class Automatic {
     this.#isWatched = isWatched
   }
 
-  /** Fills in where the call stands; undefined if it did so at once. A run that cannot be found out costs the call its trace, nothing else. */
+  /** Sets the trace of a call. Undefined if no wait is needed. An error costs the call only its trace. */
   join(call: Call): Promise<void> | undefined {
     const id = call.session?.row.id
     const run = id === undefined || call.headers.traceparent !== undefined ? undefined : this.#remembered(call, id)
@@ -67,13 +67,13 @@ export class Automatic {
     const id = call.session?.row.id
     if (id === undefined) return place(call, this.#begin(call, newTraceId(call.at)), null)
     const recent = this.#remembered(call, id) ?? (await this.#recent(call, id))
-    // another request of the session may have begun a run meanwhile; from here on nothing waits
+    // another request of the session can have begun a run meanwhile; there is no await after this line
     const run = this.#remembered(call, id) ?? recent ?? this.#begin(call, newTraceId(call.at))
     place(call, run, null)
     this.#sessions.set(id, run.row.trace_id)
   }
 
-  /** Adds a settled call to its run, and the change of the run to what is written; undefined if it did so at once. */
+  /** Adds a settled call to its run, and the change of the run to the batch. Undefined if no wait is needed. */
   record(recording: Recording): Promise<void> | undefined {
     const { call } = recording.settled
     const trace: Placed | undefined = call.trace
@@ -83,7 +83,7 @@ export class Automatic {
     const known = trace.run?.isOpen === true ? trace.run : runs.peek(trace.trace_id)
     if (known === undefined)
       return runs.get(trace.trace_id).then((read) => {
-        // another call of the run may have waited for the same reading and begun it anew
+        // another call of the run can have waited for the same load and begun a new run
         const run = read ?? runs.peek(trace.trace_id) ?? this.#begin(call, trace.trace_id)
         this.#add(recording, trace, run)
       })
@@ -101,7 +101,7 @@ export class Automatic {
     else this.#addNow(recording, trace, run, isLabelled)
   }
 
-  /** Says whose the run is where nobody has said so; true if something is new. */
+  /** Fills in the missing project, session and agent of the run. True if one changed. */
   #label(run: OpenRun, call: Call): boolean {
     const { session, agent_id } = call
     const { row } = run
@@ -138,7 +138,7 @@ export class Automatic {
     this.#runWriter.deferred.add(run)
   }
 
-  /** The run of a caller's trace; undefined if it belongs to another project. */
+  /** The run of the caller's trace. Undefined if it belongs to another project. */
   async #named(call: Call, trace_id: string): Promise<OpenRun | undefined> {
     const { runs } = this.#runWriter
     const found = runs.peek(trace_id) ?? (await runs.get(trace_id))
@@ -149,16 +149,16 @@ export class Automatic {
   #remembered(call: Call, session_id: string): OpenRun | undefined {
     const trace_id = this.#sessions.get(session_id)
     const run = trace_id === undefined ? undefined : this.#runWriter.runs.peek(trace_id)
-    return run !== undefined && this.#goesOn(call, run) ? run : undefined
+    return run !== undefined && this.#canContinue(call, run) ? run : undefined
   }
 
-  /** The newest run of a session that began before this process did, or long ago. */
+  /** The newest run of a session that is not in the cache: one from an earlier process, or an evicted one. */
   async #recent(call: Call, session_id: string): Promise<OpenRun | undefined> {
     const { stored, open = 0 } = call.session ?? {}
     if (stored !== true && open <= 1) return undefined
     const trace_id = this.#sessions.get(session_id) ?? (await this.#newest(session_id))
     const run = trace_id === undefined ? undefined : await this.#runWriter.runs.get(trace_id)
-    return run !== undefined && this.#goesOn(call, run) ? run : undefined
+    return run !== undefined && this.#canContinue(call, run) ? run : undefined
   }
 
   async #newest(session_id: string): Promise<string | undefined> {
@@ -166,11 +166,11 @@ export class Automatic {
     return rows.find((found) => isGuarded(found) && found.origin !== 'mcp')?.trace_id
   }
 
-  #goesOn(call: Call, run: OpenRun): boolean {
-    // what lies as far ahead is of before the clock was set back
-    const isDeferred = Math.abs(call.at - run.active_at) >= this.#idle_ms
+  #canContinue(call: Call, run: OpenRun): boolean {
+    // a run that is as far in the future was active before the clock was set back
+    const isIdle = Math.abs(call.at - run.active_at) >= this.#idle_ms
     if (run.size >= MAX_SPANS) run.isFull = true
-    return isOfProject(call, run) && !run.isFull && !isDeferred
+    return isOfProject(call, run) && !run.isFull && !isIdle
   }
 
   #begin(call: Call, trace_id: string): OpenRun {
@@ -186,11 +186,11 @@ export class Automatic {
   }
 }
 
-/** The caller, or who set its agent up, has said what the project is. */
+/** True if the caller, or the setup of its agent, names the project. */
 const namesProject = ({ project_id, headers }: Call): boolean =>
   project_id !== 'default' || headers['x-guard-project-id'] !== undefined
 
-/** A request whose project nobody named goes with any. */
+/** A request without a named project matches every run. */
 const isOfProject = (call: Call, { row }: OpenRun): boolean => row.project_id === call.project_id || !namesProject(call)
 
 const place = (call: Call, run: OpenRun, parent_span_id: string | null): void => {
@@ -199,6 +199,6 @@ const place = (call: Call, run: OpenRun, parent_span_id: string | null): void =>
   call.trace = placed
 }
 
-/** Calls of the Playground are told apart by the upstream that plays them. */
+/** The upstream identifies calls of the Playground. */
 const originOf = ({ upstream }: Call): 'gateway' | 'playground' =>
   upstream === 'playground' ? 'playground' : 'gateway'

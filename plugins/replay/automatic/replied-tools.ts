@@ -4,7 +4,7 @@ import { argumentHash } from 'guard-gateway/lib/trace'
 
 const NAME_CHARS = 256
 
-/** The tool calls of a reply as they are recorded: names and hashes, no arguments. */
+/** The recorded tool calls of a reply: names and argument hashes, no arguments. */
 export const repliedTools = ({ reading }: Settled, key: string, { redact }: Gateway): readonly RepliedTool[] =>
   reading.calls.map(({ id, tool, args }) => ({
     id: id === null ? null : cutText(id, NAME_CHARS),

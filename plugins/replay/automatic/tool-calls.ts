@@ -6,23 +6,23 @@ import type { OpenRun } from '../write/open-run.ts'
 import { MAX_SPANS, type RunWriter } from '../write/run-writer.ts'
 import { toolWords } from '../write/search-words.ts'
 
-/** Kinds of calls of one run that are remembered. */
+/** Maximum remembered kinds of calls per run. */
 const MAX_KINDS = 200
 
-/** Takes calls of tools that say nothing new of their runs: only sums move, which are written later. */
+/** The fast path for tool calls that change only sums of their run. The sums are written later. */
 export class ToolCalls {
   readonly #runWriter: RunWriter
   readonly #isWatched: () => boolean
-  /** Of each run, the kinds of calls that say nothing new of it. */
+  /** Per run, the kinds of calls that change only sums. */
   readonly #kinds = new WeakMap<OpenRun, Set<string>>()
 
-  /** `isWatched`: somebody wants to be told of every change. */
+  /** `isWatched`: someone subscribes to all changes of runs. */
   constructor(runWriter: RunWriter, isWatched: () => boolean) {
     this.#runWriter = runWriter
     this.#isWatched = isWatched
   }
 
-  /** True: the span and the event of the call are read from its record. False: the run has to be told. */
+  /** True: the record of the call is enough, and its span and event are derived from it. False: the run needs the whole call. */
   take({ record, written }: ToolRecording): boolean {
     const { runs, deferred } = this.#runWriter
     const run = record.trace_id === null ? undefined : runs.peek(record.trace_id)
@@ -45,17 +45,17 @@ export class ToolCalls {
       end_ns !== null &&
       spans.get(record.span_id ?? '') === undefined &&
       spans.size < MAX_SPANS &&
-      // the stored row shows that it is behind: it is older than the call
+      // recovery finds outdated rows by this: the row is older than the call
       row.updated_ns < (end_ns / NS_PER_MS) * NS_PER_MS &&
       row.start_ns <= start_ns &&
-      // who names no project says `default`, and goes with any
+      // a caller without a project says `default`, which matches every run
       (row.project_id === record.project_id || record.project_id === 'default') &&
       this.#isKnown(run, record) &&
       run.staysOk()
     )
   }
 
-  /** Whether the words and the signs of failure of such a call are those of the run already. */
+  /** True if the run already has the search words and failure evidence of such a call. */
   #isKnown(run: OpenRun, record: ToolRecord): boolean {
     const { tool, action, mode, outcome, reason_code, reason, server_id, rule_ids } = record
     if (outcome !== 'ok' || reason_code !== null) return false

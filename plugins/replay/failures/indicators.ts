@@ -17,20 +17,20 @@ import {
   wordsOf,
 } from './phrases.ts'
 
-/** What is looked at of a record: a span, an event, or the run itself. */
+/** The examined fields of a span, an event or the run itself. */
 export interface Subject {
   readonly type: 'span' | 'event' | 'run'
-  /** Empty for the run: its name is prose. */
+  /** Empty for a run, because its name is prose. */
   readonly name: string
   /** Empty for an event. */
   readonly status: string
   readonly attributes: Attributes
 }
 
-/** A tag that a record speaks for, by which rule, seen in which field. */
+/** A failure tag, the rule that yields it, and the field with the evidence. */
 export type Indicator = readonly [tag: FailureTag, rule: string, field: string]
 
-/** What the words of a name or status say; asked once a name. */
+/** The phrases in a name or status. Memoized. */
 export const readName = memoized((name) => {
   const words = wordsOf(name)
   return {
@@ -65,7 +65,7 @@ const reasonFields = [
 ]
 const statusCodeFields = ['http.response.status_code', 'http.status_code']
 
-/** Every tag that the record speaks for. */
+/** Every tag that the record is evidence for. */
 export function* indicatorsOf(subject: Subject): Generator<Indicator> {
   const { type, name, status, attributes } = subject
   if (type === 'event' && name === 'policy.decision') return yield* decisionIndicators(attributes)
@@ -84,20 +84,23 @@ export function* indicatorsOf(subject: Subject): Generator<Indicator> {
 
 const isLoopCode = (code: unknown): boolean => typeof code === 'string' && code.startsWith('LOOP_')
 
-/** Refused by a policy for another reason than a loop, and really not forwarded. */
+/** Refused by a policy and not forwarded, for a reason other than a loop. */
 const isRefused = (decision: unknown, code: unknown, forwarded: unknown): boolean =>
   refusals.has(decision) && forwarded !== true && !isLoopCode(code)
 
 const refusals: ReadonlySet<unknown> = new Set(['block', 'blocked', 'deny', 'denied'])
 const rateLimits: ReadonlySet<unknown> = new Set(['rate_limit', 'rate_limited'])
 
-/** Decisions that leave a call as it was, or that only would have done something. */
+/** Decisions that do not change a call, or that would have changed it in enforce mode. */
 const quietDecisions: ReadonlySet<unknown> = new Set(['allow', 'confirm', 'transform', 'shadow_deny'])
 
 const isQuiet = (decision: unknown, code: unknown): boolean =>
   quietDecisions.has(decision) || (decision === 'shadow_flag' && !isLoopCode(code))
 
-/** A decision is read by what it says it is, not by the words in it. One that gives its action alone decided that, but in shadow; a client's may call its code a reason. */
+/**
+ * Reads the fields of a decision, not its words. An action without a decision counts as the decision, except in
+ * shadow mode. Clients can use `reason` for the code.
+ */
 function* decisionIndicators(attributes: Attributes): Generator<Indicator> {
   const { action, mode, reason, reason_code = reason, forwarded } = attributes
   const { decision = mode === 'shadow' ? undefined : action } = attributes
@@ -164,7 +167,7 @@ function* reasonIndicators(attributes: Attributes): Generator<Indicator> {
 
 const INTEGER = /^-?\d{1,19}$/
 
-/** An integer that an attribute holds, also as digits; undefined for everything else, objects and lists too. */
+/** An integer attribute, also as a string of digits. Undefined for all other values. */
 export const integerOf = (value: unknown): number | undefined => {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
   return typeof value === 'string' && INTEGER.test(value) ? Number(value) : undefined
@@ -172,7 +175,7 @@ export const integerOf = (value: unknown): number | undefined => {
 
 const blockings: ReadonlySet<unknown> = new Set(['block', 'deny', 'rate_limit'])
 
-/** Our own refusal carries a 429 that no provider sent. */
+/** True for a refusal by the gateway, which has a 429 that no provider sent. */
 const isOurs = (attributes: Attributes): boolean =>
   blockings.has(attributes['guard.decision']) || attributes['error.type'] === 'guard_block'
 

@@ -1,18 +1,18 @@
 const LETTERS = /[\p{L}\p{N}]+/gu
 const HUMPS = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
 
-/** The words of a name: split at humps and at everything but letters and digits, in lower case. */
+/** The words of a name in lower case, split at camel case and at all characters except letters and digits. */
 export const wordsOf = (name: string): readonly string[] =>
   (name.replace(HUMPS, ' ').match(LETTERS) ?? []).map((word) => word.toLowerCase())
 
 const standsAt = (words: readonly string[], phrase: readonly string[], at: number): boolean =>
   phrase.every((word, index) => words[at + index] === word) && !(phrase[0] === 'loop' && words[at - 1] === 'event')
 
-/** Whether the words hold one of the phrases; `loop` directly after `event` is a runtime's event loop and no loop. */
+/** True if the words contain one of the phrases. `event loop` is a runtime term and no loop. */
 export const holds = (words: readonly string[], phrases: readonly (readonly string[])[]): boolean =>
   phrases.some((phrase) => words.some((_, at) => standsAt(words, phrase, at)))
 
-/** Whether the words end in one of the phrases. */
+/** True if the words end with one of the phrases. */
 export const endsIn = (words: readonly string[], phrases: readonly (readonly string[])[]): boolean =>
   phrases.some((phrase) => phrase.length <= words.length && standsAt(words, phrase, words.length - phrase.length))
 
@@ -33,7 +33,7 @@ export const PASSED = phrases('passed', 'pass', 'success', 'succeeded')
 const MAX_REMEMBERED = 4_096
 const MAX_LENGTH = 256
 
-/** Computes once per name. The cache is bounded, since names come from outside. */
+/** Computes once per name. The cache is bounded, because names come from clients. */
 export const memoized = <T extends object>(compute: (name: string) => T): ((name: string) => T) => {
   const known = new Map<string, T>()
   return (name) => {

@@ -3,13 +3,13 @@ import type { FailureEvidence } from 'guard-gateway/lib/trace'
 import { indicatorsOf, type Subject } from './indicators.ts'
 import { type TestOutcome, type TestSubject, testOutcome } from './tests.ts'
 
-/** Evidence and when its record began; nanoseconds. */
+/** Evidence, and the start of its record in nanoseconds since 1970. */
 interface DatedEvidence {
   readonly at_ns: bigint
   readonly because: FailureEvidence
 }
 
-/** What the records of a run say of its failure so far: the earliest evidence a tag, and the last test result. Plain data, fit for a json column. */
+/** The failure evidence of a run so far: the earliest evidence per tag, and the last test result. Plain data for a JSON column. */
 export interface TagState {
   readonly evidence: Readonly<Partial<Record<FailureTag, DatedEvidence>>>
   readonly last_test?: DatedEvidence & { readonly failed: boolean }
@@ -18,7 +18,7 @@ export interface TagState {
 /** The state of a run without records. */
 export const noTags: TagState = Object.freeze({ evidence: Object.freeze({}) })
 
-/** What is read of a span; one as stored fits. */
+/** The examined fields of a span. A stored span has them. */
 export interface SpanFacts {
   readonly id: string
   readonly name: string
@@ -29,7 +29,7 @@ export interface SpanFacts {
   readonly attributes: Attributes
 }
 
-/** What is read of an event; one as stored fits. */
+/** The examined fields of an event. A stored event has them. */
 export interface EventFacts {
   readonly id: string
   readonly span_id: string | null
@@ -38,7 +38,7 @@ export interface EventFacts {
   readonly attributes: Attributes
 }
 
-/** What is read of the run itself. */
+/** The examined fields of a run. */
 export interface RunFacts {
   readonly status: string
   readonly attributes: Attributes
@@ -62,7 +62,7 @@ const evidenceOf = (
   return { evidence: evidence ?? {}, last_test: { at_ns: ended, because, failed: test.failed } }
 }
 
-/** What a span says of the failure of its run; undefined, as nearly always: nothing. */
+/** The failure evidence of a span. Undefined for nearly all spans. */
 export const evidenceOfSpan = (span: SpanFacts): TagState | undefined =>
   evidenceOf(
     {
@@ -78,7 +78,7 @@ export const evidenceOfSpan = (span: SpanFacts): TagState | undefined =>
     { span_id: span.id, event_id: null },
   )
 
-/** The same of an event. */
+/** The failure evidence of an event. */
 export const evidenceOfEvent = (event: EventFacts): TagState | undefined =>
   evidenceOf(
     { type: 'event', name: event.name, label: null, status: '', ended: true, attributes: event.attributes },
@@ -87,7 +87,7 @@ export const evidenceOfEvent = (event: EventFacts): TagState | undefined =>
     { span_id: event.span_id, event_id: event.id },
   )
 
-/** The state with the evidence of one more record; records may come in any order. Of equal times the first added stays first. */
+/** Adds the evidence of one more record. Records come in any order. At equal times the first added evidence stays. */
 export const withEvidence = (state: TagState, record: TagState | undefined): TagState => {
   if (record === undefined) return state
   const evidence: Partial<Record<FailureTag, DatedEvidence>> = { ...state.evidence }
@@ -101,20 +101,20 @@ export const withEvidence = (state: TagState, record: TagState | undefined): Tag
 
 type LastTest = TagState['last_test']
 
-/** The later test result; of two at the same time, one that failed. */
+/** The later test result. At equal times a failed result takes precedence. */
 const later = (known: LastTest, more: LastTest): LastTest => {
   if (known === undefined || more === undefined) return known ?? more
   if (more.at_ns > known.at_ns) return more
   return more.at_ns < known.at_ns || known.failed ? known : more
 }
 
-/** The tag that a run without an explicit one bears. */
+/** The tag of a run without an explicit tag. */
 export interface BestTag {
   readonly tag: FailureTag
   readonly evidence: FailureEvidence
 }
 
-/** The first of the tags, in their order, that a record or the run itself speaks for; null if none does. */
+/** The first tag, in the order of `failureTags`, with evidence from a record or from the run itself. Null without evidence. */
 export const bestTag = (state: TagState, run: RunFacts): BestTag | null => {
   const own = runEvidence(run)
   for (const tag of failureTags) {
@@ -143,7 +143,7 @@ const runEvidence = (run: RunFacts): ReadonlyMap<FailureTag, FailureEvidence> =>
   return evidence
 }
 
-/** In a run that went well only the last test counts: failed, then passed, is how work goes. */
+/** In a successful run only the last test counts, because a fixed test failure is normal work. */
 const testFailure = (
   { evidence, last_test }: TagState,
   run: RunFacts,

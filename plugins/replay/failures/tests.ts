@@ -1,13 +1,12 @@
 import type { Attributes } from 'guard-gateway/core'
 import { integerOf, readName, type Subject } from './indicators.ts'
 
-/** How a test record ended, and the field that says so. */
+/** The result of a test record, and the field that shows it. */
 export interface TestOutcome {
   readonly failed: boolean
   readonly field: string
 }
 
-/** A subject, its label and whether it has ended. */
 export interface TestSubject extends Subject {
   readonly label: string | null
   readonly ended: boolean
@@ -16,7 +15,7 @@ export interface TestSubject extends Subject {
 const commandFields = ['process.command', 'process.command_line', 'command']
 const exitFields = ['exit_code', 'process.exit.code']
 
-/** How the test that the record tells of ended; undefined if it tells of none, or not of its end. */
+/** The result of a test. Undefined if the record is no test, or shows no result. */
 export const testOutcome = (subject: TestSubject): TestOutcome | undefined => {
   if (!isTest(subject)) return
   const failure = failureField(subject)

@@ -5,13 +5,13 @@ import type { ArtifactRecord } from './records.ts'
 import { boundedText } from './snapshot.ts'
 
 export interface ArtifactTaken {
-  /** Undefined if it cannot be recorded at all. */
+  /** Undefined if the artifact cannot be recorded. */
   readonly record?: ArtifactRecord
-  /** What of it is left out, and why. */
+  /** The omitted parts, and the reason. */
   readonly wrong?: string
 }
 
-/** The record of a file, without what the gateway would refuse. */
+/** The record of an artifact, without values that the gateway would refuse. */
 export const artifactRecord = (artifact: Artifact, span_id: string | undefined): ArtifactTaken => {
   const { path, mimeType, size, sha256, attributes } = artifact
   if (typeof path !== 'string' || path === '') return { wrong: 'An artifact without a path was left out.' }

@@ -3,11 +3,11 @@ import type { Recording } from './recording.ts'
 import { sizeOf, type TraceRecord } from './records.ts'
 import { OncePerMinute, type Report } from './reports.ts'
 
-/** What of an unfinished trace is sent ahead. */
+/** Queued spans that trigger the send of an unfinished trace. */
 const PART_SPANS = 500
-/** Roughly, UTF-16 units of JSON; the gateway takes 4 MiB by default. */
+/** Approximate UTF-16 units of JSON. The gateway accepts 4 MiB by default. */
 const PART_SIZE = 1_048_576
-/** Records of one request; the gateway takes 10,000 spans or events. */
+/** Maximum records per request. The gateway accepts 10,000 spans or events. */
 const PART_RECORDS = 2_000
 
 export interface Entry {
@@ -16,15 +16,15 @@ export interface Entry {
   readonly size: number
 }
 
-/** Records of one trace that are sent together. */
+/** Records of one trace for one request. */
 export interface Batch {
   readonly recording: Recording
   readonly entries: readonly Entry[]
-  /** No more of this trace waits. */
+  /** No other record of the trace is queued. */
   readonly last: boolean
 }
 
-/** What waits to be sent, oldest first, never more than `max`. */
+/** A queue of at most `max` records, oldest first. A full queue drops the oldest. */
 export class Backlog {
   readonly #max: number
   readonly #report: Report
@@ -41,7 +41,7 @@ export class Backlog {
   get size(): number {
     return this.#entries.length
   }
-  /** How many records may be sent now. */
+  /** Number of records that are ready to send. */
   get ready(): number {
     return this.#ready
   }
@@ -62,7 +62,7 @@ export class Backlog {
     else this.#count(recording)
   }
 
-  /** Makes all that waits go, also of unfinished traces; gives the traces concerned. */
+  /** Makes all queued records ready, those of unfinished traces included. Returns their traces. */
   release(): ReadonlySet<Recording> {
     const recordings = new Set(this.#entries.map(({ recording }) => recording))
     for (const recording of recordings) {
@@ -72,7 +72,7 @@ export class Backlog {
     return recordings
   }
 
-  /** The next records to send, all of one trace: of that whose oldest record waits longest. */
+  /** The next batch: records of the trace that has the oldest ready record. */
   take(): Batch | undefined {
     if (this.#ready === 0) return undefined
     const recording = this.#entries.find((entry) => entry.recording.ready)?.recording
@@ -94,7 +94,7 @@ export class Backlog {
     return { recording, entries: taken, last: recording.waiting === 0 }
   }
 
-  /** Takes everything, to give it up. */
+  /** Empties the queue and returns the entries. */
   clear(): readonly Entry[] {
     const entries = this.#entries
     this.#entries = []

@@ -6,19 +6,19 @@ import type { Facts } from './facts.ts'
 import type { Report } from './reports.ts'
 import type { Plain } from './snapshot.ts'
 
-/** Limits of the gateway, UTF-16 units. */
+/** Limits of the gateway, in UTF-16 units. */
 const NAME_CHARS = 256
 const VALUE_CHARS = 8_192
-/** Of all texts in one record's attributes; the gateway takes 65,536 after its own redaction, which may lengthen some. */
+/** All texts in the attributes of one record. The gateway accepts 65,536 after its own redaction, which can lengthen texts. */
 const ALL_CHARS = 60_000
 const HIDDEN = '[REDACTED]'
-/** A shorter key would be found everywhere. */
+/** A shorter key would match too many texts. */
 const MIN_KEY_CHARS = 8
 
 export type Path = readonly (string | number)[]
 type Mask = NonNullable<GuardOptions['mask']>
 
-/** Prepares what is recorded for sending: secrets hidden, then the user's mask, then the gateway's limits. */
+/** Prepares records for the send: redacts secrets, applies the mask of the user, then the limits of the gateway. */
 export class Cleaner {
   readonly #redactor: Redactor
   readonly #mask: Mask | undefined
@@ -36,7 +36,7 @@ export class Cleaner {
     return typeof masked === 'string' ? cutText(sanitise(masked), max) : HIDDEN
   }
 
-  /** Attributes within all limits; what is too much is left out, and counted in `sdk.dropped_attributes`. */
+  /** Attributes within all limits. `sdk.dropped_attributes` counts the omitted ones. */
   attributes(facts: Facts, path: Path): Readonly<Record<string, Plain>> | undefined {
     if (facts.values.size === 0) return undefined
     const raw: Record<string, Plain> = Object.create(null)
@@ -75,7 +75,7 @@ export class Cleaner {
     return text
   }
 
-  /** What the mask makes of it; hidden where it throws or returns anything but a leaf, a promise among them. */
+  /** The result of the mask. The leaf is redacted if the mask throws or returns anything else, a promise included. */
   #masked(value: Leaf, path: Path): Leaf {
     if (this.#mask === undefined) return value
     try {
@@ -98,7 +98,7 @@ export class Cleaner {
 const isLeaf = (value: unknown): value is Leaf =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
-/** The redactor of one guard: the gateway's own rules, and the gateway key wherever it occurs. */
+/** The redactor of a guard: the rules of the gateway, and the gateway key. */
 export const guardRedactor = (key: string | undefined): Redactor =>
   redactor({ finders: key !== undefined && key.length >= MIN_KEY_CHARS ? [finderOf(key)] : [] })
 

@@ -5,22 +5,22 @@ import { GuardIngestError, type IngestFault } from './errors.ts'
 import type { Report } from './reports.ts'
 import { type Answer, post, type RequestOptions } from './request.ts'
 
-/** Waits before the further tries of a request, ms, each shortened or lengthened by up to a quarter. */
+/** Delays before the retries of a request, in ms. Jitter: up to 25 % in both directions. */
 const RETRY_MS = [200, 1_000, 5_000]
 
-/** What became of the records of a batch. */
+/** Numbers of sent and failed records. */
 export interface Outcome {
   readonly sent: number
   readonly failed: number
 }
 
-/** Brings batches to the gateway, one request at a time. */
+/** Sends batches to the gateway, one request at a time. */
 export class Delivery {
   readonly #request: Omit<RequestOptions, 'signal'>
   readonly #cleaner: Cleaner
   readonly #report: Report
   #stop = new AbortController()
-  /** Why the last try failed; undefined once one went well. */
+  /** The failure of the last try. Undefined after a success. */
   #failure: Failure | undefined
 
   constructor(request: Omit<RequestOptions, 'signal'>, cleaner: Cleaner, report: Report) {
@@ -29,14 +29,14 @@ export class Delivery {
     this.#report = report
   }
 
-  /** Gives up the batch that is on its way; `unsent` records that still waited are reported with it. */
+  /** Aborts the batch in flight. The report includes `unsent` queued records. */
   abandon(unsent: number): void {
     this.#stop.abort()
     this.#stop = new AbortController()
     if (unsent > 0) this.#abandoned(unsent)
   }
 
-  /** Never rejects; what fails is reported. */
+  /** Never rejects. Failures are reported. */
   async deliver(batch: Batch): Promise<Outcome> {
     const { signal } = this.#stop
     const count = batch.entries.length
@@ -85,7 +85,7 @@ export class Delivery {
     return answer
   }
 
-  /** A gateway that nobody has started is the reason, and not that there was no time left to try it again. */
+  /** Reports the last failure as the cause, such as a gateway that is not running, and the lack of time only without one. */
   #abandoned(count: number): Outcome {
     const { fault, message, cause } = this.#failure ?? { fault: ABANDONED, message: NO_TIME }
     return this.#failed(count, fault, message, cause)
@@ -113,7 +113,7 @@ const IMMUTABLE = new Map<string, 'spans' | 'events'>([
   ['EVENT_IMMUTABLE', 'events'],
 ])
 
-/** The record that the gateway refuses because its id is one of its own. */
+/** The record with a reserved id that the gateway refused. */
 const immutableIn = (answer: Answer, encoded: Encoded): Entry | undefined => {
   if (answer.taken || answer.fault.status !== 409) return undefined
   const list = IMMUTABLE.get(answer.fault.code)
@@ -121,7 +121,7 @@ const immutableIn = (answer: Answer, encoded: Encoded): Entry | undefined => {
   return list === undefined || index === undefined ? undefined : encoded[list][Number(index)]
 }
 
-/** Resolves after `ms`, or when `signal` aborts; keeps no process alive. */
+/** Resolves after `ms`, or when `signal` aborts. Does not keep the process alive. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {

@@ -5,7 +5,7 @@ import type { Cleaner, Path } from './cleaner.ts'
 import type { Recording } from './recording.ts'
 import type { ArtifactRecord, EventRecord, SpanRecord } from './records.ts'
 
-/** Limits of the gateway, UTF-16 units. */
+/** Limits of the gateway, in UTF-16 units. */
 const NAME_CHARS = 256
 const MESSAGE_CHARS = 2_000
 const PATH_CHARS = 4_096
@@ -13,15 +13,15 @@ const STACK_CHARS = 4_000
 const TAG_CHARS = 64
 const MAX_TAGS = 64
 
-/** A request's body, and where in it the records stand. */
+/** A request body, and the records at each position in it. */
 export interface Encoded {
   readonly body: string
-  /** By position in `spans` and `events`; the root, in front of the spans, is no record. */
+  /** Entries by index in `spans` and `events`. The first span is the root, which has no entry. */
   readonly spans: readonly (Entry | undefined)[]
   readonly events: readonly (Entry | undefined)[]
 }
 
-/** Writes a batch as the body of a trace, in which every record has its id, so that a second try adds nothing. */
+/** Encodes a batch as a request body. Every record has its id, so that a retry adds nothing twice. */
 export const encode = ({ recording, entries, last }: Batch, cleaner: Cleaner): Encoded => {
   const spans: (Entry | undefined)[] = [undefined]
   const events: Entry[] = []
@@ -41,7 +41,7 @@ export const encode = ({ recording, entries, last }: Batch, cleaner: Cleaner): E
   return { body: JSON.stringify(artifacts.length === 0 ? body : { ...body, artifacts }), spans, events }
 }
 
-/** What is said of the run. One that is continued keeps what its own process says of it. */
+/** The fields of the run. A continued run keeps the fields that its own process sets. */
 const head = (recording: Recording, cleaner: Cleaner, open: boolean): object => {
   const { about, root: span } = recording
   const tags = cleanTags(recording.tags, cleaner)
@@ -58,7 +58,7 @@ const head = (recording: Recording, cleaner: Cleaner, open: boolean): object => 
     task_id: optional(about.task_id, NAME_CHARS, ['task_id'], cleaner),
     agent_name: optional(about.agent, NAME_CHARS, ['agent_name'], cleaner),
     name: nameText(about.name, ['name'], cleaner),
-    // by it the gateway finds out whether the rest can still come
+    // the gateway uses it to detect that the client has exited
     writer: open ? `${hostname()}:${process.pid}` : undefined,
     status: open ? 'running' : span.status,
     attributes: cleaner.attributes(span.facts, ['attributes']),

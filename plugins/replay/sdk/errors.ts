@@ -1,11 +1,11 @@
-/** Records that the gateway refused or could not be given; the message says how many and why. */
+/** Records that the gateway refused or did not receive. The message has their number and the reason. */
 export class GuardIngestError extends Error {
   override readonly name = 'GuardIngestError'
-  /** Of the answer; null if none came. */
+  /** HTTP status of the response. Null without a response. */
   readonly status: number | null
-  /** The gateway's, or `NETWORK_ERROR`, `TIMEOUT`, `HTTP_ERROR`, `ABANDONED`. */
+  /** The code of the gateway, or `NETWORK_ERROR`, `TIMEOUT`, `HTTP_ERROR`, `ABANDONED`. */
   readonly code: string
-  /** JSON pointer to what was refused, where the gateway named it. */
+  /** JSON pointer to the refused value. Null if the gateway gave none. */
   readonly path: string | null
 
   constructor(message: string, about: IngestFault, cause?: unknown) {
@@ -34,7 +34,7 @@ export type UseCode =
   | 'QUEUE_FULL'
   | 'SPAN_ENDED'
 
-/** A call or option that could not be followed; the library went on without it. */
+/** An invalid call or option, which the SDK ignores. */
 export class GuardUseError extends Error {
   override readonly name = 'GuardUseError'
   readonly code: UseCode

@@ -1,16 +1,16 @@
 import { boundedText } from './snapshot.ts'
 
-/** What is recorded of something thrown. */
+/** The recorded fields of a thrown value. */
 export interface Thrown {
   /** Class of an error, else the type of the value. */
   readonly type: string
   readonly message: string
   readonly stack: string | undefined
-  /** `code` where it is a text, else the type: what failures are counted by. */
+  /** `code` if it is a string, else the type. Failures are grouped by it. */
   readonly code: string
 }
 
-/** Describes whatever was thrown. Never throws, whatever its accessors do. */
+/** Describes any thrown value. Never throws, even if accessors of the value do. */
 export const describeThrown = (thrown: unknown): Thrown => {
   if (typeof thrown !== 'object' || thrown === null) {
     const type = thrown === null ? 'null' : typeof thrown

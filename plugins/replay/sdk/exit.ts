@@ -1,18 +1,18 @@
-/** What a guard does when its process is about to end. */
+/** Callbacks of a guard for the exit of its process. */
 export interface ExitHandler {
-  /** There is something to end or to send. */
+  /** True if spans are open or records are queued. */
   readonly hasWork: () => boolean
-  /** Ends what is open and sends what waits, gives up the rest if this is `forGood`; resolves in good time whatever happens. */
+  /** Ends open spans and sends queued records. `forGood` drops the unsent rest. Always resolves, within a time limit. */
   readonly exit: (by: string, forGood: boolean) => Promise<void>
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-/** Marks listeners of this library, also of another copy of it, so that none takes them for the application's. */
+/** Marks the listeners of the SDK. A second copy of the SDK then does not treat them as listeners of the application. */
 const LISTENER_MARK = Symbol.for('guard-gateway.sdk.exit')
 
 const guards = new Set<ExitHandler>()
 
-/** Has `guard` told before the process ends, all guards by one set of listeners; returns how to stop that. */
+/** Registers a guard for the exit of the process. All guards share one set of listeners. Returns the function that unregisters it. */
 export const onExit = (guard: ExitHandler): (() => void) => {
   if (guards.size === 0) listen()
   guards.add(guard)
@@ -26,13 +26,13 @@ const exitAll = async (by: string, forGood: boolean): Promise<void> => {
 }
 
 const onBeforeExit = (): void => {
-  // with work the event is emitted again when that is done
+  // asynchronous work emits the event again when it ends
   if ([...guards].some((guard) => guard.hasWork())) void exitAll('beforeExit', true)
 }
 
 const onSignal = (signal: NodeJS.Signals): void => {
   const applicationListens = process.listeners(signal).some((listener) => !(LISTENER_MARK in listener))
-  // taken away at once, so that a second signal ends the process without delay
+  // removed first, so that a second signal ends the process at once
   if (!applicationListens) process.off(signal, onSignal)
   void exitAll(signal, !applicationListens).then(() => {
     if (!applicationListens) process.kill(process.pid, signal)

@@ -1,20 +1,20 @@
 import type { Attributes } from './api.ts'
 import { boundedText, type Plain, snapshot } from './snapshot.ts'
 
-/** The gateway takes 256 attributes a record; one place is for the count of those left out. */
+/** The gateway accepts 256 attributes per record. One is reserved for the count of omitted ones. */
 const MAX_FACTS = 255
-/** UTF-16 units up to which a text needs no care. */
+/** Texts up to this length, in UTF-16 units, need no snapshot. */
 const SHORT = 1_024
 
 const NONE: ReadonlyMap<string, Plain> = new Map()
 
-/** The attributes of one record in the making, copied as they are given and hidden when they are sent. */
+/** The attributes of one record. They are copied when given and redacted when sent. */
 export class Facts {
   #values: Map<string, Plain> | undefined
   #size = 0
   #leftOut = 0
 
-  /** Roughly, UTF-16 units of their JSON. */
+  /** Approximate UTF-16 units of their JSON. */
   get size(): number {
     return this.#size
   }
@@ -25,7 +25,7 @@ export class Facts {
     return this.#values ?? NONE
   }
 
-  /** Adds; a name that is there already is replaced. Never throws. */
+  /** Adds attributes. An existing name is replaced. Never throws. */
   add(attributes: Attributes | undefined): void {
     if (typeof attributes !== 'object' || attributes === null) return
     for (const name of namesOf(attributes)) this.#take(name, attributes)
@@ -68,7 +68,7 @@ const namesOf = (attributes: Attributes): readonly string[] => {
   }
 }
 
-/** A getter of the user's may throw. */
+/** A getter of the user can throw. */
 const read = (attributes: Attributes, name: string): unknown => {
   try {
     return attributes[name]

@@ -2,5 +2,4 @@ import type { FailureTag } from './api.ts'
 
 const FAILURE_TAGS: readonly unknown[] = ['loop', 'timeout', 'rate_limit', 'policy_block', 'test_failure']
 
-/** The value is one of the five tags the gateway knows. */
 export const isFailureTag = (tag: unknown): tag is FailureTag => FAILURE_TAGS.includes(tag)

@@ -5,14 +5,14 @@ type Input = Parameters<Fetch>[0]
 type Init = Parameters<Fetch>[1]
 
 export interface GuardFetchOptions {
-  /** Of the gateway: requests elsewhere pass untouched. */
+  /** Origin of the gateway. Other requests get no headers. */
   readonly origin: string
   readonly fetch: Fetch
   readonly headers: () => Readonly<Record<string, string>>
   readonly current: () => RecordedSpan | undefined
 }
 
-/** A `fetch` whose requests to the gateway say where they belong, so that the gateway's span becomes a child of the current one. */
+/** A `fetch` that adds the context headers to requests to the gateway, so that its span becomes a child of the current span. */
 export const guardFetch =
   ({ origin, fetch, headers, current }: GuardFetchOptions): Fetch =>
   async (input, init) => {
@@ -33,7 +33,7 @@ const originOf = (input: Input): string | undefined => {
   return URL.canParse(url) ? new URL(url).origin : undefined
 }
 
-/** The request's own headers and these; where both have one, the request's own. */
+/** Adds the context headers. The headers of the request take precedence. */
 const joined = (input: Input, init: Init, added: Readonly<Record<string, string>>): Headers => {
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined))
   for (const [name, value] of Object.entries(added)) if (!headers.has(name)) headers.set(name, value)
@@ -50,7 +50,7 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 const isRedirect = (response: Response): boolean =>
   REDIRECTS.includes(response.status) && response.headers.has('location')
 
-/** The request once more, now without our headers: a redirection may lead to another host, which must not learn them. */
+/** Repeats a redirected request without the context headers, because another host must not receive them. */
 const followed = async (fetch: Fetch, input: Input, init: Init, response: Response): Promise<Response> => {
   await response.body?.cancel()
   const body = init?.body ?? (input instanceof Request ? input.body : null)

@@ -17,10 +17,10 @@ import { keyOf, type Settings, settingsOf } from './settings.ts'
 import { attributesAndCallback, RecordedSpan, type SpanArguments } from './span.ts'
 import { Tracer } from './tracer.ts'
 
-/** Longest wait for the gateway when the process ends, ms. */
+/** Maximum wait for the gateway at process exit, in ms. */
 const EXIT_MS = 2_000
 
-/** Makes the object through which a program records its traces. Never throws; what is wrong with the options is reported. */
+/** Creates the guard of a program. Never throws. Invalid options are reported. */
 export const createGuard = (options: GuardOptions = {}): Guard => {
   const redactor = guardRedactor(keyOf(options, process.env))
   const report = reporter(options.onError, (text) => redactor.text(text))
@@ -83,7 +83,7 @@ class RecordingGuard implements Guard {
   }
 
   start(name: string, attributes?: Attributes, { parent }: { readonly parent?: Span | undefined } = {}): Span {
-    // a span of another guard would mix two traces
+    // a parent of another guard would mix two traces
     const above = parent instanceof RecordedSpan && parent.host === this.#tracer ? parent : this.#tracer.current
     return this.#tracer.start(name, attributes, above, true)
   }
@@ -97,7 +97,7 @@ class RecordingGuard implements Guard {
     const wrapped = function (this: unknown, ...args: never[]): unknown {
       return tracer.span(name, undefined, () => Reflect.apply(fn, this, args))
     }
-    // what callers and frameworks can see of a function stays as it was
+    // the wrapped function keeps its name and length
     for (const property of ['name', 'length']) {
       Object.defineProperty(wrapped, property, { value: Reflect.get(fn, property), configurable: true })
     }
@@ -126,7 +126,7 @@ class RecordingGuard implements Guard {
     await this.#leave('close', this.#settings.ingestTimeoutMs, true)
   }
 
-  /** Ends and sends everything; what is not sent in time is given up if this is for good. */
+  /** Ends open spans and sends all records. `forGood` drops records that are not sent in time. */
   async #leave(by: string, timeout_ms: number, forGood: boolean): Promise<void> {
     this.#tracer.cancelAll(by)
     await this.#sender.flush(timeout_ms)

@@ -3,7 +3,7 @@ import type { Defaults } from './openings.ts'
 import type { RecordedSpan } from './span.ts'
 import { traceparentOf } from './trace-context.ts'
 
-/** What tells the gateway where a request belongs; `traceparent` only where there is a span and its trace's id has that form. */
+/** The context headers for the gateway. `traceparent` needs a current span and a hex trace id. */
 export const contextHeaders = (defaults: Defaults, span: RecordedSpan | undefined): Record<string, string> => {
   const about = span?.recording.about
   const headers: Record<string, string> = {}
@@ -14,7 +14,7 @@ export const contextHeaders = (defaults: Defaults, span: RecordedSpan | undefine
   add('x-guard-session-id', about?.session_id ?? defaults.sessionId)
   add('x-guard-project-id', about?.project ?? defaults.project)
   const agent = about?.agent ?? defaults.agent
-  // an agent may be called anything in a trace; the gateway would refuse such a header, and with it the user's request
+  // traces allow any agent name, but the gateway refuses such a header, and with it the request of the user
   if (agent !== undefined && isName(agent)) add('x-guard-agent-id', agent)
   return headers
 }

@@ -1,7 +1,7 @@
 const POOL_BYTES = 4_096
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** Random bytes in stock: asking the system for each id would cost more than the span it names. */
+/** Pooled random bytes. A system call per id would cost more than the span itself. */
 const pool = new Uint8Array(POOL_BYTES)
 let used = POOL_BYTES
 
@@ -33,13 +33,13 @@ const nonZero = (bytes: number): string => {
 
 const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
 
-/** The gateway accepts the text as the label of a session. */
+/** True if the gateway accepts the text as a session label. */
 export const isId = (text: string): boolean => ID.test(text)
 
-/** The gateway accepts the text as the id of a trace: its page needs an address of its own. */
+/** True if the gateway accepts the text as a trace id. The page of a trace must not share the URL of another page. */
 export const isTraceId = (text: string): boolean => isId(text) && !/^(?:\.{1,2}|import|compare)$/.test(text)
 
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
-/** The gateway accepts the text as a project or an agent in the headers of a model request. */
+/** True if the gateway accepts the text as project or agent in the headers of a model request. */
 export const isName = (text: string): boolean => NAME.test(text)

@@ -8,10 +8,10 @@ import type { Settings } from './settings.ts'
 import { boundedText } from './snapshot.ts'
 import { type RemoteSpan, readTraceparent } from './trace-context.ts'
 
-/** What traces have in common that are opened without further word. */
+/** Defaults of the guard for traces without options of their own. */
 export type Defaults = Pick<Settings, 'project' | 'agent' | 'sessionId' | 'live'>
 
-/** Opens traces, with what their options, else the guard's say of them. */
+/** Opens traces with their options, or the defaults of the guard. */
 export class Openings {
   readonly #defaults: Defaults
   readonly #redactor: Redactor
@@ -84,7 +84,7 @@ export class Openings {
     return undefined
   }
 
-  /** An identifier is sent as it is or not at all: hidden in part it would name something else. */
+  /** Identifiers are sent whole or not at all. A partly redacted id would identify something else. */
   #id(option: string, given: string | undefined): string | undefined {
     if (given === undefined || given === '') return undefined
     const id = String(given)

@@ -4,7 +4,7 @@ import { Facts } from './facts.ts'
 import { newSpanId } from './ids.ts'
 import type { SpanRecord } from './records.ts'
 
-/** What is said of a whole trace. */
+/** The fields of a whole trace. */
 export interface About {
   readonly trace_id: string
   readonly name: string
@@ -12,7 +12,7 @@ export interface About {
   readonly session_id: string | undefined
   readonly task_id: string | undefined
   readonly agent: string | undefined
-  /** Span of another process whose trace this continues: then the run is not ours to name or to end. */
+  /** Span of another process, whose trace this one continues. The name and the end of the run then belong to that process. */
   readonly remote_parent: string | undefined
 }
 
@@ -21,20 +21,20 @@ interface Waiter {
   readonly resolve: () => void
 }
 
-/** One trace in the making: its root, and what of it waits to be sent. */
+/** A trace under construction: its root and the counts of its queued records. */
 export class Recording {
   readonly about: About
   readonly clock: TraceClock = traceClock()
   readonly root: SpanRecord
   readonly tags = new Set<string>()
   failureTag: FailureTag | undefined
-  /** Send what there is, though the trace has not ended. */
+  /** Send the queued records before the trace ends. */
   due = false
-  /** Records that wait, and their spans and size; kept by the backlog. */
+  /** Queued records, their spans and their size. Updated by the backlog. */
   waiting = 0
   waitingSpans = 0
   waitingSize = 0
-  /** The backlog counts these records among those that may go. */
+  /** The backlog counts these records as ready. */
   countedReady = false
   readonly #live: boolean
   #added = 0
@@ -57,7 +57,7 @@ export class Recording {
     }
   }
 
-  /** Its records may be sent. */
+  /** Its records are ready to send. */
   get ready(): boolean {
     return this.#live || this.due || this.root.end_ns !== undefined
   }
@@ -66,7 +66,7 @@ export class Recording {
     this.#added++
   }
 
-  /** `count` records, the oldest ones, were taken by the gateway or given up. */
+  /** The oldest `count` records were stored or dropped. */
   settle(count: number): void {
     this.#settled += count
     if (this.#waiters.length === 0) return

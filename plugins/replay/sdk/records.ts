@@ -1,21 +1,20 @@
 import type { Facts } from './facts.ts'
 
-/** A span, open or ended. */
 export interface SpanRecord {
   readonly kind: 'span'
   readonly id: string
-  /** Undefined at the root. */
+  /** Undefined for the root. */
   readonly parent_id: string | undefined
   readonly name: string
   readonly start_ns: bigint
-  /** Undefined while it is open. */
+  /** Undefined while the span is open. */
   end_ns: bigint | undefined
   status: string
   message: string | undefined
   readonly facts: Facts
 }
 
-/** An instant of a span. */
+/** An event within a span. */
 export interface EventRecord {
   readonly kind: 'event'
   readonly id: string
@@ -26,7 +25,7 @@ export interface EventRecord {
   readonly facts: Facts
 }
 
-/** A file that a trace made or read. */
+/** A file that a trace wrote or read. */
 export interface ArtifactRecord {
   readonly kind: 'artifact'
   readonly id: string
@@ -38,14 +37,14 @@ export interface ArtifactRecord {
   readonly facts: Facts
 }
 
-/** Says that a trace ended; what there is to say of its root goes with every part of the trace. */
+/** Marks the end of a trace. Each request carries the fields of the root itself. */
 export interface RootRecord {
   readonly kind: 'root'
 }
 
 export type TraceRecord = SpanRecord | EventRecord | ArtifactRecord | RootRecord
 
-/** Roughly, UTF-16 units of the record's JSON. */
+/** Approximate UTF-16 units of the JSON of the record. */
 export const sizeOf = (record: TraceRecord): number => {
   switch (record.kind) {
     case 'span':

@@ -2,7 +2,7 @@ import type { GuardOptions } from './api.ts'
 import { GuardUseError } from './errors.ts'
 import type { Report } from './reports.ts'
 
-/** Where a gateway listens that is not told otherwise. */
+/** Default address of a gateway. */
 export const BASE_URL = 'http://127.0.0.1:8787'
 
 /** Options with defaults filled in. */

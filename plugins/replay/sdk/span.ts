@@ -41,7 +41,7 @@ export class RecordedSpan implements Trace {
   readonly #above: RecordedSpan | undefined
   readonly #alone: RecordedSpan | undefined
   readonly #byHand: boolean
-  #told = false
+  #isReported = false
   /** A thrown primitive; the guard remembers objects. */
   #thrown: { readonly value: unknown } | undefined
 
@@ -195,8 +195,9 @@ export class RecordedSpan implements Trace {
   /** Reports once that calls after the end have no effect. */
   #isLate(call: string): boolean {
     if (!this.hasEnded) return false
-    if (!this.#told) this.#misused('SPAN_ENDED', `${call}() was called on a span that has ended, and did nothing.`)
-    this.#told = true
+    if (!this.#isReported)
+      this.#misused('SPAN_ENDED', `${call}() was called on a span that has ended, and did nothing.`)
+    this.#isReported = true
     return true
   }
 
