@@ -1,4 +1,4 @@
-// What a bench of one's own needs, public as guard-gateway/bench.
+// Building blocks for custom benches, published as guard-gateway/bench.
 
 export { body, conversationOf } from './kit/bodies.ts'
 export { callOf, NOON, silentClient } from './kit/calls.ts'

@@ -1,40 +1,40 @@
 import { parseArgs } from 'node:util'
 
 const suites = ['throughput', 'load', 'mcp', 'replay', 'pages', 'vectors', 'corpus', 'synthetic'] as const
-/** Those that say how right detectors are: what runs when an option asks about detectors and no suite is named. */
+/** The suites that evaluate detectors. They run by default if an option concerns detectors. */
 const quality: readonly string[] = ['vectors', 'corpus', 'synthetic']
 
-/** What was asked of a bench run. */
+/** Parsed options of a bench run. */
 export interface BenchOptions {
   readonly suites: readonly (typeof suites)[number][]
-  /** Only what has one of these in its name; everything if empty. */
+  /** Name filters. Empty: everything runs. */
   readonly names: readonly string[]
-  /** As little as shows that everything runs. */
+  /** A minimal run that shows that every part works. */
   readonly smoke: boolean
   readonly json: boolean
   readonly list: boolean
   /** Rounds of the suites load and mcp, and of ingest in the replay suite. */
   readonly rounds: number
-  /** Folder that profiles of the gateway under load are written to. */
+  /** Folder for CPU profiles of the gateway under load. */
   readonly profile: string | undefined
-  /** Ids or files of detectors; every one there is if neither these nor presets are named. */
+  /** Ids or files of detectors. Default: all detectors, unless presets are given. */
   readonly detectors: readonly string[]
-  /** Names or files of lists of rules. */
+  /** Names or files of rule sets. */
   readonly presets: readonly string[]
-  /** Guards of other agents by id, or `all`. */
+  /** Ids of loop guards of other agents, or `all`. */
   readonly peers: readonly string[]
-  /** Dollars a million tokens; a list price if not said. */
+  /** Dollars per million tokens. Default: a list price. */
   readonly price: number | undefined
   /** Folder of trajectories. */
   readonly data: string | undefined
   readonly split: string | undefined
-  /** File that observations and summaries are written to, a line each. */
+  /** Output file for observations and summaries, one per line. */
   readonly out: string | undefined
-  /** File of an earlier run, to be compared with. */
+  /** File of an earlier run, for comparison. */
   readonly baseline: string | undefined
   readonly failIf: readonly string[]
   readonly seed: number
-  /** Figures by source and kind, too. */
+  /** Includes figures by source and kind. */
   readonly groups: boolean
 }
 
@@ -65,7 +65,7 @@ const flags = {
   groups: { type: 'boolean', default: false },
 } as const
 
-/** Reads the arguments; throws a TypeError that says what is wrong with them. */
+/** Parses the arguments. Throws a TypeError with the invalid argument. */
 export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): BenchOptions => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
   const { smoke, json, list, profile, detector, preset, peer, price, split, out, baseline, groups } = values
@@ -115,7 +115,7 @@ const amount = (flag: string, text: string): number => {
   throw new TypeError(`${flag} takes dollars a million tokens, for example 3 or 0.3, not "${text}".`)
 }
 
-/** Whether a name was asked for. */
+/** True if the name matches the filters. */
 export const isChosen = ({ names }: BenchOptions, ...candidates: readonly string[]): boolean =>
   names.length === 0 ||
   names.some((wanted) => candidates.some((name) => name.toLowerCase().includes(wanted.toLowerCase())))

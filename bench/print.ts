@@ -5,7 +5,7 @@ import type { LoadResult } from './suites/load.ts'
 import type { ReplayResult } from './suites/replay.ts'
 import type { Timing } from './suites/throughput.ts'
 
-/** The throughput suite as a table. */
+/** Formats the throughput suite as a table. */
 export const throughputText = (timings: readonly Timing[]): string =>
   printTable(
     ['operation', 'median', 'p99', '±', 'samples'],
@@ -18,7 +18,7 @@ export const throughputText = (timings: readonly Timing[]): string =>
     ]),
   )
 
-/** The load suite as tables. */
+/** Formats the load suite as tables. */
 export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, failures }: LoadResult): string => {
   const parts: string[] = []
   if (shapes.length > 0) parts.push(ratioTable(shapes), threadTable(shapes))
@@ -30,7 +30,7 @@ export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, fail
   return parts.join('\n\n')
 }
 
-/** The trace store's suite as tables. */
+/** Formats the replay suite as tables. */
 export const replayText = ({ runs, timings, figures }: ReplayResult): string => {
   const parts: string[] = []
   if (timings.length > 0) parts.push(`${runs} runs, ${runs * 25} rows\n${throughputText(timings)}`)
@@ -38,7 +38,7 @@ export const replayText = ({ runs, timings, figures }: ReplayResult): string => 
   return parts.join('\n\n')
 }
 
-/** Figures as a table. */
+/** Formats figures as a table. */
 export const figuresText = (figures: readonly Figure[]): string =>
   printTable(
     ['figure', 'value'],

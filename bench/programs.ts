@@ -3,13 +3,13 @@ import { extname, join } from 'node:path'
 /** `.ts` in the sources, `.js` in the package. */
 const code = extname(import.meta.filename)
 
-/** The file of a program, given from the project's root and without its extension. */
+/** File of a program, from its path relative to the project root, without extension. */
 export const programFile = (name: string): string => join(import.meta.dirname, '..', `${name}${code}`)
 
-/** What Node must be told to run the project's programs: below node_modules it strips no types, and there the compiled ones stand. */
+/** Node flags for programs of the project. Node strips no types below node_modules, where compiled programs are used. */
 export const programFlags: readonly string[] = code === '.ts' ? ['--conditions=guard-source'] : []
 
-/** What is said to them besides: types are stripped once and not in each run, since what strips them takes 18 MB of the memory that is measured. */
+/** A compile cache, so that types are stripped once. The stripper takes 18 MB, which would count as measured memory. */
 export const programEnv: NodeJS.ProcessEnv =
   code === '.ts' ? { NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/guard-bench') } : {}
 

@@ -3,14 +3,14 @@ import { type BenchOptions, isChosen, readOptions, usage } from './options.ts'
 
 type Say = (text: string) => void
 
-/** What a suite found: a part of the JSON, the same as text, and what makes the run fail. */
+/** The result of a suite: its part of the JSON, its text, and reasons for a failed run. */
 interface BenchOutput {
   readonly json: Readonly<Record<string, unknown>>
   readonly text: string
   readonly failures: readonly string[]
 }
 
-/** Suites load when they run: the ones that measure speed need more packages than the gateway. */
+/** Suites are imported on demand. Speed suites need more packages than the gateway. */
 const parts: readonly {
   readonly of: BenchOptions['suites']
   run(options: BenchOptions, err: Say): Promise<BenchOutput>
@@ -72,7 +72,7 @@ const parts: readonly {
 
 const printed = () => import('./print.ts')
 
-/** Runs what the arguments ask for; resolves to the exit code. `out` is for results, `err` for progress. */
+/** Runs the selected suites. Resolves to the exit code. `out` receives results, `err` progress. */
 const run = async (args: readonly string[], out: Say, err: Say): Promise<number> => {
   const options = readOptions(args)
   if (options.list) {
@@ -94,7 +94,7 @@ const run = async (args: readonly string[], out: Say, err: Say): Promise<number>
   return failed ? 1 : 0
 }
 
-/** Throws a TypeError for names that nothing has; those of recorded runs are known only once they are read. */
+/** Throws a TypeError for filters that match nothing. The names of recorded runs are known only after they are read. */
 const refuseUnknown = async (options: BenchOptions): Promise<void> => {
   const { names, suites, data } = options
   const reads = suites.includes('corpus') && data !== undefined
@@ -121,7 +121,7 @@ const namesOf = async (options: BenchOptions): Promise<string[]> => {
 
 const shipped = async () => (await import('./quality/vectors.ts')).shippedVectors()
 
-// started by `guard bench`, it measures for nobody once that has ended
+// under `guard bench`, the run stops when that process exits
 process.once('disconnect', () => process.exit(1))
 process.channel?.unref()
 

@@ -5,11 +5,11 @@ import { type Judge, openJudge } from '../quality/judge.ts'
 import { sessionAt } from '../quality/session.ts'
 import { findSubjects } from '../quality/subjects.ts'
 
-/** Requests of a session: each a turn longer than the one before, as far as the conversation has turns. */
+/** Requests per session. Each is one turn longer than the previous one, up to the length of the conversation. */
 const REQUESTS = 20
 const SECOND = 1000
 
-/** What does a decision cost in all, from a body's bytes over reading and threads to the verdict of every rule, in sessions that grow? */
+/** The cost of a whole decision in growing sessions: request reading, threads and the verdict of every rule. */
 export const register = async (bench: Bench): Promise<void> => {
   for (const preset of ['default', 'enforce-recommended']) {
     for (const kib of [1, 32, 512, 1024]) {
@@ -33,7 +33,7 @@ export const register = async (bench: Bench): Promise<void> => {
   }
 }
 
-/** One request after another, in sessions that end and start over; only what lies between a body and its decision is timed. */
+/** One request at a time, in one session after another. Only the time from the body to the decision counts. */
 const deciding = (judge: Judge, kib: number): (() => Promise<Measured>) => {
   const { untimed, next } = bodies(kib)
   let session = sessionAt('', NOON)
@@ -59,13 +59,13 @@ const deciding = (judge: Judge, kib: number): (() => Promise<Measured>) => {
 }
 
 interface Bodies {
-  /** Requests of a session whose history is not known yet. */
+  /** The first requests of a session, which have no known history. */
   readonly untimed: number
-  /** The body of the request of this number, counted over all sessions. */
+  /** The body of a request. `number` counts the requests of all sessions. */
   next(number: number): Buffer
 }
 
-/** Conversations of so many KiB that grow by a turn a request; small ones are short, and another every time. */
+/** Conversations of `kib` KiB that grow by a turn per request. A small one is short and different for each request. */
 const bodies = (kib: number): Bodies => {
   const conversation = conversationOf('chat_completions', kib)
   const last = conversation.ends.length - 1

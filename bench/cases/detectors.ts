@@ -4,7 +4,7 @@ import type { Bench } from 'tinybench'
 import { body, callOf, fullEvidence, times } from '../kit.ts'
 import { findSubjects } from '../quality/subjects.ts'
 
-/** What does one rule's decision cost, with every window full and nothing to find, by the size of the body? */
+/** The cost of one rule by body size, with full windows and no match. */
 export const register = async (bench: Bench): Promise<void> => {
   const { detectors } = await findSubjects({ detectors: [], presets: ['default'] }, process.cwd())
   for (const kib of [1, 32, 512]) {

@@ -9,7 +9,7 @@ const sizes = [
   [512, 4],
 ] as const
 
-/** What does it cost to read a request, by how much of it was seen before? */
+/** The cost of reading a request, by the share of it that is in the cache. */
 export const register = (bench: Bench): void => {
   const reader = new RequestReader()
   for (const [kib, count] of sizes) {

@@ -6,7 +6,7 @@ import { times } from '../kit.ts'
 
 const KEY = 'bench-gateway-key-0123456789'
 
-/** What a coding agent's client sends. */
+/** The headers of a coding agent's client. */
 const agent = [
   ['Host', '127.0.0.1:8787'],
   ['Accept', 'application/json'],
@@ -26,7 +26,7 @@ const agent = [
   ['Content-Length', '35718'],
 ] as const
 
-/** What does it cost to part credentials from a request's headers, and to know its key? */
+/** The cost of removing credentials from request headers and of identifying the key. */
 export const register = (bench: Bench): void => {
   const gateway = new Gateway().use(...foundation())
   gateway.keys.setGateway(KEY)

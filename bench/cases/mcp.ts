@@ -3,7 +3,7 @@ import { timesAsync } from '../kit.ts'
 import { type Judging, openJudging } from '../mcp/judging.ts'
 import type { Checked } from '../mcp/policy.ts'
 
-/** What does judging a tool call cost? What the whole proxy adds to calls, the suite of this name tells. */
+/** The cost of judging one tool call. The suite `mcp` measures the whole proxy. */
 export const register = (bench: Bench): void => {
   for (const checked of ['path', 'shell', 'sql'] as const) judgingOne(bench, checked)
 }

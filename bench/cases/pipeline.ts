@@ -8,7 +8,7 @@ import { bodyOf, callOf, conversationOf, type Measured, NOON, STAMP, silentClien
 
 const REQUESTS_A_SESSION = 40
 
-/** What does a request cost from its bytes to its record, without HTTP and with storage in memory? */
+/** The cost of a request from its bytes to its record, without HTTP and with storage in memory. */
 export const register = (bench: Bench): void => {
   for (const kib of [1, 32]) {
     let gateway: Gateway | undefined

@@ -5,7 +5,7 @@ import type { Bench } from 'tinybench'
 import { recordedBatch } from '../kit/batches.ts'
 import { prose, random, times, timesAsync } from '../kit.ts'
 
-/** What does redaction cost: of a request's rows on their way into storage, and of a text? */
+/** The cost of redacting the rows of a request before they are stored, and of redacting a text. */
 export const register = async (bench: Bench): Promise<void> => {
   const { tables, request } = await recordedBatch()
   const { redact } = new Gateway().use(...foundation())
@@ -40,7 +40,7 @@ const acceptingDriver: Parameters<typeof createStore>[0] = {
   close: async () => {},
 }
 
-/** The change as a feature would have asked for it. */
+/** The change as a feature requests it. */
 const asChange = (change: DriverChange): Change => {
   const table = change.table.id
   if (change.kind === 'put') return { table, put: change.row } as unknown as Change

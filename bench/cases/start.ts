@@ -5,7 +5,10 @@ import type { Bench } from 'tinybench'
 import type { Measured } from '../kit.ts'
 import { answered, type Program, programs } from '../start/program.ts'
 
-/** How long until the command line has answered: the overview to its end, the MCP proxy until its server's answer to `initialize` is through; beside Node and the server alone. */
+/**
+ * The start time of the command line, next to Node alone and the MCP server alone. The overview counts to its end,
+ * the MCP proxy to the server's response to `initialize`.
+ */
 export const register = (bench: Bench): void => {
   for (const program of programs) starting(bench, program)
 }
@@ -20,7 +23,7 @@ const starting = (bench: Bench, program: Program): void => {
     async: true,
     async beforeAll() {
       folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
-      // what the first start compiles and writes is there for the next ones
+      // the first start fills the compile cache for the next ones
       await answered(program, folder)
     },
     afterAll: () => rm(folder, { recursive: true, force: true }),

@@ -10,7 +10,7 @@ import { type Measured, timesAsync } from '../kit.ts'
 
 const SHARED = 64
 
-/** What does it cost until a request is durably recorded: its row, its session's totals, its run? */
+/** The cost of a durable record of a request: its row, its session totals and its run. */
 export const register = async (bench: Bench): Promise<void> => {
   const batch = await recordedBatch()
   for (const together of [1, SHARED]) {

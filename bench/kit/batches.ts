@@ -5,16 +5,16 @@ import { callOf, silentClient } from './calls.ts'
 import { openGateway, watchedStorage } from './gateway.ts'
 import { bodyOf } from './template.ts'
 
-/** What the gateway writes for one request of a session that is known already, and all its tables. */
+/** The storage batch of one request in an existing session, and all tables of the gateway. */
 export interface RecordedBatch {
   readonly tables: readonly Table[]
-  /** Puts the session's row, which `request` amends. */
+  /** The change that puts the session row. `request` updates that row. */
   readonly opening: readonly DriverChange[]
-  /** One call, one session, one run. */
+  /** The changes of one call, its session and its run. */
   readonly request: readonly DriverChange[]
 }
 
-/** Lets a gateway handle two requests and keeps what it would have stored. */
+/** Handles two requests and captures the batch of the second one. Throws if the gateway recorded nothing. */
 export const recordedBatch = async (): Promise<RecordedBatch> => {
   const batches: (readonly DriverChange[])[] = []
   const gateway = await openGateway(watchedStorage((batch) => batches.push(batch)))
@@ -29,7 +29,7 @@ export const recordedBatch = async (): Promise<RecordedBatch> => {
   return { tables, opening: batches.flatMap((batch) => batch.filter(({ table }) => table.id === 'sessions')), request }
 }
 
-/** The same batch for another request: rows that are put get ids of their own, but for the session. */
+/** The same batch with new ids for all put rows except the session. */
 export const renumbered = (batch: readonly DriverChange[], number: number): DriverChange[] =>
   batch.map((change) =>
     change.kind === 'put' && change.table.id !== 'sessions'

@@ -2,10 +2,10 @@ import type { ApiStyle, Call, Client } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import { RequestReader } from 'guard-gateway/lib/request-reader'
 
-/** When everything in a bench happens, unless told otherwise: milliseconds since 1970. */
+/** The default time of bench calls, in milliseconds since 1970. */
 export const NOON = Date.UTC(2026, 2, 1, 12)
 
-/** The call that a request body makes, as the HTTP plugin would hand it to the pipeline; `reader` has read the bodies before. */
+/** The call of a request body, as the HTTP plugin passes it to the pipeline. `reader` caches earlier bodies. */
 export const callOf = (
   style: ApiStyle,
   body: Buffer,
@@ -39,7 +39,7 @@ export const callOf = (
   }
 }
 
-/** A client that takes everything and keeps nothing. */
+/** A client that accepts every reply and discards it. */
 export const silentClient: Client = {
   gone: false,
   interrupted: false,

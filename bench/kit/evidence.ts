@@ -2,7 +2,10 @@ import type { Call, Detector, Ended, Evidence, Row, Rule } from 'guard-gateway/c
 import { sha256 } from 'guard-gateway/lib/ids'
 import type { Static, TSchema } from 'typebox'
 
-/** What a detector is shown in a bench: as many earlier requests as a session keeps, all different, and the turns of the call in hand. */
+/**
+ * The evidence for a detector: the turns of the current call and `rows` different earlier requests, by default as
+ * many as a session keeps.
+ */
 export const fullEvidence = <P extends TSchema>(detector: Detector<P>, call: Call, rows = 64): Evidence<Static<P>> => {
   const past = Array.from({ length: rows }, (_, back) => rowOf(call, `past ${back}`, call.at - back * 1000))
   return {
@@ -24,7 +27,7 @@ export const fullEvidence = <P extends TSchema>(detector: Detector<P>, call: Cal
   }
 }
 
-/** A rule with a detector's own defaults. */
+/** A rule with the defaults of a detector. */
 export const ruleOf = <P extends TSchema>({ id, defaults }: Detector<P>): Rule<Static<P>> => ({
   id,
   rule_type: id,

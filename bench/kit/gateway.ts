@@ -32,7 +32,7 @@ const reply = Buffer.from(
   }),
 )
 
-/** Answers every call from memory, where an upstream would. */
+/** Replies to every call from memory, in place of an upstream. */
 const answering: Plugin = {
   name: 'bench-reply',
   apply: (gateway) =>
@@ -47,14 +47,14 @@ const answering: Plugin = {
     })),
 }
 
-/** A gateway without HTTP that answers its calls itself, open and ready. The storage comes from the plugin given. */
+/** An open gateway without HTTP, with replies from memory. `backend` is its storage plugin. */
 export const openGateway = (backend: Plugin): Promise<Gateway> =>
   new Gateway()
     .use(...foundation())
     .use(backend, chatCompletions, messages, ...detectors, sessions(), policy(), recorder(), answering)
     .open()
 
-/** A storage backend that keeps nothing and tells every batch it was given. */
+/** A storage backend that discards all rows and passes each batch to the callback. */
 export const watchedStorage = (onBatch: (batch: readonly DriverChange[]) => void): Plugin =>
   storage({
     id: 'watched',

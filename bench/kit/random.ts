@@ -3,7 +3,7 @@ const words =
     ' ',
   )
 
-/** Numbers from 0 up to 1 that are the same for the same seed. */
+/** A seeded generator of numbers from 0 to below 1. Equal seeds give equal numbers. */
 export const random = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
@@ -14,7 +14,7 @@ export const random = (seed: number): (() => number) => {
   }
 }
 
-/** Text of about so many characters that looks like source code: words, lines, a few quotes and signs. */
+/** Text of about `length` characters that resembles source code: words, lines, quotes and punctuation. */
 export const prose = (next: () => number, length: number): string => {
   let text = ''
   while (text.length < length) {

@@ -1,4 +1,4 @@
-/** Rows as lines of aligned columns; the first column is left, numbers right. */
+/** Formats rows as aligned columns: the first column on the left, numbers on the right. */
 export const printTable = (columns: readonly string[], rows: readonly (readonly string[])[]): string => {
   const widths = columns.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)))
   const line = (cells: readonly string[]): string =>
@@ -11,13 +11,13 @@ export const printTable = (columns: readonly string[], rows: readonly (readonly 
 
 const pad = (text: string, width: number, left: boolean): string => (left ? text.padEnd(width) : text.padStart(width))
 
-/** Milliseconds in the unit in which they read best. */
+/** Formats milliseconds in the most readable unit. */
 export const duration = (ms: number): string => {
   if (ms >= 1) return `${ms.toFixed(2)} ms`
   return ms >= 0.001 ? `${(ms * 1000).toFixed(2)} µs` : `${(ms * 1_000_000).toFixed(0)} ns`
 }
 
-/** The middle of some numbers; NaN of none. */
+/** The median. NaN for an empty list. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = (sorted.length - 1) / 2

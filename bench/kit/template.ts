@@ -1,22 +1,22 @@
 import { prose, random } from './random.ts'
 
-/** A conversation as bytes that can be cut after any turn and made another conversation by stamping it. */
+/** A conversation as bytes. It can be cut after any turn, and a new stamp makes it a different conversation. */
 export interface Template {
-  /** Everything up to the last turn, without what closes the body. */
+  /** The body up to the end of the last turn, without `tail`. */
   readonly bytes: Buffer
-  /** Offsets of the stamps, 12 characters each; every text, call id and argument holds one. */
+  /** Offsets of the stamps, 12 characters each. Every text, call id and argument contains one. */
   readonly stamps: readonly number[]
-  /** Where each turn ends: what a client sends is the bytes up to one of these, then `tail`. */
+  /** Byte offset at the end of each turn. A body is the bytes up to one of them, then `tail`. */
   readonly ends: readonly number[]
   readonly tail: Buffer
 }
 
-/** What a conversation is made of; lengths in characters. */
+/** Size of a conversation; lengths in characters. */
 export interface TemplateOptions {
   readonly style: 'chat_completions' | 'messages'
   /** Characters of the first user message. */
   readonly first: number
-  /** Turns of an assistant that calls a tool, each with the tool's result. */
+  /** Assistant turns. Each one calls a tool and includes its result. */
   readonly turns: number
   /** Characters of each tool result. */
   readonly result: number
@@ -27,13 +27,13 @@ export interface TemplateOptions {
   readonly seed: number
 }
 
-/** What is in a template where a stamp goes. */
+/** The placeholder for a stamp in a template. */
 const BLANK = 'stamp_______'
 
-/** Length of a stamp. */
+/** Length of a stamp in characters. */
 export const STAMP = BLANK.length
 
-/** Builds the conversation of a coding agent that reads one file after another; equal options give equal bytes. */
+/** Builds the conversation of a coding agent that reads one file after another. Equal options give equal bytes. */
 export const template = (options: TemplateOptions): Template => {
   const next = random(options.seed)
   const style = dialects[options.style]
@@ -54,16 +54,16 @@ export const template = (options: TemplateOptions): Template => {
   return { bytes, stamps: offsets(bytes), ends: running(parts), tail: Buffer.from(tail) }
 }
 
-/** Writes the same 12 characters over every stamp: all of the conversation's texts, ids and arguments become new. */
+/** Writes the same 12 characters over every stamp, so that all texts, ids and arguments are new. */
 export const stamp = (bytes: Buffer, stamps: readonly number[], value: string): void => {
   for (const offset of stamps) bytes.write(value, offset, STAMP, 'latin1')
 }
 
-/** A whole body of the template's first so many turns. */
+/** A complete body with the first `turns` turns of the template. */
 export const bodyOf = ({ bytes, ends, tail }: Template, turns: number): Buffer =>
   Buffer.concat([bytes.subarray(0, ends[Math.min(turns, ends.length - 1)] ?? bytes.length), tail])
 
-/** Elements of one turn as one text, with the comma before it. */
+/** The elements of one turn as text, with a leading comma. */
 const joined = (elements: readonly string[], perTurn: number): string[] => {
   const turns: string[] = []
   for (let at = 0; at < elements.length; at += perTurn) turns.push(`,${elements.slice(at, at + perTurn).join(',')}`)
@@ -84,7 +84,7 @@ const offsets = (bytes: Buffer): number[] => {
   return found
 }
 
-/** How a client of each dialect writes its body: model, conversation, then the rest. */
+/** Per API style, the member order of a client's body: model, conversation, then the rest. */
 const dialects = {
   chat_completions: {
     perTurn: 2,

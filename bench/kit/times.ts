@@ -1,13 +1,13 @@
-/** What tinybench takes from a task that measured itself: milliseconds an operation, and for all of them. */
+/** The result of a task that measures itself, for tinybench: milliseconds per operation and in total. */
 export interface Measured {
   readonly overriddenDuration: number
   readonly overriddenIterationCost: number
 }
 
-/** Where results go so that no engine can leave the work out. */
+/** A sink for results, so that the engine cannot optimise the work away. */
 export const sink: { value: unknown } = { value: undefined }
 
-/** A task that runs the work so many times, far above the timer's grain, and reports the time of one. */
+/** A task that repeats the work `count` times, far above the timer resolution, and returns the time of one repetition. */
 export const times =
   (count: number, work: (index: number) => unknown): (() => Measured) =>
   () => {
@@ -17,7 +17,7 @@ export const times =
     return { overriddenDuration: spent / count, overriddenIterationCost: spent }
   }
 
-/** The same for work that is waited for; `together` of them are in progress at once. */
+/** The asynchronous variant. `together` operations are in progress at once. */
 export const timesAsync =
   (count: number, work: (index: number) => Promise<unknown>, together = 1): (() => Promise<Measured>) =>
   async () => {

@@ -4,7 +4,7 @@ type Handler = (input: never) => unknown
 
 const handlers = new Map<string, Handler>()
 
-/** Lets this process answer a question of its parent; what the handler throws is the answer's error. */
+/** Registers the handler of a message from the parent process. An error of the handler becomes the error of the response. */
 export const answer = <K extends Ask>(
   ask: K,
   handler: (input: ChildMessages[K][0]) => ChildMessages[K][1] | Promise<ChildMessages[K][1]>,
@@ -24,5 +24,5 @@ const reply = async ({ id, ask, input }: Question): Promise<void> => {
   }
 }
 
-/** Keeps this process alive for as long as its parent may ask. */
+/** Keeps this process alive while its parent can send messages. */
 export const waitForParent = (): void => process.channel?.ref()

@@ -3,9 +3,9 @@ import type { Usage, Watch } from './measure.ts'
 import type { Profile, ProfileOptions } from './profile.ts'
 import type { Plan } from './provider.ts'
 
-/** What the parent asks its processes: input and answer by name. */
+/** The messages from the parent to its processes: input and result by name. */
 export interface ChildMessages {
-  /** A proxy or provider starts to listen; resolves to its port. `upstream` is the provider's port. */
+  /** Makes a proxy or provider listen. Resolves to its port. `upstream` is the port of the provider. */
   listen: readonly [input: { readonly upstream: number }, answer: number]
   plan: readonly [input: Plan, answer: true]
   usage: readonly [input: null, answer: Usage]
@@ -19,14 +19,14 @@ export interface ChildMessages {
 
 export type Ask = keyof ChildMessages
 
-/** One question on its way to a process. */
+/** A message to a process. */
 export interface Question {
   readonly id: number
   readonly ask: string
   readonly input: unknown
 }
 
-/** What comes back; `error` says why there is no value. */
+/** The response. `error` is the reason for a missing value. */
 export interface Answer {
   readonly id: number
   readonly value?: unknown

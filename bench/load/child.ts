@@ -11,7 +11,7 @@ interface PendingAnswer {
   readonly reject: (error: Error) => void
 }
 
-/** A process of the bench: it is asked over a channel, and measured from inside. */
+/** A process of the bench. The parent sends it messages over IPC and measures it from inside. */
 export class Child {
   readonly name: string
   readonly #process: ChildProcess
@@ -40,7 +40,7 @@ export class Child {
     })
   }
 
-  /** The first line that the process prints. */
+  /** The first line of its standard output. */
   async line(): Promise<string> {
     let text = ''
     const printed = async () => {
@@ -61,7 +61,7 @@ export class Child {
     })
   }
 
-  /** Ends the process politely, then surely. */
+  /** Ends the process with SIGTERM, then SIGKILL. */
   async stop(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
     this.#process.kill('SIGTERM')

@@ -2,13 +2,13 @@ import { connect, type Socket } from 'node:net'
 import { type ParsedReply, ReplyReader } from './reply-reader.ts'
 import type { Outgoing, Speaker } from './speaker.ts'
 
-/** What waits for a reply. */
+/** A pending request. */
 interface PendingReply {
   readonly resolve: (reply: ParsedReply) => void
   readonly reject: (error: Error) => void
 }
 
-/** One keep-alive connection of a client; one request at a time. */
+/** A keep-alive connection of a client, with one request at a time. */
 export class Connection {
   readonly #socket: Socket
   readonly #speaker: Speaker
@@ -35,7 +35,7 @@ export class Connection {
     })
   }
 
-  /** Sends the speaker's next request; resolves with its reply, rejects if the connection breaks before it is whole. */
+  /** Sends the next request. Resolves with its reply. Rejects if the connection breaks before the reply is complete. */
   exchange(): Promise<ParsedReply> {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken)

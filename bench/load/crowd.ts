@@ -4,16 +4,16 @@ import type { Target } from './targets.ts'
 
 const WATCH_MS = 250
 
-/** What very many streams at once hold in memory. */
+/** The memory of many concurrent streams. */
 export interface CrowdResult {
   readonly sample: Sample
-  /** Resident memory before the first stream, and at most while they were open. */
+  /** Resident memory before the first stream, and its maximum while streams were open. */
   readonly rss_before_bytes: number
   readonly rss_peak_bytes: number
   readonly per_stream_bytes: number
 }
 
-/** Opens the streams of the shape at the same time and watches the target's memory until all have ended. */
+/** Opens all streams of the shape at once and samples the memory of the target until all have ended. */
 export const crowdRun = async (rounds: Rounds, shape: Shape, target: Target): Promise<CrowdResult> => {
   const rss = async () => (await target.child.ask('usage', null)).rss_bytes
   const before = await rss()

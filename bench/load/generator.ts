@@ -7,17 +7,17 @@ import { type Counted, Tally } from './tally.ts'
 
 export interface OpenOptions {
   readonly shape: string
-  /** How the provider answers, for the length that replies must have. */
+  /** The reply of the provider, which determines the expected length. */
   readonly reply: ReplyPlan
   readonly port: number
-  /** The gateway's key. */
+  /** The gateway key. */
   readonly key: string
-  /** Counts the times connections were opened, so that no two sets say the same. */
+  /** Numbers the sets of connections. No two sets send equal conversations. */
   readonly set: number
   readonly connections: number
 }
 
-/** Connections that stand, by the set they were opened as. */
+/** The number of requests that were sent when the connections opened. */
 export interface Opened {
   readonly sent: number
 }
@@ -25,7 +25,7 @@ export interface Opened {
 export interface RunOptions {
   readonly set: number
   readonly requests: number
-  /** Requests a second; absent: each connection asks again as soon as it was answered. */
+  /** Requests per second. Absent: each connection sends its next request after the previous response. */
   readonly rate?: number
 }
 
@@ -37,7 +37,7 @@ export interface CloseOptions {
   readonly set: number
 }
 
-/** Connections of one target and shape. */
+/** The connections for one target and shape. */
 interface Clients {
   readonly shape: Shape
   readonly connections: readonly Connection[]
@@ -91,7 +91,7 @@ const asked = async (connection: Connection, tally: Tally, due: number): Promise
   }
 }
 
-/** Every connection asks again as soon as it was answered, until so many requests were sent. */
+/** Closed loop: each connection sends its next request after the previous response, up to `requests` in total. */
 const closedLoop = async (connections: readonly Connection[], requests: number, tally: Tally): Promise<void> => {
   let left = requests
   const worker = async (connection: Connection): Promise<void> => {
@@ -101,11 +101,11 @@ const closedLoop = async (connections: readonly Connection[], requests: number, 
     }
   }
   await Promise.all(connections.map(worker))
-  // connections that broke leave the rest of their share unsent
+  // the unsent share of broken connections
   for (; left > 0; left--) tally.failed('not sent: every connection is broken')
 }
 
-/** Requests are due at a fixed rate; one that finds every connection busy waits, and its waiting counts. */
+/** Open loop: requests are due at a fixed rate. The wait for a free connection counts as latency. */
 const openLoop = async (
   connections: readonly Connection[],
   requests: number,
@@ -128,7 +128,7 @@ const openLoop = async (
   }
   for (let index = 0; index < requests; index++) {
     await until(start + (index * 1000) / rate)
-    // the timer's own lateness is not the target's
+    // the delay of the timer itself does not count
     const due = performance.now()
     const connection = free.shift()
     if (connection === undefined) late.push(due)

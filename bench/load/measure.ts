@@ -3,23 +3,23 @@ import { createHistogram } from 'node:perf_hooks'
 import { answer } from './answers.ts'
 import { startProfile, stopProfile } from './profile.ts'
 
-/** What a process has used since it started, and its event loop's delay while that was watched. */
+/** Resource usage of a process since its start, and its event-loop delay while monitored. */
 export interface Usage {
-  /** All threads, user and system, microseconds. */
+  /** CPU of all threads, user and system, in microseconds. */
   readonly cpu_us: number
-  /** The same by thread name, where the system tells; names stand for all threads so named. */
+  /** CPU by thread name, on Linux. Threads with equal names are summed. */
   readonly threads_us: Readonly<Record<string, number>>
   readonly rss_bytes: number
-  /** 99th percentile, milliseconds beyond the sampling interval. */
+  /** 99th percentile, in milliseconds above the sampling interval. */
   readonly loop_delay_ms: number
 }
 
-/** Whether the event loop's delay is watched from now on; `anew` forgets what was seen before. */
+/** A command to the monitor of the event-loop delay. `anew` clears its histogram. */
 export type Watch = 'anew' | 'on' | 'off'
 
 const RESOLUTION_MS = 10
 
-/** Nanoseconds between turns of the event loop that are to be as far apart as the resolution. Node's own such histogram counts on while it is disabled. */
+/** Nanoseconds between runs of an interval timer. Node's own histogram keeps counting while it is disabled. */
 const delays = createHistogram()
 let watching: NodeJS.Timeout | undefined
 
@@ -50,7 +50,7 @@ const threads = (): Record<string, number> => {
       const [run = '0'] = readFileSync(`/proc/self/task/${id}/schedstat`, 'utf8').split(' ')
       spent[name] = (spent[name] ?? 0) + Math.round(Number(run) / 1000)
     } catch {
-      // the thread has ended since it was listed
+      // the thread has ended since the listing
     }
   }
   return spent
@@ -64,7 +64,7 @@ const threadIds = (): string[] => {
   }
 }
 
-// This module is loaded into every process of the bench before its own first module, workers apart.
+// This module is preloaded into every process of the bench, except worker threads.
 if (process.send !== undefined) {
   answer('usage', usage)
   answer('watch', watch)

@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net'
 import { answer, waitForParent } from './answers.ts'
 
-// The reference: what a proxy in Node costs that does nothing but pass on.
+// The baseline: a Node proxy that only forwards bytes.
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
 

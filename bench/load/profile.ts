@@ -4,24 +4,24 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface ProfileOptions {
-  /** Where the profile is written, to be opened in a browser's tools. */
+  /** Path of the profile, for the developer tools of a browser. */
   readonly file: string
-  /** How many functions are told. */
+  /** Maximum number of reported functions. */
   readonly top: number
 }
 
-/** What took most of the main thread. */
+/** The functions with the most time on the main thread. */
 export interface Profile {
-  /** By function, what it calls left out. */
+  /** Self time by function. */
   readonly self: readonly Share[]
-  /** By function of this package, with what runtime and packages do for it. */
+  /** Time by function of this package, including the runtime and packages that it calls. */
   readonly charged: readonly Share[]
 }
 
-/** A function's share of the main thread's busy time. */
+/** Share of a function in the busy time of the main thread. */
 export interface Share {
   readonly name: string
-  /** File and line, relative to the package; empty for what is native. */
+  /** File and line, relative to the package. Empty for native code. */
   readonly at: string
   readonly percent: number
 }
@@ -31,11 +31,11 @@ const unmeasured = new Set(['(idle)', '(root)'])
 
 const session: { current: Session | undefined } = { current: undefined }
 
-/** Begins to sample this process's main thread. */
+/** Starts sampling the main thread of this process. */
 export const startProfile = async (): Promise<true> => {
   session.current = new Session()
   session.current.connect()
-  // The engine locks up if it has to look through the heap while it starts: about one start in twenty, without this.
+  // Without this, the engine deadlocks in about one of twenty starts, because it scans the heap.
   await session.current.post('HeapProfiler.collectGarbage')
   await session.current.post('Profiler.enable')
   await session.current.post('Profiler.setSamplingInterval', { interval: 200 })
@@ -43,7 +43,7 @@ export const startProfile = async (): Promise<true> => {
   return true
 }
 
-/** Ends sampling, writes the profile and tells the functions that took most. */
+/** Stops sampling, writes the profile and returns the functions with the most time. */
 export const stopProfile = async ({ file, top }: ProfileOptions): Promise<Profile> => {
   if (session.current === undefined) throw new Error('no profile was begun')
   const { profile } = await session.current.post('Profiler.stop')
@@ -54,13 +54,13 @@ export const stopProfile = async ({ file, top }: ProfileOptions): Promise<Profil
 }
 
 type Node = Profiler.Profile['nodes'][number]
-/** The node that a sample counts for. */
+/** The node that a sample belongs to. */
 type Account = (node: Node, parents: ReadonlyMap<number, Node>) => Node
 
-/** A function's own time. */
+/** Self time of a function. */
 export const itself: Account = (node) => node
 
-/** What runtime and packages do for a function of this package counts for that function. */
+/** The function of this package that a native or package frame belongs to. */
 export const nearestOwn: Account = (node, parents) => {
   let at: Node | undefined = node
   while (at !== undefined && !isOwn(at)) at = parents.get(at.id)
@@ -72,7 +72,7 @@ const isOwn = ({ callFrame: { url } }: Node): boolean => {
   return !file.startsWith('..') && !file.startsWith('node_modules')
 }
 
-/** Time by function, the largest first; idle time and the profiler's own are left out. */
+/** Time by function, largest first, without idle time and the profiler itself. */
 export const shares = (profile: Profiler.Profile, top: number, account: Account): Share[] => {
   const { nodes, samples = [], timeDeltas = [] } = profile
   const known = new Map(nodes.map((node) => [node.id, node]))
@@ -81,7 +81,7 @@ export const shares = (profile: Profiler.Profile, top: number, account: Account)
   let total = 0
   for (const [index, id] of samples.entries()) {
     const node = known.get(id)
-    // the profiler's own commands are no work of the gateway
+    // commands of the profiler are no work of the gateway
     if (node === undefined || unmeasured.has(node.callFrame.functionName) || node.callFrame.url === 'node:inspector')
       continue
     const { callFrame } = account(node, parents)

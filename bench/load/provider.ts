@@ -4,12 +4,12 @@ import { type Replies, repliesOf } from './replies.ts'
 import { RequestReader } from './request-reader.ts'
 import type { ReplyPlan } from './shapes.ts'
 
-/** How all requests are answered from now on. */
+/** The reply to all further requests. */
 export interface Plan {
   readonly reply: ReplyPlan
 }
 
-/** A stream on its way to one client. */
+/** A stream to one client. */
 interface Stream {
   readonly socket: Socket
   readonly chunks: readonly Buffer[]
@@ -24,7 +24,7 @@ const state: { replies: Replies; interval_ms: number; begun: number } = {
   begun: 0,
 }
 
-/** Streams by the tick at which their next chunk is due: their starts are spread, so that chunks do not come in bursts. */
+/** Streams by the tick of their next chunk. Their starts are spread to avoid bursts of chunks. */
 const due = new Map<number, Stream[]>()
 const clock: { tick: number; timer: NodeJS.Timeout | undefined } = { tick: 0, timer: undefined }
 

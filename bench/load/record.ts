@@ -1,13 +1,13 @@
 import Database from 'better-sqlite3'
 
-/** What a gateway's database says of a run. */
+/** The records of a run in the database of a gateway. */
 export interface Recorded {
   readonly requests: number
-  /** Requests that ended otherwise than well, by outcome. */
+  /** Requests with an outcome other than success, by outcome. */
   readonly other: Readonly<Record<string, number>>
 }
 
-/** Counts the requests on record in the database of a gateway that has ended. */
+/** Counts the request records in the database of a stopped gateway. */
 export const recordedIn = (file: string): Recorded => {
   const database = new Database(file, { readonly: true })
   try {

@@ -2,13 +2,13 @@ import type { ReplyPlan } from './shapes.ts'
 
 const CHUNK_BYTES = 60
 
-/** What the provider sends, made once a plan: bytes ready for the socket. */
+/** The bytes of a reply, prepared once per plan. */
 export interface Replies {
   /** Status line, headers and, unless it is a stream, the body. */
   readonly head: Buffer
-  /** One after another at the pace of the plan; none if the reply is whole. */
+  /** The chunks of a stream, one per interval of the plan. Empty for a reply that is no stream. */
   readonly chunks: readonly Buffer[]
-  /** Bytes of the body without transfer coding. */
+  /** Bytes of the body, without transfer coding. */
   readonly body_bytes: number
 }
 

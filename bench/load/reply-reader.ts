@@ -1,29 +1,29 @@
 const HEAD_END = Buffer.from('\r\n\r\n')
 const LF = 0x0a
 
-/** A reply as far as the bench examines it. */
+/** The examined fields of a reply. */
 export interface ParsedReply {
   readonly status: number
-  /** Bytes of the body without transfer coding. */
+  /** Bytes of the body, without transfer coding. */
   readonly bytes: number
-  /** Value of x-guard-decision; empty if there is none. */
+  /** Value of x-guard-decision. Empty if absent. */
   readonly decision: string
 }
 
-/** Reads the replies of one connection, one at a time; throws on what is no complete HTTP/1.1 reply. */
+/** Parses the replies of one connection, one at a time. Throws on an invalid HTTP/1.1 reply. */
 export class ReplyReader {
   #head: Buffer | undefined
   #status = 0
   #decision = ''
   #bytes = 0
-  /** Bytes still to come of the body, or of the chunk of it that is being read. */
+  /** Remaining bytes of the body, or of the current chunk. */
   #left = 0
   #chunked = false
-  /** Where a chunked body is: the line of a size, data, or the empty line after it. */
+  /** Position in a chunked body: the size line, the data, or the empty line after the data. */
   #state: 'head' | 'size' | 'data' | 'end' | 'last' = 'head'
   #line = ''
 
-  /** The reply, once its last byte has come. */
+  /** Returns the reply once it is complete. */
   push(chunk: Buffer): ParsedReply | undefined {
     let at = 0
     while (at < chunk.length) {
@@ -33,7 +33,7 @@ export class ReplyReader {
     return undefined
   }
 
-  /** Where to continue; -1 at the end of the reply. */
+  /** Returns the next offset, or -1 at the end of the reply. */
   #step(chunk: Buffer, at: number): number {
     if (this.#state === 'head') return this.#header(chunk, at)
     if (this.#state === 'data') return this.#data(chunk, at)

@@ -6,7 +6,7 @@ import type { Summary } from './summary.ts'
 const KIB = 1024
 const MIB = 1_048_576
 
-/** The ratios of CPU and what goes with them, one line a shape. */
+/** CPU ratios and related figures, one line per shape. */
 export const ratioTable = (summaries: readonly Summary[]): string =>
   printTable(
     ['shape', 'per', 'raw', 'gateway', 'ratio', 'min', 'max', 'must', '', 'req/s', 'loop p99', 'RSS', 'provider'],
@@ -27,11 +27,11 @@ export const ratioTable = (summaries: readonly Summary[]): string =>
     ]),
   )
 
-/** How much later replies come at a fixed rate. */
+/** Added latency at a fixed rate. */
 export const latencyLine = (one: Summary): string =>
   `${one.title}: raw p50 ${one.raw_p50_ms.toFixed(2)} ms, p99 ${one.raw_p99_ms.toFixed(2)} ms; the gateway adds ${one.added_p50_ms.toFixed(2)} ms and ${one.added_p99_ms.toFixed(2)} ms (must ≤ 0.3 and ≤ 3)`
 
-/** What many streams at once hold in memory; at most 32 KB a stream is good enough. */
+/** Memory of many concurrent streams. The limit is 32 KB per stream. */
 export const crowdTable = (results: readonly CrowdResult[]): string =>
   printTable(
     ['streams at once', 'streams', 'cut', 'RSS before', 'RSS at most', 'a stream'],
@@ -45,7 +45,7 @@ export const crowdTable = (results: readonly CrowdResult[]): string =>
     ]),
   )
 
-/** Which threads of the gateway did the work, and what was decided. */
+/** CPU by thread of the gateway, and the decisions. */
 export const threadTable = (summaries: readonly Summary[]): string => {
   const names = [...new Set(summaries.flatMap((one) => Object.keys(one.threads_us)))]
   return printTable(
@@ -60,7 +60,7 @@ export const threadTable = (summaries: readonly Summary[]): string => {
   )
 }
 
-/** What took most of the gateway's main thread under a shape. */
+/** The functions with the most time on the main thread of the gateway, for one shape. */
 export const profileText = (title: string, { self, charged }: Profile): string =>
   [
     `${title}: own time on the gateway's main thread`,

@@ -1,6 +1,6 @@
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** Finds where each request on a connection ends, without examining what it says; bodies need a content-length. */
+/** Finds the end of each request on a connection without parsing its content. Bodies need a content-length. */
 export class RequestReader {
   readonly #onRequest: () => void
   #head: Buffer | undefined

@@ -3,48 +3,49 @@ import type { Usage } from './measure.ts'
 import type { Shape } from './shapes.ts'
 import { KEY, type Stage, type Target } from './targets.ts'
 
-/** One target under one shape in one round. */
+/** The measurement of one target with one shape in one round. */
 export interface Sample extends RunResult {
   readonly target: Target['name']
   readonly cpu_us: number
   readonly threads_us: Readonly<Record<string, number>>
   readonly provider_cpu_us: number
   readonly rss_bytes: number
-  /** 99th percentile of this and all samples before it. */
+  /** 99th percentile of the event-loop delay since the last reset. */
   readonly loop_delay_ms: number
-  /** Chunks that passed; 0 unless the shape streams. */
+  /** Chunks that passed. 0 unless the shape streams. */
   readonly chunks: number
 }
 
 export interface RoundOptions {
-  /** Requests a second; absent: each connection asks again as soon as it was answered. */
+  /** Requests per second. Absent: each connection sends its next request after the previous response. */
   readonly rate?: number
-  /** How many requests; absent: a round's. */
+  /** Number of requests. Default: those of one round of the shape. */
   readonly requests?: number
 }
 
-/** How often targets take turns within a round. */
+/** Parts of a round. The targets alternate after each part. */
 const TURNS = 4
 
-/** Takes measurements one after the other; no two sets of clients ever say the same. */
+/** Takes one measurement at a time. No two sets of clients send equal conversations. */
 export class Rounds {
   readonly #stage: Stage
   #set = 0
-  /** Requests sent to the gateway so far: what its record must hold. */
+  /** Requests sent to the gateway so far. Its database must contain as many records. */
   sent = 0
 
   constructor(stage: Stage) {
     this.#stage = stage
   }
 
-  /** What was seen of event loops until now does not count. */
+  /** Clears the event-loop histograms. */
   async begin(): Promise<void> {
     for (const { child } of this.#stage.targets) await child.ask('watch', 'anew')
   }
 
   /**
-   * Every target, in the order of `turn`: the one that was first is last the next time. They take turns every quarter of a round, since
-   * the machine may be another from second to second; streams, sessions well in progress and fixed rates are not cut.
+   * Measures every target. `turn` rotates the order of the targets. They alternate four times per round, because the
+   * speed of the machine varies from second to second. Streams, opened sessions and fixed rates are measured in one
+   * part.
    */
   async round(shape: Shape, turn: number, options: RoundOptions = {}): Promise<readonly Sample[]> {
     const whole = shape.reply.stream !== undefined || shape.opened || options.rate !== undefined
@@ -63,7 +64,7 @@ export class Rounds {
     return [...targets.slice(first), ...targets.slice(0, first)]
   }
 
-  /** What one target uses for a shape's requests. */
+  /** Measures one target with the requests of a shape. */
   async sample(shape: Shape, { name, child, port }: Target, options: RoundOptions = {}): Promise<Sample> {
     const { provider, generator } = this.#stage
     const { connections, reply } = shape
@@ -103,7 +104,7 @@ const usages = async (child: Target['child'], provider: Target['child']): Promis
   provider: await provider.ask('usage', null),
 })
 
-/** Threads that ended in between count for what they used until they were last seen. */
+/** Threads that ended in between count with their last seen usage. */
 const difference = (
   after: Readonly<Record<string, number>>,
   before: Readonly<Record<string, number>>,

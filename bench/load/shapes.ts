@@ -1,29 +1,29 @@
 import { type Template, template } from '../kit/template.ts'
 
-/** What answers a request of a shape. */
+/** The reply to the requests of a shape. */
 export interface ReplyPlan {
   readonly style: 'chat_completions' | 'messages'
-  /** Absent: one JSON reply of about 900 bytes. Present: a stream of so many chunks at this pace. */
+  /** Present: a stream with this number of chunks at this interval. Absent: one JSON reply of about 900 bytes. */
   readonly stream?: { readonly chunks: number; readonly interval_ms: number }
 }
 
-/** One way in which clients use a gateway. */
+/** A traffic pattern of clients. */
 export interface Shape {
   readonly id: string
   readonly title: string
   readonly path: string
   readonly conversation: Template
-  /** Turns in a session's first request; each further request has one more. Absent: every request is a conversation of its own. */
+  /** Turns in the first request of a session. Each further request has one more. Absent: every request is a new conversation. */
   readonly grows_from?: number
-  /** Requests of a session. */
+  /** Requests per session. */
   readonly session: number
-  /** A session's first request is sent before the measurement starts: what is measured is a session well in progress. */
+  /** The first request of a session is sent before the measurement, which then covers an established session. */
   readonly opened: boolean
   readonly connections: number
-  /** Requests of a round, all connections together. */
+  /** Requests per round, over all connections. */
   readonly requests: number
   readonly reply: ReplyPlan
-  /** Largest ratio to the raw pass-through that is good enough; of CPU per request, or per chunk of a stream. */
+  /** Maximum accepted ratio to the raw pass-through, in CPU per request, or per chunk of a stream. */
   readonly must?: number
 }
 
@@ -44,7 +44,7 @@ const conversation = (seed: number): Template =>
   })
 const STREAMED = template({ ...small, first: 500, system: 300, stream: true })
 
-/** Everything that the load suite measures; equal in every run. */
+/** All shapes of the load suite. Equal in every run. */
 export const shapes = (): readonly Shape[] => [
   {
     ...chat,
@@ -124,7 +124,7 @@ export const shapes = (): readonly Shape[] => [
   },
 ]
 
-/** A thousand streams at once: what they hold in memory, and that none is lost. */
+/** A thousand concurrent streams, for their memory and their completeness. */
 export const crowd: Shape = {
   path: chat.path,
   id: 'streams_1000',
@@ -137,7 +137,7 @@ export const crowd: Shape = {
   reply: { style: 'chat_completions', stream: { chunks: 30, interval_ms: 200 } },
 }
 
-/** Requests at a fixed rate: how much later replies come. */
+/** Requests at a fixed rate, for the added latency. */
 export const steady: Shape = {
   ...chat,
   id: 'latency_32k',

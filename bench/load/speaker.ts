@@ -1,10 +1,10 @@
 import { STAMP, stamp } from '../kit/template.ts'
 import type { Shape } from './shapes.ts'
 
-/** One request as it goes to the socket: head, conversation, what closes the body. */
+/** The parts of one request: head, conversation and the end of the body. */
 export type Outgoing = readonly [head: string, body: Buffer, tail: Buffer]
 
-/** What a client of the bench says on one connection: requests of a shape, session after session. Bytes are reused once the reply is there. */
+/** Produces the requests of one connection, session after session. Its buffers are reused after each reply. */
 export class Speaker {
   readonly #shape: Shape
   readonly #bytes: Buffer
@@ -14,7 +14,7 @@ export class Speaker {
   #turn = 0
   #stamps = 0
 
-  /** `name` makes everything this speaker says different from what others say. */
+  /** `name` makes its conversations different from those of all other connections. */
   constructor(shape: Shape, port: number, key: string, name: string) {
     this.#shape = shape
     this.#bytes = Buffer.from(shape.conversation.bytes)
@@ -60,6 +60,6 @@ export class Speaker {
   }
 }
 
-/** Six characters that no other speaker has: `set` counts the times connections were opened, both below 46,656. */
+/** A unique name of six characters. `set` numbers the sets of connections. Both numbers must be below 46,656. */
 export const speakerName = (set: number, connection: number): string =>
   set.toString(36).padStart(3, '0') + connection.toString(36).padStart(3, '0')

@@ -2,31 +2,31 @@ import { median } from '../kit/table.ts'
 import type { Sample } from './rounds.ts'
 import type { Shape } from './shapes.ts'
 
-/** What the rounds of one shape say. */
+/** The summary of all rounds of one shape. */
 export interface Summary {
   readonly shape: string
   readonly title: string
   readonly per: 'request' | 'chunk'
   readonly must: number | null
-  /** CPU of the gateway divided by that of the raw pass-through, a value a round. */
+  /** CPU of the gateway divided by CPU of the raw pass-through, per round. */
   readonly ratio: Spread
-  /** Medians, microseconds of CPU a request or chunk. */
+  /** Medians of CPU per request or chunk, in microseconds. */
   readonly raw_us: number
   readonly gateway_us: number
   readonly requests_per_s: number
-  /** Medians of the rounds' percentiles, milliseconds. */
+  /** Medians of the percentiles of all rounds, in milliseconds. */
   readonly raw_p50_ms: number
   readonly raw_p99_ms: number
   readonly added_p50_ms: number
   readonly added_p99_ms: number
-  /** Largest of all rounds. */
+  /** Maximum of all rounds. */
   readonly rss_bytes: number
   /** 99th percentile over all rounds. */
   readonly loop_delay_ms: number
-  /** CPU of the provider divided by wall time: near 1 it would be the limit. */
+  /** CPU of the provider divided by wall time. A value near 1 makes the provider the bottleneck. */
   readonly provider_share: number
   readonly decisions: Readonly<Record<string, number>>
-  /** Medians, microseconds of CPU a request or chunk by thread name. */
+  /** Medians of CPU per request or chunk by thread name, in microseconds. */
   readonly threads_us: Readonly<Record<string, number>>
   readonly failed: number
   readonly errors: readonly string[]
@@ -38,7 +38,7 @@ export interface Spread {
   readonly max: number
 }
 
-/** Sums up the rounds of a shape. */
+/** Summarises the rounds of a shape. */
 export const summaryOf = (shape: Shape, rounds: readonly (readonly Sample[])[]): Summary => {
   const of = (target: Sample['target']): Sample[] => rounds.flat().filter((sample) => sample.target === target)
   const [raw, gateway] = [of('raw'), of('gateway')]
@@ -67,10 +67,10 @@ export const summaryOf = (shape: Shape, rounds: readonly (readonly Sample[])[]):
   }
 }
 
-/** Microseconds of CPU a request, or a chunk of a stream. */
+/** Microseconds of CPU per request, or per chunk of a stream. */
 const cost = ({ cpu_us, requests, chunks }: Sample): number => cpu_us / (chunks || requests)
 
-/** Of all that a round took from each: both were asked the same. */
+/** The CPU ratio of a round. Both targets received the same requests. */
 const ratioOf = (round: readonly Sample[]): number => {
   const spent = (target: Sample['target']): number =>
     round.reduce((sum, sample) => (sample.target === target ? sum + sample.cpu_us : sum), 0)

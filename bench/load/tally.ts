@@ -2,21 +2,21 @@ import type { ParsedReply } from './reply-reader.ts'
 
 const MAX_ERRORS = 5
 
-/** What came of the requests of a run. */
+/** The results of a run. */
 export interface Counted {
   readonly requests: number
-  /** Replies that were no complete, good reply of the expected length. */
+  /** Replies that were incomplete, not successful or of another length. */
   readonly failed: number
-  /** The first few reasons. */
+  /** The first reasons. */
   readonly errors: readonly string[]
-  /** Requests by x-guard-decision; none of a target that decides nothing. */
+  /** Requests by x-guard-decision. Empty for a target without decisions. */
   readonly decisions: Readonly<Record<string, number>>
-  /** Milliseconds from the time a request was due to its last byte. */
+  /** Milliseconds from the due time of a request to the last byte of its reply. */
   readonly p50_ms: number
   readonly p99_ms: number
 }
 
-/** Counts replies and judges whether they are whole. */
+/** Counts replies and checks that they are complete. */
 export class Tally {
   readonly #bytes: number
   readonly #latencies: number[] = []
@@ -24,7 +24,7 @@ export class Tally {
   readonly #decisions: Record<string, number> = {}
   #failed = 0
 
-  /** `bytes`: length that every body must have. */
+  /** `bytes`: expected length of every body. */
   constructor(bytes: number) {
     this.#bytes = bytes
   }

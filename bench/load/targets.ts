@@ -4,29 +4,29 @@ import { join } from 'node:path'
 import { guardProgram, programFile } from '../programs.ts'
 import { Child } from './child.ts'
 
-/** The key that clients of the bench present. */
+/** The gateway key of bench clients. */
 export const KEY = 'bench-gateway-key-0123456789'
 
-/** A process that is measured, and where it listens. */
+/** A measured process and its port. */
 export interface Target {
   readonly name: 'raw' | 'gateway'
   readonly child: Child
   readonly port: number
 }
 
-/** Everything that a load run needs: four processes, and the folder that holds the gateway's configuration and database. */
+/** The four processes of a load run, and the folder with the configuration and database of the gateway. */
 export interface Stage {
   readonly provider: Child
   readonly generator: Child
   readonly targets: readonly Target[]
   readonly database: string
-  /** Ends the gateway, so that its database is complete, then the others. */
+  /** Ends the gateway first, so that its database is complete, then the others. */
   stop(): Promise<void>
   /** Removes the folder. */
   remove(): Promise<void>
 }
 
-/** Starts provider, reference, gateway and generator. */
+/** Starts provider, baseline, gateway and generator. */
 export const setStage = async (): Promise<Stage> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   const children: Child[] = []
@@ -36,7 +36,7 @@ export const setStage = async (): Promise<Stage> => {
     return child
   }
   const stop = async () => {
-    // the gateway was started last; it ends first, so that it settles what it has started
+    // the gateway starts last and ends first, so that it settles all its requests
     await children.at(-1)?.stop()
     await Promise.all(children.map((child) => child.stop()))
   }
@@ -61,7 +61,7 @@ export const setStage = async (): Promise<Stage> => {
 
 type Start = (name: string, path: string, args?: readonly string[], cwd?: string) => Child
 
-/** The gateway as users start it: its command line, the default preset, a configuration file, SQLite. */
+/** A gateway as users start it: command line, default preset, configuration file and SQLite. */
 const startGateway = async (start: Start, folder: string, upstream: number) => {
   const config = join(folder, 'guard-config.yml')
   await writeFile(config, configuration(upstream), { mode: 0o600 })

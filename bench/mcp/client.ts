@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { BenchCall } from './policy.ts'
 
-/** One MCP client on one connection. */
+/** A minimal MCP client with one connection. */
 export class BenchClient {
   readonly #url: URL
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -18,7 +18,7 @@ export class BenchClient {
     }
   }
 
-  /** Opens a session and lists the tools, so that calls are validated by their schemas. */
+  /** Opens a session and lists the tools, which makes the gateway validate calls by their schemas. */
   async open(): Promise<this> {
     const clientInfo = { name: 'bench', version: '1' }
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
@@ -29,7 +29,7 @@ export class BenchClient {
     return this
   }
 
-  /** Calls a tool; resolves to the whole answer, rejects if it is no result of the server. */
+  /** Calls a tool. Resolves to the response body. Rejects unless it is the result of the bench server. */
   async call(params: BenchCall): Promise<string> {
     const { body } = await this.#post('tools/call', params)
     if (!body.includes('done done') || body.includes('isError')) throw new Error(body)

@@ -11,9 +11,12 @@ import { openPolicies } from '../../plugins/mcp/policy/index.ts'
 import { compileSchema } from '../../plugins/mcp/schemas/compile.ts'
 import { type Checked, calls, policy, toolList } from './policy.ts'
 
-/** The policy of the bench in force. */
+/** The loaded bench policy. */
 export interface Judging {
-  /** Judges one call from its bytes: reads the frame, validates the arguments, asks 20 rules and one check. Rejects unless it passes. */
+  /**
+   * Judges one call from its bytes: reads the frame, validates the arguments, evaluates 20 rules and one check.
+   * Rejects unless the call is allowed.
+   */
   judge(checked: Checked): Promise<true>
   close(): Promise<void>
 }

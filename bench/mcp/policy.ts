@@ -7,12 +7,12 @@ const CHECKED = {
   },
 } as const
 
-/** What a call is checked for. */
+/** The checks of the bench policy. */
 export type Checked = keyof typeof CHECKED
 
 const RULES = 20
 
-/** A policy of 20 rules, of which one speaks about each call of the bench and lets it through by its check. */
+/** A policy of 20 rules. Exactly one rule matches each bench call and allows it by its check. */
 export const policy = {
   version: 1,
   default: 'deny',
@@ -34,21 +34,21 @@ const tool = (name: string, argument: string) => ({
   inputSchema: { type: 'object', properties: { [argument]: text }, required: [argument], additionalProperties: false },
 })
 
-/** What a client asks a tool for. */
+/** Parameters of a tool call. */
 export interface BenchCall {
   readonly name: string
   readonly arguments: Readonly<Record<string, string>>
 }
 
-/** Calls that pass, by what they are checked for. */
+/** An allowed call for each check. */
 export const calls: Readonly<Record<Checked, BenchCall>> = {
   path: { name: 'read_file', arguments: { path: 'package.json' } },
   shell: { name: 'run_command', arguments: { command: 'npm test -- --watch' } },
   sql: { name: 'query', arguments: { sql: 'SELECT id, name FROM users WHERE age > 30 ORDER BY name LIMIT 10' } },
 }
 
-/** The result of `tools/list` of the bench's server. */
+/** The `tools/list` result of the bench server. */
 export const toolList = { tools: [tool('read_file', 'path'), tool('run_command', 'command'), tool('query', 'sql')] }
 
-/** The result of each call of the bench's server. */
+/** The result of every call to the bench server. */
 export const called = { content: [{ type: 'text' as const, text: 'done '.repeat(40) }] }

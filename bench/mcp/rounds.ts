@@ -3,20 +3,20 @@ import type { Usage } from '../load/measure.ts'
 import { calls } from './policy.ts'
 import type { McpStage, McpTarget, Way } from './stage.ts'
 
-/** What the calls of one round on one way took. CPU in microseconds a call, of all threads. */
+/** The measurement of one route in one round. CPU of all threads, in microseconds per call. */
 export interface McpSample {
   readonly way: Way
   readonly calls_per_s: number
   readonly p50_ms: number
   readonly client_us: number
   readonly server_us: number
-  /** 0 on the direct way. */
+  /** 0 for the direct route. */
   readonly proxy_us: number
-  /** The same by thread. */
+  /** CPU of the proxy by thread. */
   readonly threads_us: Readonly<Record<string, number>>
 }
 
-/** One round: so many calls on every way, each client's one after the other; the way that was first is last the next time. */
+/** Makes `count` calls on every route. Each client calls sequentially. `turn` rotates the order of the routes. */
 export const mcpRound = async (stage: McpStage, count: number, turn: number): Promise<readonly McpSample[]> => {
   const { targets, server } = stage
   const samples: McpSample[] = []
@@ -41,7 +41,7 @@ export const mcpRound = async (stage: McpStage, count: number, turn: number): Pr
   return samples
 }
 
-/** Every client calls again as soon as it was answered; the milliseconds that each call took. */
+/** Closed loop: every client calls again after its response. Returns the latency of each call in milliseconds. */
 const callAll = async ({ clients }: McpTarget, count: number): Promise<readonly number[]> => {
   const waits: number[] = []
   let left = count

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { BenchCall } from './policy.ts'
 
-/** One client of the official SDK. */
+/** A client of the official SDK. */
 export class SdkBenchClient {
   readonly #client = new Client({ name: 'bench', version: '1' })
   readonly #transport: StreamableHTTPClientTransport
@@ -20,7 +20,7 @@ export class SdkBenchClient {
     return this
   }
 
-  /** Calls a tool; rejects if what comes is no result of the server. */
+  /** Calls a tool. Rejects unless the result is that of the bench server. */
   async call({ name, arguments: given }: BenchCall): Promise<string> {
     const { content, isError } = await this.#client.callTool({ name, arguments: given })
     const text = JSON.stringify(content)

@@ -6,8 +6,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { called, toolList } from './policy.ts'
 
-// The same server made with the official SDK, a transport for each session: what users' servers are like. It answers in event streams,
-// as it does if it is not told otherwise, or in JSON.
+// The bench server with the official SDK, as most users build one, with a transport per session. It responds with event streams, the default of the SDK, or with JSON.
 const enableJsonResponse = process.argv[2] === 'json'
 
 const transports = new Map<string, StreamableHTTPServerTransport>()

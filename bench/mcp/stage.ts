@@ -6,30 +6,30 @@ import { guardProgram, programFile } from '../programs.ts'
 import { BenchClient } from './client.ts'
 import { type BenchCall, policy } from './policy.ts'
 
-/** How clients get to the server: straight, through a proxy that does nothing but pass on, or through a gateway with this storage. */
+/** The route from clients to the server: direct, through a proxy that only forwards bytes, or through a gateway with this storage. */
 export type Way = 'direct' | 'raw' | 'memory' | 'sqlite'
 
-/** What clients and server are made of: as little as may be, or the official SDK, whose servers answer in event streams or, if told so, in JSON. */
+/** The implementation of clients and server: minimal, or the official SDK. SDK servers respond with event streams or JSON. */
 export type Peers = 'lean' | 'official' | 'official_json'
 
 /** An MCP client of the bench. */
 export interface CallingClient {
-  /** Opens a session and lists the tools, so that calls are validated by their schemas. */
+  /** Opens a session and lists the tools, which makes the gateway validate calls by their schemas. */
   open(): Promise<unknown>
-  /** Calls a tool; rejects if what comes is no result of the server. */
+  /** Calls a tool. Rejects unless the result is that of the bench server. */
   call(call: BenchCall): Promise<unknown>
   close(): unknown
 }
 
-/** Open clients on one way. */
+/** The open clients of one route. */
 export interface McpTarget {
   readonly way: Way
-  /** What is on the way. */
+  /** Undefined for the direct route. */
   readonly proxy: Child | undefined
   readonly clients: readonly CallingClient[]
 }
 
-/** A server in another process, and all ways to it, the direct one first. */
+/** A server process and all routes to it, the direct route first. */
 export interface McpStage {
   readonly server: Child
   readonly targets: readonly McpTarget[]
@@ -44,7 +44,7 @@ const servers: Readonly<Record<Peers, readonly [program: string, ...args: string
   official_json: ['bench/mcp/sdk-server', 'json'],
 }
 
-/** Starts the server and the proxies in processes of their own; opens so many clients on each way. */
+/** Starts the server and the proxies as processes, and opens `count` clients per route. */
 export const mcpStage = async (peers: Peers, count: number): Promise<McpStage> => {
   await using opened = new AsyncDisposableStack()
   const [program, ...args] = servers[peers]
@@ -71,17 +71,17 @@ export const mcpStage = async (peers: Peers, count: number): Promise<McpStage> =
 
 const makerOf = async (peers: Peers): Promise<(url: string) => CallingClient> => {
   if (peers === 'lean') return (url) => new BenchClient(url, KEY)
-  // the SDK is there where this package is developed, not where it is installed
+  // the SDK is a development dependency, absent from an installed package
   const { SdkBenchClient } = await import('./sdk-client.ts')
   return (url) => new SdkBenchClient(url, KEY)
 }
 
-/** A way before clients take it. */
+/** A route without clients. */
 interface WayIn extends Omit<McpTarget, 'clients'> {
   readonly url: string
 }
 
-/** The load bench's reference. */
+/** The raw pass-through of the load bench. */
 const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<WayIn> => {
   const { port: upstream, pathname } = new URL(target)
   const proxy = opened.adopt(new Child('raw', programFile('bench/load/passthrough')), (child) => child.stop())
@@ -96,7 +96,7 @@ const start = async (opened: AsyncDisposableStack, backend: 'memory' | 'sqlite',
   const config = join(folder, 'guard-config.yml')
   const mcp = { policy: 'policy.yml', servers: { bench: { transport: 'http', target } } }
   const sections = { gateway_key: KEY, server: { port: 0 }, storage: { backend, file: 'guard.db' }, mcp }
-  // JSON is YAML, too.
+  // JSON is valid YAML
   await writeFile(config, JSON.stringify(sections), { mode: 0o600 })
   await writeFile(join(folder, 'policy.yml'), JSON.stringify(policy))
   await writeFile(join(folder, 'package.json'), '{}')

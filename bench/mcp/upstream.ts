@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { called, toolList } from './policy.ts'
 
-// An MCP server that does nothing but answer, as JSON: what the proxy adds is measured against it.
+// A minimal MCP server with JSON responses. The baseline for the cost of the proxy.
 
 const initialized = {
   protocolVersion: '2025-11-25',

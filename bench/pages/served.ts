@@ -8,18 +8,18 @@ import { bigRun } from '../replay/big-run.ts'
 import { fragmentOf } from '../replay/fragments.ts'
 import { replayGateway } from '../replay/open.ts'
 
-/** Pages of a trace store of its own, on a port of the system's choice. */
+/** The pages of a new trace store, on a port that the system assigns. */
 export interface Served {
   readonly url: string
-  /** Keeps a run of so many spans, and gives the path of its page. */
+  /** Stores a run of `spans` spans and returns the path of its page. */
   keep(spans: number): Promise<string>
   close(): Promise<void>
 }
 
-/** Where the log goes. */
+/** Discards log lines. */
 const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() })
 
-/** Serves the pages of a store with so many runs. */
+/** Serves the pages of a store with `runs` runs. */
 export const servePages = async (runs: number): Promise<Served> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-pages-'))
   const gateway = replayGateway(join(folder, 'guard.db'), http({ gateway_key: 'guard_bench_key_0123456789' })).use(

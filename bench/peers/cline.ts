@@ -3,12 +3,12 @@ import { callKeys, type Peer, streak } from './peer.ts'
 
 const thresholds = { repeated_call: 5, mistakes: 3 }
 
-/** A field of the arguments that tells progress and is not compared. */
+/** An argument that reports progress and is not compared. */
 const PROGRESS = 'task_progress'
 
 /**
- * Cline: one call five times in a row, whatever its results (a warning at three), and three mistakes in a row,
- * of which a turn without a call is the one that recorded turns show; the harness answers each with the same words.
+ * Cline's rule: five equal calls in a row, whatever their results (a warning at three), or three mistakes in a row.
+ * The only mistake in recorded turns is a turn without a call. The harness replies to each with the same words.
  */
 export const cline: Peer = {
   id: 'cline',

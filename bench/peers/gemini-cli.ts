@@ -3,8 +3,9 @@ import { callKeys, type Peer, streak } from './peer.ts'
 const thresholds = { tool_call_loop: 5 }
 
 /**
- * Gemini CLI's loop detection: one call five times in a row within one prompt, whatever its results.
- * Left out: the model that is asked from the 30th turn on, and chants inside of one reply, which recorded turns do not show.
+ * Gemini CLI's loop detection: five equal calls in a row within one prompt, whatever their results.
+ * Omitted, because recorded turns do not show them: the check by a model from the 30th turn on, and repetition within
+ * one reply.
  */
 export const geminiCli: Peer = {
   id: 'gemini_cli',

@@ -4,8 +4,9 @@ import { type Peer, streak } from './peer.ts'
 const thresholds = { repeated_error: 3, error_chars: 100 }
 
 /**
- * goose's REP-002: a tool that gave one and the same error three times in a row, by its first hundred characters, is refused at its next call,
- * whatever the arguments. Its limit on equal calls, REP-001, is off unless set. Errors are what is flagged as one; where only a hash is known, it stands for all of the text.
+ * goose's REP-002: a tool that returned the same error three times in a row, by its first hundred characters, is
+ * refused at its next call with any arguments. REP-001, the limit on equal calls, is off by default. A result is an
+ * error if it has the error flag. A hash stands for the whole text.
  */
 export const goose: Peer = {
   id: 'goose',
@@ -22,7 +23,7 @@ export const goose: Peer = {
     }
     return ({ calls, results }) => {
       const isRefused = refused !== undefined && calls.some(([tool]) => tool === refused)
-      // at the next call of any tool it has said so, and starts over
+      // the next call of any tool lifts the refusal and resets the count
       if (refused !== undefined && calls.length > 0) {
         refused = undefined
         inARow.reset()

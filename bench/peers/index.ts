@@ -5,12 +5,12 @@ import { opencode, opencodeTurns } from './opencode.ts'
 import { openhands, openhandsActions } from './openhands.ts'
 import type { Peer } from './peer.ts'
 
-/** Guards of other agents that the rules are set beside. */
+/** Loop guards of other agents, for comparison with the rules. */
 export const peers: readonly Peer[] = [openhands, openhandsActions, geminiCli, cline, goose, opencode, opencodeTurns]
 
 const ALL = 'all'
 
-/** Those that are named, every one for `all`; throws a TypeError that names what there is. */
+/** The peers with these ids, or all of them for `all`. Throws a TypeError that lists the known ids. */
 export const findPeers = (ids: readonly string[]): readonly Peer[] =>
   ids.includes(ALL) ? peers : [...new Set(ids)].map(needed)
 

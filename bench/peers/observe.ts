@@ -3,7 +3,7 @@ import type { Observation, RunFacts } from '../quality/observation.ts'
 import { initialState, type Judged, observationOf, type SubjectState } from '../quality/observed.ts'
 import type { Peer } from './peer.ts'
 
-/** How peers did on a case, turn by turn. A turn i, counted from 0, is the history of request i + 2: one that is stopped after it sends none. */
+/** Plays a case through the peers, turn by turn. Turn i (from 0) is the last history of request i + 2, which is not sent after a stop. */
 export const observePeers = (one: Case, peers: readonly Peer[], facts: RunFacts): readonly Observation[] => {
   if (peers.length === 0) return []
   const played = { tokens: one.tokens(), bytes: [], state_bytes: null }
@@ -13,7 +13,7 @@ export const observePeers = (one: Case, peers: readonly Peer[], facts: RunFacts)
 const seenBy = (peer: Peer, { turns }: Case): SubjectState => {
   const seen = initialState()
   const say = peer.watch()
-  // the last turn has no request after it
+  // no request follows the last turn
   for (const [index, turn] of (turns ?? []).slice(0, -1).entries()) {
     const rule_id = say(turn)
     if (rule_id === undefined) continue
@@ -23,7 +23,7 @@ const seenBy = (peer: Peer, { turns }: Case): SubjectState => {
   return seen
 }
 
-/** Under a name that no preset has. */
+/** No preset has the prefix `peer.`. */
 const judged = ({ id, source, version, thresholds }: Peer): Judged => ({
   id: `peer.${id}`,
   kind: 'peer',

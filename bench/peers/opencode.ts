@@ -18,8 +18,11 @@ const rule = (id: string, acrossTurns: boolean): Peer => ({
   },
 })
 
-/** opencode's `doom_loop` as it acts: the last three parts of one assistant message are the same call, and each turn is a message of its own. */
+/**
+ * opencode's `doom_loop` as implemented: the last three parts of one assistant message are the same call. Each turn
+ * is a message of its own.
+ */
 export const opencode = rule('opencode', false)
 
-/** The same as its documentation can be read: one call three times in a row, whatever its results. */
+/** `doom_loop` as documented: the same call three times in a row, whatever its results. */
 export const opencodeTurns = rule('opencode_turns', true)

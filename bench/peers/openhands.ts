@@ -3,7 +3,7 @@ import { callKeys, type Peer } from './peer.ts'
 
 const thresholds = { action_observation: 4, action_error: 3, monologue: 3, alternating_pattern: 6, events: 20 }
 
-/** An event of the conversation, as far as the rule compares it. */
+/** The compared fields of a conversation event. */
 type Event =
   | { readonly kind: 'action'; readonly print: string }
   | { readonly kind: 'observation' | 'error'; readonly print: string }
@@ -19,20 +19,24 @@ const rule = (id: string, thoughtsCount: boolean): Peer => ({
     return (turn) => {
       events = [...events, ...eventsOf(turn, thoughtsCount)].slice(-thresholds.events)
       const said = ruleFor(events)
-      // only what came after the user's last message counts
+      // only events after the last user message count
       if (turn.user !== undefined) events = []
       return said
     }
   },
 })
 
-/** OpenHands' stuck detector: pairs of action and observation among the last 20 events, errors of one action, words alone, two pairs in turns. The first action of a turn holds its thought, and is another action if that differs. */
+/**
+ * OpenHands' stuck detector over the last 20 events: repeated action and observation, repeated errors of one action,
+ * messages without action, or two alternating pairs. The first action of a turn includes its thought in the
+ * comparison.
+ */
 export const openhands = rule('openhands', true)
 
-/** The same, were thoughts not compared, as its documentation can be read. */
+/** The documented variant, which does not compare thoughts. */
 export const openhandsActions = rule('openhands_actions', false)
 
-/** What was recorded as an error stands for an error of the agent, which favours the rule. */
+/** A recorded error counts as an error of the agent, in favour of the rule. */
 const eventsOf = (turn: Step, thoughtsCount: boolean): Event[] => {
   if (turn.calls.length === 0) return [{ kind: 'message' }]
   const thought = thoughtsCount ? (turn.text ?? '') : ''
@@ -61,10 +65,10 @@ const ruleFor = (events: readonly Event[]): string | undefined => {
   return alternate ? 'alternating_pattern' : undefined
 }
 
-/** Newest first. */
+/** Newest event first. */
 const printsOf = (events: readonly Event[], wanted: (kind: Event['kind']) => boolean): string[] =>
   events.flatMap((event) => ('print' in event && wanted(event.kind) ? [`${event.kind} ${event.print}`] : [])).reverse()
 
-/** So many, each like the one `apart` places before. */
+/** True if the first `count` events each equal the event `apart` positions later. */
 const areEqual = (prints: readonly string[], count: number, apart: number): boolean =>
   prints.length === count && prints.every((print, place) => place < apart || print === prints[place - apart])

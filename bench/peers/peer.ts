@@ -1,24 +1,28 @@
 import type { Step } from '../quality/trajectory.ts'
 
 /**
- * The guard of another agent, by its published rule, written again from what is published: no part of the product.
- * What its harness does beside the rule (asking a model, warning first, asking a person) is left out: where it asks or refuses, it stops.
+ * The loop guard of another agent, reimplemented from its published rule. It is no part of the product.
+ * Actions of its harness (a model check, a warning, a question to the user) are omitted: a question or a refusal
+ * counts as a stop.
  */
 export interface Peer {
   readonly id: string
-  /** Where the rule is told. */
+  /** Source of the published rule. */
   readonly source: string
-  /** What that was the state of. */
+  /** Version of that source. */
   readonly version: string
   readonly thresholds: Readonly<Record<string, number>>
-  /** Watches one run from its beginning. Told each turn with its results, it says which rule stops the agent before its next request. */
+  /**
+   * Watches one run from its start. Takes each turn with its results, and returns the rule that stops the agent
+   * before its next request.
+   */
   watch(): (turn: Step) => string | undefined
 }
 
-/** A call of a turn in one spelling; equal ones have equal names and arguments. */
+/** Normalised text of a call. Equal texts have equal names and arguments. */
 export const callKeys = ({ calls }: Step): string[] => calls.map(([tool, args]) => `${tool} ${JSON.stringify(args)}`)
 
-/** Counts how often something comes in a row. */
+/** Counts consecutive equal values. */
 export const streak = (): { (value: string): number; reset(): void } => {
   let last: string | undefined
   let count = 0

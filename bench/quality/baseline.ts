@@ -13,7 +13,10 @@ const compared = [
   'tokens_saved_share',
 ] as const
 
-/** Sets each summary beside that of an earlier run, found by suite, detector and group. Throws a TypeError if the file holds none. */
+/**
+ * Compares each summary with that of an earlier run, matched by suite, detector and group. Throws a TypeError if the
+ * file has no summary.
+ */
 export const withBaseline = async (summaries: readonly Summary[], file: string): Promise<readonly Summary[]> => {
   const known = await summariesIn(file)
   const name = basename(file)

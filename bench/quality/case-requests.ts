@@ -2,11 +2,11 @@ import { type Case, type CaseRequest, type Evidence, inputOf, letters, tokensOf 
 import { hasText, type Step, type StepResult, type Trajectory } from './trajectory.ts'
 import { wasteFrom, wasteOf } from './waste.ts'
 
-/** How much of a result collections keep as text. */
+/** Maximum characters of a result that collections keep as text. */
 const MAX_TEXT_CHARS = 400
 const MAX_TOKENS = 4096
 
-/** A run as a case: request k is sent after k - 1 turns and carries all of them. Where a made loop starts is known exactly. */
+/** Converts a run to a case: request k follows turn k - 1 and contains all earlier turns. The loop start of a synthetic run is exact. */
 export const caseOf = (suite: Case['suite'], trajectory: Trajectory, collection: string | null = null): Case => ({
   id: trajectory.id,
   suite,
@@ -35,7 +35,7 @@ function* requestsOf(trajectory: Trajectory): Iterable<CaseRequest> {
   }
 }
 
-/** As recorded, else as if every request sent its whole history again. */
+/** Recorded tokens, else an estimate that assumes the whole history in each request. */
 const requestTokens = ({ system_chars, task_chars, tokens, steps }: Trajectory): number[] => {
   let chars = system_chars + task_chars
   return steps.map((step, number) => {
@@ -56,7 +56,7 @@ const repliedChars = ({ calls, args_chars, text, text_chars }: Step): number =>
   (text_chars ?? text?.length ?? 0) +
   (args_chars ?? calls.reduce((sum, call) => sum + JSON.stringify(inputOf(call)).length, 0))
 
-/** What a turn adds to the body: the assistant's message, its results, and what the user said then. */
+/** The messages of a turn: the assistant's message, its results and the user's next message. */
 const messagesOf = (step: Step, number: number): string => {
   const said = step.text === undefined ? [] : [{ type: 'text', text: step.text }]
   const calls = step.calls.map((call, place) => ({
@@ -83,7 +83,7 @@ const resultBlock = (result: StepResult, number: number, place: number): object 
   ...(result.error ? { is_error: true } : {}),
 })
 
-/** A hash stands for what is not known of a result, so that results are equal if the originals were. */
+/** A hash replaces unknown text of a result, so that equal originals give equal results. */
 const contentOf = ({ text, hash, masked_hash, chars, error, empty }: StepResult): string => {
   if (empty) return ''
   const rest = letters((error ? masked_hash : undefined) ?? hash ?? '')

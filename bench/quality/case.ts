@@ -1,27 +1,27 @@
 import type { Step, StepCall } from './trajectory.ts'
 import type { Waste } from './waste.ts'
 
-/** One request of a case as a client would send it, and how its reply ended. */
+/** One request of a case as a client sends it, and the end of its reply. */
 export interface CaseRequest {
   /** A Messages body. */
   readonly body: Buffer
-  /** Of request and reply. */
+  /** Tokens of request and reply. */
   readonly tokens: number
-  /** The upstream's error instead of a reply. */
+  /** The upstream error, in place of a reply. */
   readonly fails?: { readonly status: number; readonly type: string; readonly message: string }
 }
 
-/** What detectors need that not every collection holds. */
+/** Evidence that detectors need and some collections lack. */
 export type Evidence = 'turns' | 'result text' | 'upstream errors' | 'reply text' | 'prices'
 
-/** A run to be judged, and what is known of it. */
+/** A run to judge, with its labels. */
 export interface Case {
   readonly id: string
   readonly suite: 'corpus' | 'synthetic'
-  /** The collection of recorded runs that it is in. */
+  /** The collection of a recorded run. */
   readonly collection: string | null
   readonly source: string
-  /** Null where each case is its own. */
+  /** Null if each case is a task of its own. */
   readonly task: string | null
   readonly split: string | null
   readonly kind: string | null
@@ -29,31 +29,31 @@ export interface Case {
   /** Counted from 1. */
   readonly loop_start_step: number | null
   readonly resolved: boolean | null
-  /** Null if it is no loop. */
+  /** Null for a run without a loop. */
   readonly waste: Waste | null
-  /** From characters, since nobody recorded them. */
+  /** Estimated from characters, without recorded counts. */
   readonly tokens_estimated: boolean
   readonly holds: ReadonlySet<Evidence>
-  /** The turns of its history; null for a program that sends none. */
+  /** The turns of its history. Null for a program that sends no history. */
   readonly turns: readonly Step[] | null
-  /** What each request takes. */
+  /** Tokens per request. */
   tokens(): readonly number[]
   asks(): Iterable<CaseRequest>
 }
 
-/** Whether a collection does not show what is needed to judge the case. */
+/** True if the case lacks evidence that the judgement needs. */
 export const missingIn = ({ holds }: Case, needs: readonly Evidence[]): boolean =>
   needs.some((need) => !holds.has(need))
 
 const CHARS_PER_TOKEN = 4
 
-/** Tokens that so many characters are about. */
+/** Estimated tokens of a number of characters. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN)
 
-/** Hashes in letters, so that masking the digits of errors leaves them as they are. */
+/** A hash in letters only. The masking of digits in errors then does not change it. */
 export const letters = (hash: string): string =>
   hash.replace(/\d/g, (digit) => String.fromCharCode('g'.charCodeAt(0) + Number(digit)))
 
-/** Arguments as a Messages body wants them: an object. */
+/** Arguments as the object that a Messages body needs. */
 export const inputOf = ([, args]: StepCall): object =>
   typeof args === 'object' && args !== null && !Array.isArray(args) ? args : { arguments: args ?? '' }

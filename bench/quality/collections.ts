@@ -1,6 +1,6 @@
 /**
- * Collections of runs, by the folders that each run is in. Folders that share a run tell of the same ones,
- * once as text and once as hashes for example: they are one collection, named after all of them.
+ * Groups runs into collections by their folders. Folders with a common run form one collection, named after all of
+ * them: they have the same runs, for example once as text and once as hashes.
  */
 export const collectionsOf = (places: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, string> => {
   const groups = new Map<string, ReadonlySet<string>>()

@@ -3,7 +3,7 @@ import type { Step, StepCall, StepResult, Trajectory } from './trajectory.ts'
 const ERROR_LIKE = 1
 const EMPTY = 4
 
-/** `[hash, hash with errors masked, chars, flags]`, or the first characters beside a hash of all. */
+/** `[hash, hash with errors masked, chars, flags]`, or the first characters with the hash of the whole text. */
 type CompactResult =
   | readonly [hash: string, masked: string, chars: number, flags: number]
   | { readonly h: string; readonly n: number; readonly p: string }
@@ -13,7 +13,7 @@ type CompactText =
   | { readonly h: string; readonly n: number; readonly p: string }
 
 interface CompactStep {
-  /** `[tool, argument hash, the same with white space collapsed, chars]` */
+  /** `[tool, argument hash, argument hash with white space collapsed, chars]` */
   readonly c?: readonly (readonly [tool: string, args: string, collapsed?: string, chars?: number])[]
   readonly a?: readonly StepCall[]
   readonly r?: readonly CompactResult[]
@@ -22,7 +22,7 @@ interface CompactStep {
   readonly u?: CompactText
 }
 
-/** A run as collections keep it: short names, hashes instead of text or beginnings of text. */
+/** The storage format of a run in a collection: short names, and hashes or beginnings of texts. */
 export interface CompactRun {
   readonly id: string
   readonly src: string
@@ -40,7 +40,7 @@ export interface CompactRun {
   readonly steps: readonly CompactStep[]
 }
 
-/** A compact run in full names. */
+/** Expands a compact run. */
 export const fromCompact = (run: CompactRun): Trajectory => ({
   schema: 'bench.trajectory.v1',
   id: run.id,
@@ -89,7 +89,7 @@ const resultOf = (result: CompactResult): StepResult => {
   return { hash, masked_hash, chars, error: (flags & ERROR_LIKE) !== 0, empty: (flags & EMPTY) !== 0 }
 }
 
-/** The same run from two collections: texts of the one that has them, error flags and masked hashes of the other. */
+/** Merges the same run from two collections: the texts of one, the error flags and masked hashes of the other. */
 export const merged = (one: Trajectory, other: Trajectory): Trajectory => {
   const [texts, flags] = one.steps.some(({ results }) => results.some(({ text }) => text !== undefined))
     ? [one, other]

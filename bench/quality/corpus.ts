@@ -9,20 +9,20 @@ import type { Trajectory } from './trajectory.ts'
 const unzip = promisify(gunzip)
 const NEWLINE = 0x0a
 
-/** What a folder of trajectories holds. */
+/** The runs of a folder of trajectories. */
 export interface Corpus {
   readonly folder: string
-  /** A run that is in several files is here once. */
+  /** Each run once, even if several files contain it. */
   readonly trajectories: readonly Trajectory[]
-  /** The collection that each run is in, by the run's id. */
+  /** The collection of each run, by run id. */
   readonly collections: ReadonlyMap<string, string>
-  /** Trajectories in the folder that are of another split. */
+  /** Number of trajectories of other splits. */
   readonly left_out: number
 }
 
 /**
- * Reads every `.jsonl` and `.jsonl.gz` file of a folder and the folders in it, in the form of `bench.trajectory.v1` or the compact one.
- * Throws a TypeError that names file and line of what cannot be read.
+ * Reads every `.jsonl` and `.jsonl.gz` file of a folder, recursively, in the format `bench.trajectory.v1` or the
+ * compact one. Throws a TypeError with file and line of an invalid record.
  */
 export const loadCorpus = async (folder: string, split?: string): Promise<Corpus> => {
   const runs = new Map<string, Trajectory>()
@@ -43,7 +43,7 @@ export const loadCorpus = async (folder: string, split?: string): Promise<Corpus
   return { folder: resolve(folder), trajectories, collections: collectionsOf(places), left_out: leftOut }
 }
 
-/** The folder just below the given one, or that itself. */
+/** The first folder below the given one, or that folder itself. */
 const placeOf = (folder: string, file: string): string => {
   const [below, ...rest] = file.split(sep)
   return rest.length === 0 || below === undefined ? basename(resolve(folder)) : below

@@ -1,8 +1,8 @@
 import type { Summary } from './summary.ts'
 
-/** A bound that no summary may break. */
+/** A limit for a figure of every summary. */
 export interface FailIf {
-  /** As it was written. */
+  /** The original text. */
   readonly text: string
   /** A suite, or a collection of recorded runs. */
   readonly scope: string | undefined
@@ -13,7 +13,10 @@ export interface FailIf {
 
 const form = /^(?:(?:([\w.+-]+)\/)?([\w.-]+):)?([a-z_]+(?:\.[a-z0-9_]+)*)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)$/
 
-/** Reads `metric>number`, or `subject:metric<number`, or `suite/subject:metric<number`, or the same with the name of a collection; throws a TypeError for anything else. */
+/**
+ * Parses `metric>number`, `subject:metric<number` or `suite/subject:metric<number`. A collection can replace the
+ * suite. Throws a TypeError for anything else.
+ */
 export const readFailIf = (text: string): FailIf => {
   const [, scope, subject, metric, sign, bound] = form.exec(text.trim()) ?? []
   if (metric === undefined || sign === undefined)
@@ -28,8 +31,8 @@ const comparison = (sign: string, bound: number): ((value: number) => boolean) =
 }
 
 /**
- * A line for each bound that is broken by the figures over all cases of a suite, or of a collection that it names.
- * Throws a TypeError if a bound speaks of what was not measured, since it would hold whatever happens.
+ * Returns a line for each limit that the figures over all cases of a suite or collection exceed. Throws a TypeError
+ * if a limit names a figure that was not measured, because such a limit would never fail.
  */
 export const broken = (bounds: readonly FailIf[], summaries: readonly Summary[]): readonly string[] =>
   bounds.flatMap((bound) => {
@@ -49,7 +52,7 @@ export const broken = (bounds: readonly FailIf[], summaries: readonly Summary[])
 const isIn = (scope: string | undefined, { suite, group }: Summary): boolean =>
   group === 'all' ? scope === undefined || scope === suite : group === `collection ${scope}`
 
-/** A figure by its name; those inside others by names with dots. */
+/** A figure by name. Dots separate the names of nested figures. */
 const figureOf = (summary: object, path: string): unknown => {
   let value: unknown = summary
   for (const name of path.split('.')) {

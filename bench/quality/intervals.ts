@@ -4,10 +4,10 @@ import { type Observation, quantile } from './observation.ts'
 const RESAMPLES = 1000
 const SEED = 1
 
-/** From the rate that 2.5 % of resampled collections do not exceed to that of 97.5 %. */
+/** The 2.5th and the 97.5th percentile of a rate over all resamples. */
 type Interval = readonly [low: number, high: number]
 
-/** How far figures would move with other tasks of the same kind; null where there is nothing to divide by. */
+/** 95 % confidence intervals over tasks of the same kind. Null if the divisor is 0. */
 export interface Intervals {
   readonly tasks: number
   readonly precision: Interval | null
@@ -24,7 +24,10 @@ interface Counts {
   cleans: number
 }
 
-/** Draws as many tasks as there are, with repetition, a thousand times: runs of one task are alike, so that runs alone would tell too little. */
+/**
+ * Bootstrap over tasks with a thousand resamples. Runs of one task are alike, so resampling single runs would give
+ * too narrow intervals.
+ */
 export const intervalsOf = (members: readonly Observation[]): Intervals => {
   const tasks = [...Map.groupBy(members, ({ task, case_id }) => task ?? case_id).values()].map(countsOf)
   const next = random(SEED)

@@ -7,21 +7,21 @@ import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { type Ending, settledOf } from './session.ts'
 
-/** Judges requests as the gateway does, without HTTP, upstreams or records. */
+/** Judges requests like the gateway, without HTTP, upstreams or records. */
 export interface Judge {
   readonly gateway: Gateway
   readonly reader: RequestReader
   decide(call: Call): Promise<Decision>
-  /** Ends a call that was decided. */
+  /** Settles a decided call. */
   settle(call: Call, decision: Decision, ending: Ending): Promise<void>
-  /** Nanoseconds that a rule took for the request in hand, what its detector measured included; 0 if it was not asked. */
+  /** Nanoseconds of a rule for the current request, including the measurement of its detector. 0 if the rule did not run. */
   took(ruleId: string): number
-  /** Bytes of what these detectors remember of the conversations that they measured since the last `forget`. */
+  /** Bytes of the memory of these detectors since the last `forget`. */
   memoized(detectors: ReadonlySet<string>): number
   forget(): void
 }
 
-/** A gateway with these detectors and rules; whoever opens it closes `gateway`. Throws what a detector throws. */
+/** Opens a gateway with these detectors and rules. The caller must close `gateway`. `decide` throws the errors of detectors. */
 export const openJudge = async (
   detectors: readonly (Detector & Plugin)[],
   rules: readonly object[],
@@ -65,7 +65,7 @@ export const openJudge = async (
   }
 }
 
-/** What is seen of detectors: nanoseconds by rule, milliseconds of measuring and memories by detector. */
+/** Measurements of detectors: nanoseconds by rule, milliseconds of `measure` and memory by detector. */
 interface Watched {
   readonly spent: Map<string, number>
   readonly measured: Map<string, number>
@@ -74,7 +74,7 @@ interface Watched {
 
 const NS_PER_MS = 1e6
 
-/** The same detector under watch. What it measures is done once for all its rules, and counted for each. */
+/** Adds timing to a detector. Its `measure` runs once for all its rules and counts for each of them. */
 const timed = (detector: Detector & Plugin, { spent, measured, memories }: Watched): Plugin => ({
   name: detector.name,
   apply(gateway) {

@@ -1,4 +1,4 @@
-/** One detector on one case: a line of `bench.observation.v1`. Steps are requests counted from 1. */
+/** The result of one detector on one case: a line of `bench.observation.v1`. Steps are requests, counted from 1. */
 export interface Observation {
   readonly schema: 'bench.observation.v1'
   readonly run_id: string
@@ -6,23 +6,23 @@ export interface Observation {
   readonly git: string | null
   readonly node: string
   readonly cpu: string
-  /** What a million tokens are taken to cost, whatever their kind. */
+  /** The price of a million tokens of any kind. */
   readonly usd_per_million_tokens: number
   readonly detector: {
     readonly id: string
-    /** A peer is the guard of another agent, by its published rule. */
+    /** `peer`: the loop guard of another agent, by its published rule. */
     readonly kind: 'detector' | 'rules' | 'peer'
     readonly version: string
-    /** Null for a set of rules. */
+    /** Null for a rule set. */
     readonly rule_type: string | null
     readonly params: Readonly<Record<string, unknown>> | null
   }
   readonly suite: 'vectors' | 'corpus' | 'synthetic'
   readonly case_id: string
-  /** The collection of recorded runs. */
+  /** The collection of a recorded run. */
   readonly collection: string | null
   readonly source: string | null
-  /** What the run was asked to do; several runs may share it. Null where each case is its own. */
+  /** The task of the run, which several runs can share. Null if each case is a task of its own. */
   readonly task: string | null
   readonly split: string | null
   readonly style: string
@@ -36,7 +36,7 @@ export interface Observation {
   } | null
   readonly loop_start_step: number | null
   readonly resolved: boolean | null
-  /** The most severe. */
+  /** The most severe decision. */
   readonly decision: 'allow' | 'shadow_flag' | 'block'
   readonly reason: string | null
   readonly rule_id: string | null
@@ -50,42 +50,45 @@ export interface Observation {
   /** A run that solved its task would have been stopped. */
   readonly harmful_block: boolean
   readonly requests_total: number
-  /** Behind the one that was detected; 0 if none was. */
+  /** Requests after the detected one. 0 without a detection. */
   readonly requests_after: number
   readonly steps_saved: number
   readonly tokens_total: number
   readonly tokens_saved: number
   readonly tokens_estimated: boolean
-  /** Of `tokens_saved`, in millionths of a dollar, an estimate by `usd_per_million_tokens`, as every cost here. */
+  /** Cost of `tokens_saved` in millionths of a dollar. All costs are estimates by `usd_per_million_tokens`. */
   readonly cost_saved_micro: number | null
-  /** The request that carries the first turn that brought nothing; null if the run is no loop. */
+  /** The request with the first stale turn. Null for a run without a loop. */
   readonly first_stale_step: number | null
-  /** The request that carries the third of them within six turns: from here on requests are wasted. */
+  /** The request with the third stale turn within six turns. This request and all later ones are wasted. */
   readonly waste_start_step: number | null
-  /** Requests from `first_stale_step` to the one that was stopped; below zero if that came before. */
+  /** Requests from `first_stale_step` to the stopped one. Negative if the stop is earlier. */
   readonly stop_lag_steps: number | null
-  /** Without any stop; null if the run is no loop. */
+  /** Waste without a stop. Null for a run without a loop. */
   readonly wasted_requests: number | null
   readonly wasted_tokens: number | null
   readonly wasted_cost_micro: number | null
-  /** From the stop on, the request that is refused included; the rest is wasted before it. */
+  /** The wasted requests from the stop on, including the refused one. */
   readonly waste_saved_requests: number | null
   readonly waste_saved_tokens: number | null
   readonly waste_saved_cost_micro: number | null
-  /** Work that a stop cuts off: all that followed in a run that is no loop or solved its task, else what came before the first repetition. Null where nobody knows which of it was work. */
+  /**
+   * Useful work after the stop: all later requests of a run that is no loop or solved its task, else those before the
+   * first repetition. Null if unknown.
+   */
   readonly work_lost_requests: number | null
   readonly work_lost_tokens: number | null
   readonly work_lost_cost_micro: number | null
-  /** Null where nothing was measured. */
+  /** Null without a measurement. */
   readonly latency_ns: Latency | null
   readonly ops_per_second: number | null
   readonly body_bytes_p50: number | null
-  /** What the session remembers at the end, serialised: its rows without findings, and what the subject's detectors keep of its conversations. */
+  /** Serialized size of the session state at the end: its rows without findings, and the memory of the subject's detectors. */
   readonly state_bytes: number | null
   readonly error: string | null
 }
 
-/** Nanoseconds a request. */
+/** Nanoseconds per request. */
 export interface Latency {
   readonly p50: number
   readonly p99: number
@@ -94,16 +97,16 @@ export interface Latency {
   readonly n: number
 }
 
-/** What all observations of a run have in common. */
+/** Fields that all observations of a bench run share. */
 export type RunFacts = Pick<Observation, 'schema' | 'run_id' | 'at' | 'git' | 'node' | 'cpu' | 'usd_per_million_tokens'>
 
-/** The value that this share of the numbers does not exceed; NaN of none. */
+/** A quantile of the numbers; `share` is from 0 to 1. NaN for an empty list. */
 export const quantile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** Null of no samples. */
+/** Null for an empty list. */
 export const latencyOf = (samples: readonly number[]): Latency | null => {
   if (samples.length === 0) return null
   const mean = samples.reduce((sum, one) => sum + one, 0) / samples.length

@@ -12,26 +12,26 @@ import type { Subject } from './subjects.ts'
 const SECOND = 1000
 const MAX_ROWS = 64
 
-/** A subject under watch; its rules go by `prefix` and their own id. */
+/** A subject and the ids of its rules in the policy, which have a prefix. */
 export interface Watched {
   readonly subject: Subject
   readonly rule_ids: readonly string[]
-  /** Only rules that stop raise an alarm, unless there are none. */
+  /** True if rules without a stop count as alarms: the subject has no rule that stops. */
   readonly flags_count: boolean
 }
 
-/** The same, and the rules that have steered the run in hand. */
+/** The state of a subject, and the rules that have steered in the current run. */
 type Watching = SubjectState & { readonly steered: Set<string> }
 
-/** What a case was like, whoever watched. */
+/** Measurements of a case that all subjects share. */
 interface Played {
   readonly tokens: readonly number[]
   readonly bytes: readonly number[]
-  /** Of the rows that a session keeps. */
+  /** Size of the rows that a session keeps. */
   readonly row_bytes: number
 }
 
-/** Rules of all subjects in one list, under ids that tell whose they are. */
+/** The rules of all subjects in one list. The prefix of an id identifies the subject. */
 export const watch = (
   subjects: readonly Subject[],
 ): { readonly watched: readonly Watched[]; readonly rules: readonly object[] } => {
@@ -49,7 +49,7 @@ export const watch = (
   return { watched, rules: rules.flat() }
 }
 
-/** Plays a case to its end in shadow mode, and says of every subject how it did. */
+/** Plays a case to its end in shadow mode and returns an observation per subject. */
 export const observe = async (
   one: Case,
   watched: readonly Watched[],
@@ -112,7 +112,7 @@ const note = (
   mine.took.push(rule_ids.reduce((sum, id) => sum + judge.took(id), 0))
 }
 
-/** A rule that steers lets its first match pass, with a word to the agent that a recorded one does not hear. */
+/** The first match of a steering rule passes with a message to the agent, which a recorded agent cannot react to. */
 const stops = ({ steered }: Watching, { action, rule_id }: Match): boolean => {
   if (action !== 'steer') return action === 'block'
   if (steered.has(rule_id)) return true

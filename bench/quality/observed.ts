@@ -3,18 +3,18 @@ import { latencyOf, type Observation, quantile, type RunFacts } from './observat
 import { savingsOf } from './savings.ts'
 import { verdictOf } from './verdict.ts'
 
-/** Who judged a case: a detector, a set of rules, or the guard of another agent. */
+/** The judge of a case: a detector, a rule set, or the loop guard of another agent. */
 export type Judged = Observation['detector'] & { readonly needs: readonly Evidence[] }
 
-/** What a case showed of one subject. */
+/** The state of one subject during a case. */
 export interface SubjectState {
   alarm: Alarm | null
   matches: number
-  /** Nanoseconds a request; none where nothing was measured. */
+  /** Nanoseconds per request. Empty without a measurement. */
   readonly took: number[]
 }
 
-/** The request that is stopped, counted from 1, and why. */
+/** The stopped request, counted from 1, and the reason. */
 export interface Alarm {
   readonly step: number
   readonly action: string
@@ -22,18 +22,18 @@ export interface Alarm {
   readonly rule_id: string
 }
 
-/** What a case was like, whoever watched. */
+/** Measurements of a case that all subjects share. */
 export interface Played {
   readonly tokens: readonly number[]
-  /** Of the bodies; none where no bodies were made. */
+  /** Body sizes. Empty if no bodies were built. */
   readonly bytes: readonly number[]
-  /** What the session and the subject's detectors remember at the end; null where nothing was measured. */
+  /** Size of the state of session and detectors at the end. Null without a measurement. */
   readonly state_bytes: number | null
 }
 
 export const initialState = (): SubjectState => ({ alarm: null, matches: 0, took: [] })
 
-/** How a subject did on a case. */
+/** The observation of a subject on a case. */
 export const observationOf = (
   one: Case,
   subject: Judged,
@@ -78,7 +78,7 @@ const replyTextOf = (alarm: Alarm | null): Pick<Observation, 'decision' | 'reaso
   return { decision: isStop(action) ? 'block' : 'shadow_flag', reason: code, rule_id }
 }
 
-/** A rule that steers stops its next match. */
+/** The next match of a steering rule stops the run. */
 export const isStop = (action: string): boolean => action === 'block' || action === 'steer'
 
 const speedOf = (took: readonly number[]): Pick<Observation, 'latency_ns' | 'ops_per_second'> => {

@@ -2,16 +2,16 @@ import { duration, printTable } from '../kit/table.ts'
 import { collectionOf, type Summary } from './summary.ts'
 import { wasteTable } from './waste-report.ts'
 
-/** A rate over fewer cases is told with their number. */
+/** Rates over fewer cases are printed with the number of cases. */
 const FEW = 20
 
-/** Summaries as tables: one a suite and a collection of recorded runs, and those of sources and kinds if they are asked for. */
+/** Formats summaries as tables: one per suite and collection, and optionally per source and kind. */
 export const qualityText = (summaries: readonly Summary[], groups: boolean): string =>
   [...Map.groupBy(summaries, ({ suite }) => suite)]
     .flatMap(([suite, members]) => [...collectionTables(suite, members), suiteTable(suite, members, groups)])
     .join('\n\n')
 
-/** None where there is but one: it is the suite. */
+/** Empty for a single collection, which equals the suite. */
 const collectionTables = (suite: string, members: readonly Summary[]): string[] => {
   const collections = Map.groupBy(members, collectionOf)
   collections.delete(null)
@@ -51,7 +51,7 @@ const table = (summaries: readonly Summary[]): string =>
     summaries.map((one) => [nameOf(one), String(one.n), String(one.loops), ...figures(one), ...costs(one)]),
   )
 
-/** How much of the figures is chance. */
+/** Formats the confidence intervals. */
 const intervals = (summaries: readonly Summary[]): string => {
   const rows = summaries.flatMap(({ detector, intervals_95: found }) =>
     found === null
@@ -79,7 +79,7 @@ const figures = (one: Summary): string[] => {
   ]
 }
 
-/** Without labels only the number of runs that it speaks of is known. */
+/** Without labels only the number of runs with an alarm is known. */
 const unlabelled = ({ alarms, n, ns_per_decision }: Summary): string =>
   ns_per_decision === null ? 'no evidence' : `${alarms} of ${n} flagged`
 

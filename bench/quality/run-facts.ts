@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { cpus } from 'node:os'
 import type { RunFacts } from './observation.ts'
 
-/** Dollars a million input tokens of a usual model for coding cost at list price, none of them from a cache. */
+/** List price in dollars of a million uncached input tokens of a typical coding model. */
 export const LIST_PRICE = 3
 
-/** Who measures: a new run on this machine, from this state of the sources, at so many dollars a million tokens. */
+/** The facts of a new bench run: machine, commit of the sources and token price. */
 export const runFacts = (price = LIST_PRICE): RunFacts => ({
   schema: 'bench.observation.v1',
   run_id: randomUUID(),

@@ -1,7 +1,7 @@
 import type { Case } from './case.ts'
 import type { Observation } from './observation.ts'
 
-/** What a stop saves, and what it costs. */
+/** Savings and costs of a stop. */
 export type Savings = Pick<
   Observation,
   | 'requests_total'
@@ -29,7 +29,7 @@ type WasteFields = Pick<
   | 'work_lost_cost_micro'
 >
 
-/** Where nothing is known of waste. */
+/** The waste fields of a run without known waste. */
 export const noWaste: WasteFields = {
   first_stale_step: null,
   waste_start_step: null,
@@ -46,8 +46,8 @@ export const noWaste: WasteFields = {
 }
 
 /**
- * Of a run whose requests took so many tokens each, refused from `step` on; null if nothing refused any.
- * Dollars a million tokens are millionths of a dollar a token.
+ * Savings of a stop at request `step`; null: no stop. `tokens` has the tokens of each request. `price` is in dollars
+ * per million tokens, which equals millionths of a dollar per token.
  */
 export const savingsOf = (one: Case, tokens: readonly number[], step: number | null, price: number): Savings => {
   const after = step === null ? [] : tokens.slice(step)
@@ -89,7 +89,7 @@ const wastedSpending = ({ waste }: Case, tokens: readonly number[], step: number
 
 const lost = { work_lost_requests: null, work_lost_tokens: null, work_lost_cost_micro: null }
 
-/** The work that would not have been done: all of it in a run that is no loop or solved its task, else what came before the first repetition. */
+/** The work that the stop prevents: all of it in a run that is no loop or solved its task, else the part before the first repetition. */
 const cutOff = (one: Case, tokens: readonly number[], step: number | null, price: number) => {
   const isWork = one.label === 'clean' || one.resolved === true
   if (!isWork && one.waste === null) return lost

@@ -1,7 +1,7 @@
 import { type Call, type Decision, noUsage, type Session, type Settled } from 'guard-gateway/core'
 import { newSessionRow } from 'guard-gateway/lib/session'
 
-/** A session that nothing is known of yet; milliseconds since 1970. */
+/** A new session; `at` in milliseconds since 1970. */
 export const sessionAt = (id: string, at: number): Session => ({
   open: 0,
   row: newSessionRow(id, {
@@ -14,7 +14,7 @@ export const sessionAt = (id: string, at: number): Session => ({
   }),
 })
 
-/** How an exchange ends: the tokens it took, the calls it asked for, or the upstream's error. */
+/** The end of an exchange: its tokens, the tool calls of the reply, or the upstream error. */
 export interface Ending {
   readonly tokens: number
   readonly calls?: Settled['reading']['calls']
@@ -22,7 +22,7 @@ export interface Ending {
   readonly fails?: { readonly status: number; readonly type: string; readonly message: string }
 }
 
-/** A call that ended, as the pipeline would settle it. */
+/** A settled call, as the pipeline produces it. */
 export const settledOf = (call: Call, decision: Decision, ending: Ending): Settled => {
   const end = decision.decision === 'block' ? refused(decision) : answered(ending)
   const usage = { ...noUsage, input_tokens: end.tokens, total_tokens: end.tokens }

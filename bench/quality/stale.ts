@@ -1,14 +1,14 @@
 import type { Step, StepResult } from './trajectory.ts'
 
-/** How far back a call is looked for again. */
+/** Number of earlier turns that are searched for an equal call. */
 const TURNS_BACK = 10
-/** So many stale turns within so many turns are a loop. */
+/** This number of stale turns within `WITHIN` turns is a loop. */
 const STALE_TURNS = 3
 const WITHIN = 6
 
 const changes = /edit|write|create|insert|replace|patch|apply|update|delete|remove|append/i
 
-/** A call as the rule compares it; null where there is nothing to compare. */
+/** The compared fields of a call. Null: nothing to compare. */
 interface CallOutcome {
   readonly tool: string
   readonly key: string
@@ -17,9 +17,9 @@ interface CallOutcome {
 }
 
 /**
- * Which turns brought nothing, by the rule that the recorded runs are labelled with: the same call with the same
- * non-empty result within ten turns, the same tool with the same error but for its numbers in two turns running,
- * or the same change made in three turns running.
+ * Marks stale turns by the rule that labels the recorded runs: the same call with the same non-empty result within
+ * ten turns, the same tool with the same error, digits aside, in two consecutive turns, or the same change in three
+ * consecutive turns.
  */
 export const staleTurns = (steps: readonly Step[]): readonly boolean[] => {
   const turns = steps.map(seenIn)
@@ -28,7 +28,7 @@ export const staleTurns = (steps: readonly Step[]): readonly boolean[] => {
   )
 }
 
-/** The turns, counted from 0, of the first and the third stale turn of the first loop; null if there is none. */
+/** The first and the third stale turn of the first loop, counted from 0. Null without a loop. */
 export const firstLoop = (stale: readonly boolean[]): { readonly first: number; readonly third: number } | null => {
   const places = stale.flatMap((one, place) => (one ? [place] : []))
   for (const [index, first] of places.entries()) {

@@ -11,28 +11,28 @@ import type { Judged } from './observed.ts'
 
 type RuleInput = Partial<Rule> & Pick<Rule, 'rule_type'>
 
-/** What is measured: one detector with its defaults, or a set of rules. */
+/** A measured detector with its defaults, or a measured rule set. */
 export interface Subject extends Judged {
-  /** Those that are on. */
+  /** The enabled rules. */
   readonly rules: readonly RuleInput[]
 }
 
-/** The detectors there are, and those of the subjects to be measured. */
+/** All known detectors, and those of the measured subjects. */
 export interface Subjects {
   readonly detectors: readonly (Detector & Plugin)[]
   readonly subjects: readonly Subject[]
-  /** Guards of other agents, beside them. */
+  /** Loop guards of other agents, for comparison. */
   readonly peers: readonly Peer[]
 }
 
-/** What to measure: detectors by id or file, sets of rules by name or file, peers by id; every detector, shipped set and peer if none is named. */
+/** The selection: detectors by id or file, rule sets by name or file, peers by id. Empty: everything. */
 export interface SubjectSelection {
   readonly detectors: readonly string[]
   readonly presets: readonly string[]
   readonly peers?: readonly string[]
 }
 
-/** Finds what was asked for; throws a TypeError that names what there is. */
+/** Finds the selected subjects. Throws a TypeError that lists the known names. */
 export const findSubjects = async (wanted: SubjectSelection, cwd: string): Promise<Subjects> => {
   const shipped = await detectorsIn(
     dirname(fileURLToPath(import.meta.resolve('guard-gateway/plugins/detectors/exact-repeat'))),
@@ -60,7 +60,7 @@ const isFile = (name: string): boolean => /[./\\]/.test(name)
 const detectorsIn = async (folder: string): Promise<(Detector & Plugin)[]> => {
   const code = extname(import.meta.filename)
   const files = (await readdir(folder)).filter((name) => name.endsWith(code) && !name.endsWith('.d.ts')).sort()
-  // what detectors share may be beside them
+  // files that detectors share can be in the same folder
   return (await Promise.all(files.map((file) => detectorsOf(join(folder, file))))).flat()
 }
 
@@ -107,7 +107,7 @@ const asSubject = (detector: Detector): Subject => ({
   needs: needsOf(detector),
 })
 
-/** Errors of upstreams for what examines outcomes, texts for what measures or watches them. */
+/** The evidence that a detector needs besides turns. */
 const needsOf = (detector: Detector): Evidence[] => {
   if (detector.stream !== undefined) return ['reply text']
   if (detector.kind === 'outcome') return ['upstream errors']

@@ -2,7 +2,7 @@ import { type Intervals, intervalsOf } from './intervals.ts'
 import { type Observation, quantile } from './observation.ts'
 import { type LostSummary, lostWork, type WasteSummary, wasteOfAll } from './waste-summary.ts'
 
-/** How a detector did on a group of cases: a line of `bench.summary.v1`. Rates are null where there is nothing to divide by. */
+/** The results of a detector on a group of cases: a line of `bench.summary.v1`. A rate is null if its divisor is 0. */
 export interface Summary {
   readonly schema: 'bench.summary.v1'
   readonly run_id: string
@@ -15,7 +15,7 @@ export interface Summary {
   readonly loops: number
   readonly cleans: number
   readonly solved: number
-  /** Runs in which it spoke, whatever their label. */
+  /** Runs with a match, whatever their label. */
   readonly alarms: number
   readonly precision: number | null
   readonly recall: number | null
@@ -24,11 +24,11 @@ export interface Summary {
   readonly harmful_blocks: number
   readonly harmful_block_rate: number | null
   readonly unresolved_block_rate: number | null
-  /** Of what recorded runs show, over all of them and over each collection; null elsewhere. */
+  /** Confidence intervals for recorded runs, overall and per collection. Null for other groups. */
   readonly intervals_95: Intervals | null
   readonly median_lag: number | null
   readonly tokens_saved_share: number | null
-  /** Null where no run is a loop. */
+  /** Null if no run is a loop. */
   readonly waste: WasteSummary | null
   readonly lost: LostSummary
   readonly vectors: Record<'must' | 'should', { readonly pass: number; readonly total: number }> | null
@@ -38,11 +38,11 @@ export interface Summary {
   readonly baseline: { readonly name: string; readonly deltas: Readonly<Record<string, number>> } | null
 }
 
-/** The collection that a summary is of; null if it is of something else. */
+/** The collection of a summary. Null for another group. */
 export const collectionOf = ({ group }: Pick<Summary, 'group'>): string | null =>
   group.startsWith(COLLECTION) ? group.slice(COLLECTION.length) : null
 
-/** Summaries of every detector and suite: of all its cases, of each collection, and of each source, style and kind where there are several. */
+/** Summaries per detector and suite: of all cases, of each collection, and of each source, style and kind if there are several. */
 export const summarise = (observations: readonly Observation[]): readonly Summary[] => {
   const subjects = Map.groupBy(observations, ({ suite, detector }) => `${suite} ${detector.id}`)
   return [...subjects.values()].flatMap((mine) => [
@@ -125,7 +125,7 @@ const summaryOf = (group: string, members: readonly Observation[]): Summary => {
 
 const isWhole = (group: string): boolean => group === 'all' || group.startsWith(COLLECTION)
 
-/** Of a usual case: the medians of the cases' medians and of their 99th percentiles. */
+/** A typical case: the medians of the cases' medians and of their 99th percentiles. */
 const speed = (members: readonly Observation[]): Pick<Summary, 'ns_per_decision' | 'ops_per_second'> => {
   const latencies = members.flatMap(({ latency_ns }) => latency_ns ?? [])
   if (latencies.length === 0) return { ns_per_decision: null, ops_per_second: null }

@@ -3,28 +3,28 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Decision, Mode, Settled } from 'guard-gateway/core'
 
-/** What a gateway has to decide, step by step: a line of `bench.case.v1`. */
+/** Expected decisions of a gateway, step by step: a line of `bench.case.v1`. */
 export interface VectorCase {
   readonly schema: 'bench.case.v1'
   readonly id: string
-  /** `must` follows from the specification, `should` from decisions that go beyond it. */
+  /** `must` follows from the specification. `should` is a decision beyond it. */
   readonly tier: 'must' | 'should'
   readonly style: 'chat_completions' | 'messages' | 'responses'
   readonly mode: Mode
-  /** The default policy if absent. */
+  /** Default: the default policy. */
   readonly rules?: readonly object[]
   readonly steps: readonly VectorStep[]
 }
 
-/** A request with its reply and what has to be decided, or something that is done to the session. */
+/** A request with its reply and the expected decision, or an action on the session. */
 export type VectorStep = RequestStep | { readonly pause: true } | { readonly resume: true }
 
 export interface RequestStep {
   readonly body: object
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds since the case started; a second after the step before if absent. */
+  /** Milliseconds since the start of the case. Default: one second after the previous step. */
   readonly at_ms?: number
-  /** The client says that it sends the same request once more. */
+  /** The client marks the request as a retry. */
   readonly retry?: boolean
   readonly reply?: {
     readonly status: number
@@ -36,7 +36,7 @@ export interface RequestStep {
   readonly expect: { readonly decision: Decision['decision']; readonly reason?: string }
 }
 
-/** The cases that come with the project. */
+/** The cases of the project. */
 export const shippedVectors = async (): Promise<readonly VectorCase[]> => {
   const root = dirname(fileURLToPath(import.meta.resolve('guard-gateway/package.json')))
   const text = await readFile(join(root, 'bench/data/vectors.jsonl'), 'utf8')

@@ -1,7 +1,7 @@
 import type { Case } from './case.ts'
 import type { Observation } from './observation.ts'
 
-/** An alarm that comes more steps before the loop than this was about something else. */
+/** An alarm more than this number of steps before the loop has another cause. */
 const STEPS_EARLY = 4
 
 type Verdict = Pick<
@@ -9,7 +9,7 @@ type Verdict = Pick<
   'first_detection_step' | 'lag_steps' | 'outcome' | 'false_positive' | 'false_negative' | 'harmful_block'
 >
 
-/** How right an alarm at this request was, or that there was none; requests are counted from 1. */
+/** Rates an alarm at this request, or a missing alarm. Requests are counted from 1. */
 export const verdictOf = (one: Case, step: number | null, excluded: boolean): Verdict => {
   const outcome = excluded ? 'excluded' : outcomeOf(one, step)
   const hit = outcome === 'tp' && step !== null && one.loop_start_step !== null

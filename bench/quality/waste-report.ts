@@ -2,7 +2,7 @@ import { printTable } from '../kit/table.ts'
 import type { Summary } from './summary.ts'
 import type { Spending } from './waste-summary.ts'
 
-/** What stops save and cost, one subject a line; empty where no run is a loop. */
+/** Savings and costs of stops, one subject per line. Empty if no run is a loop. */
 export const wasteTable = (summaries: readonly Summary[]): string => {
   const shown = summaries.flatMap((one) =>
     one.waste === null || one.excluded === one.n ? [] : [{ ...one, waste: one.waste }],
@@ -27,6 +27,6 @@ export const wasteTable = (summaries: readonly Summary[]): string => {
 const spent = ({ requests, tokens, cost_micro }: Spending): string =>
   `${requests} req, ${(tokens / 1e6).toFixed(2)} M, $${(cost_micro / 1e6).toFixed(2)}`
 
-/** How many runs, and the work that was still to come in them. */
+/** Number of runs, and their lost work. */
 const cut = ({ runs, ...work }: Spending & { readonly runs: number }): string =>
   runs === 0 ? '0' : `${runs}: ${spent(work)}`

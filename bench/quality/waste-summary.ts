@@ -1,33 +1,33 @@
 import { type Observation, quantile } from './observation.ts'
 
-/** Requests, their tokens, and what these cost in millionths of a dollar. */
+/** Requests, their tokens, and their cost in millionths of a dollar. */
 export interface Spending {
   readonly requests: number
   readonly tokens: number
   readonly cost_micro: number
 }
 
-/** What runs labelled as loops wasted, and what a stop at the first alarm would have saved of it. */
+/** Waste of runs labelled as loops, and the part that a stop at the first alarm would have saved. */
 export interface WasteSummary {
   readonly loops: number
-  /** Of these, where an alarm came at all. */
+  /** Loops with an alarm. */
   readonly stopped: number
-  /** Requests from the first turn that brought nothing to the stop; null of none. */
+  /** Requests from the first stale turn to the stop. Null without a stop. */
   readonly median_lag: number | null
   readonly wasted: Spending
-  /** In spite of the stop, and in runs that were not stopped. */
+  /** Waste before the stop, and in loops without a stop. */
   readonly before: Spending
   readonly saved: Spending
-  /** Of the tokens; null where nothing was wasted. */
+  /** Share of the wasted tokens. Null without waste. */
   readonly saved_share: number | null
   readonly usd_per_million_tokens: number
 }
 
-/** What stops cost: work that would not have been done. A clean run that solved its task counts in both. */
+/** Costs of stops: prevented work. A clean run that solved its task counts in both groups. */
 export interface LostSummary {
   readonly clean: Spending & { readonly runs: number }
   readonly solved: Spending & { readonly runs: number }
-  /** In loops that were stopped before their first repetition. */
+  /** Loops that were stopped before their first repetition. */
   readonly early: Spending & { readonly runs: number }
 }
 

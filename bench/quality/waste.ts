@@ -1,18 +1,21 @@
 import { firstLoop, staleTurns } from './stale.ts'
 import type { Trajectory } from './trajectory.ts'
 
-/** Turn i, counted from 0, first travels in this request, counted from 1. */
+/** The first request (from 1) that contains a turn (from 0). */
 const requestAfter = (turn: number): number => turn + 2
 
-/** Where a loop starts to cost; requests counted from 1. */
+/** The start of the waste of a loop. Requests are counted from 1. */
 export interface Waste {
-  /** Carries the first turn that brought nothing. */
+  /** The request with the first stale turn. */
   readonly first_stale_step: number
-  /** Carries the third such turn: this one and all after it are wasted. */
+  /** The request with the third stale turn. This request and all later ones are wasted. */
   readonly waste_start_step: number
 }
 
-/** Of a run labelled as a loop: by the label's own rule, or by the label where texts that were left out hide it from the rule. Null for any other run. */
+/**
+ * The waste of a run labelled as a loop, by the rule of the label. If omitted texts hide the loop from the rule, the
+ * label decides. Null for other runs.
+ */
 export const wasteOf = ({ label, loop_start_step, steps }: Trajectory): Waste | null => {
   if (label !== 'loop') return null
   const loop = firstLoop(staleTurns(steps))
@@ -20,6 +23,6 @@ export const wasteOf = ({ label, loop_start_step, steps }: Trajectory): Waste | 
   return { first_stale_step: requestAfter(loop.first), waste_start_step: requestAfter(loop.third) }
 }
 
-/** Of a loop that is known to start with this request: two more turns are no waste yet. */
+/** The waste of a loop that starts with this request. Its first two requests are not yet waste. */
 export const wasteFrom = (loopStart: number | null): Waste | null =>
   loopStart === null ? null : { first_stale_step: loopStart, waste_start_step: loopStart + 2 }

@@ -3,7 +3,7 @@ import { fragmentOf } from './fragments.ts'
 
 const SPANS_A_RUN = 12
 
-/** Spans of many runs, and as many events, as those of one. */
+/** The spans of many runs, and as many events, merged into one run. */
 export const bigRun = (trace_id: string, spans: number): Fragment => {
   const [first, ...rest] = Array.from({ length: Math.ceil(spans / SPANS_A_RUN) }, (_, n) => fragmentOf(n + 1))
   if (first === undefined) throw new Error('a run has spans')

@@ -7,12 +7,12 @@ import { programFile } from '../programs.ts'
 import { fragmentOf } from './fragments.ts'
 import { replayGateway } from './open.ts'
 
-/** Runs that the gateway itself writes; the rest are copies of their rows with ids and times of their own. */
+/** Runs that the gateway writes. All others are copies of their rows with new ids and times. */
 const TEMPLATES = 200
-/** Between the starts of two copies of a run: 200 runs, one every 26 seconds. */
+/** Interval between two copies of a run: 200 runs, one every 26 seconds. */
 const STEP_NS = 5_200_000_000_000n
 
-/** A database file of so many runs, 25 rows each; made once and kept in the temporary folder. */
+/** A database file of `runs` runs with 25 rows each. It is created once and cached in the temporary folder. */
 export const runsDatabase = async (runs: number, say: (line: string) => void): Promise<string> => {
   const file = join(tmpdir(), `guard-bench-replay-${runs}-${await schemaPrint()}.db`)
   if (existsSync(file)) return file
@@ -29,7 +29,7 @@ export const runsDatabase = async (runs: number, say: (line: string) => void): P
   return file
 }
 
-/** Changes with the tables and with what is written to them. */
+/** A hash of the tables and of the code that fills them. */
 const schemaPrint = async (): Promise<string> => {
   const { tables } = replayGateway('')
   const hash = createHash('sha256').update(JSON.stringify([...tables]))
@@ -48,7 +48,7 @@ const multiply = (file: string, copies: number): void => {
   db.pragma('synchronous = OFF')
   db.pragma('cache_size = -262144')
   try {
-    // the token index gives its words back, which are kept nowhere else
+    // the words are stored only in the full-text index
     db.exec("create virtual table temp.vocabulary using fts5vocab('main', 'runs__words', 'instance')")
     db.exec(
       "create temp table words as select doc, group_concat(term, ' ') as text from (select distinct doc, term from temp.vocabulary) group by doc",
@@ -61,7 +61,7 @@ const multiply = (file: string, copies: number): void => {
   }
 }
 
-/** How a column of a copy is made from the template's; `@copy` is the number of the copy, `@later` how much later it is. */
+/** The SQL expression for a column of a copy. `@copy` is the number of the copy, `@later` its time offset. */
 const changed: Readonly<Record<string, string>> = {
   trace_id: "printf('%08x', @copy) || substr(trace_id, 9)",
   session_id: "session_id || printf('%04x', @copy / 10)",

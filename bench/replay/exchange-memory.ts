@@ -13,14 +13,14 @@ const TRACE = 'f'.repeat(32)
 const COMMAND = join(import.meta.dirname, '../../presets/default/bin.js')
 const PEAK = pathToFileURL(join(import.meta.dirname, 'peak.ts')).href
 
-/** How much memory the commands that export and import a run of so many spans take at most, each in a process of its own without a gateway. */
+/** Peak memory of the commands that export and import a run of `spans` spans, each in its own process without a gateway. */
 export const exchangeMemory = async (spans: number): Promise<readonly Figure[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   try {
     const gateway = await replayGateway(join(folder, 'guard.db')).open()
     await gateway.keep([bigRun(TRACE, spans)])
     await gateway.close()
-    // nobody answers on port 1, so that commands ask the database
+    // port 1 has no listener, so that commands read the database
     const config = 'gateway_key: guard_bench_key_0123456789\nserver: { port: 1 }\nstorage: { file: guard.db }\n'
     await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
     const figures: Figure[] = []
@@ -38,7 +38,7 @@ export const exchangeMemory = async (spans: number): Promise<readonly Figure[]> 
   }
 }
 
-/** Of one command, in MB. */
+/** Peak memory of one command, in MB. */
 const peakOf = async (cwd: string, argv: readonly string[]): Promise<number> => {
   const peak = join(cwd, 'peak')
   const args = [...process.execArgv, '--import', PEAK, COMMAND, 'replay', ...argv]

@@ -8,7 +8,7 @@ import { openRoutes, type Routes } from './routes.ts'
 const formats = ['json', 'jsonl', 'otel'] as const
 const TRACE = 'f'.repeat(32)
 
-/** How fast a run of so many spans leaves the store in each format and comes back: from the request to the last byte, durable. */
+/** Export and import time of a run of `spans` spans in each format, from the request to the last, durable byte. */
 export const exchange = async (spans: number): Promise<readonly Figure[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   const routes = await openRoutes(join(folder, 'guard.db'))

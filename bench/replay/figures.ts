@@ -1,4 +1,4 @@
-/** One measured number that is no time of an operation run again and again. */
+/** One measured number, except the time of a repeated operation. */
 export interface Figure {
   readonly name: string
   readonly value: number

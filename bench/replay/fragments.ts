@@ -3,7 +3,7 @@ import { NOON } from '../kit/calls.ts'
 import { prose, random } from '../kit/random.ts'
 
 const NS = 1_000_000n
-/** Spans of a run beside its root, and events of it: with the run itself 25 rows. */
+/** Spans without the root, and events. With the run itself, a run has 25 rows. */
 const SPANS = 12
 const EVENTS = 12
 const TOOLS = ['read_file', 'write_file', 'run_tests', 'search', 'list_files']
@@ -22,7 +22,7 @@ const picker = (next: () => number): Pick => {
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0')
 
-/** A run of an agent: 12 spans, model requests and tool calls in turns, 12 events. `number` makes it another run; the same number gives the same run. */
+/** A run of an agent with 12 alternating model requests and tool calls, and 12 events. Equal numbers give equal runs. */
 export const fragmentOf = (number: number): Fragment => {
   const next = random(number)
   const pick = picker(next)

@@ -10,13 +10,13 @@ const RUNS = 4
 const SPAN_BYTES = 2_048
 const WORDS = ['read', 'write', 'search', 'the', 'file', 'of', 'a', 'test', 'failed', 'in', 'module', 'retry']
 
-/** How late the event loop comes while a file of about so many bytes is imported, and how long that takes. */
+/** Event-loop delay during the import of a file of about `bytes` bytes, and the duration of the import. */
 export const importDelay = async (bytes: number): Promise<readonly Figure[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   const routes = await openRoutes(join(folder, 'guard.db'))
   try {
     const lines = jsonlOf(bytes)
-    // as a connection brings it: one string of it all would hold the loop itself
+    // chunks as from a connection; one long string would block the event loop itself
     const file = Readable.from(lines, { objectMode: false })
     const start = performance.now()
     const delay = await delayDuring(() => routes.ask('/api/v1/runs/import', file))
@@ -32,7 +32,7 @@ export const importDelay = async (bytes: number): Promise<readonly Figure[]> => 
   }
 }
 
-/** Some runs with the attributes that tool calls have, a record a line. */
+/** JSONL of some runs with typical attributes of tool calls. */
 const jsonlOf = (bytes: number): readonly string[] => {
   const lines: string[] = []
   for (let run = 0; run < RUNS; run++)

@@ -9,7 +9,7 @@ const MODEL_RATE = 200
 const SPANS_A_SECOND = 1_000
 const SPANS_A_TRACE = 50
 
-/** How long model requests take without ingest and beside 1,000 spans a second, in turns; each round is `requests` long. */
+/** Latency of model requests with and without ingest of 1,000 spans per second, in alternating rounds of `requests` requests. */
 export const ingestBesideTraffic = async (rounds: number, requests: number): Promise<readonly Figure[]> => {
   const stage = await setStage()
   try {
@@ -49,7 +49,7 @@ const latencies = (when: string, samples: readonly Sample[]): readonly Figure[] 
   figure(`ingest: model request ${when}, p99`, median(samples.map(({ p99_ms }) => p99_ms)), 'ms'),
 ]
 
-/** Sends traces at their pace until told to stop; resolves with what was taken in. */
+/** Sends traces at a fixed rate until stopped. `stop` resolves with the number of stored spans. */
 const startIngest = ({ port }: Target) => {
   const stopped = new AbortController()
   const start = performance.now()

@@ -4,11 +4,11 @@ import { type Figure, figure } from './figures.ts'
 import { words } from './reads.ts'
 import type { Routes } from './routes.ts'
 
-/** Searches in progress at once. */
+/** Concurrent searches. */
 const TOGETHER = 8
 const RESOLUTION_MS = 1
 
-/** How late the event loop comes while searches run without a pause, beside an idle one. */
+/** Event-loop delay during continuous searches, and of an idle event loop. */
 export const loopDelay = async ({ gateway }: Routes, ms: number): Promise<readonly Figure[]> => {
   const idle = await delayDuring(() => wait(ms))
   const until = performance.now() + ms
@@ -26,7 +26,7 @@ export const loopDelay = async ({ gateway }: Routes, ms: number): Promise<readon
   ]
 }
 
-/** How late the event loop comes during some work, beyond what the measuring itself takes. */
+/** Event-loop delay during the work, minus the delay of the measurement itself. */
 export const delayDuring = async (work: () => Promise<unknown>): Promise<{ p99_ms: number; max_ms: number }> => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()

@@ -8,7 +8,7 @@ import { sessions } from 'guard-gateway/plugins/sessions'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { foundation } from 'guard-gateway/presets/foundation'
 
-/** A gateway with the trace store in a database file, not open yet; it keeps everything, however old, and works beside another bench of the same file. */
+/** A gateway with the trace store in a database file, not yet open. It deletes no old runs. Several benches can use the file at once. */
 export const replayGateway = (file: string, ...more: readonly Plugin[]): Gateway =>
   new Gateway().use(
     ...foundation(),

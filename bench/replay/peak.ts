@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 
-// Imported into a process before anything else: records how much memory that process had at most, in KiB.
+// Preloaded into a process: records its peak memory in KiB.
 
 const { GUARD_BENCH_PEAK } = process.env
 if (GUARD_BENCH_PEAK !== undefined)

@@ -2,13 +2,13 @@ import type { Bench } from 'tinybench'
 import { timesAsync } from '../kit/times.ts'
 import { listPage, type Routes } from './routes.ts'
 
-/** Pages turned before the later page: far from the start, and no farther from it than pages may be. */
+/** Number of the later page: far from the start, within the page limit. */
 const PAGES = 40
 
-/** A word of nearly every run, one of a run in 200, and one that is nowhere. */
+/** A word of nearly every run, a word of one run in 200, and a word of no run. */
 export const words = { common: 'read_file', rare: 'rare_7', absent: 'nowhere_to_be_found' } as const
 
-/** How long do answers take from a store of so many runs: pages of the list, filters, searches, a run's tree? */
+/** Response times of a store with `runs` runs: list pages, filters, searches, the tree of a run. */
 export const register = async (bench: Bench, routes: Routes): Promise<void> => {
   const cursor = await laterPage(routes)
   const [newest] = (await listPage(routes, 'limit=1')).runs

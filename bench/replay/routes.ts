@@ -5,10 +5,10 @@ import { readJson } from 'guard-gateway/lib/json'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
 import { replayGateway } from './open.ts'
 
-/** The routes of a trace store, asked without a network. */
+/** The HTTP routes of a trace store, called without a network. */
 export interface Routes {
   readonly gateway: Gateway
-  /** The body of an answer, which must be a good one; `body` makes the request a POST. */
+  /** The body of a successful response. `body` makes the request a POST. */
   ask(path: string, body?: string | Readable): Promise<string>
   close(): Promise<void>
 }
@@ -34,7 +34,7 @@ export const openRoutes = async (file: string): Promise<Routes> => {
   }
 }
 
-/** A page of a list, as far as a bench reads it. */
+/** The fields of a list page that a bench reads. */
 export interface ListPage {
   readonly runs: readonly { readonly trace_id: string; readonly session_id: string | null }[]
   readonly next_cursor: string | null

@@ -1,7 +1,7 @@
 import { createGuard } from 'guard-gateway/sdk'
 import { type Figure, figure } from './figures.ts'
 
-/** What a step costs the program that records it: the span alone, and with two attributes and an event. */
+/** The cost of a recorded step for the program: the span alone, and with two attributes and an event. */
 export const sdkCost = async (spans: number): Promise<readonly Figure[]> => {
   const guard = createGuard({
     handleExit: false,

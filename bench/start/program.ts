@@ -3,18 +3,18 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { guardProgram, programFlags } from '../programs.ts'
 
-/** A program whose start is measured. */
+/** A program with a measured start. */
 export interface Program {
   readonly name: string
-  /** What follows `node`. */
+  /** Arguments of `node`. */
   readonly args: readonly string[]
-  /** Sent on its standard input; the first line that comes back is the answer. Without one, its end is. */
+  /** Standard input. The first line of output is the response. Absent: the exit is the response. */
   readonly asks?: string
 }
 
 const guard = [...programFlags, guardProgram]
 
-/** An MCP server that answers one question, in as little as that takes. */
+/** A minimal MCP server with one response. */
 const SERVER = `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"least","version":"1"}}}\\n'))`
 const POLICY = fileURLToPath(import.meta.resolve('guard-gateway/mcp-policies/filesystem.yml'))
 const INITIALIZE =
@@ -25,7 +25,7 @@ const proxied = (...options: readonly string[]): readonly string[] => [
   ...['--', process.execPath, '-e', SERVER],
 ]
 
-/** Those without the gateway first: what is above them is its own. */
+/** Programs without the gateway come first. The time above them is its own. */
 export const programs: readonly Program[] = [
   { name: 'node', args: ['-e', '0'] },
   { name: 'guard --help', args: [...guard, '--help'] },
@@ -34,7 +34,10 @@ export const programs: readonly Program[] = [
   { name: 'guard mcp run under a policy', args: proxied('--policy', POLICY), asks: INITIALIZE },
 ]
 
-/** Starts a program in a folder that is its home, and resolves when it has answered; it has ended then. Throws if it ends without an answer. */
+/**
+ * Starts a program with `folder` as its home. Resolves to the milliseconds until its response, after it has exited.
+ * Throws if it exits without one.
+ */
 export const answered = async ({ name, args, asks }: Program, folder: string): Promise<number> => {
   const began = performance.now()
   const { PATH, NODE_COMPILE_CACHE } = process.env

@@ -9,10 +9,10 @@ import { observe, watch } from '../quality/observe.ts'
 import type { Subject, Subjects } from '../quality/subjects.ts'
 
 const SMOKE_CASES = 40
-/** Of one policy. */
+/** Maximum rules per policy. */
 const MOST_RULES = 64
 
-/** Plays recorded runs through every subject. */
+/** Plays recorded runs for every subject. */
 export const runCorpus = (
   { trajectories, collections }: Corpus,
   subjects: Subjects,
@@ -28,7 +28,7 @@ export const runCorpus = (
   )
 }
 
-/** Every case, one after the other, each in a session of its own. */
+/** Plays all cases, each in a session of its own. */
 export const observeAll = async (
   cases: readonly Case[],
   { detectors, subjects, peers }: Subjects,
@@ -48,7 +48,7 @@ export const observeAll = async (
   return observations
 }
 
-/** Subjects that are watched together: as many as a policy has room for. */
+/** Groups of subjects that fit into one policy. */
 const atOnce = (subjects: readonly Subject[]): readonly (readonly Subject[])[] => {
   const groups: Subject[][] = [[]]
   let rules = 0

@@ -11,9 +11,9 @@ import { type BenchOptions, isChosen } from '../options.ts'
 
 const STEADY_RATE = 200
 const PROFILE_TOP = 30
-/** Requests, or chunks of streams, until the engine has compiled what they need: a gateway has more code than a pass-through, and runs for days. */
+/** Warm-up requests, or chunks of streams, until the code is compiled. A gateway has more code than a pass-through, and runs for days. */
 const WARM_UP = 32_000
-/** Enough rounds that a profile has samples. */
+/** Enough rounds for the samples of a profile. */
 const PROFILE_ROUNDS = 3
 
 export interface Profiled {
@@ -22,24 +22,27 @@ export interface Profiled {
   readonly profile: Profile
 }
 
-/** What a load run found. */
+/** The result of a load run. */
 export interface LoadResult {
   readonly shapes: readonly Summary[]
   readonly steady: Summary | null
-  /** The reference and the gateway; none if it was not asked for. */
+  /** Results of the baseline and of the gateway. Empty if not selected. */
   readonly crowd: readonly CrowdResult[]
   readonly profiles: readonly Profiled[]
-  /** Requests that are on record, and requests that were sent to the gateway. */
+  /** Requests in the database, and requests sent to the gateway. */
   readonly recorded: number
   readonly sent: number
-  /** What must not have happened; none if the run can be trusted. */
+  /** Reasons to distrust the run. Empty for a valid run. */
   readonly failures: readonly string[]
 }
 
-/** Names of what the suite measures. */
+/** Names of all measurements. */
 export const loadNames = (): readonly string[] => [...shapes(), steady, crowd].map(({ id }) => id)
 
-/** Runs the gateway beside a raw pass-through: new processes and an empty database for every chosen shape, or once for all to show that everything runs. */
+/**
+ * Measures the gateway and a raw pass-through. Every shape gets new processes and an empty database. In a smoke run
+ * all shapes share them.
+ */
 export const runLoad = async (options: BenchOptions, say: (line: string) => void): Promise<LoadResult> => {
   const found: Found = { shapes: [], steady: null, crowd: [], profiles: [], recorded: 0, sent: 0, failures: [] }
   const chosen = [...shapes(), steady, crowd].filter(({ id }) => isChosen(options, id))
@@ -81,7 +84,7 @@ const measure = async (
     found.profiles.push(await profiled(rounds, shape, gatewayOf(stage), options.profile))
 }
 
-/** Sets the stage for some work, ends it, and compares what was sent with what the gateway's database holds. */
+/** Starts the processes for some work, stops them, and compares the sent requests with the database of the gateway. */
 const onStage = async (
   found: Found,
   name: string,
@@ -105,7 +108,7 @@ const onStage = async (
   }
 }
 
-/** A few streams to warm up, then all of them at once, on the reference and on the gateway. */
+/** Warms up with a few streams, then opens all streams at once, on the baseline and on the gateway. */
 const crowds = async (rounds: Rounds, { targets }: Stage, shape: Shape): Promise<readonly CrowdResult[]> => {
   const results: CrowdResult[] = []
   for (const target of targets) {
@@ -115,7 +118,7 @@ const crowds = async (rounds: Rounds, { targets }: Stage, shape: Shape): Promise
   return results
 }
 
-/** Rounds to warm up, then those that count. */
+/** Runs the warm-up rounds, then the measured ones. */
 const roundsOf = async (
   rounds: Rounds,
   shape: Shape,
@@ -147,7 +150,7 @@ const gatewayOf = ({ targets }: Stage): Target => {
   return target
 }
 
-/** A shape with as few requests as show that it works. */
+/** A shape with the minimum of requests for a smoke run. */
 const small = (shape: Shape): Shape => {
   const { reply } = shape
   const connections = Math.min(4, shape.connections)

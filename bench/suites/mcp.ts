@@ -4,12 +4,12 @@ import { type McpStage, mcpStage, type Peers, type Way } from '../mcp/stage.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 
 const CLIENTS = 8
-/** A call costs several times as much before the engine has compiled its way. */
+/** Uncompiled code makes a call several times as expensive. */
 const WARM_CALLS = 24_000
 const CALLS = 2_000
 const SMOKE_CALLS = 40
 
-/** One kind of peers, and how many clients. */
+/** An implementation of the peers, and a number of clients. */
 interface Setting {
   readonly id: string
   readonly peers: Peers
@@ -24,20 +24,20 @@ const settings: readonly Setting[] = [
   { id: `official_json_${CLIENTS}`, peers: 'official_json', clients: CLIENTS },
 ]
 
-/** What was measured on one way, medians over the rounds; CPU in microseconds a call. */
+/** The figures of one route: medians over the rounds. CPU in microseconds per call. */
 export interface McpFigures extends Omit<McpSample, 'threads_us'> {
   readonly setting: string
-  /** Calls a second against those made directly in the same round. */
+  /** Calls per second relative to the direct route in the same round. */
   readonly ratio: { readonly min: number; readonly median: number; readonly max: number }
-  /** Against the direct way of the same round. */
+  /** Relative to the direct route in the same round. */
   readonly added_p50_ms: number
   readonly threads_us: Readonly<Record<string, number>>
 }
 
-/** Names of what the suite measures. */
+/** Names of all measurements. */
 export const mcpNames = (): readonly string[] => settings.map(({ id }) => id)
 
-/** Calls tools directly and through the proxy, in turns. */
+/** Calls tools directly and through the proxies, in alternating order. */
 export const runMcp = async (options: BenchOptions, say: (line: string) => void): Promise<readonly McpFigures[]> => {
   const figures: McpFigures[] = []
   for (const { id, peers, clients } of settings.filter((one) => isChosen(options, one.id))) {
@@ -84,7 +84,7 @@ const figuresOf = (setting: string, way: Way, rounds: readonly (readonly McpSamp
   }
 }
 
-/** The figures as a table: calls, ratio, what is added, and whose CPU it took. */
+/** Formats the figures as a table: calls, ratio, added latency, and CPU by process. */
 export const mcpText = (figures: readonly McpFigures[]): string =>
   printTable(
     ['clients', 'way', 'calls/s', 'ratio', 'min', 'max', 'p50', 'adds', 'proxy', 'main', 'storage', 'client', 'server'],

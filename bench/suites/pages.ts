@@ -4,7 +4,7 @@ import { openChromium } from '../pages/chromium.ts'
 import { type Served, servePages } from '../pages/served.ts'
 import { type Figure, figure } from '../replay/figures.ts'
 
-/** Runs of a list, and spans of the two timelines: one whose first page comes from the server, and one that script draws as far as it is seen. */
+/** Runs of the list, and spans of two timelines. The server renders the first page of `whole`. Script draws the visible part of `long`. */
 interface Sizes {
   readonly runs: number
   readonly whole: number
@@ -15,15 +15,15 @@ const sizes: Sizes = { runs: 50, whole: 2_000, long: 30_000 }
 const FIRST_PAGE = 1_000
 const smokeSizes: Sizes = { runs: 5, whole: 50, long: 2_500 }
 
-/** What a run of the pages' suite found; each figure the median of its rounds. */
+/** The result of the pages suite. Each figure is the median of its rounds. */
 export interface PagesResult {
   readonly figures: readonly Figure[]
 }
 
-/** Names of what the suite measures. */
+/** Names of all measurements. */
 export const pagesNames = (): readonly string[] => ['list', 'timeline']
 
-/** Measures the list of runs on the server, and timelines on the server and in Chromium, where there is one. */
+/** Measures the list of runs on the server, and timelines on the server and, if available, in Chromium. */
 export const runPages = async (options: BenchOptions, say: (line: string) => void): Promise<PagesResult> => {
   const wanted = options.smoke ? smokeSizes : sizes
   const rounds = options.smoke ? 2 : options.rounds
@@ -66,7 +66,7 @@ const timelines = async (
   }
 }
 
-/** From the request to the last byte of a page that was asked for before. */
+/** Time from the request to the last byte of a warm page. */
 const servedIn = async (name: string, address: string, rounds: number): Promise<Figure> => {
   const times: number[] = []
   for (let round = 0; round <= rounds; round++) {
@@ -80,8 +80,8 @@ const servedIn = async (name: string, address: string, rounds: number): Promise<
 }
 
 /**
- * From the beginning of the navigation until its rows are there and the script that acts on them runs, the browser's files being cached;
- * and what the page's own thread worked for it, which others that want the processor change little.
+ * Time from the start of the navigation until the rows are present and their script runs, with cached files. Also the
+ * CPU time of the main thread of the page, which depends less on other load.
  */
 const shownIn = async (
   name: string,
@@ -90,7 +90,7 @@ const shownIn = async (
   drawn: string,
   rounds: number,
 ): Promise<readonly Figure[]> => {
-  // our policy forbids what the driver asks for
+  // the content security policy forbids the evaluation that the driver needs
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true })
   const page = await context.newPage()
   const inside = await context.newCDPSession(page)

@@ -12,15 +12,15 @@ import { runCorpus } from './corpus.ts'
 import { runSynthetic } from './synthetic.ts'
 import { runVectors } from './vectors.ts'
 
-/** How right the detectors are. */
+/** The detection quality. */
 export interface QualityResult {
   readonly observations: readonly Observation[]
   readonly summaries: readonly Summary[]
-  /** Bounds that are broken, and cases that had to pass and did not. */
+  /** Exceeded limits, and failed cases of the tier `must`. */
   readonly failures: readonly string[]
 }
 
-/** Runs the suites vectors, corpus and synthetic, as far as they are chosen and have data. Throws a TypeError for options that cannot be used. */
+/** Runs the selected suites vectors, corpus and synthetic, if they have data. Throws a TypeError for invalid options. */
 export const runQuality = async (options: BenchOptions, say: (line: string) => void): Promise<QualityResult> => {
   const bounds = options.failIf.map(readFailIf)
   if (options.out !== undefined) await checkWritable(options.out)
@@ -39,7 +39,7 @@ export const runQuality = async (options: BenchOptions, say: (line: string) => v
   return { observations, summaries, failures: [...failedCases(observations), ...broken(bounds, summaries)] }
 }
 
-/** Throws USAGE before anything is measured, rather than when it is to be written down. */
+/** Throws USAGE before the measurement starts, not when the file is written. */
 const checkWritable = async (file: string): Promise<void> => {
   try {
     await (await open(file, 'a')).close()

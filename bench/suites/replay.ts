@@ -15,14 +15,14 @@ import { type Timing, timingOf, timings } from './throughput.ts'
 const RUNS = 100_000
 const SMOKE_RUNS = 1_000
 
-/** What a run of the trace store's suite found. */
+/** The result of the replay suite. */
 export interface ReplayResult {
   readonly runs: number
   readonly timings: readonly Timing[]
   readonly figures: readonly Figure[]
 }
 
-/** What the suite measures beside the answers of a full store; by name. */
+/** Measurements other than the response times of a full store, by name. */
 const parts: Readonly<Record<string, (smoke: boolean, rounds: number) => Promise<readonly Figure[]>>> = {
   sdk: (smoke) => sdkCost(smoke ? 1_000 : 100_000),
   exchange: async (smoke) => [
@@ -34,10 +34,10 @@ const parts: Readonly<Record<string, (smoke: boolean, rounds: number) => Promise
   ingest: (smoke, rounds) => ingestBesideTraffic(smoke ? 1 : rounds, smoke ? 40 : 2_000),
 }
 
-/** Names of what the suite measures. */
+/** Names of all measurements. */
 export const replayNames = (): readonly string[] => ['reads', 'loop', ...Object.keys(parts)]
 
-/** Measures the trace store: answers from 100,000 runs, the event loop beside them, the client library, exchange and ingest. */
+/** Measures the trace store: responses from 100,000 runs, event-loop delay, the SDK, exchange and ingest. */
 export const runReplay = async (options: BenchOptions, say: (line: string) => void): Promise<ReplayResult> => {
   const runs = options.smoke ? SMOKE_RUNS : RUNS
   const { timings: timed, figures } = isChosen(options, 'reads', 'loop')

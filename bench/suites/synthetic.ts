@@ -7,14 +7,14 @@ import { observeAll } from './corpus.ts'
 
 const ROUNDS = 3
 
-/** Plays made runs, of which everything is known, through every subject. */
+/** Plays synthetic runs, which have exact labels, for every subject. */
 export const runSynthetic = (
   subjects: Subjects,
   facts: RunFacts,
   options: BenchOptions,
 ): Promise<readonly Observation[]> => observeAll(chosenSynthetic(options), subjects, facts)
 
-/** The made runs that a name stands for; all of them where none is named. */
+/** The synthetic runs that match a filter. All runs without a filter. */
 export const chosenSynthetic = (options: BenchOptions): readonly Case[] =>
   (options.smoke ? smokeCases(options.seed) : syntheticCases(options.seed, ROUNDS)).filter(({ id, source }) =>
     isChosen(options, id, source),

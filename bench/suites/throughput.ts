@@ -18,18 +18,18 @@ export interface Timing {
   readonly p50_ms: number
   readonly p99_ms: number
   readonly mean_ms: number
-  /** Half of the 95 % confidence interval of the mean, in percent of it. */
+  /** Half of the 95 % confidence interval of the mean, in percent of the mean. */
   readonly margin_percent: number
   readonly samples: number
 }
 
-/** How long and how often a case runs. */
+/** Duration and number of iterations of a case. */
 export const timings = ({ smoke }: BenchOptions): BenchSettings =>
   smoke
     ? { throws: true, time: 0, iterations: 2, warmup: false }
     : { throws: true, time: 300, iterations: 20, warmupTime: 100 }
 
-/** A bench that holds the chosen cases and has not run yet. */
+/** A bench with the selected cases, not started. */
 export const throughputBench = async (options: BenchOptions): Promise<Bench> => {
   const bench = new Bench(timings(options))
   for (const register of cases) await register(bench)
@@ -43,7 +43,7 @@ export const runThroughput = async (options: BenchOptions): Promise<readonly Tim
   return (await bench.run()).map(timingOf)
 }
 
-/** What a case measured; throws if it did not end well. */
+/** The measurement of a case. Throws if the case failed. */
 export const timingOf = ({ name, result }: Task): Timing => {
   if (result.state !== 'completed') throw new Error(`the case "${name}" ended as ${result.state}`)
   const { p50, p99, mean, rme, samplesCount } = result.latency

@@ -14,7 +14,7 @@ import { type RequestStep, shippedVectors, type VectorCase } from '../quality/ve
 const SECOND = 1000
 const styles = { chat_completions: chatCompletions, messages, responses }
 
-/** Sends every shipped case through the gateway's decision, on a clock of its own. */
+/** Sends every shipped case through the decision of the gateway, with a fake clock. */
 export const runVectors = async (facts: RunFacts, options: BenchOptions): Promise<readonly Observation[]> => {
   const cases = (await shippedVectors()).filter(({ id }) => isChosen(options, id))
   const defaults = await findSubjects({ detectors: [], presets: ['default'] }, process.cwd())
@@ -23,7 +23,7 @@ export const runVectors = async (facts: RunFacts, options: BenchOptions): Promis
   return observations
 }
 
-/** What went otherwise than the case wants; null if nothing did. */
+/** The difference from the expectation. Null if there is none. */
 export const failureOf = async (one: VectorCase, { detectors, subjects }: Subjects): Promise<string | null> => {
   const judge = await openJudge(detectors, one.rules ?? subjects.flatMap(({ rules }) => rules))
   try {

@@ -4,16 +4,16 @@ import type { Step, StepResult } from '../quality/trajectory.ts'
 const LINES = 6
 const LINE_CHARS = 48
 
-/** Writes turns of an agent; the same seed writes the same ones. */
+/** Writes turns of an agent. Equal seeds give equal turns. */
 export interface Author {
   next(): number
-  /** So many lines that nobody has written before. */
+  /** Returns new, unique lines. */
   lines(count?: number): string[]
-  /** A call that was not made before, with a result that says something new. */
+  /** A new call with a new result. */
   work(): Step
 }
 
-/** An author whose choices follow from the seed alone. */
+/** An author with choices that depend only on the seed. */
 export const author = (seed: number): Author => {
   const next = random(seed)
   let count = 0
@@ -27,14 +27,14 @@ export const author = (seed: number): Author => {
   return { next, lines, work }
 }
 
-/** A number in letters, since rules mask digits of what changes by itself. */
+/** A number in letters, because rules mask digits. */
 export const word = (number: number): string => {
   let text = ''
   for (let rest = number; rest > 0; rest = Math.floor(rest / 26)) text = String.fromCharCode(97 + (rest % 26)) + text
   return `w${text}`
 }
 
-/** A turn of one call. */
+/** A turn with one call. */
 export const turn = (tool: string, args: object, text: string, error = false): Step => ({
   calls: [[tool, args]],
   results: [resultOf(text, error)],

@@ -11,7 +11,7 @@ import type { WorkKinds } from './work/work.ts'
 const LOOP_STEPS = 16
 const CLEAN_STEPS = 24
 const allStarts: readonly number[] = [0, 5, 14]
-/** Enough to show that every kind runs. */
+/** Enough to run every kind. */
 const smokeStarts: readonly number[] = [5]
 const noises = [0, 0.25]
 const periods: Readonly<Record<string, readonly number[]>> = { ping_pong: [2, 3, 5] }
@@ -31,16 +31,19 @@ interface Knobs {
   readonly period: number
   /** Share of unrelated work within the loop. */
   readonly noise: number
-  /** Turns of work before. */
+  /** Turns of work before the loop. */
   readonly start: number
   readonly seed: number
 }
 
-/** Runs made from a seed: every kind of loop by period, noise and start, and as much that is none; which request first repeats something is known exactly. */
+/**
+ * Seeded runs: every kind of loop by period, noise and start, and as many runs without a loop. The first repeated
+ * request is known exactly.
+ */
 export const syntheticCases = (seed: number, rounds: number): readonly Case[] =>
   Array.from({ length: rounds }, (_, round) => roundOf(seed * 1000 + round * 100, allStarts)).flat()
 
-/** Every kind, started once. */
+/** Every kind with one start. */
 export const smokeCases = (seed: number): readonly Case[] => roundOf(seed * 1000, smokeStarts)
 
 const roundOf = (seed: number, starts: readonly number[]): Case[] => {

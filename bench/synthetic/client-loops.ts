@@ -8,7 +8,7 @@ import { type Poll, polls } from './work/polls.ts'
 
 type LoopKind = (author: Author) => Loop
 
-/** So many equal polls are still a wait. */
+/** This number of equal polls still counts as waiting. */
 const PATIENCE = 12
 const POLLS = 40
 
@@ -36,9 +36,9 @@ const always =
   (step: Step): LoopKind =>
   () => ({ step: () => step, repeats: 1 })
 
-/** Ways in which today's agents go round in circles, in their clients' words and frames. */
+/** Loops of current agents, in the words and frames of their clients. */
 export const clientLoops: Readonly<Record<string, LoopKind>> = {
-  /** Another argument each time, and the same complaint in words, without a flag. */
+  /** A new argument each time, with the same error as text and no error flag. */
   schema_error_in_words: () => ({
     step: (index) =>
       turn(
@@ -48,12 +48,12 @@ export const clientLoops: Readonly<Record<string, LoopKind>> = {
       ),
     repeats: 1,
   }),
-  /** A change, and the change back. */
+  /** A change and its reversal. */
   edit_back_and_forth: () => ({
     step: (index) => editors.Edit(index % 2 === 0 ? 'a = 1' : 'a = 2', index % 2 === 0 ? 'a = 2' : 'a = 1'),
     repeats: 2,
   }),
-  /** The same command under another description. */
+  /** The same command with a new description. */
   description_differs: (author) => {
     const text = author.lines(3).join('\n')
     return {
@@ -61,7 +61,7 @@ export const clientLoops: Readonly<Record<string, LoopKind>> = {
       repeats: 1,
     }
   },
-  /** The same plan with another explanation, and only an acknowledgement. */
+  /** The same plan with a new explanation, and only an acknowledgement as result. */
   explanation_differs: (author) => ({
     step: () =>
       turn(
@@ -71,14 +71,14 @@ export const clientLoops: Readonly<Record<string, LoopKind>> = {
       ),
     repeats: 1,
   }),
-  /** The same silent command: it has nothing to show, and is made again. */
+  /** The same command again. It prints nothing. */
   same_silent_command: always(shells.claude_code('make clean', '')),
   poll_forever_write_stdin: pollForever(polls.write_stdin as Poll),
   poll_forever_mcp: pollForever(polls.mcp_job as Poll),
   text_again_fence: textLoop(protocols.fence),
   text_again_tag: textLoop(protocols.tag),
   text_again_json: textLoop(protocols.json),
-  /** It says what it will do and calls nothing; the harness tells it to continue. */
+  /** The agent announces an action and calls no tool. The harness tells it to continue. */
   continue_loop: (author) => {
     const plan = author.lines(2).join('\n')
     return {

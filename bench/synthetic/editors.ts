@@ -1,12 +1,12 @@
 import type { Step } from '../quality/trajectory.ts'
 import { turn, word } from './author.ts'
 
-/** An edit, a different one for each pair of texts, and how its tool acknowledges it. */
+/** An edit that differs for each pair of texts, and the acknowledgement of its tool. */
 export type Editor = (before: string, after: string) => Step
 
 const file = '/repo/src/main.ts'
 
-/** Tools of clients that change a file and say the same each time. */
+/** Tools of clients that change a file and acknowledge in the same words each time. */
 export const editors = {
   Edit: (old_string, new_string) =>
     turn('Edit', { file_path: file, old_string, new_string }, `The file ${file} has been updated successfully.`),
@@ -54,6 +54,6 @@ export const editors = {
     ),
 } as const satisfies Readonly<Record<string, Editor>>
 
-/** The edit of that number: each changes another place. */
+/** The edit with this number. Each one changes another place in the file. */
 export const nthEdit = (editor: Editor, number: number, text: string): Step =>
   editor(`${word(number + 1)} = 1`, `${word(number + 1)} = ${text}`)

@@ -1,15 +1,15 @@
 import type { Step } from '../quality/trajectory.ts'
 import { type Author, turn, word } from './author.ts'
 
-/** The steps of a loop by their number; from `repeats` on they repeat something. */
+/** The steps of a loop by index. Step `repeats` is the first repetition. */
 export interface Loop {
   readonly step: (index: number) => Step
   readonly repeats: number
-  /** How many there are, if more than usual. */
+  /** Number of steps. Default: the usual number. */
   readonly steps?: number
-  /** What the agent does else; calls of tools if not said. */
+  /** Other work of the agent. Default: tool calls. */
   readonly work?: () => Step
-  /** Nothing else is done within it. */
+  /** No other work interrupts the loop. */
   readonly unbroken?: boolean
 }
 
@@ -17,7 +17,7 @@ const unit = (author: Author, period: number): Step[] => Array.from({ length: pe
 
 const cycle = (steps: readonly Step[], index: number): Step => steps[index % steps.length] ?? { calls: [], results: [] }
 
-/** Ways in which agents go round in circles with their whole history in every request. */
+/** Loops of agents that send their whole history with every request. */
 export const plainLoops: Readonly<Record<string, (author: Author, period: number) => Loop>> = {
   same_call(author) {
     const [step] = unit(author, 1)
@@ -27,14 +27,14 @@ export const plainLoops: Readonly<Record<string, (author: Author, period: number
     const steps = unit(author, period)
     return { step: (index) => cycle(steps, index), repeats: period }
   },
-  /** Another command each time, and the same complaint but for its numbers. */
+  /** A new command each time, with the same error except for its numbers. */
   same_error(author) {
     const [cause = ''] = author.lines(1)
     const step = (index: number) =>
       turn('run_command', { command: `make ${word(index + 1)}` }, `${cause} at ${1000 + index * 37}\nexit code 2`, true)
     return { step, repeats: 1 }
   },
-  /** Calls that find what was found before, every third of them made before. */
+  /** Calls with known results. Every third call repeats an earlier one. */
   stall(author) {
     const known = author.lines(8)
     const step = (index: number) =>
@@ -45,7 +45,7 @@ export const plainLoops: Readonly<Record<string, (author: Author, period: number
       )
     return { step, repeats: 1 }
   },
-  /** The same edit again, each time on a file that has grown by the last one. */
+  /** The same edit each time, on a file that grows with each edit. */
   same_edit(author) {
     const [added = ''] = author.lines(1)
     const step = (index: number) =>
@@ -58,7 +58,7 @@ export const plainLoops: Readonly<Record<string, (author: Author, period: number
   },
 }
 
-/** Work that looks like a loop and is none. */
+/** Work that resembles a loop but is none. */
 export const lookAlikes: Readonly<Record<string, (author: Author) => (index: number) => Step>> = {
   work: (author) => () => author.work(),
   paging: (author) => () => turn('scroll_down', {}, author.lines().join('\n')),
@@ -66,12 +66,12 @@ export const lookAlikes: Readonly<Record<string, (author: Author) => (index: num
     index % 2 === 0
       ? turn('edit_file', { path: 'src/main.ts', text: author.lines(1)[0] }, `saved ${word(index + 1)}`)
       : turn('run_tests', {}, author.lines(3).join('\n')),
-  /** A slow job that says how far it is. */
+  /** A slow job that reports its progress. */
   polling: (author) => (index) =>
     index % 12 === 11 ? author.work() : turn('job_status', { job: 'build' }, `running: ${author.lines(1)[0]}`),
   other_errors: (author) => () =>
     turn('run_command', { command: `make ${author.lines(1)[0]}` }, `${author.lines(2).join('\n')}\nexit code 2`, true),
-  /** The user asks for the same again, and gets it. */
+  /** The user repeats a request and gets the same response. */
   asked_again: (author) => {
     const answer = author.lines().join('\n')
     return () => ({ ...turn('get_balance', { account: 'main' }, answer), user: 'And what is it now?' })

@@ -20,7 +20,7 @@ const texts = (next: () => number, count: number): CaseRequest[] =>
 const again = (unit: readonly CaseRequest[], times: number): CaseRequest[] =>
   Array.from({ length: times }, () => unit).flat()
 
-/** Conversations of so many agents and requests, a request of each in turns. */
+/** Conversations of several agents with interleaved requests. */
 const together = (next: () => number, agents: number, requests: number): CaseRequest[] => {
   const file = prose(next, 600)
   const talks: object[][] = Array.from({ length: agents }, () => [{ role: 'user', content: prose(next, 200) }])
@@ -41,7 +41,7 @@ const readOf = (path: string, text: string, id: string): object[] => [
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: text }] },
 ]
 
-/** Programs that send single requests without history, going round in circles or not. */
+/** Programs that send single requests without history, with and without a loop. */
 const plans: Readonly<Record<string, (next: () => number, start: number) => Plan>> = {
   same_request: (next, start) => ({
     asks: [...texts(next, start), ...again(texts(next, 1), 8)],
@@ -56,14 +56,14 @@ const plans: Readonly<Record<string, (next: () => number, start: number) => Plan
     loop_start_step: start + 2,
   }),
   single_requests: (next, start) => ({ asks: texts(next, start + 12), loop_start_step: null }),
-  /** A failed request is sent once more until it is answered. */
+  /** A failed request is retried until it succeeds. */
   retries: (next, start) => ({
     asks: texts(next, start + 8).flatMap((one, index) =>
       index % 2 === 0 ? [one] : [...again([{ ...one, fails: overloaded }], 2), one],
     ),
     loop_start_step: null,
   }),
-  /** Several agents of one session that all start by reading the same file. */
+  /** Several agents of one session that start with the same file. */
   subagents: (next, start) => ({ asks: [...texts(next, start), ...together(next, 4, 6)], loop_start_step: null }),
   upstream_hiccups: (next, start) => ({
     asks: texts(next, start + 16).map((one, index) => (index % 4 === 0 ? one : { ...one, fails: overloaded })),
@@ -71,7 +71,7 @@ const plans: Readonly<Record<string, (next: () => number, start: number) => Plan
   }),
 }
 
-/** Every plan, started after so many requests of other work. */
+/** Every plan, after a number of requests of other work. */
 export const requestCases = (seed: number, start: number): readonly Case[] =>
   Object.entries(plans).map(([kind, plan]) => {
     const { asks, loop_start_step } = plan(random(seed), start)

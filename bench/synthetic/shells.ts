@@ -1,13 +1,13 @@
 import type { Step } from '../quality/trajectory.ts'
 import { turn } from './author.ts'
 
-/** How a client asks for a shell command, and the frame in which it hands back what the command printed. */
+/** How a client requests a shell command, and the frame around its output. */
 export type Shell = (command: string, output: string) => Step
 
-/** Figures that differ from call to call by themselves, the same for the same command. */
+/** Figures that vary from call to call, equal for equal commands. */
 const noiseOf = (command: string): number => [...command].reduce((sum, one) => (sum * 31 + one.charCodeAt(0)) % 9973, 7)
 
-/** Shells of clients by name: names, arguments and frames as they send them. */
+/** Shells of clients by name, with their tool names, arguments and frames. */
 export const shells = {
   claude_code: (command, output) =>
     turn('Bash', { command, description: `Runs ${command}` }, output || '(Bash completed with no output)'),
@@ -43,7 +43,7 @@ export const shells = {
     turn('bash', { command }, output || 'Your command ran successfully and did not produce any output.'),
 } as const satisfies Readonly<Record<string, Shell>>
 
-/** The frame of Codex, whose first lines differ each time. */
+/** The frame of Codex. Its first lines differ each time. */
 export const codexFrame = (noise: number, state: string, output: string): string =>
   [
     `Chunk ID: ${noise.toString(16).padStart(6, 'a')}`,

@@ -1,7 +1,7 @@
 import type { Step } from '../quality/trajectory.ts'
 import type { Author } from './author.ts'
 
-/** A turn without a call, and what the harness or the user answers. */
+/** A turn without a call, and the reply of the harness or the user. */
 export const words = (text: string, user: string): Step => ({
   calls: [],
   results: [],
@@ -10,10 +10,10 @@ export const words = (text: string, user: string): Step => ({
   user_chars: user.length,
 })
 
-/** How agents that call no tools write a command, beside a thought, and how their harness answers. */
+/** How an agent without tool calls writes a command after a thought, and the reply of its harness. */
 export type Protocol = (thought: string, command: string, output: string) => Step
 
-/** Protocols of agents that speak in text. */
+/** Protocols of agents without tool calls. */
 export const protocols = {
   fence: (thought, command, output) =>
     words(
@@ -29,5 +29,5 @@ export const protocols = {
     ),
 } as const satisfies Readonly<Record<string, Protocol>>
 
-/** Another thought each time. */
+/** A new thought each time. */
 export const thought = (author: Author): string => author.lines(1)[0] ?? ''

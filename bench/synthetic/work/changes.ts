@@ -12,7 +12,7 @@ const silent = (number: number): string => {
   )
 }
 
-/** A statement, each on another row or table. */
+/** A statement with another row or table each time. */
 const statement = (number: number): string => {
   const name = word(number + 1)
   return [
@@ -25,7 +25,7 @@ const statement = (number: number): string => {
 
 const NO_RESULTS = '{"meta":null,"content":[{"type":"text","text":"No results"}],"isError":false}'
 
-/** Change after change, each another one, each acknowledged in the same words or in none. */
+/** Different changes in a row, with equal or empty acknowledgements. */
 export const changes: WorkKinds = {
   ...variants('edits', editors, (editor) => (author) => (index) => nthEdit(editor, index, author.lines(1)[0] ?? '')),
   ...variants('silent', shells, (shell: Shell) => () => (index) => shell(silent(index), '')),
@@ -57,7 +57,7 @@ export const changes: WorkKinds = {
 const TODOS =
   'Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress. Please proceed with the current tasks if applicable'
 
-/** A list of which so many items are done. */
+/** A list with `done` finished items. */
 const todos = (done: number): object[] =>
   Array.from({ length: 14 }, (_, item) => ({
     content: `Do ${word(item + 1)}`,

@@ -8,14 +8,14 @@ interface Check {
   readonly shell: Shell
   readonly edit: Editor
   readonly command: string
-  /** What it prints when all is well. */
+  /** Its output after a success. */
   readonly good: (time: number) => string
 }
 
-/** A change without a tool for changes. */
+/** A change without an edit tool. */
 const sed: Editor = (before, after) => shells.mini_swe(`sed -i 's/${before}/${after}/' src/main.ts`, '')
 
-/** The client's own tools for both, and a check that says the same after each good change. */
+/** The client's tools for change and check. The check prints the same after each good change. */
 const checks: Readonly<Record<string, Check>> = {
   lint: {
     shell: shells.claude_code,
@@ -50,7 +50,7 @@ const afterEdits =
   (author) =>
     rounds([(round) => nthEdit(edit, round, author.lines(1)[0] ?? ''), (round) => shell(command, good(round))])
 
-/** Fails in another way each time, is mended, passes; the same command later on. */
+/** Fails in a new way each time, is fixed, and passes. Later the same command runs again. */
 const afterFixes =
   ({ shell, edit, command, good }: Check): WorkKinds[string] =>
   (author) =>
@@ -73,7 +73,7 @@ const withEdits =
     return { calls: [...change.calls, ...check.calls], results: [...change.results, ...check.results] }
   }
 
-/** The same check again and again, with the same good result, since something was changed each time. */
+/** The same check with the same good result. Something changes before each one. */
 export const checked: WorkKinds = {
   ...variants('after_edits', checks, afterEdits),
   ...variants('after_fixes', checks, afterFixes),

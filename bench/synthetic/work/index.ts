@@ -5,5 +5,5 @@ import { reads } from './reads.ts'
 import { texts } from './texts.ts'
 import type { WorkKinds } from './work.ts'
 
-/** Ordinary work of today's clients, in their own words and frames: nothing may stop it. */
+/** Normal work of current clients, in their words and frames. No rule may stop it. */
 export const ordinaryWork: WorkKinds = { ...changes, ...checked, ...waits, ...reads, ...texts }

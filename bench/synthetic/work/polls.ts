@@ -3,13 +3,13 @@ import { type Author, turn, word } from '../author.ts'
 import { codexFrame, shells } from '../shells.ts'
 import { rounds, variants, type WorkKinds } from './work.ts'
 
-/** A job is asked after so often before it is done. */
+/** Polls before a job is done. */
 const ASKED = 8
 
-/** How a client starts something slow, asks after it and hears that it is done. */
+/** How a client starts a slow job, polls it and receives its result. */
 export interface Poll {
   readonly start: (job: string) => Step
-  /** The same call each time, and the same result but for what changes by itself. */
+  /** The same call each time. The result differs only in parts that change by themselves. */
   readonly ask: (job: string, time: number) => Step
   readonly done: (job: string, output: string) => Step
 }

@@ -9,7 +9,7 @@ const PAGES = 5
 const read = (offset: number, limit: number, lines: readonly string[]): Step =>
   turn('Read', { file_path: '/repo/src/main.ts', offset, limit }, lines.slice(offset, offset + limit).join('\n'))
 
-/** Pages through a file, examines other ranges of what it has seen, and changes it. */
+/** Pages through a file, reads known parts in other ranges, and edits it. */
 const paging = (author: Author) => {
   let lines: readonly string[] = []
   const page = (place: number) => () => {
@@ -30,7 +30,7 @@ const atOnce = (steps: readonly Step[]): Step => ({
   results: steps.flatMap(({ results }) => results),
 })
 
-/** Looks at much, some of it together, some of it again in another way. */
+/** Reads many files, some together, some again in another way. */
 export const reads: WorkKinds = {
   rereading: paging,
   reads_at_once: (author) => () => atOnce(Array.from({ length: 5 }, () => author.work())),
@@ -52,7 +52,7 @@ export const reads: WorkKinds = {
         ),
       () => author.work(),
     ]),
-  /** Looks for what is not there, each time for something else. */
+  /** Searches without a match, with a new pattern each time. */
   searches_without_hits: (author) =>
     rounds([
       (round) => turn('Grep', { pattern: word(round * 3 + 700) }, 'No files found'),

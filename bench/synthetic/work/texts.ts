@@ -2,7 +2,7 @@ import { word } from '../author.ts'
 import { type Protocol, protocols, thought, words } from '../words.ts'
 import { rounds, variants, type WorkKinds } from './work.ts'
 
-/** Commands that differ; every third prints nothing. */
+/** Different commands. Every third prints nothing. */
 const commands =
   (protocol: Protocol): WorkKinds[string] =>
   (author) =>
