@@ -36,7 +36,7 @@ export const STAMP = BLANK.length
 /** Builds the conversation of a coding agent that reads one file after another. Equal options give equal bytes. */
 export const template = (options: TemplateOptions): Template => {
   const next = random(options.seed)
-  const style = dialects[options.style]
+  const style = apiStyles[options.style]
   const turns: string[] = []
   for (let turn = 0; turn < options.turns; turn++) {
     turns.push(
@@ -85,7 +85,7 @@ const offsets = (bytes: Buffer): number[] => {
 }
 
 /** Per API style, the member order of a client's body: model, conversation, then the rest. */
-const dialects = {
+const apiStyles = {
   chat_completions: {
     perTurn: 2,
     head: (system: string, user: string) =>

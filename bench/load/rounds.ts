@@ -1,7 +1,7 @@
 import type { RunResult } from './generator.ts'
 import type { Usage } from './measure.ts'
 import type { Shape } from './shapes.ts'
-import { KEY, type Stage, type Target } from './targets.ts'
+import { KEY, type LoadSetup, type Target } from './targets.ts'
 
 /** The measurement of one target with one shape in one round. */
 export interface Sample extends RunResult {
@@ -28,18 +28,18 @@ const TURNS = 4
 
 /** Takes one measurement at a time. No two sets of clients send equal conversations. */
 export class Rounds {
-  readonly #stage: Stage
+  readonly #setup: LoadSetup
   #set = 0
   /** Requests sent to the gateway so far. Its database must contain as many records. */
   sent = 0
 
-  constructor(stage: Stage) {
-    this.#stage = stage
+  constructor(setup: LoadSetup) {
+    this.#setup = setup
   }
 
   /** Clears the event-loop histograms. */
   async begin(): Promise<void> {
-    for (const { child } of this.#stage.targets) await child.ask('watch', 'anew')
+    for (const { child } of this.#setup.targets) await child.ask('watch', 'anew')
   }
 
   /**
@@ -59,14 +59,14 @@ export class Rounds {
   }
 
   #inTurn(turn: number): readonly Target[] {
-    const { targets } = this.#stage
+    const { targets } = this.#setup
     const first = turn % targets.length
     return [...targets.slice(first), ...targets.slice(0, first)]
   }
 
   /** Measures one target with the requests of a shape. */
   async sample(shape: Shape, { name, child, port }: Target, options: RoundOptions = {}): Promise<Sample> {
-    const { provider, generator } = this.#stage
+    const { provider, generator } = this.#setup
     const { connections, reply } = shape
     const { rate, requests = shape.requests } = options
     const set = this.#set++

@@ -15,7 +15,7 @@ export interface Target {
 }
 
 /** The four processes of a load run, and the folder with the configuration and database of the gateway. */
-export interface Stage {
+export interface LoadSetup {
   readonly provider: Child
   readonly generator: Child
   readonly targets: readonly Target[]
@@ -27,7 +27,7 @@ export interface Stage {
 }
 
 /** Starts provider, baseline, gateway and generator. */
-export const setStage = async (): Promise<Stage> => {
+export const startLoadSetup = async (): Promise<LoadSetup> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   const children: Child[] = []
   const start = (name: string, path: string, args: readonly string[] = [], cwd?: string): Child => {

@@ -1,11 +1,11 @@
 import { median } from '../kit/table.ts'
 import type { Usage } from '../load/measure.ts'
 import { calls } from './policy.ts'
-import type { McpStage, McpTarget, Way } from './stage.ts'
+import type { McpSetup, McpTarget, Route } from './setup.ts'
 
 /** The measurement of one route in one round. CPU of all threads, in microseconds per call. */
 export interface McpSample {
-  readonly way: Way
+  readonly way: Route
   readonly calls_per_s: number
   readonly p50_ms: number
   readonly client_us: number
@@ -17,8 +17,8 @@ export interface McpSample {
 }
 
 /** Makes `count` calls on every route. Each client calls sequentially. `turn` rotates the order of the routes. */
-export const mcpRound = async (stage: McpStage, count: number, turn: number): Promise<readonly McpSample[]> => {
-  const { targets, server } = stage
+export const mcpRound = async (setup: McpSetup, count: number, turn: number): Promise<readonly McpSample[]> => {
+  const { targets, server } = setup
   const samples: McpSample[] = []
   for (let index = 0; index < targets.length; index++) {
     const target = targets[(index + turn) % targets.length]
@@ -29,7 +29,7 @@ export const mcpRound = async (stage: McpStage, count: number, turn: number): Pr
     const wall_ms = performance.now() - began
     const after = await used(target, server)
     samples.push({
-      way: target.way,
+      way: target.route,
       calls_per_s: (count / wall_ms) * 1000,
       p50_ms: median(waits),
       client_us: (after.own_us - before.own_us) / count,
@@ -57,7 +57,7 @@ const callAll = async ({ clients }: McpTarget, count: number): Promise<readonly 
   return waits
 }
 
-const used = async (target: McpTarget, server: McpStage['server']) => {
+const used = async (target: McpTarget, server: McpSetup['server']) => {
   const proxy = await target.proxy?.ask('usage', null)
   const { user, system } = process.cpuUsage()
   return { proxy, server: await server.ask('usage', null), own_us: user + system }

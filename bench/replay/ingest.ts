@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { median } from '../kit/table.ts'
 import { Rounds, type Sample } from '../load/rounds.ts'
 import { steady } from '../load/shapes.ts'
-import { setStage, type Target } from '../load/targets.ts'
+import { startLoadSetup, type Target } from '../load/targets.ts'
 import { type Figure, figure } from './figures.ts'
 
 const MODEL_RATE = 200
@@ -11,10 +11,10 @@ const SPANS_A_TRACE = 50
 
 /** Latency of model requests with and without ingest of 1,000 spans per second, in alternating rounds of `requests` requests. */
 export const ingestBesideTraffic = async (rounds: number, requests: number): Promise<readonly Figure[]> => {
-  const stage = await setStage()
+  const setup = await startLoadSetup()
   try {
-    const runner = new Rounds(stage)
-    const target = stage.targets.find(({ name }) => name === 'gateway')
+    const runner = new Rounds(setup)
+    const target = setup.targets.find(({ name }) => name === 'gateway')
     if (target === undefined) throw new Error('no gateway was started')
     const shape = { ...steady, requests }
     const round = () => runner.sample(shape, target, { rate: MODEL_RATE })
@@ -39,8 +39,8 @@ export const ingestBesideTraffic = async (rounds: number, requests: number): Pro
       figure('ingest: spans taken in beside it', spans / seconds, 'spans/s'),
     ]
   } finally {
-    await stage.stop()
-    await stage.remove()
+    await setup.stop()
+    await setup.remove()
   }
 }
 

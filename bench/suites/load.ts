@@ -6,7 +6,7 @@ import { recordedIn } from '../load/record.ts'
 import { Rounds, type Sample } from '../load/rounds.ts'
 import { crowd, type Shape, shapes, steady } from '../load/shapes.ts'
 import { type Summary, summaryOf } from '../load/summary.ts'
-import { type Stage, setStage, type Target } from '../load/targets.ts'
+import { type LoadSetup, startLoadSetup, type Target } from '../load/targets.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 
 const STEADY_RATE = 200
@@ -48,10 +48,10 @@ export const runLoad = async (options: BenchOptions, say: (line: string) => void
   const chosen = [...shapes(), steady, crowd].filter(({ id }) => isChosen(options, id))
   const groups = options.smoke ? [chosen.map(small)] : chosen.map((shape) => [shape])
   for (const group of groups.filter(({ length }) => length > 0)) {
-    await onStage(found, group.map(({ id }) => id).join(', '), async (rounds, stage) => {
+    await withLoadSetup(found, group.map(({ id }) => id).join(', '), async (rounds, setup) => {
       for (const shape of group) {
         say(`${shape.id}: ${shape.title}`)
-        await measure(found, rounds, stage, shape, options)
+        await measure(found, rounds, setup, shape, options)
       }
     })
   }
@@ -63,12 +63,12 @@ type Found = { -readonly [K in keyof LoadResult]: LoadResult[K] extends readonly
 const measure = async (
   found: Found,
   rounds: Rounds,
-  stage: Stage,
+  setup: LoadSetup,
   shape: Shape,
   options: BenchOptions,
 ): Promise<void> => {
   if (shape.id === crowd.id) {
-    found.crowd.push(...(await crowds(rounds, stage, shape)))
+    found.crowd.push(...(await crowds(rounds, setup, shape)))
     for (const { sample } of found.crowd)
       if (sample.failed > 0)
         found.failures.push(`${shape.id}: ${sample.failed} streams failed: ${sample.errors.join('; ')}`)
@@ -81,21 +81,21 @@ const measure = async (
   if (summary.failed > 0)
     found.failures.push(`${shape.id}: ${summary.failed} requests failed: ${summary.errors.join('; ')}`)
   if (options.profile !== undefined && !isSteady)
-    found.profiles.push(await profiled(rounds, shape, gatewayOf(stage), options.profile))
+    found.profiles.push(await profiled(rounds, shape, gatewayOf(setup), options.profile))
 }
 
 /** Starts the processes for some work, stops them, and compares the sent requests with the database of the gateway. */
-const onStage = async (
+const withLoadSetup = async (
   found: Found,
   name: string,
-  work: (rounds: Rounds, stage: Stage) => Promise<void>,
+  work: (rounds: Rounds, setup: LoadSetup) => Promise<void>,
 ): Promise<void> => {
-  const stage = await setStage()
+  const setup = await startLoadSetup()
   try {
-    const rounds = new Rounds(stage)
-    await work(rounds, stage)
-    await stage.stop()
-    const { requests, other } = recordedIn(stage.database)
+    const rounds = new Rounds(setup)
+    await work(rounds, setup)
+    await setup.stop()
+    const { requests, other } = recordedIn(setup.database)
     found.sent += rounds.sent
     found.recorded += requests
     if (requests !== rounds.sent)
@@ -103,13 +103,13 @@ const onStage = async (
     for (const [outcome, count] of Object.entries(other))
       found.failures.push(`${name}: ${count} requests are on record with the outcome ${outcome}`)
   } finally {
-    await stage.stop()
-    await stage.remove()
+    await setup.stop()
+    await setup.remove()
   }
 }
 
 /** Warms up with a few streams, then opens all streams at once, on the baseline and on the gateway. */
-const crowds = async (rounds: Rounds, { targets }: Stage, shape: Shape): Promise<readonly CrowdResult[]> => {
+const crowds = async (rounds: Rounds, { targets }: LoadSetup, shape: Shape): Promise<readonly CrowdResult[]> => {
   const results: CrowdResult[] = []
   for (const target of targets) {
     await rounds.sample(small(shape), target)
@@ -144,7 +144,7 @@ const profiled = async (rounds: Rounds, shape: Shape, target: Target, folder: st
   return { shape: shape.id, title: shape.title, profile }
 }
 
-const gatewayOf = ({ targets }: Stage): Target => {
+const gatewayOf = ({ targets }: LoadSetup): Target => {
   const target = targets.find(({ name }) => name === 'gateway')
   if (target === undefined) throw new Error('no gateway was started')
   return target

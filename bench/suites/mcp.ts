@@ -1,6 +1,6 @@
 import { median, printTable } from '../kit/table.ts'
 import { type McpSample, mcpRound } from '../mcp/rounds.ts'
-import { type McpStage, mcpStage, type Peers, type Way } from '../mcp/stage.ts'
+import { type McpSetup, type Peers, type Route, startMcpSetup } from '../mcp/setup.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 
 const CLIENTS = 8
@@ -42,28 +42,28 @@ export const runMcp = async (options: BenchOptions, say: (line: string) => void)
   const figures: McpFigures[] = []
   for (const { id, peers, clients } of settings.filter((one) => isChosen(options, one.id))) {
     say(`${id}: ${clients} ${peers} client${clients === 1 ? '' : 's'}`)
-    const stage = await mcpStage(peers, clients)
+    const setup = await startMcpSetup(peers, clients)
     try {
-      const rounds = await roundsOf(stage, options)
-      for (const { way } of stage.targets) figures.push(figuresOf(id, way, rounds))
+      const rounds = await roundsOf(setup, options)
+      for (const { route } of setup.targets) figures.push(figuresOf(id, route, rounds))
     } finally {
-      await stage.close()
+      await setup.close()
     }
   }
   return figures
 }
 
-const roundsOf = async (stage: McpStage, { smoke, rounds }: BenchOptions): Promise<(readonly McpSample[])[]> => {
-  if (smoke) return [await mcpRound(stage, SMOKE_CALLS, 0)]
-  await mcpRound(stage, WARM_CALLS, 0)
+const roundsOf = async (setup: McpSetup, { smoke, rounds }: BenchOptions): Promise<(readonly McpSample[])[]> => {
+  if (smoke) return [await mcpRound(setup, SMOKE_CALLS, 0)]
+  await mcpRound(setup, WARM_CALLS, 0)
   const samples: (readonly McpSample[])[] = []
-  for (let turn = 0; turn < rounds; turn++) samples.push(await mcpRound(stage, CALLS, turn))
+  for (let turn = 0; turn < rounds; turn++) samples.push(await mcpRound(setup, CALLS, turn))
   return samples
 }
 
-const figuresOf = (setting: string, way: Way, rounds: readonly (readonly McpSample[])[]): McpFigures => {
+const figuresOf = (setting: string, route: Route, rounds: readonly (readonly McpSample[])[]): McpFigures => {
   const pairs = rounds.flatMap((round) => {
-    const own = round.find((sample) => sample.way === way)
+    const own = round.find((sample) => sample.way === route)
     const direct = round.find((sample) => sample.way === 'direct')
     return own === undefined || direct === undefined ? [] : [{ own, direct }]
   })
@@ -72,7 +72,7 @@ const figuresOf = (setting: string, way: Way, rounds: readonly (readonly McpSamp
   const names = new Set(pairs.flatMap(({ own }) => Object.keys(own.threads_us)))
   return {
     setting,
-    way,
+    way: route,
     calls_per_s: middle((sample) => sample.calls_per_s),
     p50_ms: middle((sample) => sample.p50_ms),
     client_us: middle((sample) => sample.client_us),

@@ -7,7 +7,7 @@ import { BenchClient } from './client.ts'
 import { type BenchCall, policy } from './policy.ts'
 
 /** The route from clients to the server: direct, through a proxy that only forwards bytes, or through a gateway with this storage. */
-export type Way = 'direct' | 'raw' | 'memory' | 'sqlite'
+export type Route = 'direct' | 'raw' | 'memory' | 'sqlite'
 
 /** The implementation of clients and server: minimal, or the official SDK. SDK servers respond with event streams or JSON. */
 export type Peers = 'lean' | 'official' | 'official_json'
@@ -23,14 +23,14 @@ export interface CallingClient {
 
 /** The open clients of one route. */
 export interface McpTarget {
-  readonly way: Way
+  readonly route: Route
   /** Undefined for the direct route. */
   readonly proxy: Child | undefined
   readonly clients: readonly CallingClient[]
 }
 
 /** A server process and all routes to it, the direct route first. */
-export interface McpStage {
+export interface McpSetup {
   readonly server: Child
   readonly targets: readonly McpTarget[]
   close(): Promise<void>
@@ -45,31 +45,31 @@ const servers: Readonly<Record<Peers, readonly [program: string, ...args: string
 }
 
 /** Starts the server and the proxies as processes, and opens `count` clients per route. */
-export const mcpStage = async (peers: Peers, count: number): Promise<McpStage> => {
+export const startMcpSetup = async (peers: Peers, count: number): Promise<McpSetup> => {
   await using opened = new AsyncDisposableStack()
   const [program, ...args] = servers[peers]
   const server = opened.adopt(new Child('MCP server', programFile(program), args), (child) => child.stop())
   const address = await server.line()
-  const clientAt = await makerOf(peers)
+  const newClient = await clientFactory(peers)
   const targets: McpTarget[] = []
-  const ways: readonly WayIn[] = [
-    { way: 'direct', proxy: undefined, url: address },
+  const routes: readonly RouteAddress[] = [
+    { route: 'direct', proxy: undefined, url: address },
     await startRaw(opened, address),
-    await start(opened, 'memory', address),
-    await start(opened, 'sqlite', address),
+    await startGateway(opened, 'memory', address),
+    await startGateway(opened, 'sqlite', address),
   ]
-  for (const { way, proxy, url } of ways) {
+  for (const { route, proxy, url } of routes) {
     const clients = Array.from({ length: count }, () =>
-      opened.adopt(clientAt(url), async (client) => void (await client.close())),
+      opened.adopt(newClient(url), async (client) => void (await client.close())),
     )
     for (const client of clients) await client.open()
-    targets.push({ way, proxy, clients })
+    targets.push({ route, proxy, clients })
   }
   const kept = opened.move()
   return { server, targets, close: () => kept.disposeAsync() }
 }
 
-const makerOf = async (peers: Peers): Promise<(url: string) => CallingClient> => {
+const clientFactory = async (peers: Peers): Promise<(url: string) => CallingClient> => {
   if (peers === 'lean') return (url) => new BenchClient(url, KEY)
   // the SDK is a development dependency, absent from an installed package
   const { SdkBenchClient } = await import('./sdk-client.ts')
@@ -77,20 +77,24 @@ const makerOf = async (peers: Peers): Promise<(url: string) => CallingClient> =>
 }
 
 /** A route without clients. */
-interface WayIn extends Omit<McpTarget, 'clients'> {
+interface RouteAddress extends Omit<McpTarget, 'clients'> {
   readonly url: string
 }
 
 /** The raw pass-through of the load bench. */
-const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<WayIn> => {
+const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<RouteAddress> => {
   const { port: upstream, pathname } = new URL(target)
   const proxy = opened.adopt(new Child('raw', programFile('bench/load/passthrough')), (child) => child.stop())
   const port = await proxy.ask('listen', { upstream: Number(upstream) })
-  return { way: 'raw', proxy, url: `http://127.0.0.1:${port}${pathname}` }
+  return { route: 'raw', proxy, url: `http://127.0.0.1:${port}${pathname}` }
 }
 
 /** `guard mcp serve` as users start it. */
-const start = async (opened: AsyncDisposableStack, backend: 'memory' | 'sqlite', target: string): Promise<WayIn> => {
+const startGateway = async (
+  opened: AsyncDisposableStack,
+  backend: 'memory' | 'sqlite',
+  target: string,
+): Promise<RouteAddress> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-mcp-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const config = join(folder, 'guard-config.yml')
@@ -103,5 +107,5 @@ const start = async (opened: AsyncDisposableStack, backend: 'memory' | 'sqlite',
   const proxy = new Child('gateway', guardProgram, ['mcp', 'serve', '--json', '--config', config], folder)
   opened.defer(() => proxy.stop())
   const { url } = JSON.parse(await proxy.line()) as { readonly url: string }
-  return { way: backend, proxy, url: `${url}/mcp/bench` }
+  return { route: backend, proxy, url: `${url}/mcp/bench` }
 }
