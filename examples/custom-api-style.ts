@@ -20,7 +20,7 @@ import {
 } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
-/** Cohere's Chat, version 2. */
+/** The Cohere Chat API, version 2. */
 export const cohereChat = apiStyle({
   id: 'cohere_chat',
   paths: ['/v2/chat'],
@@ -50,10 +50,10 @@ const callOf = (call: Shape): Part => {
   return callPart(name, args, call.id)
 }
 
-/** Where the usage of a reply keeps its counts. */
+/** Paths of the counts in the usage of a reply. */
 const counted = { input: ['tokens', 'input_tokens'], output: ['tokens', 'output_tokens'] } as const
 
-/** What the gateway learns from one reply, streamed or whole. */
+/** Reads one reply, streamed or whole. */
 const reader = (draft: Draft): ReplyReader => {
   const counts = noCounts(counted)
   let call: Shape = {}

@@ -2,7 +2,7 @@ import { plainSchema } from 'guard-gateway/core'
 import { findViolations, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
 import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 
-/** An argument of a tool call names one of these branches. */
+/** The argument must name one of the allowed branches. */
 export const branch = mcpCheck({
   id: 'branch',
   schema: plainSchema<{ arg: string; allow: string[] }>({

@@ -2,7 +2,7 @@ import type { Gateway, Plugin } from 'guard-gateway/core'
 import { commandKind } from 'guard-gateway/lib/command'
 import type {} from 'guard-gateway/lib/session'
 
-/** `guard waiting`: the sessions that wait for a person. Exit code 1 if there are any, for scripts and status bars. */
+/** `guard waiting` lists the sessions that wait for a person. Its exit code is 1 if there are any, for scripts and status bars. */
 export const waiting: Plugin = {
   name: 'waiting',
   requires: ['sessions'],
@@ -21,7 +21,7 @@ export const waiting: Plugin = {
   },
 }
 
-/** A command has no open gateway: it opens one beside the one that may be running, and closes it. */
+/** A command opens and closes its own gateway. `beside` allows another running gateway on the same storage. */
 const pausedSessions = async (gateway: Gateway, project: unknown) => {
   await gateway.open({ beside: true })
   try {

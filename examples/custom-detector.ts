@@ -1,6 +1,6 @@
 import { detector } from 'guard-gateway/core'
 
-/** One tool gives the same answer again and again, whatever it is asked. */
+/** One tool returns the same result again and again, whatever its arguments. */
 export const sameAnswer = detector({
   id: 'same_answer',
   code: 'LOOP_SAME_ANSWER',

@@ -1,7 +1,7 @@
 import { exportFormat, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { writeJson } from 'guard-gateway/lib/json'
 
-/** Trace events as Chromium's about:tracing and ui.perfetto.dev open them. Times are microseconds. */
+/** Trace events for about:tracing in Chromium and for ui.perfetto.dev. Times are in microseconds. */
 export const chromeTrace = exportFormat({
   id: 'chrome_trace',
   mediaType: 'application/json',
@@ -37,7 +37,7 @@ class ChromeWriter implements TraceWriter {
     return this.#next({ name, cat: severity, ph: 'i', s: 't', ts: this.#at(time_ns), args: attributes })
   }
 
-  /** The form has no place for files. */
+  /** The format has no artifacts. */
   artifact(): string {
     return ''
   }

@@ -1,11 +1,11 @@
 import type { Plugin } from 'guard-gateway/core'
 
-/** Models that may be used. In shadow mode another one is flagged, in enforce mode refused. */
+/** Flags a request for any other model in shadow mode and refuses it in enforce mode. */
 export const allowedModels = (allowed: readonly string[]): Plugin => ({
   name: 'allowed-models',
   requires: ['policy'],
   apply({ hooks }) {
-    // before the rules of the policy, which count the request and keep what was decided first
+    // runs before the rules of the policy, which count the request and keep an earlier decision
     hooks.decision.tap({ name: 'allowed-models', stage: -50 }, (decision, call) => {
       const { model } = call.envelope
       if (decision.decision === 'block' || allowed.includes(model)) return decision

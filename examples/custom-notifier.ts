@@ -9,7 +9,7 @@ const schema = plainSchema<{ readonly file: string }>({
   additionalProperties: false,
 })
 
-/** Appends what happened to a file, a line each, for a status bar that shows the last one. */
+/** Appends one line per notification to a file, for a status bar that shows the last line. */
 export const statusFile = notifier({
   id: 'status_file',
   schema,

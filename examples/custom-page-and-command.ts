@@ -15,7 +15,7 @@ const modelUse = table({
   columns: { model: 'text', requests: 'integer', tokens: 'integer' },
 })
 
-/** What each model was used for: counted as requests end, on the page /models, and printed by `guard models`. */
+/** Requests and tokens per model. They are counted when requests end, shown at /models-used and printed by `guard models`. */
 export const models: Plugin = {
   name: 'models',
   requires: ['sessions'],
@@ -56,7 +56,7 @@ export const models: Plugin = {
   },
 }
 
-/** The count of a model is read and written while nobody else does either. */
+/** Reads and writes the row exclusively, so that concurrent requests lose no count. */
 const count = (storage: Storage, model: string, tokens: number): Promise<void> =>
   storage.exclusive('model_use', model, async (read) => {
     const before = (await read.get('model_use', model)) ?? { requests: 0, tokens: 0 }
@@ -64,13 +64,13 @@ const count = (storage: Storage, model: string, tokens: number): Promise<void> =
     return [undefined, [{ table: 'model_use', put }]]
   })
 
-/** The most used first, a hundred at most. */
+/** Sorts at most a hundred rows, most tokens first. */
 const used = async (storage: Storage) => {
   const { rows } = await storage.find('model_use', { limit: 100 })
   return rows.toSorted((one, other) => other.tokens - one.tokens)
 }
 
-/** A command has no open gateway: it opens one beside that which may be running, and closes it. */
+/** A command opens and closes its own gateway. `beside` allows another running gateway on the same storage. */
 const reading = async <T>(gateway: Gateway, work: (storage: Storage) => Promise<T>): Promise<T> => {
   await gateway.open({ beside: true })
   try {

@@ -4,7 +4,7 @@ import { readJson, writeJson } from 'guard-gateway/lib/json'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 
-/** Rows in memory, and every batch as a line of a file that the next start reads. The file only grows. */
+/** Keeps rows in memory and appends every batch as a line to a file. The next start reads the file. The file only grows. */
 export const journalIn = (file: string) =>
   storage({ id: 'journal', open: (tables, context) => openJournal(file, tables, context) })
 
@@ -14,12 +14,12 @@ const openJournal = async (path: string, tables: readonly Table[], context: Driv
   const rows = await memory().open(tables)
   const file = await open(path, 'a+', 0o600)
   const text = await file.readFile('utf8')
-  // a line without its end was cut by a crash, and never answered
+  // a crash cut a line without its end; its write was never confirmed
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
   await file.truncate(Buffer.byteLength(whole))
   for (const line of whole.split('\n').slice(0, -1)) await rows.write(changesIn(line, tables), UNSYNCED)
 
-  /** Batches are applied and written one after another, so that the file has them in the order in which they held. */
+  /** Applies and writes one batch at a time, so that memory and file have the same order. */
   const queue = new KeyedQueue()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => queue.run('journal', work)
   let broken: unknown
@@ -28,7 +28,7 @@ const openJournal = async (path: string, tables: readonly Table[], context: Driv
       await file.appendFile(lineOf(batch))
       if (sync) await file.datasync()
     } catch (error) {
-      // memory is ahead of the file now: nothing more is taken until a restart reads the file
+      // memory is now ahead of the file; writes fail until a restart reads the file
       broken = error
       context.fault(error, 'storage:journal')
     }
@@ -77,7 +77,7 @@ const UNSYNCED = { sync: false, hold: false }
 const keyOf = (table: Table, row: Readonly<Record<string, unknown>>): string[] =>
   (table.key ?? ['id']).map((column) => String(row[column]))
 
-/** What was asked of the batch is not written: it held when the batch was applied. */
+/** Omits the conditions of a batch, which were true when it was applied. */
 const lineOf = (batch: readonly DriverChange[]): string =>
   `${writeJson(batch.map((change) => ({ ...change, table: change.table.id, expected: {}, absent: false })))}\n`
 

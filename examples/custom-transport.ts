@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
 import { type McpLink, type McpReply, mcpTransport } from 'guard-gateway/lib/mcp-transport'
 
-/** MCP servers on a TCP port, a message a line: `target: tcp://127.0.0.1:4000`. One connection for each session. */
+/** MCP servers on a TCP port, one message per line, one connection per session: `target: tcp://127.0.0.1:4000`. */
 export const tcp = mcpTransport({
   id: 'tcp',
   async open({ target = '' }, session): Promise<McpLink> {
@@ -10,7 +10,7 @@ export const tcp = mcpTransport({
     if (protocol !== 'tcp:' || port === '') throw new TypeError(`${target} is no address like tcp://127.0.0.1:4000`)
     const socket = connect(Number(port), hostname)
     const out = new LineWriter(socket)
-    /** Who waits for the answer of which request. */
+    /** Reply callback by request id. */
     const waiting = new Map<string, (reply: McpReply) => void>()
     const { promise: lost, resolve: lose } = Promise.withResolvers<{ reason: string }>()
 
@@ -50,7 +50,7 @@ export const tcp = mcpTransport({
         await out.write(frame.raw)
         return promise
       },
-      // nothing that the server says unasked is passed on
+      // requests and notifications of the server are dropped
       listen: async () => ({ form: 'none', status: 405 }),
       async end() {
         socket.destroy()

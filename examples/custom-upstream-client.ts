@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { type UpstreamRequest, upstreamClient } from 'guard-gateway/lib/upstream-client'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 
-/** Shows an upstream the token that is in a file, which something else renews: a Kubernetes service account, a login that ends each hour. */
+/** Sends the token in a file to an upstream. Something else renews the file, such as a Kubernetes service account or an hourly login. */
 export const tokenFile = (path: string) =>
   upstreamClient({
     id: 'token_file',
@@ -26,7 +26,7 @@ export const tokenFile = (path: string) =>
 
 export const serviceAccount = tokenFile(process.env.UPSTREAM_TOKEN_FILE ?? '/run/secrets/upstream-token')
 
-/** The token in place of the configured key. */
+/** Replaces the configured key with the token. */
 const withToken = (request: UpstreamRequest, token: string): UpstreamRequest => {
   const { headers } = request
   const isKey = (at: number): boolean => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'authorization'

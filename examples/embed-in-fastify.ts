@@ -6,7 +6,7 @@ const { config } = await loadConfig('guard-config.yml', process.env)
 
 const app = Fastify()
 app.get('/greeting', async () => 'hello')
-// routes, errors and bodies of the gateway stay its own; it is closed with the application
+// The gateway keeps its own routes, error responses and body parsing. It closes together with the application.
 await app.register(asFastifyPlugin(await createGateway(config)))
 
 console.log(await app.listen({ port: config.server.port }))

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createGuard } from 'guard-gateway/sdk'
 
-// Address, project and key come from GUARD_URL, GUARD_PROJECT and GUARD_GATEWAY_KEY where they are not given here.
+// Default address, project and key: GUARD_URL, GUARD_PROJECT and GUARD_GATEWAY_KEY.
 const guard = createGuard({ project: 'examples', agent: 'line-counter' })
 
-// Each call of a wrapped function is a span; this one is a tool of the agent.
+// Each call of a wrapped function is a span. This function is a tool of the agent.
 const countLines = guard.wrap(async (file: string) => {
   const lines = (await readFile(file, 'utf8')).split('\n').length
   guard.current()?.set({ 'gen_ai.tool.name': 'count_lines', 'file.lines': lines })
@@ -16,7 +16,7 @@ const { id, lines } = await guard.trace('count-lines', { taskId: 'T-1', tags: ['
   try {
     await countLines('no-such-file.txt')
   } catch {
-    // the span is marked as failed; what the agent makes of it decides about the trace
+    // the span has failed; the trace succeeds if the agent recovers
     trace.event('recovered', { from: 'missing file' })
   }
   const lines = await countLines(import.meta.filename)
