@@ -46,7 +46,7 @@ const schema = plainSchema<Options>({
   },
 })
 
-/** URLs go to listed hosts alone, and not to addresses of this machine and its network. */
+/** Allows URLs with listed hosts only, and no addresses of this machine or its network. */
 export const httpHosts = mcpCheck({
   id: 'http',
   schema,
@@ -73,7 +73,7 @@ interface PointedTarget {
   readonly target: Target
 }
 
-/** Names are looked up for a call to which there is no other objection. */
+/** Resolves host names, unless the call already has a violation. */
 const resolvedUnless = async (
   found: readonly CheckFinding[] | Promise<readonly CheckFinding[]>,
   targets: readonly PointedTarget[],
@@ -91,7 +91,10 @@ const violation = ({ scheme, host, port }: Target, options: Options): string | u
   return isInner ? `goes to the private address ${host}` : undefined
 }
 
-/** Under a domain that the policy names its owner may call hosts what they like. */
+/**
+ * True for a name that spells a private address, unless the policy lists its domain. The owner of a listed domain can
+ * name hosts freely.
+ */
 const isForeign = (host: string, hosts: readonly string[]): boolean =>
   spellsPrivate(host) &&
   !isListed(
@@ -104,7 +107,7 @@ const isPrivate = (host: string): boolean => {
   return isIP(address) === 0 ? isPrivateName(host) : !isGlobal(address)
 }
 
-/** What names resolve to now; each address must be one that the whole Internet routes to. */
+/** Resolves the names now. Every address must be globally reachable. */
 const resolved = async (targets: readonly PointedTarget[]): Promise<readonly CheckFinding[]> => {
   const found = await Promise.all(
     targets.map(async ({ pointer, target: { host } }): Promise<CheckFinding | undefined> => {

@@ -49,10 +49,10 @@ const schema = plainSchema<Options>({
   },
 })
 
-/** Roots by the options they were made of, so that a call finds them without work. */
+/** Roots by their options, so that a call need not compile them. */
 const compiled = new WeakMap<Options, Roots>()
 
-/** File paths stay inside some folders, in every way that a server might read them. */
+/** Keeps file paths inside allowed folders, in every spelling that a server might resolve. */
 export const path = mcpCheck({
   id: 'path',
   schema,
@@ -88,17 +88,17 @@ export const path = mcpCheck({
   },
 })
 
-/** What a path is judged by. */
+/** The context for judging a path. */
 interface PathContext {
   /** Folder of relative paths. */
   readonly base: string
   readonly roots: Roots
-  /** Whether a path is a file of the gateway's. */
+  /** True for a file of the gateway. */
   readonly own: (path: string) => boolean
   readonly symlinks: Symlinks
 }
 
-/** What is wrong with a text. */
+/** The violation of a text, in any of its spellings. */
 function* objection(text: string, context: PathContext): Steps<Violation> {
   const forms = readable(text)
   if ('reason' in forms) return forms
@@ -115,7 +115,7 @@ const readable = (text: string): ReadonlySet<string> | Violation => {
   return spellingsOf(text) ?? { reason: 'is percent-encoded over and over', certain: false }
 }
 
-/** What is wrong with one form of a text. */
+/** The violation of one spelling. */
 function* violationInForm(form: string, asSent: boolean, context: PathContext): Steps<Violation> {
   if (context.roots.isTooDeep(form))
     return { reason: 'has too many folders or letters for the patterns it is held against', certain: false }
@@ -131,7 +131,10 @@ const OWN = 'is a file of the gateway itself'
 const matches = (pattern: string): string =>
   pattern === SECRETS ? 'is a file that may hold secrets' : `matches the denied pattern ${pattern}`
 
-/** The text alone, normalised. Forms other than the text itself are also compared with other spellings of the folders. */
+/**
+ * Judges the normalised text without the file system. Spellings other than the sent text are also compared with other
+ * spellings of the folders.
+ */
 function* reasonOutside(form: string, asSent: boolean, { base, roots, own }: PathContext): Steps<string> {
   const normalised = resolve(base, form)
   if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, normalised))) return OUTSIDE
@@ -140,17 +143,17 @@ function* reasonOutside(form: string, asSent: boolean, { base, roots, own }: Pat
   return pattern === undefined ? undefined : matches(pattern)
 }
 
-/** The text as the kernel follows it, and as a server does that normalises first. */
+/** Judges the path as the kernel resolves it, and as a server that normalises first. */
 function* violationInLinks(form: string, context: PathContext): Steps<Violation> {
   const normalised = resolve(context.base, form)
-  // another spelling of a folder is a text alone: what is there is no concern of this server
+  // another spelling of a folder has no files to follow on this machine
   if (!context.roots.folders.some((root) => isInside(root, normalised))) return undefined
   const found = yield* violationInTarget(normalised, normalised, context)
   if (found !== undefined || !form.includes('..')) return found
   return yield* violationInTarget(isAbsolute(form) ? form : context.base + sep + form, normalised, context)
 }
 
-/** What is wrong with where a path ends when links are followed, if that is not where its text was judged already. */
+/** Judges the target of the path after its links, unless `judged` is that target. */
 function* violationInTarget(start: string, judged: string, { roots, own, symlinks }: PathContext): Steps<Violation> {
   const resolvedPath = resolvedOrNone(start)
   if (resolvedPath === undefined) return { reason: 'cannot be followed to its end', certain: false }

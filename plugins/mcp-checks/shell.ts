@@ -54,7 +54,7 @@ const worker = new OffThread<ShellTask, Violation | undefined>(
   new URL(`./shell/worker${extname(import.meta.filename)}`, import.meta.url).href,
 )
 
-/** Commands start with allowed words, each of them, wherever it is in a text; what is not known before it runs is refused. */
+/** Every command in a text must start with an allowed entry. Dynamic parts, known only at run time, are refused. */
 export const shell = mcpCheck({
   id: 'shell',
   schema,
@@ -74,7 +74,7 @@ export const shell = mcpCheck({
   ],
 
   find(args, options, { cwd }) {
-    // a server whose folder is not known may run on another machine
+    // a server with an unknown folder may run on another machine
     const mayBeOld = cwd === undefined || process.platform === 'darwin'
     return findViolations(valuesOf(args, options), ({ value }) =>
       isLong(value) ? worker.run({ value, options, mayBeOld }) : violationIn(value, options, mayBeOld),
@@ -86,7 +86,7 @@ function* valuesOf(args: Arguments, options: CheckOptions): Generator<PointerVal
   for (const pointer of options.args) yield* valuesAtPointer(args, pointer)
 }
 
-/** Entries after which further words may be. */
+/** Entries that allow further words. */
 const open = (allow: readonly Allowed[] = []): readonly string[] =>
   allow.filter((entry) => !isWhole(entry)).map(entryText)
 

@@ -3,24 +3,24 @@ import { type PointerValue, valuesAtPointer } from 'guard-gateway/lib/check-argu
 import { type Arguments, type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { inTurns, Pace } from 'guard-gateway/lib/time-slice'
 
-/** The most that is allowed. */
+/** The limits. */
 interface Options {
   args?: string[]
   max_bytes?: number
   max_string_bytes?: number
-  /** Containers within one another. */
+  /** Maximum nesting of lists and objects. */
   max_depth?: number
   max_items?: number
 }
 
-/** Values that are examined before others may have their turn. */
+/** Values between two yields. */
 const STEP = 1_000
-/** What is wrong with a call is shown by the first of its values. */
+/** One violation is enough to refuse a call, so further ones are omitted. */
 const MAX_FINDINGS = 100
 
 const limit = { type: 'integer', minimum: 1 }
 
-/** How large the arguments, or some of them, may be. Exactly the limit passes. */
+/** Limits the size of all or some arguments. A value equal to the limit passes. */
 export const size = mcpCheck({
   id: 'size',
   schema: plainSchema<Options>({
@@ -39,7 +39,7 @@ export const size = mcpCheck({
   find: (args, options) => inTurns(findings(args, options), new Pace()),
 })
 
-/** Yields where others may have their turn. */
+/** Yields between values. */
 function* findings(args: Arguments, options: Readonly<Options>): Generator<undefined, readonly CheckFinding[]> {
   const found: CheckFinding[] = []
   for (const { pointer, value } of valuesOf(args, options)) {
@@ -56,7 +56,7 @@ function* valuesOf(args: Arguments, { args: pointers }: Readonly<Options>): Gene
     for (const one of valuesAtPointer(args, pointer)) if (one.value !== undefined) yield one
 }
 
-/** Each limit that the value is over, as the end of a sentence about it. */
+/** Each exceeded limit, as the end of a sentence about the value. */
 function* violations(value: unknown, limits: Readonly<Options>): Generator<undefined, readonly string[]> {
   const over: string[] = []
   const compare = (measured: number, allowed: number | undefined, text: string): void => {
@@ -76,15 +76,15 @@ function* violations(value: unknown, limits: Readonly<Options>): Generator<undef
 }
 
 interface Measure {
-  /** Of the longest string or name. */
+  /** Bytes of the longest string or name. */
   string_bytes: number
-  /** Containers within one another. */
+  /** Nesting of lists and objects. */
   depth: number
-  /** Of the container with most. */
+  /** Elements of the largest list or object. */
   items: number
 }
 
-/** Walks level by level, so that no depth of nesting can exhaust the stack. */
+/** Breadth-first, so that deep nesting cannot exhaust the stack. */
 function* measured(value: unknown): Generator<undefined, Measure> {
   const most: Measure = { string_bytes: 0, depth: 0, items: 0 }
   let step = 0
@@ -112,7 +112,7 @@ const look = (one: unknown, most: Measure, containers: object[]): object[] => {
   return containers
 }
 
-/** Names and values; an empty container has a part too, since it takes as long as one to examine. */
+/** Names and values. An empty container yields one part, because it also takes time to examine. */
 const partsOf = (container: object, most: Measure): readonly unknown[] => {
   const isList = Array.isArray(container)
   const parts: readonly unknown[] = isList ? container : Object.entries(container).flat()

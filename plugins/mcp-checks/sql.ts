@@ -29,7 +29,7 @@ const schema = plainSchema<SqlOptions>({
   },
 })
 
-/** SQL does allowed operations alone and calls functions without side effects; what databases read differently is refused. */
+/** Allows only the listed operations and functions without side effects. Refuses SQL that databases parse differently. */
 export const sql = mcpCheck({
   id: 'sql',
   schema,

@@ -3,27 +3,27 @@ import { isIPv4 } from 'node:net'
 type IpAddr = typeof import('ipaddr.js')
 type Address = ReturnType<IpAddr['parse']>
 
-/** Public by their range, and yet answered by the machine's own platform. */
+/** Public ranges that the platform of the machine answers itself. */
 const PLATFORM_ADDRESSES = new Set(['168.63.129.16'])
 
 let ipaddr: IpAddr | undefined
 
-/** Loads the parser of addresses; `isGlobal` needs it. */
+/** Loads the address parser, which `isGlobal` needs. */
 export const loadAddresses = async (): Promise<void> => {
-  // a CommonJS module whose types do not tell of its default export
+  // the types of this CommonJS module omit its default export
   ipaddr ??= ((await import('ipaddr.js')) as unknown as { readonly default: IpAddr }).default
 }
 
-/** Whether an address, without brackets, is one that the whole Internet routes to. What is no address is not. */
+/** True if an address, without brackets, is globally reachable. False for text that is no address. */
 export const isGlobal = (text: string): boolean => {
   if (ipaddr === undefined) throw new Error('The parser of addresses is not loaded.')
   return ipaddr.isValid(text) && isRouted(ipaddr.parse(text), ipaddr)
 }
 
-/** An IPv4 address between dots or dashes, as names of services that answer with it hold it. */
+/** An IPv4 address with dots or dashes, as in host names of wildcard DNS services. */
 const SPELLED = /(?<![a-z0-9])(?=([0-9]{1,3}([.-])[0-9]{1,3}\2[0-9]{1,3}\2[0-9]{1,3})(?![a-z0-9]))/g
 
-/** Whether a name holds a private address, with which such a service answers. */
+/** True if a host name contains a private address, which a wildcard DNS service would return. */
 export const spellsPrivate = (name: string): boolean =>
   [...name.matchAll(SPELLED)].some(([, spelled = '']) => {
     const address = spelled.replaceAll('-', '.')
@@ -39,11 +39,11 @@ const isRouted = (address: Address, lib: IpAddr): boolean => {
   return address.range() === 'unicast' && first >> 5 === 1
 }
 
-/** IPv4 addresses that a translator or tunnel takes out of an IPv6 address; undefined if there is none in it. */
+/** IPv4 addresses that a translator or tunnel extracts from an IPv6 address. Undefined if it contains none. */
 const innerAddresses = (range: string, bytes: readonly number[]): readonly number[][] | undefined => {
   if (range === 'ipv4Mapped' || range === 'rfc6145' || bytes.slice(0, 12).every((byte) => byte === 0))
     return [bytes.slice(12)]
-  // the local-use prefix of RFC 8215 says nothing of where the address is in it
+  // the local-use prefix of RFC 8215 does not fix the position of the IPv4 address
   if (range === 'rfc6052') return bytes[5] === 1 ? [[0, 0, 0, 0]] : [bytes.slice(12)]
   if (range === '6to4') return [bytes.slice(2, 6)]
   if (range === 'teredo') return [bytes.slice(4, 8), bytes.slice(12).map((byte) => byte ^ 0xff)]

@@ -2,7 +2,7 @@ import { GuardError } from 'guard-gateway/core'
 
 const ENTRY = /^(\*\.)?([^*\s/@:?#\\%]+|\[[0-9a-f:.]+\])$/i
 
-/** An entry of a policy's `hosts` in the form in which hosts of URLs are compared with it. */
+/** Normalises a `hosts` entry of a policy for the comparison with hosts of URLs. */
 export const hostEntry = (entry: string): string => {
   if (entry === '*') return entry
   const bracketed = /^[0-9a-f:.]*$/i.test(entry) && entry.split(':').length > 2 ? `[${entry}]` : entry
@@ -17,7 +17,7 @@ export const hostEntry = (entry: string): string => {
   return wildcard + host
 }
 
-/** Whether a host is one of the entries: exactly, below a `*.suffix`, or any name with a dot for `*`. */
+/** True if an entry matches the host: exactly, as `*.suffix`, or as `*`, which matches any name with a dot. */
 export const isListed = (host: string, entries: readonly string[]): boolean =>
   entries.some((entry) => {
     if (entry === '*') return host.includes('.') || host.startsWith('[')

@@ -1,20 +1,20 @@
-/** The parts of a URL that decide where a request goes. */
+/** The parts of a URL that determine the target of a request. */
 export interface Target {
   readonly scheme: 'http' | 'https'
-  /** Lower case and ASCII; an IPv6 address in brackets. */
+  /** In lower case and ASCII. An IPv6 address has brackets. */
   readonly host: string
   readonly port: number
 }
 
 const SHAPE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::([0-9]*))?$/i
-/** More than a name of DNS, its brackets and its port can have. */
+/** Longer than any DNS name with port, or bracketed address. */
 const MAX_AUTHORITY = 262
 const STANDARD_PORTS = { http: 80, https: 443 }
 
 /**
- * Reads a URL that every parser reads alike. Otherwise gives the reason, as the end of a sentence about the text:
- * who could be made to call one host by one program and another host by the next gets no benefit of the doubt.
+ * Parses a URL that every parser reads alike. Otherwise returns the reason, as the end of a sentence about the text:
+ * parsers could disagree on the host of such a URL.
  */
 export const readUrl = (text: string): Target | string => {
   if (/\p{Cc}/u.test(text)) return 'holds a control character'

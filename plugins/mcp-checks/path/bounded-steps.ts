@@ -1,10 +1,10 @@
 import { CHECK_TIMED_OUT, type Violation } from 'guard-gateway/lib/check-arguments'
 import { inTurns, Pace } from 'guard-gateway/lib/time-slice'
 
-/** Work that yields between steps, and what comes of it. */
+/** Work that yields between steps, and its result. */
 export type Steps<Result> = Generator<undefined, Result | undefined>
 
-/** Time that the steps of one text may take, in milliseconds. */
+/** Time limit for the steps of one text, in milliseconds. */
 const MAX_MS = 1_000
 
 function* bounded(steps: Steps<Violation>, isLate: () => boolean): Steps<Violation> {
@@ -19,7 +19,7 @@ function* bounded(steps: Steps<Violation>, isLate: () => boolean): Steps<Violati
   }
 }
 
-/** What the steps find: at once where they are short, else with the turns of others in between. When their time is over, nobody can tell. */
+/** Runs the steps: short work synchronously, longer work with yields to the event loop. After the time limit the result is uncertain. */
 export const runSteps = (
   steps: Steps<Violation>,
   isLate: () => boolean,

@@ -3,12 +3,12 @@ import { resolveLinks } from './resolve-links.ts'
 const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
 const folded = (path: string): string => (foldsCase ? path.toLowerCase() : path)
 
-/** By the list they were made of: one gateway has one. */
+/** Predicates by their list. Each gateway has one list. */
 const known = new WeakMap<readonly string[], (path: string) => boolean>()
 
 /**
- * Says whether an absolute path is one of these files or, as the journal of a database and copies are, named like one with something
- * after it. The files are known as they are named and as the kernel resolves them.
+ * Returns a predicate for files of the gateway. It also matches names that extend theirs, such as journals of a
+ * database and copies. It knows each file by its name and by its resolved path.
  */
 export const gatewayFiles = (files: readonly string[]): ((path: string) => boolean) => {
   const made = known.get(files)

@@ -6,36 +6,36 @@ import { isInside } from './containment.ts'
 import { resolveLinks } from './resolve-links.ts'
 import { SECRETS, secretFiles } from './secrets.ts'
 
-/** A denied pattern, as the policy has it, and whether it matches a path with slashes. */
+/** A denied pattern of a policy, and its match function for paths with slashes. */
 export interface Matcher {
   readonly pattern: string
   readonly matches: (path: string) => boolean
-  /** The folders that a path goes through are no concern of it. */
+  /** True: only the whole path is matched, not the folders above it. */
   readonly whole?: boolean
 }
 
 const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
 
-/** Throws for a text of a policy that only a shell could resolve. */
+/** Throws for a `~`, which only a shell expands. */
 export const rejectHome = (text: string, key: string): void => {
   if (text.startsWith('~'))
     throw new GuardError('INVALID_POLICY', `"${text}" begins with ~; write \${HOME} under vars instead.`, { path: key })
 }
 
-/** A folder of one name, and the step out of it. */
+/** A folder and the `..` after it. */
 const PARENT_AFTER_FOLDER = /(?<=^|\/)(?!\.\.\/)[^/*?{}()[\]!+@]+\/\.\.\//
 
-/** A pattern without steps that lead nowhere: `./a`, `a//b`, `a/./b`, `a/x/../b`. What is in a folder is denied with it. */
+/** Removes empty steps of a pattern: `./a`, `a//b`, `a/./b`, `a/x/../b`. A denied folder includes its contents. */
 const normalised = (pattern: string): string => {
   let plain = `${pattern}/`.replace(/\/(?:\.?\/)+/g, '/').replace(/^(?:\.\/)+/, '')
   while (PARENT_AFTER_FOLDER.test(plain)) plain = plain.replace(PARENT_AFTER_FOLDER, '')
   return plain.replace(/(?<=.)\/$/, '') || '**'
 }
 
-/** The folder that an absolute pattern names before anything in it stands for several names. */
+/** The literal folder at the start of an absolute pattern, before its first wildcard. */
 const folderOf = (pattern: string): string => /^[^*?{}()[\]!+@]*\//.exec(pattern)?.[0] ?? ''
 
-/** A pattern in all its spellings: some file systems know one of an accented letter, and folders may be links. */
+/** All spellings of a pattern: some file systems normalise accented letters, and folders can be links. */
 const spellings = (pattern: string): string[] => {
   const written = normalised(pattern)
   return [...new Set([written, ...real(written)].flatMap((one) => [one, one.normalize('NFC')]))]
@@ -51,12 +51,12 @@ const real = (pattern: string): readonly string[] => {
   }
 }
 
-/** Ways that one match may try, each of some nanoseconds. */
+/** Maximum backtracking steps of one match, at some nanoseconds each. */
 const MAX_SPELLINGS = 20_000_000
-/** Trying one more folder for a globstar takes as long as trying so many characters. */
+/** A folder step of a globstar takes as long as this number of characters. */
 const FOLDER = 20
 
-/** In how many ways some wildcards can share out so many folders or characters. */
+/** Number of ways to split a number of folders or characters among wildcards. */
 const spellingsOfFolders = (length: number, wildcards: number): number => {
   let product = 1
   for (let each = 1; each <= wildcards; each++) product *= Math.max(1, length / each)
@@ -65,7 +65,7 @@ const spellingsOfFolders = (length: number, wildcards: number): number => {
 
 const countOf = (text: string, mark: RegExp): number => text.match(mark)?.length ?? 0
 
-/** Tells whether matching a path with patterns could take longer than is waited for: patterns go through all ways before they do not match. */
+/** Returns a predicate for paths with a match time above the limit. Patterns backtrack through all ways before they fail. */
 export const tooManySpellings = (patterns: readonly string[]): ((path: string) => boolean) => {
   const folders = Math.max(0, ...patterns.map((one) => countOf(one, /\*\*+/g)))
   const characters = Math.max(
@@ -84,7 +84,7 @@ export const tooManySpellings = (patterns: readonly string[]): ((path: string) =
   }
 }
 
-/** Makes the denied patterns of a policy ready for use. The name of the set stands for the set and, as it always has, for itself. */
+/** Compiles the denied patterns of a policy. `secrets` means the set of secret files and, for compatibility, also the literal name. */
 export const matchersOf = async (deny: readonly string[]): Promise<readonly Matcher[]> => {
   if (deny.length === 0) return []
   const { default: picomatch } = await import('picomatch')
@@ -93,13 +93,13 @@ export const matchersOf = async (deny: readonly string[]): Promise<readonly Matc
   const patterns = deny.map((pattern) => {
     rejectHome(pattern, 'deny')
     const matches = picomatch(spellings(pattern), options)
-    // one argument alone: its second one asks for a report, which is true of everything
+    // picomatch's second argument would make it return an object, which is truthy
     return { pattern, matches: (path: string) => matches(path) }
   })
   return [...set, ...patterns]
 }
 
-/** What to warn of in denied patterns: those that deny less than they seem to. */
+/** Warnings about patterns that deny less than they seem to. */
 export const patternLints = (deny: readonly string[], inside: readonly string[]): readonly CheckLint[] =>
   deny.flatMap((pattern) => {
     if (isElsewhere(pattern, inside))

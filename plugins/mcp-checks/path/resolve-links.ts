@@ -1,33 +1,33 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { basename, dirname, parse, sep } from 'node:path'
 
-/** As many links as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40
 
-/** What every common file system takes for a name. */
+/** The name limit of all common file systems. */
 const MAX_NAME_BYTES = 255
 
 export interface ResolvedPath {
-  /** Where the path ends: no link in it, up to where nothing exists. */
+  /** The path without links. Its last segments can be missing. */
   readonly real: string
-  /** Links that were followed, by their own place. */
+  /** Paths of the links that were followed. */
   readonly links: readonly string[]
 }
 
 const SEPARATOR = process.platform === 'win32' ? /[\\/]+/ : '/'
 
-/** Links in here lead elsewhere for each process that follows them, and so do those that lead here, such as `/dev/fd`. */
+/** Links in this folder, such as the target of `/dev/fd`, have another target for each process. */
 const PROCESSES = '/proc/'
 
 /**
- * Follows an absolute path as the kernel does, link by link, so that `..` after a link leaves the folder that the link leads to.
- * What does not exist yet is taken as it is written; a link to nothing counts by its target.
- * Throws if there are too many links, if one leads elsewhere for another process, or if a folder cannot be examined.
+ * Resolves an absolute path like the kernel, link by link: `..` after a link leaves the target of the link. Missing
+ * segments are kept as written. A dangling link resolves to its target.
+ * Throws for too many links, for a link with another target per process, and for a folder that cannot be read.
  */
 export const resolveLinks = (path: string): ResolvedPath => {
   const links: string[] = []
   let real = rootOf(path)
-  /** How many of the last segments do not exist; what is below them does not either. */
+  /** Number of missing segments at the end. */
   let missing = 0
   const ahead = segmentsOf(path)
   for (let segment = ahead.pop(); segment !== undefined; segment = ahead.pop()) {
@@ -51,30 +51,30 @@ export const resolveLinks = (path: string): ResolvedPath => {
   return { real, links }
 }
 
-/** What is at a path; undefined if nothing is there. Throws if this cannot be told. */
+/** The entry at a path. Undefined if missing. Throws if unknown. */
 const entryAt = (path: string): Stats | undefined => {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    // a file system that says so has nothing of such a name, and a path that is too long may still be reached from a folder on it
+    // a name above the limit cannot exist; a long path of valid names can, because it is reachable relative to a folder
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENAMETOOLONG' && Buffer.byteLength(basename(path)) > MAX_NAME_BYTES) return undefined
     throw error
   }
 }
 
-/** Where a link leads. */
+/** The target of a link. */
 const targetOf = (link: string, followed: string[]): string => {
   if (followed.push(link) > MAX_LINKS) throw new Error(`${link} is behind more than ${MAX_LINKS} links`)
   if (link.startsWith(PROCESSES)) throw new Error(`${link} leads elsewhere for another process`)
   return readlinkSync(link)
 }
 
-/** Where an absolute path starts; empty for another one. */
+/** The root of an absolute path. Empty for a relative one. */
 const rootOf = (path: string): string =>
   process.platform === 'win32' ? parse(path).root : path.startsWith('/') ? '/' : ''
 
-/** Last segment first, without those that lead nowhere. */
+/** The segments without empty ones and dots, last segment first. */
 const segmentsOf = (path: string): string[] =>
   path
     .slice(rootOf(path).length)

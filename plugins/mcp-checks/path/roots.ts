@@ -12,24 +12,24 @@ export interface PathOptions {
   readonly cwd?: string
 }
 
-/** What the options of a check become when the policy is loaded. */
+/** The compiled options of a path check. */
 export interface Roots {
-  /** As written and as the kernel resolves them, absolute. */
+  /** Absolute folders, as written and as resolved. */
   readonly folders: readonly string[]
-  /** The same in every form that a server might make of them. */
+  /** All spellings of the folders. */
   readonly spelled: readonly string[]
-  /** As the kernel resolves them. */
+  /** Resolved folders. */
   readonly real: readonly string[]
-  /** Folder of relative paths, where the policy names one. */
+  /** Folder of relative paths, if the policy sets one. */
   readonly cwd: string | undefined
   readonly first: string
-  /** Whether the patterns take too long for a path. */
+  /** True if the patterns take too long for a path. */
   readonly isTooDeep: (path: string) => boolean
-  /** The first pattern that a path relative to a root, or a folder above it, matches. Yields between matches, each of which may go through the whole path. */
+  /** The first pattern that matches a path relative to a root, or a folder above it. Yields between matches, which can be slow. */
   denied(path: string): Steps<string>
 }
 
-/** A folder that a policy names, absolute. */
+/** An absolute folder from a policy. */
 const folder = (text: string, key: string): string => {
   if (text.trim() === '')
     throw new GuardError('INVALID_POLICY', `A path check has an empty folder under "${key}".`, { path: key })
@@ -37,7 +37,7 @@ const folder = (text: string, key: string): string => {
   return resolve(text)
 }
 
-/** Resolves the folders and compiles the patterns of a policy's check. */
+/** Resolves the folders of a check and compiles its patterns. */
 export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<Roots> => {
   const written = inside.map((text) => folder(text, 'inside'))
   const real = written.map((root) => resolveLinks(root).real)
@@ -63,7 +63,7 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
   }
 }
 
-/** The first pattern that matches. */
+/** The first matching pattern. */
 function* firstOf(patterns: readonly Matcher[], path: string): Steps<string> {
   if (patterns.length === 0) return undefined
   const whole = [slashed(path)]
@@ -78,7 +78,7 @@ function* firstOf(patterns: readonly Matcher[], path: string): Steps<string> {
 
 const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
 
-/** `a/b/c` gives `a/b/c`, `a/b` and `a`: what is in a denied folder is denied. */
+/** `a/b/c` gives `a/b/c`, `a/b` and `a`, because a denied folder includes its contents. */
 const withParents = (path: string): string[] => {
   const whole = slashed(path)
   const paths: string[] = []

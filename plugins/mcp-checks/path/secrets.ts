@@ -1,9 +1,9 @@
 import type { PicomatchOptions } from 'picomatch'
 
-/** What files of data end in; code that is called after what it handles holds none. */
+/** Extensions of data files. Code files with such names contain no secrets. */
 const DATA = '{json,json5,yml,yaml,toml,ini,cfg,conf,env,properties,txt,csv,xml,plist,db,sqlite,enc,age,gpg,tfrc.json}'
 
-/** Names of files that hold credentials wherever they stand, in small letters. */
+/** Names of credential files in any folder, in lower case. */
 const NAMES = [
   // environments
   ...['.env', '.env.*', '*.env', '.envrc', '.dev.vars', '.dev.vars.*', '.flaskenv', 'env.local'],
@@ -18,7 +18,7 @@ const NAMES = [
     'keys.txt',
     '{*-,*_,*.,}{key,keyfile}.json',
   ],
-  // of version control and package registries
+  // version control and package registries
   ...[
     '.npmrc',
     '.yarnrc',
@@ -40,7 +40,7 @@ const NAMES = [
     '.gitconfig',
     '.gitcookies',
   ],
-  // of clouds, clusters, vaults and infrastructure
+  // clouds, clusters, vaults and infrastructure
   ...[
     '.{credentials,credential,creds}',
     '{credentials,credential,creds}',
@@ -67,7 +67,7 @@ const NAMES = [
     '*.publishsettings',
     'sa.json',
   ],
-  // of databases and servers
+  // databases and servers
   ...[
     '.pgpass',
     'pgpass.conf',
@@ -89,20 +89,20 @@ const NAMES = [
     '.ldaprc',
     '.databrickscfg',
   ],
-  // what is called a secret
+  // names with "secret"
   ...['{.,}{secret,secrets,password,passwords,passwd,token,tokens,apikey,apikeys,api_key,api_keys,api-key,api-keys}'],
   ...[
     `{.,*-,*_,*.,}{secret,secrets,password,passwords,token,tokens,apikey,apikeys,api_key,api_keys,api-key,api-keys}.${DATA}`,
   ],
-  // what shells and clients remember of what was typed
+  // histories of shells and clients
   ...['.*_history', '.*history', '.viminfo', '.lesshst'],
-  // of agents and their tools
+  // agents and their tools
   ...['.claude.json', 'oauth_creds.json', '.curlrc', '.wgetrc'],
-  // the gateway's own
+  // the gateway
   ...['guard-config*', 'guard.db*', 'guard.sqlite*'],
 ]
 
-/** Places of files that hold credentials under names which say nothing; what is in them, too. */
+/** Paths of credential files with neutral names. A folder includes its contents. */
 const PLACES = [
   ...[
     '.ssh',
@@ -130,22 +130,22 @@ const PLACES = [
   ],
 ]
 
-/** What editors, people and tools put around the name of a file that they keep a copy of. */
+/** Affixes of copies that editors, people and tools make. */
 const COPY =
   /(?:~|\.(?:bak|backup|old|orig|save|saved|swp|swo|swn|tmp|temp|copy|dist|prev|rej|[0-9]+)|[ _-]copy|\s*\([0-9]+\)|#)+$/
 const COPY_HEAD = /^(?:\.?#|\._|copy of )/
 const COPY_WITHIN = /(?:[ ._-](?:copy|bak|backup|old|orig)|\s*\([0-9]+\))(?=\.[a-z0-9]+$)/
 
-/** A name as it is, and as that of what it is a copy of; the swap file of an editor has a dot in front. */
+/** The name, and the name of the original if it is a copy. Swap files of editors add a leading dot. */
 const named = (name: string): readonly string[] => {
   const plain = name.replace(COPY, '').replace(COPY_HEAD, '').replace(COPY_WITHIN, '')
   return plain === name ? [name] : [name, plain, plain.replace(/^\./, '')]
 }
 
-/** Files that may be read although they are called so. */
+/** Harmless files with such names. */
 const HARMLESS = /^\.env\.(?:example|sample|template|dist|defaults)$|^id_[a-z0-9_]+\.pub$/
 
-/** Says whether a path with slashes is that of a file that may hold secrets, by its name or the place where it is. Case makes no difference. */
+/** Returns a predicate for files that can contain secrets, by name or path with slashes. Case is ignored. */
 export const secretFiles = async (): Promise<(path: string) => boolean> => {
   const { default: picomatch } = await import('picomatch')
   const options: PicomatchOptions = { dot: true, nocase: true }
@@ -161,5 +161,5 @@ export const secretFiles = async (): Promise<(path: string) => boolean> => {
   }
 }
 
-/** The word in a policy that stands for them. */
+/** The name of this set in a policy. */
 export const SECRETS = 'secrets'

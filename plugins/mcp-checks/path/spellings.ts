@@ -4,9 +4,10 @@ const MAX_FORMS = 256
 const ORDINARY = /^[!#-$&(-:<-_a-z|~][!-$&-:<-z|~]*(?<!["'` ])$/
 
 /**
- * Every text that a server might make of one before it opens a file: without blanks and quotes around it or invisible characters in it,
- * with look-alikes of slashes, backslashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded,
- * with each part of a list in braces alone, with accents in one character and apart. Undefined if this finds no end within three rounds, or more than 256 texts.
+ * Every text that a server might open instead of the sent one. Transformations: blanks, quotes and invisible
+ * characters removed, look-alikes of slashes, backslashes and dots replaced, path parameters and `../` removed,
+ * compatibility form, percent-decoding, brace expansion, composed and decomposed accents.
+ * Undefined if new texts appear after three rounds, or if there are more than 256.
  */
 export const spellingsOf = (text: string): ReadonlySet<string> | undefined => {
   const forms = new Set([text])
@@ -22,7 +23,7 @@ export const spellingsOf = (text: string): ReadonlySet<string> | undefined => {
   return undefined
 }
 
-/** Readings of some forms that are not yet known. Undefined if there are too many. */
+/** New readings of these forms. Undefined if there are too many. */
 const newReadings = (known: ReadonlySet<string>, forms: ReadonlySet<string>): ReadonlySet<string> | undefined => {
   const read = [...forms].map(readings)
   return read.includes(undefined)
@@ -55,7 +56,7 @@ const readings = (form: string): readonly string[] | undefined => {
 
 const LIST = /\{([^{},]*(?:,[^{},]*)+)\}/
 
-/** What patterns of files make of lists in braces, inner ones first: the text with each part alone. Undefined if these are too many. */
+/** Brace expansion, inner lists first: one text per part. Undefined if there are too many. */
 const inBraces = (form: string): readonly string[] | undefined => {
   let forms = [form]
   for (;;) {
@@ -66,7 +67,7 @@ const inBraces = (form: string): readonly string[] | undefined => {
   }
 }
 
-/** Without the steps upwards that a careless filter takes out once; only where that leaves others. */
+/** Removes `../` once, like a careless filter, if `..` steps remain after it. */
 const stripped = (form: string): string => {
   if (!form.includes('.../') && !form.includes('....')) return form
   const left = form.replaceAll('../', '')
@@ -82,7 +83,7 @@ const decoded = (text: string): string =>
       : lenientUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')),
   )
 
-/** UTF-8 as careless decoders read it: overlong sequences count, so that C0 AF is a slash. */
+/** Decodes UTF-8 like a lenient decoder, overlong sequences included: C0 AF becomes a slash. */
 const lenientUtf8 = (bytes: Buffer): string => {
   let text = ''
   for (let at = 0; at < bytes.length; ) {
@@ -95,7 +96,7 @@ const lenientUtf8 = (bytes: Buffer): string => {
   return text
 }
 
-/** How many bytes follow a lead byte; undefined if it leads nothing. */
+/** Number of continuation bytes after a lead byte. Undefined for an invalid lead byte. */
 const followers = (lead: number): number | undefined => {
   if (lead < 0x80) return 0
   if (lead < 0xc0 || lead > 0xfd) return undefined

@@ -1,13 +1,13 @@
-/** Names that Windows takes for devices, in every folder and with every extension. */
+/** Device names of Windows, reserved in every folder and with every extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i
 
-/** A variable of the environment as the first folder: most are absolute. */
+/** An environment variable as the first folder. Most of them are absolute. */
 const VARIABLE = /^(?:\$(?:env:)?[A-Z_][A-Z0-9_]*|\$\{[^/}]+\}|\$env:\w+|%[A-Za-z_]\w*(?:\([^/)]*\))?%)(?=[\\/]|$)/
 
-/** Longer than a file's; patterns may take time that grows with a power of it. */
+/** Longer than any file name. Pattern matching can take polynomial time. */
 const LONG_NAME = /[^\\/]{256}/
 
-/** Why a text is no path that can be judged, as the end of a sentence about it; undefined if it is one. */
+/** The reason why a path cannot be judged, as the end of a sentence about it. Undefined for a usable path. */
 export const unusablePath = (form: string, platform: NodeJS.Platform): string | undefined => {
   if (form === '') return 'is empty'
   if (/\p{Cc}/u.test(form)) return 'holds a control character'

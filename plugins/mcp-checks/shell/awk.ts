@@ -1,9 +1,9 @@
 type Words = readonly (string | undefined)[]
 
-/** What runs a command, reads from one or loads code. */
+/** Code that runs a command, reads from one or loads code. */
 const AWK = /system\s*\(|(?<!\|)\|(?!\|)|\bgetline\b|@|\bclose\s*\(/
 
-/** Whether a mark stands outside of all brackets that open before it. Inside of them it compares. */
+/** True if the mark occurs outside of brackets. Inside of brackets it is a comparison. */
 const isOutside = (text: string, mark: string): boolean => {
   let depth = 0
   for (const one of text) {
@@ -14,31 +14,31 @@ const isOutside = (text: string, mark: string): boolean => {
   return false
 }
 
-/** Whether a statement of a program prints to a file. */
+/** True if a statement prints to a file. */
 const printsToFile = (code: string): boolean =>
   code.split(/[;}]/).some((statement) => {
     const print = statement.search(/\bprintf?\b/)
     return print !== -1 && isOutside(statement.slice(print), '>')
   })
 
-/** Texts, comments and continued lines, each from where it starts. */
+/** Patterns for strings, comments and continued lines. */
 const TEXT = /"(?:[^"\\\n]|\\.)*"/sy
 const COMMENT = /#[^\n]*/y
 const CONTINUED = /\\\r?\n/y
 const EXPRESSION = /\/((?:[^/\\\n]|\\[^\n])+)\//y
 
-/** An expression in which no slash could be within square brackets. */
+/** A regular expression without a slash in square brackets. */
 const CLEAR = /^(?:[^[\]\\]|\\[^[\]]|\[\^?(?:\[:[a-z]+:\]|[^[\]\\]|\\[^[\]])+\])*$/
-/** Code after which a slash starts an expression, and after which it divides. */
+/** Code before a slash that starts a regular expression, and before one that divides. */
 const BEGINS = /(?:^|[({},;!~?:=<>&|\n])[ \t]*$/
 const DIVIDES = /(?:\b(?!(?:print|printf|return|in|getline|case|delete|else|do|exit|length)[ \t]*$)\w+|[\]"])[ \t]*$/
 
-/** Where errors are told. */
+/** Output to stdout or stderr. */
 const SHOWN = /^"\/dev\/std(?:err|out)"(?=[ \t]*(?:[;}\n]|$))/
 
 /**
- * A program without what is only text in it: strings, comments and expressions. Undefined if it is not clear where
- * one ends, or whether a slash starts one.
+ * The program with strings, comments and regular expressions removed. Undefined if the end of one, or the meaning of
+ * a slash, is ambiguous.
  */
 const codeOf = (program: string): string | undefined => {
   const parts: string[] = []
@@ -57,7 +57,7 @@ const codeOf = (program: string): string | undefined => {
 
 interface Part {
   readonly length: number
-  /** What stands for it; itself if nothing does. */
+  /** The replacement. Absent: the part itself. */
   readonly stands?: string
 }
 
@@ -83,12 +83,12 @@ const slash = (program: string, at: number, before: string): Part | undefined =>
   return { length: found[0].length, stands: '""' }
 }
 
-/** Options with which awk loads and writes nothing; what `APART_IN_AWK` finds takes the next word, too. */
+/** Options that load and write nothing. `APART_IN_AWK` matches those that also take the next word. */
 const AWK_OPTION =
   /^(?:-[Fv].*|-[bcCghkMnNOPrsStV]+|--(?:csv|version|posix|traditional|sandbox|re-interval)|--(?:assign|field-separator)=.*)$/s
 const APART_IN_AWK = /^-[Fv]$/
 
-/** Whether an awk program could run a command or write a file. Behind the program stand files alone. */
+/** True if an awk program could run a command or write a file. The words after the program are input files. */
 export const awkHasSideEffects = (args: Words): boolean => {
   let at = 0
   for (let word = args[at]; word?.startsWith('-') === true && word !== '--'; word = args[at]) {

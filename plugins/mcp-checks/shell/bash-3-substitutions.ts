@@ -1,21 +1,21 @@
-/** What is within `"$(…)"`. */
+/** The text of a substitution `"$(…)"`. */
 export interface Substitution {
-  /** Behind the bracket that opens it. */
+  /** Offset after the opening bracket. */
   readonly start: number
-  /** Of the bracket that closes it. */
+  /** Offset of the closing bracket. */
   readonly end: number
   readonly within: readonly Substitution[]
 }
 
-/** No bracket closes it. */
+/** There is no closing bracket. */
 const NO_END = -1
 const UNCLEAR = -2
 const MAX_DEPTH = 50
 
-/** What opens a group within double quotes, and what closes it. */
+/** Opening and closing marks of groups within double quotes. */
 const CLOSING: Readonly<Record<string, string>> = { '$(': ')', '${': '}', '$[': ']' }
 
-/** Reads as Bash 3.2 does, the `sh` of macOS: it pairs brackets and quotes alone, and knows of no here-document. */
+/** Finds the end of a group like Bash 3.2, the `sh` of macOS, which pairs brackets and quotes and ignores here-documents. */
 class Pairing {
   readonly #text: string
   readonly #limit: number
@@ -27,7 +27,7 @@ class Pairing {
     this.#hasComments = hasComments
   }
 
-  /** Where a group ends whose text starts at an offset. */
+  /** Offset of the closing mark of a group; `from` is the start of its text. */
   group(from: number, opening: string, closing: string, depth = 0): number {
     if (depth > MAX_DEPTH) return UNCLEAR
     let open = 1
@@ -40,7 +40,7 @@ class Pairing {
     return NO_END
   }
 
-  /** The last offset of what starts here and hides brackets. */
+  /** Last offset of a part that hides brackets. */
   #passed(at: number, depth: number): number {
     const one = this.#text[at]
     const next = this.#text[at + 1]
@@ -84,12 +84,12 @@ class Pairing {
   }
 }
 
-/** Text in double quotes that runs nothing and does not end them. */
+/** True for text in double quotes that runs nothing and does not end the quotes. */
 const isPlain = (text: string): boolean => !/["`]|\$[({[]/.test(text)
 
 /**
- * Where it ends a substitution: it looks when it reads a text, and again when it runs it, then past comments. What it reads
- * beyond the end is quoted otherwise.
+ * The end of a substitution in Bash 3.2. It searches for the end when it reads the text, and again, past comments,
+ * when it runs it. Text after the end is quoted differently.
  */
 const endOf = (text: string, { start, end }: Substitution, limit: number): number => {
   const read = new Pairing(text, limit, false).group(start, '(', ')')
@@ -98,7 +98,7 @@ const endOf = (text: string, { start, end }: Substitution, limit: number): numbe
   return run === NO_END ? read : run
 }
 
-/** Whether Bash 3.2 runs nothing of a text that later versions take for something else. Where it finds no end it stops. */
+/** True if Bash 3.2 runs nothing that later versions treat as text. Bash 3.2 stops if it finds no end. */
 export const endsAlikeInBash3 = (
   text: string,
   substitutions: readonly Substitution[],

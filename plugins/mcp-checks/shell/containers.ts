@@ -3,7 +3,7 @@ type Words = readonly (string | undefined)[]
 /** Programs that start containers. */
 const CONTAINERS = new Set(['docker', 'podman', 'nerdctl', 'kubectl', 'oc', 'docker-compose'])
 
-/** Their subcommands with which they start nothing that their words do not tell. */
+/** Subcommands that start nothing hidden. */
 const LOOKING = new Set(
   `ps images logs inspect build pull push version info network volume stop restart rm rmi tag top stats port up down ls list config events
   get describe apply explain rollout scale delete wait api-resources api-versions cluster-info diff start kill pause unpause rename history
@@ -11,16 +11,16 @@ const LOOKING = new Set(
   set auth certificate options kustomize port-forward use -v -h --version --help`.split(/\s+/),
 )
 
-/** Subcommands whose own subcommands say what they do. */
+/** Subcommands with subcommands of their own. */
 const GROUPS = new Set(
   'container image system context builder buildx manifest compose secret node swarm trust'.split(' '),
 )
 
-/** What `kubectl create` makes that runs nothing by itself. */
+/** Resources of `kubectl create` that run nothing. */
 const MADE =
   /^(?:-f|--filename=.*|ns|namespace|cm|configmap|secret|sa|serviceaccount|(?:cluster)?role(?:binding)?|ing|ingress|svc|service|quota|token|pdb|priorityclass)$/
 
-/** Options before a subcommand that say where it works, and nothing else; the last one takes no value. */
+/** Options before a subcommand that only select a target. The last one takes no value. */
 const PLACE = /^(?:-n|--(?:namespace|context)|-A)(?:=|$)/
 
 const afterContainerName = (args: Words): Words => {
@@ -30,13 +30,13 @@ const afterContainerName = (args: Words): Words => {
   return args.slice(at)
 }
 
-/** The first plain word of `docker compose`, after the files that it is given. */
+/** The first plain word of `docker compose`, after its files. */
 const firstPlain = (args: Words): string | undefined => {
   const at = args.findIndex((word) => word !== '-f' && word?.startsWith('-') !== true)
   return args[at - 1] === '-f' ? args[at + 1] : args[at]
 }
 
-/** Whether a program starts containers, and its words do not tell what runs in them. */
+/** True if a program starts a container with contents that its words do not show. */
 export const contains = (program: string, args: Words): boolean => {
   if (!CONTAINERS.has(program)) return false
   const [subcommand = '', ...rest] = afterContainerName(args)

@@ -4,12 +4,12 @@ import { fits } from './wildcard.ts'
 
 type Words = readonly (string | undefined)[]
 
-/** Long names of letters that common programs share. */
+/** Long forms of letters that many programs share. */
 const LONG: Readonly<Record<string, string>> = { r: '--recursive', f: '--force' }
 
 /**
- * Whether a command is one that an entry denies: the same program, the entry's plain words where its subcommand is,
- * the entry's options anywhere, in any order and cluster. What is not known before it runs may be anything.
+ * True if a command matches a denied entry: the same program, the entry's plain words at the subcommand, and the
+ * entry's options anywhere, in any order and cluster. A dynamic word matches everything.
  */
 export const matchesDenyEntry = (words: Words, entry: readonly string[]): boolean => {
   const [first] = words
@@ -25,7 +25,7 @@ export const matchesDenyEntry = (words: Words, entry: readonly string[]): boolea
   )
 }
 
-/** Whether git is shown by the name of a branch what the option would tell it. */
+/** True if the `+` of a git refspec has the effect of `--force`. */
 const forces = (args: Words, option: string): boolean =>
   /^(?:-f|--force)$/.test(option) && args.some((word) => word !== undefined && /^\+./.test(word))
 
@@ -36,12 +36,12 @@ const hasOption = (args: Words, option: string): boolean =>
 
 const hasLetter = (args: Words, letter: string): boolean => {
   const long = LONG[letter.toLowerCase()]
-  // -R and -r are one option where they make a program descend
+  // -R and -r both mean recursion
   const same = letter === 'r' || letter === 'R' ? /^-[A-Za-z]*[rR]/ : new RegExp(`^-[A-Za-z]*${letter}`)
   return args.some((word) => word !== undefined && (same.test(word) || (long !== undefined && isLong(word, long))))
 }
 
-/** The option itself, with a value, shortened, or by the letter that stands for it. */
+/** The option itself, with a value, abbreviated, or as its letter. */
 const isLong = (word: string, option: string): boolean => {
   const [name = ''] = word.split('=', 1)
   if (name.length > 4 && option.startsWith(name)) return true
@@ -49,7 +49,7 @@ const isLong = (word: string, option: string): boolean => {
   return letter !== undefined && new RegExp(`^-[A-Za-z]*${letter}`).test(word)
 }
 
-/** Where the first plain word could be, and every option before it: each option may or may not take a value. */
+/** Possible positions of the first plain word. Each option before it may or may not take a value. */
 export const subcommandPositions = (args: Words): readonly number[] => {
   const starts = new Set([0])
   for (const at of starts) {
@@ -61,7 +61,7 @@ export const subcommandPositions = (args: Words): readonly number[] => {
   return [...starts]
 }
 
-/** Whether plain words follow one another after any options. */
+/** True if the plain words follow in this order, with any options before them. */
 const hasPlain = (program: string, args: Words, plain: readonly string[]): boolean =>
   subcommandPositions(args).some((at) => follow(program, args.slice(at), plain))
 

@@ -3,7 +3,7 @@ import { valuesOf } from './option-clusters.ts'
 type Words = readonly (string | undefined)[]
 type Options = Readonly<Record<string, string>>
 
-/** Options that name a file or folder from which a program takes what it runs, its configuration, or where it writes its results. */
+/** Options with a path to code, configuration or results. */
 const PLACES: Options = {
   make: '-C --directory -f --file --makefile -I --include-dir -o --old-file',
   just: '-f --justfile -d --working-directory',
@@ -70,7 +70,7 @@ const PLACES: Options = {
   'golangci-lint': '-c --config',
 }
 
-/** Options that load code of their caller by name. */
+/** Options that load code by name. */
 const CODE: Options = {
   eslint: '-f --format --parser --plugin --rulesdir',
   prettier: '--plugin --parser',
@@ -97,19 +97,19 @@ const CODE: Options = {
   coverage: '--plugins',
 }
 
-/** Modules with which pytest is commonly run. */
+/** Common pytest plugins. */
 const PYTEST =
   /^(?:no:[\w.-]+|xdist|asyncio|anyio|cov|pytest_cov|pytest_mock|timeout|pytest_timeout|randomly|sugar|cacheprovider|terminal|doctest|pytester|faulthandler|warnings|logging|hypothesis|_hypothesis_pytestplugin|django|flask)$/
 
-/** A path that leads out of the folder a program runs in, or an address. */
+/** A path outside of the current folder, or a URL. */
 const EXTERNAL = /^(?:~|[\\/]|[A-Za-z]:[\\/]|\$|[a-z][a-z+]*:(?!\w*$))|(?:^|[\\/])\.\.(?:[\\/]|$)/i
-/** Where nothing is taken from or kept, and where the configuration of kubectl is. */
+/** Null devices, and the usual configuration of kubectl. */
 const USUAL = /^(?:\/dev\/(?:null|stdout|stderr)|~\/\.kube\/[\w./-]+)$/
 
-/** What is not known is judged by its text. */
+/** A dynamic value is judged by its text. */
 const isExternal = (value = ''): boolean => EXTERNAL.test(value) && !(USUAL.test(value) && !value.includes('..'))
 
-/** What a package is called, and a part of it; a file is not. */
+/** A package name, or a part of one, but no file. */
 const PACKAGE = /^(?:node:)?@?[A-Za-z0-9_][\w.-]*(?:\/[\w.-]+)*$/
 const FILE = /\.(?:[cm]?[jt]sx?|py|rb|php|so|dll|dylib|node|phar)$/i
 
@@ -119,10 +119,10 @@ const isPackage = (value = 'x'): boolean =>
 const optionsFor = (table: Options, program: string): readonly string[] =>
   Object.hasOwn(table, program) ? (table[program] ?? '').split(' ') : []
 
-/** Programs that start one that is installed beside the project. */
+/** Programs that start a locally installed program. */
 const STARTERS = /^(?:npx|bunx|pnpx|pnpm|yarn|bundle|uvx|pipx|poetry|pipenv)$/
 
-/** What such a program starts, with its arguments; a module of Python too. */
+/** The started program and its arguments. Includes Python modules. */
 export const launchedProgram = (program: string, args: Words): readonly [program: string, args: Words] | undefined => {
   if (program === 'python') return args[0] === '-m' ? [args[1] ?? '', args.slice(2)] : undefined
   if (!STARTERS.test(program)) return undefined
@@ -130,10 +130,10 @@ export const launchedProgram = (program: string, args: Words): readonly [program
   return at === -1 ? undefined : [args[at] ?? '', args.slice(at + 1)]
 }
 
-/** Programs that take the beginning of an option for it. */
+/** Programs that accept abbreviated options. */
 const SHORTENING = /^(?:make|pytest|mypy|pylint|flake8|tox|nox|coverage|bandit|isort|rspec|rubocop|rake|mvn)$/
 
-/** Whether options lead a program to code or configuration elsewhere, or have it load code of its caller. `args` holds undefined for what is not known. */
+/** True if options point a program to external code or configuration, or make it load code. `args` has undefined for dynamic words. */
 export const takesExternalInput = (program: string, args: Words): boolean => {
   const given = (table: Options) => valuesOf(args, optionsFor(table, program), SHORTENING.test(program))
   if (given(PLACES).some(isExternal) || given(CODE).some((value) => !isPackage(value))) return true

@@ -1,17 +1,17 @@
 type Words = readonly (string | undefined)[]
 
-/** Settings that name no program and load no file, in full: `merge.ff` is one, `merge.ff.driver` is not. */
+/** Full names of settings that name no program and no file: `merge.ff` is one, `merge.ff.driver` is not. */
 const PLAIN_SETTING =
   /^(?:user\.(?:name|email|signingkey)|(?:color|advice|log|pull|rerere|pack|column|status|grep|blame|stash)\.[^=]*|gc\.(?!recentobjectshook)[^=]*|core\.(?:quotepath|autocrlf|filemode|ignorecase|longpaths|bare|eol|safecrlf|abbrev|whitespace|sparsecheckout(?:cone)?|precomposeunicode|symlinks|compression|preloadindex|untrackedcache|commentchar)|(?:commit|tag)\.gpgsign|diff\.(?:renames|renamelimit|noprefix|mnemonicprefix|algorithm|colormoved(?:ws)?)|safe\.directory|init\.defaultbranch|push\.(?:default|autosetupremote|followtags)|fetch\.prune(?:tags)?|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|branch\.[^=]*\.(?:remote|merge|rebase)|remote\.[^=]*\.(?:url|fetch)|http\.(?:postbuffer|version|lowspeed(?:limit|time)|maxrequests)|protocol\.version|format\.pretty|submodule\.recurse|lfs\.(?:locksverify|fetchinclude|fetchexclude|concurrenttransfers)|extensions\.worktreeconfig|maintenance\.auto|feature\.manyfiles|index\.version)(?:=|$)/i
 
-/** Programs named to run none. */
+/** Values that run no program. */
 const NO_PROGRAM =
   /^(?:core\.pager=(?:cat)?|pager\.[a-z]+=(?:cat|true|false)?|(?:core|sequence)\.editor=(?:true|:)|core\.hookspath=(?:\/dev\/null)?|core\.(?:fsmonitor|askpass)=(?:true|false)?|credential\.helper=|diff\.external=|http\.sslverify=true)$/i
 
 const isPlain = (setting: string): boolean =>
   (PLAIN_SETTING.test(setting) && !/=(?:ext|fd)::/.test(setting)) || NO_PROGRAM.test(setting)
 
-/** Long options that name a program, in whatever subcommand. */
+/** Long options with a program, for any subcommand. */
 const RUNNING = ['--upload-pack', '--receive-pack', '--exec', '--exec-path', '--open-files-in-pager', '--extcmd']
 const FILTERING = ['--config-env', '--ext-diff', '--textconv', '--gpg-program', '--tool-help']
 
@@ -22,7 +22,7 @@ const shortens = (word: string, options: readonly string[]): boolean => {
   return name.length > 2 && options.some((option) => option.startsWith(name) && name !== '--exec-path')
 }
 
-/** Where the subcommand is; undefined if git is told to run something before it. */
+/** Index of the subcommand. Undefined if an option before it runs something. */
 const subcommandAt = (args: Words): number | undefined => {
   let at = 0
   for (let word = args[at]; word?.startsWith('-') === true; word = args[at]) {
@@ -33,7 +33,7 @@ const subcommandAt = (args: Words): number | undefined => {
   return at
 }
 
-/** Whether git runs a program that its arguments name, or sets one up for later. */
+/** True if git runs a program from its arguments, or configures one for later. */
 export const gitHasSideEffects = (args: Words): boolean => {
   const at = subcommandAt(args)
   if (at === undefined) return true
@@ -41,14 +41,14 @@ export const gitHasSideEffects = (args: Words): boolean => {
   return subcommand === undefined ? at < args.length : subcommandHasSideEffects(subcommand, rest)
 }
 
-/** Whether words that git gets after its own could make it do so. */
+/** True if additional words could make git do so. */
 export const gitTakes = (args: Words): boolean =>
   !args.includes('--') && TAKING.test(args[subcommandAt(args) ?? 0] ?? '')
 
 const isRunning = (word: string): boolean =>
   shortens(word, [...RUNNING, ...FILTERING]) || word.startsWith('--exec-path=') || /^-c./.test(word)
 
-/** A tool in a file beside git's own ones, which git reads as a script. */
+/** A relative tool name, which git reads as a script next to its own tools. */
 const TOOL = String.raw`^(?:-[a-zA-Z]*t|--to[a-z]*=)?(?:\./+)*\.\./`
 
 const LETTERS: Readonly<Record<string, RegExp>> = {
@@ -62,7 +62,7 @@ const LETTERS: Readonly<Record<string, RegExp>> = {
   'filter-repo': /-callback/,
 }
 
-/** Subcommands whose work is to run a program that they are told or that a setting names. */
+/** Subcommands that run a program from an argument or setting. */
 const RUNNERS =
   /^(?:filter-branch|daemon|shell|hook|instaweb|send-email|for-each-repo|credential|web--browse|remote-(?:ext|fd)|merge-index|.*--helper)$/
 
@@ -83,7 +83,7 @@ const subcommandHasSideEffects = (subcommand: string, args: Words): boolean => {
   )
 }
 
-/** What is left without settings that name no program. */
+/** The words without harmless settings. */
 const withoutPlainSettings = (args: Words): Words =>
   args.filter((word = '', at) => {
     if (/^(?:-c|--config)$/.test(word)) return !isPlain(args[at + 1] ?? '')
@@ -94,7 +94,7 @@ const firstPlain = (args: Words): string => args.find((word) => word?.startsWith
 
 const WITH_CONFIG_VALUE = new Set(['-f', '--file', '--blob', '--type', '--default', '--comment', '--value', '--url'])
 
-/** Options of `git config`, and the words after them. */
+/** The options of `git config`, and the words after them. */
 const configured = (args: Words): { readonly options: readonly string[]; readonly rest: Words } => {
   const options: string[] = []
   let at = 0
@@ -105,12 +105,12 @@ const configured = (args: Words): { readonly options: readonly string[]; readonl
   return { options, rest: args.slice(at) }
 }
 
-/** Whether `git config` sets what is not plain. Behind the first plain word an option is a value. */
+/** True if `git config` changes a setting that is not harmless. Options after the first plain word are values. */
 const configures = (args: Words): boolean => {
   if (/^(?:get|list|unset)$/.test(args[0] ?? '')) return false
   const { options, rest } = configured(args[0] === 'set' ? args.slice(1) : args)
   if (rest[0] === 'edit' || options.some((word) => /^(?:-[a-z]*e|--ed.*)$/.test(word))) return true
-  // an option is taken back by its opposite
+  // `--no-…` reverts an earlier option
   const reads = options.some((word) => /^(?:--(?:get|list|unset)|-l$)/.test(word))
   if (rest.length < 2 || (reads && !options.some((word) => word.startsWith('--no-')))) return false
   const [key = '', value, ...more] = rest.filter((word) => word?.startsWith('-') !== true)

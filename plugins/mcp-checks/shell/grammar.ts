@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 import type { Node, Parser } from 'web-tree-sitter'
 
-/** Time that one text may take, in milliseconds; a thread of its own holds up nobody else. */
+/** Time limit per text, in milliseconds. A worker thread blocks no other work. */
 const TIMEOUT_MS = isMainThread ? 100 : 2_000
 
 let parser: Parser | undefined
 
-/** Loads Bash's grammar; `outline` needs it. */
+/** Loads Bash's grammar, which `outline` needs. */
 export const loadGrammar = async (): Promise<void> => {
   if (parser !== undefined) return
   const { Language, Parser: TreeParser } = await import('web-tree-sitter')
@@ -18,7 +18,7 @@ export const loadGrammar = async (): Promise<void> => {
   parser = loading
 }
 
-/** What is known before it runs, and only that. */
+/** Syntax nodes with a value that is known before the text runs. */
 const KNOWN = new Set([
   ...[
     'program',
@@ -37,15 +37,15 @@ const KNOWN = new Set([
   ...['command_substitution', 'heredoc_redirect', 'heredoc_start', 'heredoc_body', 'heredoc_end'],
 ])
 
-/** Where things stand in a text, in order of place. */
+/** Positions in a text, in order. */
 export interface Outline {
   /** `start:end` of every word of a command and every target of a redirection. */
   readonly words: readonly string[]
-  /** Starts of the first words of commands. */
+  /** Start of the first word of each command. */
   readonly commands: readonly number[]
 }
 
-/** What the grammar sees in a text; undefined if the text holds anything that is not known before it runs. */
+/** Words and commands by the grammar. Undefined if the text has dynamic parts. */
 export const outline = (text: string): Outline | undefined => {
   if (parser === undefined) throw new Error('The grammar is not loaded.')
   const until = performance.now() + TIMEOUT_MS
@@ -63,7 +63,7 @@ export const outline = (text: string): Outline | undefined => {
 
 const NO_WORD = new Set(['file_redirect', 'heredoc_redirect', 'file_descriptor', 'comment'])
 
-/** What may be after a here-document's beginning on its line, other than more words of its command. */
+/** Allowed on the line of a here-document's start, except further words of its command. */
 const NO_ARGUMENT = new Set([
   ...['file_redirect', 'file_descriptor', 'heredoc_start', 'heredoc_body', 'heredoc_end', 'heredoc_redirect'],
   ...[

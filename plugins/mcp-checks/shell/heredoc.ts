@@ -1,31 +1,31 @@
 import { Unreadable } from './word.ts'
 
-/** A text that is between lines of commands, with quotes around the word that ends it: the shell takes it as it is. */
+/** A here-document with a quoted delimiter. The shell does not expand its text. */
 export interface Heredoc {
   readonly delimiter: string
-  /** Tabs before its lines do not count. */
+  /** Leading tabs of its lines are ignored. */
   readonly indented: boolean
-  /** Behind the delimiter. */
+  /** Offset after the delimiter. */
   readonly end: number
 }
 
 const START = /<<(-?)[ \t]*(?:'([A-Za-z0-9_]+)'|"([A-Za-z0-9_]+)"|\\([A-Za-z0-9_]+))(?=[ \t\n;|&>)]|$)/y
 
-/** The here-document that starts at an offset; undefined for one in which the shell puts something else in place of what is there. */
+/** The here-document at an offset. Undefined if the shell would expand its text. */
 export const heredocStart = (text: string, at: number): Heredoc | undefined => {
   START.lastIndex = at
   const found = START.exec(text)
   if (found === null) return undefined
   const [whole, dash, single, double, escaped] = found
-  // only the first letter is quoted by a backslash, which is enough
+  // the backslash quotes only the first letter, which is enough
   return { delimiter: single ?? double ?? escaped ?? '', indented: dash === '-', end: at + whole.length }
 }
 
 const withoutIndent = (line: string, { indented }: Heredoc): string => (indented ? line.replace(/^\t+/, '') : line)
 
 /**
- * Whether a line before the last one could be the end within a substitution: there Bash takes one for it that only
- * starts so, and before 4.4 joins what a backslash continues.
+ * True if, within a substitution, a line before the delimiter could end the here-document: Bash accepts a line that
+ * only starts with the delimiter, and before 4.4 it joins continued lines.
  */
 const couldEndBefore = (body: string, heredoc: Heredoc): boolean =>
   [body, body.replaceAll('\\\n', '')].some((read) =>
@@ -33,8 +33,8 @@ const couldEndBefore = (body: string, heredoc: Heredoc): boolean =>
   )
 
 /**
- * Its text, which starts at an offset, and where the line after it starts. Throws Unreadable if it has no end, or
- * could have another one.
+ * The text of a here-document and the offset of the line after it. `from` is the start of the text. Throws Unreadable
+ * if the end is missing or ambiguous.
  */
 export const heredocBody = (
   text: string,
@@ -59,5 +59,5 @@ export const heredocBody = (
 
 const BEGUN = /(<<-?[ \t]*(?:'\w+'|"\w+"|\\\w+)[^\n]{0,1000}\n[\t\n]*)\\/g
 
-/** The same text with a letter for each backslash that starts a here-document, which the grammar takes for part of the line before. */
+/** Replaces each backslash at the start of a here-document by a letter, because the grammar attaches it to the previous line. */
 export const withoutFirstBackslash = (text: string): string => text.replace(BEGUN, '$1x')

@@ -2,7 +2,7 @@ import { subcommandPositions } from './deny-rules.ts'
 
 type Words = readonly (string | undefined)[]
 
-/** Programs that run a file, or a text given in an option. */
+/** Programs that run a file, or code in an option. */
 const INTERPRETERS = new Set(
   `python pythonw py pypy ipython bpython jython micropython perl raku ruby irb pry node deno bun php psysh lua luajit tclsh wish rscript
   julia guile gosh racket groovy scala kotlin erl elixir ghc runghc jshell jrunscript bsh swift octave osascript r nodejs ts-node tsx
@@ -10,7 +10,7 @@ const INTERPRETERS = new Set(
   rakudo csharp ccl gprolog matlab maxima d8`.split(/\s+/),
 )
 
-/** Options after which an interpreter runs no text of its caller. */
+/** Options that prevent the interpreter from running code. */
 const HARMLESS_OPTIONS = new Set([
   '-m',
   '-V',
@@ -24,7 +24,7 @@ const HARMLESS_OPTIONS = new Set([
   '--watch',
 ])
 
-/** Options of the most common ones that say how a file is run, alone and with the next word. */
+/** Options that only change how a file runs, without and with a value. */
 const PLAIN: Readonly<Record<string, readonly [alone: RegExp, valued?: RegExp]>> = {
   python: [/^-(?:[bBdEhIOPqsSu]+|[WX].+)$/, /^-[WX]$/],
   node: [
@@ -39,17 +39,17 @@ const PLAIN: Readonly<Record<string, readonly [alone: RegExp, valued?: RegExp]>>
   mongosh: [/^--(?:host|port|nodb|quiet)(?:=.*)?$/],
 }
 
-/** Interpreters whose options may be after what they run or open. */
+/** Interpreters that accept options after the file. */
 const ANYWHERE = new Set(['mongosh', 'mongo', 'swipl', 'octave', 'maxima', 'matlab', 'sbcl', 'ghc', 'erl', 'julia'])
 
-/** Options with which interpreters run a text of their caller, or what they read. */
+/** Options that run code from an argument or from standard input. */
 const TEXT = /^-(?:[A-Za-z]*[ceEp]|-(?:ev|pri|exec).*)?$/
-/** Modules that do. */
+/** Python modules that do so. */
 const TEXT_MODULES = /^(?:timeit|pdb|code|asyncio|idlelib)$/
-/** What an interpreter reads, by the name of a file. */
+/** File names that mean standard input. */
 const READ = /^(?:\/+dev\/+(?:stdin|fd\/.*)|\/+proc\/+.*\/+fd\/.*)$/
 
-/** Whether an option that an interpreter could take runs a text; what is after a module is for that. */
+/** True if an option could run code. Words after a module belong to that module. */
 const takesText = (args: Words): boolean => {
   const module = args.indexOf('-m')
   if (TEXT_MODULES.test(args[module + 1] ?? '') && module !== -1) return true
@@ -57,7 +57,7 @@ const takesText = (args: Words): boolean => {
   return subcommandPositions(own).some((at) => TEXT.test(own[at] ?? '') || /^(?:--import=)?data:/.test(own[at] ?? ''))
 }
 
-/** What follows options that only say how a file is run. */
+/** The words after harmless options. */
 const afterPlainOptions = (program: string, args: Words): Words => {
   const [alone, valued] = PLAIN[program] ?? []
   let at = 0
@@ -69,13 +69,13 @@ const afterPlainOptions = (program: string, args: Words): Words => {
   return args.slice(at)
 }
 
-/** Whether an interpreter may run a text that is not a file. `args` holds undefined for what is not known before it runs. */
+/** True if an interpreter may run code that is not in a file. `args` has undefined for dynamic words. */
 export const interprets = (program: string, args: Words): boolean => {
   if (!INTERPRETERS.has(program)) return false
   if (ANYWHERE.has(program) && args.some((word) => TEXT.test(word ?? ''))) return true
   const own = afterPlainOptions(program, args)
   const [first] = own
-  // rake alone runs what its file names
+  // without arguments, rake runs its default task
   if (first === undefined) return own.length > 0 || program !== 'rake'
   if (/^(?:|eval|repl)$/.test(first) || READ.test(first)) return true
   return first.startsWith('-') && (!HARMLESS_OPTIONS.has(first) || takesText(own))

@@ -11,7 +11,7 @@ import { Unreadable, type Word } from './word.ts'
 
 const MAX_LENGTH = 65_536
 const MAX_WORDS = 65_536
-/** Longer texts and lists are judged in a worker thread: of the slowest, as many characters take some tens of milliseconds. */
+/** Longer texts and lists are judged in a worker thread. The slowest texts of this length take some tens of milliseconds. */
 const WORKER_LENGTH = 8_192
 
 export interface CheckOptions {
@@ -23,7 +23,7 @@ export interface CheckOptions {
   optional?: boolean
 }
 
-/** Rules by the options they were made of. */
+/** Rules by their options. */
 const compiled = new WeakMap<CheckOptions, CommandRules>()
 
 const compiledRules = (options: CheckOptions): CommandRules => {
@@ -37,7 +37,7 @@ const compiledRules = (options: CheckOptions): CommandRules => {
 const certainly = (reason: string | undefined): Violation | undefined =>
   reason === undefined ? undefined : { reason, certain: true }
 
-/** What there is against a value; the grammar has to be loaded. `mayBeOld`: where it goes, `sh` may be Bash 3.2. */
+/** The violation of a value. The grammar must be loaded. `mayBeOld`: the target's `sh` may be Bash 3.2. */
 export const violationIn = (value: unknown, options: CheckOptions, mayBeOld: boolean): Violation | undefined => {
   if (value === undefined) return options.optional === true ? undefined : certainly('is missing')
   const rules = compiledRules(options)
@@ -47,14 +47,14 @@ export const violationIn = (value: unknown, options: CheckOptions, mayBeOld: boo
   return certainly(ofWords(value, rules))
 }
 
-/** Whether judging a value takes long; no one does that is refused unread. */
+/** True if a value takes long to judge. False for a value that is refused without parsing. */
 export const isLong = (value: unknown): boolean => {
   if (typeof value === 'string') return value.length > WORKER_LENGTH && value.length <= MAX_LENGTH
   if (!Array.isArray(value) || value.length > MAX_WORDS) return false
   let length = 0
   for (const word of value) {
     if (typeof word !== 'string') return false
-    // a word costs more than its characters
+    // each word has a fixed cost
     length += word.length + 4
   }
   return length > WORKER_LENGTH
@@ -62,7 +62,7 @@ export const isLong = (value: unknown): boolean => {
 
 const CONTROL = /[\p{Cc}--[\t\n]]/v
 
-/** A list of words that no shell reads. */
+/** A list of words that is run without a shell. */
 const ofWords = (words: readonly unknown[], rules: CommandRules): string | undefined => {
   if (words.length === 0) return 'holds no command'
   if (!words.every((word) => typeof word === 'string')) return 'must be a string or a list of strings'
@@ -83,7 +83,7 @@ const ofText = (text: string, options: CheckOptions, rules: CommandRules, mayBeO
   return undefined
 }
 
-/** Commands in which two readings agree: that of Bash's grammar and that of its splitting into words. Old is Bash 3.2, the `sh` of macOS. */
+/** The commands of a text, if the grammar and the lexer agree on them. `mayBeOld`: also if Bash 3.2, the `sh` of macOS, agrees. */
 const read = (text: string, mayBeOld: boolean): readonly Command[] | string => {
   try {
     const { commands, substitutions } = lex(text)
@@ -96,7 +96,7 @@ const read = (text: string, mayBeOld: boolean): readonly Command[] | string => {
   }
 }
 
-/** The grammar passes over a dash alone before a here-document. */
+/** The grammar omits a single dash before a here-document. */
 const isLostDash = ({ start, end }: Word, text: string): boolean =>
   end - start === 1 && text[start] === '-' && /^[ \t]+<</.test(text.slice(end, end + 64))
 
@@ -135,11 +135,11 @@ const ofCommand = (
     return readers.has(program) || inputs.some((text) => readsCommands(program, text))
   })
   if (reader?.literal !== undefined) return `lets ${reader.literal.slice(0, 60)} run commands that it reads`
-  // a redirection alone makes or empties a file
+  // a redirection without a command creates or empties a file
   return words.length === 0 ? undefined : ofReadings(words, rules)
 }
 
-/** What is not known before it runs may be anything, and so nothing at all, too. */
+/** A dynamic word can have any value. It can also be empty. */
 const ofReadings = (words: readonly Word[], rules: CommandRules): string | undefined => {
   const reason = rules(words.map(({ literal }) => literal))
   if (reason !== undefined || words.every(({ literal }) => literal !== undefined)) return reason
@@ -148,7 +148,7 @@ const ofReadings = (words: readonly Word[], rules: CommandRules): string | undef
 
 const ofRedirect = ({ operator, target: { literal } }: Redirect, allowed: boolean): string | undefined => {
   if (/^[<>]&$/.test(operator) && /^[012]$/.test(literal ?? '')) return undefined
-  // what is thrown away or shown changes nothing
+  // discarded or displayed output has no effect
   if (/^\/dev\/(?:null|stdout|stderr)$/.test(literal ?? '')) return undefined
   if (!allowed) return 'redirects to or from a file'
   if (literal === undefined) return 'redirects to a file that is not known before it runs'

@@ -2,29 +2,29 @@ import type { Substitution } from './bash-3-substitutions.ts'
 import { type Heredoc, heredocBody, heredocStart } from './heredoc.ts'
 import { readWord, Unreadable, type Word } from './word.ts'
 
-/** A file or descriptor that a command reads or writes. */
+/** A redirection of a command. */
 export interface Redirect {
   readonly operator: string
   readonly target: Word
 }
 
-/** A command with its words; redirections are apart. */
+/** A command with its words and, separately, its redirections. */
 export interface Command {
   readonly words: readonly Word[]
   readonly redirects: readonly Redirect[]
-  /** What here-documents give it to read. */
+  /** Texts of its here-documents. */
   readonly inputs: readonly string[]
 }
 
-/** What separates commands, longest first. */
+/** Separators of commands, longest first. */
 const SEPARATOR = /&&|\|\||\|&|[;|\n()]|&(?!>)/y
 const REDIRECT = /&>>|&>|<<<|<<|<&|<>|<|>>|>&|>\||>/y
 const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#[^\n]*/y
-/** One digit: with more, some shells take the number for a word. */
+/** One digit. Some shells treat a longer number as a word. */
 const DESCRIPTOR = /[0-9](?=[<>])/y
 const GROUP = /[{}!](?=[ \t\n;&|)]|$)/y
-/** Substitutions within one another. */
+/** Maximum nesting of substitutions. */
 const MAX_DEPTH = 8
 
 const matched = (pattern: RegExp, text: string, at: number): string | undefined => {
@@ -44,8 +44,8 @@ interface Lexed {
 }
 
 /**
- * Every command of a text, in order, those inside of substitutions included. A second reading beside the grammar's: it knows words
- * and separators alone, and refuses what it does not know by throwing Unreadable.
+ * Every command of a text in order, those in substitutions included. This lexer is a second opinion beside the
+ * grammar: it knows only words and separators, and throws Unreadable for anything else.
  */
 export const lex = (text: string): Lexed => {
   const lexer = new Lexer(text, 0, 0)
@@ -58,11 +58,11 @@ class Lexer implements Lexed {
   readonly substitutions: Substitution[] = []
   at: number
   readonly #text: string
-  /** 0 for the whole text, more inside of substitutions. */
+  /** 0 for the whole text, more within substitutions. */
   readonly #depth: number
   #current: Draft = { words: [], redirects: [], inputs: [] }
   #brackets = 0
-  /** Here-documents whose text starts after the line. */
+  /** Here-documents with text after the current line. */
   #awaited: (Heredoc & { readonly command: Draft })[] = []
 
   constructor(text: string, at: number, depth: number) {
@@ -71,7 +71,7 @@ class Lexer implements Lexed {
     this.#depth = depth
   }
 
-  /** Reads to the end, inside of a substitution to the bracket that closes it. */
+  /** Reads to the end of the text, or of the current substitution. */
   run(): void {
     while (this.at < this.#text.length && !this.#isClosed()) this.#step()
     if (this.#awaited.length > 0) throw new Unreadable('holds a here-document without its end')
@@ -98,7 +98,7 @@ class Lexer implements Lexed {
     else this.#part()
   }
 
-  /** What goes over the end of a line leaves it unclear where an awaited text starts. */
+  /** A part across lines makes the start of a pending here-document ambiguous. */
   #pass(length: number): void {
     if (this.#awaited.length > 0 && this.#text.slice(this.at, this.at + length).includes('\n'))
       throw new Unreadable('holds a here-document that begins within a line')
@@ -123,7 +123,7 @@ class Lexer implements Lexed {
     this.#awaited = []
   }
 
-  /** Reads a redirection, the mark of a group, or a word. */
+  /** Reads a redirection, a group mark or a word. */
   #part(): void {
     const from = this.at + (matched(DESCRIPTOR, this.#text, this.at)?.length ?? 0)
     const operator = matched(REDIRECT, this.#text, from)
@@ -132,7 +132,7 @@ class Lexer implements Lexed {
     else this.#add(this.#word(this.at))
   }
 
-  /** Only Bash knows `&>`: to others the command ends there, and what follows is the next one. */
+  /** Only Bash knows `&>`. For other shells the command ends there, and the next one starts. */
   #add(word: Word): void {
     if (this.#current.redirects.some(({ operator }) => operator.startsWith('&>')))
       throw new Unreadable('has words behind &>, which some shells take for a command of their own')
@@ -146,7 +146,7 @@ class Lexer implements Lexed {
     return word
   }
 
-  /** The commands of a substitution whose text starts here; gives the offset of the bracket that closes it. */
+  /** Reads the commands of a substitution; `at` is the start of its text. Returns the offset of its closing bracket. */
   #substitution(at: number): number {
     if (this.#depth === MAX_DEPTH) throw new Unreadable('holds substitutions within substitutions')
     const inner = new Lexer(this.#text, at, this.#depth + 1)

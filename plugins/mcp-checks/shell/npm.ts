@@ -1,4 +1,4 @@
-/** Other names of npm's subcommands. */
+/** Aliases of npm's subcommands. */
 const NAMES: Readonly<Record<string, string>> = {
   install: 'i in ins inst insta instal isnt isnta isntal isntall add',
   uninstall: 'un unlink remove rm r',
@@ -16,17 +16,17 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const NAME = new Map(Object.entries(NAMES).flatMap(([name, others]) => others.split(' ').map((other) => [other, name])))
 
-/** Shorter ones may stand for several. */
+/** Shorter abbreviations are ambiguous. */
 const MIN_LENGTH = 3
 
-/** Whether npm runs its built-in script `env`, which runs the words after it. */
+/** True if npm runs its built-in script `env`, which runs the words after it. */
 export const runsEnv = (args: readonly (string | undefined)[]): boolean => {
   const at = args.findIndex((word) => word !== undefined && isSubcommand(word, 'run'))
   const script = args.findIndex((word, index) => index > at && word?.startsWith('-') !== true)
   return at !== -1 && args[script] === 'env' && args.slice(script + 1).some((word) => word !== '--')
 }
 
-/** Whether a word is a subcommand of npm by any of its names, or by the beginning of one. */
+/** True if a word is a subcommand of npm, by an alias or abbreviation. */
 export const isSubcommand = (word: string, wanted: string): boolean => {
   const name = NAME.get(wanted) ?? wanted
   if ((NAME.get(word) ?? word) === name) return true

@@ -1,9 +1,9 @@
 type Words = readonly (string | undefined)[]
 
-/** A letter of a program's options, and the value it was given; undefined: none, or one that is not known. */
+/** An option letter and its value. Undefined: no value, or a dynamic one. */
 export type Letter = readonly [letter: string, value: string | undefined]
 
-/** The letters of all clusters in front of `--`. `valued`: those that take a value, the rest of their word or the next one. */
+/** The letters of all clusters before `--`. `valued`: letters that take the rest of their word or the next word as value. */
 export const lettersOf = (args: Words, valued: string): readonly Letter[] =>
   ownOf(args).flatMap((word, at) =>
     word !== undefined && /^-[^-]/.test(word) ? lettersIn(word, valued, args[at + 1]) : [],
@@ -17,13 +17,13 @@ const lettersIn = (word: string, valued: string, next: string | undefined): read
   return [...before, [letters.charAt(at), letters.slice(at + 1) || next]]
 }
 
-/** What is in front of `--`. */
+/** The words before `--`. */
 const ownOf = (args: Words): Words => {
   const end = args.indexOf('--')
   return end === -1 ? args : args.slice(0, end)
 }
 
-/** The values that options are given, one for each: `--name value`, `--name=value`, `-n value`, `-nvalue`. `shortened`: also by the beginning of a name. */
+/** The values of options: `--name value`, `--name=value`, `-n value`, `-nvalue`. `shortened`: names can be abbreviated. */
 export const valuesOf = (
   args: Words,
   options: readonly string[],
@@ -51,7 +51,7 @@ const valueIn = (
   return isNamed(name, option, shortened) ? [value] : NONE
 }
 
-/** Names with two dashes may be shortened; those with one may have two. */
+/** Names with two dashes can be abbreviated. Names with one dash can have two. */
 const isNamed = (name: string, option: string, shortened: boolean): boolean => {
   if (!option.startsWith('--')) return name.replace(/^--/, '-') === option
   return name === option || (shortened && name.length > 3 && option.startsWith(name))

@@ -1,6 +1,6 @@
 /**
- * Options with which a program whose work is another one runs commands of its caller, or writes or deletes files.
- * Long options also count when they are shortened; a letter also in a cluster of letters.
+ * Options that make a program run other commands, or write or delete files. Long options also match abbreviations,
+ * and letters match within clusters.
  */
 export const OPTIONS: Readonly<Record<string, string>> = {
   find: '-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls',
@@ -86,14 +86,14 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   dmesg: '-C -c --clear --read-clear',
 }
 
-/** Options with which built-ins evaluate the name of a variable, or make the shell read later words in another way. */
+/** Options that make a built-in evaluate a variable name, or that change how the shell parses later words. */
 export const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R', wait: '-p', set: '-k -H' }
 
-/** Modes of a shell that change nothing of how it reads what follows; `keyword` and `history` do. */
+/** Shell modes other than these change parsing, for example `keyword` and `history`. */
 const NO_PLAIN_MODE =
   /^(?!(?:allexport|errexit|errtrace|functrace|ignoreeof|monitor|noclobber|noexec|noglob|notify|nounset|physical|pipefail|posix|verbose|xtrace)$)[a-z]/i
 
-/** Options that act after some subcommands alone. */
+/** Options that act only after certain subcommands. */
 export const BEHIND: Readonly<Record<string, readonly (readonly [subcommand: RegExp, option: RegExp])[]>> = {
   hg: [
     [/^bisect$/, /^-[a-z]*c/],
@@ -123,7 +123,7 @@ const COMPRESSORS =
 const SSH =
   /^ssh(?: -(?:[46CTqx]+|[pil] ?[\w./~-]+|o ?(?:StrictHostKeyChecking|UserKnownHostsFile|ConnectTimeout|BatchMode|IdentitiesOnly)=[\w./]+))*$/
 
-/** Options whose value is the program that is meant anyway: the option, and what it may name. */
+/** Options with a harmless usual value: the option, and its allowed values. */
 export const USUAL: ReadonlyMap<string, readonly [option: RegExp, value: RegExp]> = new Map([
   ['tar', [/^(?:-I|--use-compress-program)$/, COMPRESSORS]],
   ['rsync', [/^(?:-[A-LN-Za-z]*e|--rsh)$/, SSH]],

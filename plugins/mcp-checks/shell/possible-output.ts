@@ -1,7 +1,7 @@
 import type { Command } from './lex.ts'
 import { programName } from './program.ts'
 
-/** Escapes that printf and echo turn into a character. */
+/** Escapes of printf and echo. */
 const ESCAPE = /\\(?:n|x([0-9a-f]{1,2})|0?([0-7]{1,3}))/gi
 
 const unescaped = (text: string): string =>
@@ -9,7 +9,7 @@ const unescaped = (text: string): string =>
     String.fromCharCode(hex === undefined ? Number.parseInt(octal ?? '12', 8) : Number.parseInt(hex, 16)),
   )
 
-/** What a command could hand to another one of what its text shows: what it is given to print, each part alone and all of them, and here-documents. */
+/** Texts that a command could write to a pipe: its arguments, singly and joined, and its here-documents. */
 export const possibleOutput = ({ words: [first, ...rest], inputs }: Command): readonly string[] => {
   if (!/^(?:echo|printf)$/.test(programName(first?.literal ?? ''))) return inputs
   const texts = rest.map(({ text }) => text)

@@ -6,7 +6,7 @@ import { injectsCommands, namedPrograms } from './task-runners.ts'
 import { commandsOfFind, isTransparent, searching, wrappedCommand } from './wrapped-commands.ts'
 import { canWrap, tellsWrapped, wrapped, wraps } from './wrappers.ts'
 
-/** What a policy allows: the beginning of a command, or with `end` the whole of one. */
+/** An allowed command prefix, or with `end` an allowed whole command. */
 export type Allowed = string | { readonly command: string; readonly end?: boolean | undefined }
 
 export interface ShellOptions {
@@ -14,10 +14,10 @@ export interface ShellOptions {
   readonly deny?: readonly string[]
 }
 
-/** An entry of a policy, word by word. */
+/** An entry of a policy as words. */
 type Entry = readonly string[]
 
-/** An allowed one; `end`: no word may follow. */
+/** An allowed entry. `end`: no further word may follow. */
 interface AllowedEntry {
   readonly words: Entry
   readonly end: boolean
@@ -25,19 +25,19 @@ interface AllowedEntry {
 
 type Words = readonly (string | undefined)[]
 
-/** Says what is wrong with a command by its words, as the end of a sentence; undefined for a word that is not known before it runs. */
+/** The violation of a command, as the end of a sentence. A dynamic word is undefined. */
 export type CommandRules = (words: Words) => string | undefined
 
-/** An entry is the beginning of a command, whether or not an asterisk after it says so. */
+/** An entry is a prefix, with or without a trailing asterisk. */
 export const withoutEnd = (text: string): string => text.trim().replace(/(?:\s+\*)+$/, '')
 
 const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>
   texts.map((text) => withoutEnd(text).split(/\s+/)).filter(([first]) => first !== '')
 
-/** The words of an entry, as a policy writes them. */
+/** The text of an entry in a policy. */
 export const entryText = (entry: Allowed): string => (typeof entry === 'string' ? entry : entry.command)
 
-/** Whether an entry is the whole of a command. */
+/** True if an entry is a whole command. */
 export const isWhole = (entry: Allowed): boolean => typeof entry !== 'string' && entry.end === true
 
 const allowedOf = (entries: readonly Allowed[]): readonly AllowedEntry[] =>
@@ -46,10 +46,10 @@ const allowedOf = (entries: readonly Allowed[]): readonly AllowedEntry[] =>
 const fits = (words: Words, { words: entry, end }: AllowedEntry): boolean =>
   (!end || words.length === entry.length) && entry.every((wanted, index) => words[index] === wanted)
 
-/** Commands that run one another, each the next one. */
+/** Maximum nesting of commands that run commands. */
 const MAX_LEVELS = 20
 
-/** Makes the rules of one check ready for use. */
+/** Compiles the rules of a check. */
 export const rulesOf = (options: ShellOptions): CommandRules => {
   const allow = options.allow === undefined ? undefined : allowedOf(options.allow)
   return rulesAt({ allow, deny: entriesOf(options.deny) }, 0, false)
@@ -77,7 +77,7 @@ const denied = (words: Words, deny: readonly Entry[]): string | undefined => {
   return entry && `runs ${entry.join(' ')}, which is denied`
 }
 
-/** What an allowed beginning still leaves to the caller. */
+/** The violation of a command by the allow list, including what an allowed prefix leaves open. */
 const unlisted = (
   words: Words,
   first: string,
@@ -90,38 +90,38 @@ const unlisted = (
   const [program, args] = [programName(first), words.slice(1)]
   if (isTransparent(program))
     return fitting.some(({ words: { length } }) => length > 1) ? undefined : within(program, args, rules)
-  // what the entry itself names is allowed with it
+  // side effects that the entry itself names are allowed
   if (fitting.some((entry) => entry.end || makesMore(program, entry.words.slice(1)))) return undefined
   const named = namedPrograms(program, args).find((one) => rules(one) !== undefined)
   if (named !== undefined) return `makes ${shown} run ${String(named[0]).slice(0, 60)}, which is not allowed`
   return program === 'find' ? searched(args, rules) : acting(shown, makesMore(program, args))
 }
 
-/** Whether arguments make a program do more than it is named for. */
+/** True if arguments make a program have side effects or run other commands. */
 const makesMore = (program: string, args: Words): boolean =>
   hasSideEffects(program, args) || injectsCommands(program, args)
 
 const acting = (shown: string, acts: boolean): string | undefined =>
   acts ? `makes ${shown} run, write or delete what its arguments name, which is not allowed` : undefined
 
-/** What is wrong with the command that a program runs for its caller. */
+/** The violation of a wrapped command. */
 const within = (program: string, args: Words, rules: CommandRules): string | undefined => {
   const inner = wrappedCommand(program, args)
   if (inner === undefined) return `runs ${program}, and what that runs cannot be told`
   const [run = '', ...given] = inner
-  // what it reads could be an option
+  // xargs input could be an option
   if (program === 'xargs' && couldHaveSideEffects(programName(run), given)) return acting(run.slice(0, 60), true)
   return inner.length === 0 ? undefined : rules(inner)
 }
 
-/** What is wrong with what `find` does with what it finds. */
+/** The violation of the commands that `find` runs. */
 const searched = (args: Words, rules: CommandRules): string | undefined => {
   const commands = commandsOfFind(args)
   if (commands === undefined || hasSideEffects('find', searching(args))) return acting('find', true)
   return commands.map(rules).find((reason) => reason !== undefined)
 }
 
-/** What no list of denied commands can see. */
+/** The violation of a command that a deny list cannot see through. */
 const hidden = (words: Words, first: string, rules: CommandRules): string | undefined => {
   const [program, args] = [programName(first), words.slice(1)]
   if (program === 'find') return searched(args, rules)
@@ -132,7 +132,7 @@ const hidden = (words: Words, first: string, rules: CommandRules): string | unde
   return isTold ? undefined : `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
 }
 
-/** What is wrong with what a wrapper might run. That of a wrapper within is part of it, or follows words from outside. */
+/** The violation of a wrapped command. A nested wrapper is part of it, except for the input of xargs. */
 const unwrapped = (words: Words, first: string, isWrapped: boolean, rules: CommandRules): string | undefined => {
   const [program, args] = [programName(first), words.slice(1)]
   if (!wraps(program, args) || (isWrapped && program !== 'xargs')) return undefined
@@ -143,7 +143,7 @@ const unwrapped = (words: Words, first: string, isWrapped: boolean, rules: Comma
   return undefined
 }
 
-/** Whether an entry of `allow` leaves it to the caller what is run. */
+/** True if an allowed entry lets the caller choose what runs. */
 export const allowsAny = (text: string): boolean => {
   const [first = '', ...rest] = text.trim().split(/\s+/)
   const program = programName(first)

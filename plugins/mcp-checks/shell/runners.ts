@@ -4,7 +4,7 @@ import { hasSideEffects } from './side-effects.ts'
 
 type Words = readonly (string | undefined)[]
 
-/** Programs and built-ins whose work is to run another command, or a text as one, in ways that its words do not tell. */
+/** Programs and built-ins that run other commands or code in ways that their words do not show. */
 const RUNNERS = new Set(
   `sh ash bash dash zsh ksh mksh fish csh tcsh rbash nu xonsh elvish yash posh sash rc osh oil es busybox toybox
   sudo doas su ksu sg runuser pkexec setpriv chroot unshare nsenter newgrp
@@ -41,7 +41,7 @@ const QUIET: Readonly<Record<string, RegExp>> = {
 const isQuiet = (program: string, args: Words): boolean =>
   Object.hasOwn(QUIET, program) && !args.includes(undefined) && QUIET[program]?.test(args.join(' ')) === true
 
-/** Subcommands that run a text or a command elsewhere, or with an option that holds one. */
+/** Subcommands, some with an option, that run code or a remote command. */
 const SUBCOMMANDS: Readonly<Record<string, readonly [subcommand: RegExp, option?: RegExp]>> = {
   sops: [/^exec-/],
   vagrant: [/^ssh$/],
@@ -70,10 +70,10 @@ const hasSubcommand = (program: string, args: Words): boolean => {
   return at !== -1 && (option === undefined || args.slice(at + 1).some((word) => option.test(word ?? '')))
 }
 
-/** Whether all that is asked of a program is who it is. */
+/** True for a request for version or help. */
 const isAskedItsName = (args: Words): boolean => args.length === 1 && /^--(?:version|help)$/.test(args[0] ?? '')
 
-/** Whether a command may run others that its text does not show. `args` holds undefined for what is not known before it runs. */
+/** True if a command may run others that its text does not show. `args` has undefined for dynamic words. */
 export const runsOthers = (program: string, args: Words): boolean => {
   if (isAskedItsName(args)) return false
   if (RUNNERS.has(program)) return !isQuiet(program, args)

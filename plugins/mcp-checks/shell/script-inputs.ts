@@ -1,35 +1,35 @@
 import { psqlHasSideEffects } from './scripts.ts'
 
-/** Commands of sqlite3 that only show, in full: any other, and any shortened one, may run or write. */
+/** Full names of harmless sqlite3 commands. Others, and abbreviations, may run or write. */
 const SHOWING =
   'tables?|schemas?|headers?|mode|index(?:es)?|indices|dump|databases|help|show|width|nullvalue|separator|echo|bail|stats|timer|timeout|eqp|explain|fullschema|dbinfo|lint|print|quit|exit|changes|limit|version|open(?!\\s+-)'
 
-/** A line of sqlite3 that is none of those, and functions that run a program or write a file, their names in quotes or not. */
+/** Any other sqlite3 command, and functions that run a program or write a file, quoted or not. */
 const SQLITE = new RegExp(
   String.raw`^[ \t]*\.(?!(?:${SHOWING})(?:\s|$))[a-z]+(?:\s|$)|\b(?:load_extension|edit|readfile|writefile)["\x60\]]?\s*(?:\(|/\*|--)`,
   'im',
 )
 
-/** Where a compiler finds the programs and modules that it runs. */
+/** Search paths of a compiler for programs and modules that it runs. */
 const COMPILER = /^-B|^(?:-Wl,(?:.*,)?)?--?plugin(?:[=,]|$)|^-fuse-ld=.*\/|^--(?:ld-path|config)(?:=|$)/
-/** The linker of Rust's compiler, and what that is given to run. */
+/** The linker of rustc, and its arguments that run something. */
 const RUST = /^(?:-C|--codegen=)?link(?:er(?:-[a-z-]+)?=|-args?=.*(?:-B|-fuse-ld=.*\/|plugin))/
 const GRADLE = /^(?:-I|--init-s)|^-Dorg\.gradle\.(?:java\.home|jvmargs=.*-(?:javaagent|agent))/
 const PSQL = /\\!|\\setenv\b|%`|\bprogram\s*(?:'|:|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|\s*[^\s|]/i
 const MYSQL = /\\[!PT]|(?:^|;)\s*(?:system|pager|tee|edit)\b/i
-/** Names that ImageMagick takes for a command, a list, a script or an address. */
+/** ImageMagick names that mean a command, a list, a script or a URL. */
 const IMAGES = /^(?:[a-z0-9]+:)?[|@]|^(?:msl|mvg|ephemeral|url|https?|ftp|text|show|win|x):/i
-/** Options of browsers that name a program for a part of them, load code or open them to others. */
+/** Browser options that name a helper program, load code or allow remote control. */
 const BROWSER =
   /^--(?:[a-z0-9-]*(?:launcher|cmd-prefix|subprocess-path)|nacl-gdb[a-z-]*|load-extension|load-and-launch-app|disable-extensions-except|js-flags|no-sandbox|remote-debugging-[a-z-]+|user-data-dir|print-to-pdf|screenshot|require|r)(?:=|$)/i
 const LATEX = /^-e$|^--?(?:shell-escape|enable-write18)/
 
-/** What a program reads is what another one prints, or is in the text after it. */
+/** Standard input of a program, which comes from another program or a here-document. */
 const STDIN = String.raw`(?:-|(?:\S*/)?(?:stdin|fd/+0))$`
 
-/** Arguments that are commands of their own to a program, wherever they stand. */
+/** Arguments with embedded commands, at any position. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
-  // what make itself runs while it reads a variable, and what its shell runs for one
+  // code that make runs when it reads a variable, and code that its shell runs for one
   make: new RegExp(
     String.raw`^(?:SHELL|(?:GNU)?MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|\x60|^(?:-[A-Za-z]*f|--[fm][a-z]*=)?${STDIN}`,
   ),
@@ -96,17 +96,17 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   mlr: /\b(?:system|exec)\s*\(|\|\s*"/,
 }
 
-/** Whether a program may take a command of its own from any of its words. */
+/** True if any word of a program can contain a command. */
 export const takesCommands = (program: string): boolean => Object.hasOwn(TEXTS, program)
 
-/** Whether a program runs commands that a text which it reads holds. */
+/** True if the text contains a command that the program would run. */
 export const readsCommands = (program: string, text: string): boolean =>
   (takesCommands(program) && TEXTS[program]?.test(text) === true) ||
   (/^(?:psql|pgcli|usql)$/.test(program) && psqlHasSideEffects(text))
 
-/** Programs that run commands in what they are given to read. */
+/** Programs that run commands in their input. */
 const CLIENTS = ['sqlite3', 'duckdb', 'psql', 'mysql', 'mariadb']
 
-/** Those that would run commands in one of the texts that others might hand them through a pipe. */
+/** Programs that would run a command in one of the texts if they read it through a pipe. */
 export const readersOf = (texts: readonly string[]): ReadonlySet<string> =>
   new Set(CLIENTS.filter((program) => texts.some((text) => readsCommands(program, text))))

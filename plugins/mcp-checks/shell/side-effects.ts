@@ -9,7 +9,7 @@ import { transferHasSideEffects } from './transfer.ts'
 
 type Words = readonly (string | undefined)[]
 
-/** Programs that write to the second file they are given; their letters that take a value. */
+/** Programs that write to their second file, with their options that take a value. */
 const SECOND: Readonly<Record<string, RegExp>> = {
   uniq: /^-[^-]*[fsw]$|^--(?:sk|ch)[a-z-]*$/,
   xxd: /^-(?:[cglnos]|cols|len|seek)$/,
@@ -25,7 +25,7 @@ const writesSecond = (args: Words, valued = /^/): boolean => {
   return plain.length > 1
 }
 
-/** Whether a word, as far as it is known, is one of a program's options. */
+/** True if a word is the given option, abbreviated or in a cluster. */
 const isOption = (word: string, option: string): boolean => {
   if (option.startsWith('--')) {
     const [name = ''] = word.split('=', 1)
@@ -38,7 +38,7 @@ const isOption = (word: string, option: string): boolean => {
 const GH = /^(?:alias (?:set|import)|config set (?:\S+ )?(?:pager|editor|browser)|ext(?:ensions?)? exec)\b/
 const GH_GROUPS = new Set([undefined, 'alias', 'config', 'extension', 'extensions', 'ext'])
 
-/** Whether gh names a program or a command for later. */
+/** True if gh runs a program or configures a command for later. */
 const ghHasSideEffects = (args: Words): boolean => {
   const plain = args.filter((word) => word?.startsWith('-') !== true)
   const end = args.indexOf('--')
@@ -60,7 +60,7 @@ const hasOption = (program: string, args: Words): boolean => {
   return own.some((word) => word !== undefined && options.some((one) => isOption(word, one)))
 }
 
-/** What is left without options that name the program that is meant anyway. */
+/** The words without options that have a harmless usual value. */
 const withoutUsual = (program: string, args: Words): Words => {
   const [option, value] = USUAL.get(program) ?? []
   if (option === undefined || value === undefined) return args
@@ -71,7 +71,7 @@ const withoutUsual = (program: string, args: Words): Words => {
   })
 }
 
-/** Whether an option acts after the subcommand that it is given to. */
+/** True if an option follows the subcommand that it acts on. */
 const actsAfterSubcommand = (program: string, args: Words): boolean =>
   (Object.hasOwn(BEHIND, program) ? (BEHIND[program] ?? []) : []).some(([subcommand, option]) => {
     const at = args.findIndex((word) => subcommand.test(word ?? ''))
@@ -79,17 +79,17 @@ const actsAfterSubcommand = (program: string, args: Words): boolean =>
     return at !== -1 && from !== -1
   })
 
-/** An address whose host some programs take for an option. */
+/** A URL with a host that some programs treat as an option. */
 const OPTION_AS_HOST = /^[a-z][a-z+]*:\/\/(?:[^/@]*@)?-/i
 
-/** Built-ins that take numbers, with which ksh and zsh compute, and an index that runs a command when they do. */
+/** Built-ins with numeric arguments, which ksh and zsh evaluate. An array index in them can run a command. */
 const COMPUTING = new Set(['test', '[', 'printf', 'print', 'return', 'break', 'continue', 'exit', 'shift'])
 const RUNNING_INDEX = /\w\[.*(?:\$\(|`)/s
 
 const isActing = (program: string, word: string): boolean =>
   readsCommands(program, word) || OPTION_AS_HOST.test(word) || (COMPUTING.has(program) && RUNNING_INDEX.test(word))
 
-/** Whether arguments make a program run commands of its caller, write or delete. `args` holds undefined for what is not known. */
+/** True if arguments make a program run commands, write or delete. `args` has undefined for dynamic words. */
 export const hasSideEffects = (program: string, all: Words): boolean => {
   const args = withoutUsual(program, all)
   if (hasOption(program, args) || actsAfterSubcommand(program, args)) return true
@@ -100,25 +100,25 @@ export const hasSideEffects = (program: string, all: Words): boolean => {
   return ownSideEffects(program, args)
 }
 
-/** Whether a program with a language of its own, or with options that have places, does so. */
+/** Side effects of programs with special syntax. */
 const ownSideEffects = (program: string, args: Words): boolean => {
   if (program === 'git') return gitHasSideEffects(args)
   if (program === 'gh') return ghHasSideEffects(args)
   if (program === 'npm') return runsEnv(args)
-  // letters of the first word need no dash
+  // the first word needs no dash
   if (program === 'tar') return /^[A-Za-z]*[IF]/.test(args[0] ?? '')
-  // what is after the dashes is for the program that builds
+  // words after `--` go to the build program
   if (program === 'cmake') return args.includes('--') && hasSideEffects('make', args.slice(args.indexOf('--') + 1))
   if (Object.hasOwn(SECOND, program)) return writesSecond(args, SECOND[program])
   if (program === 'sed') return sedHasSideEffects(args)
   return /^[gmn]?awk$/.test(program) && awkHasSideEffects(args)
 }
 
-/** Whether words that a program of a file gets after its own, and that are not known, could make it do so. */
+/** True if additional, unknown words, such as xargs input, could have side effects. */
 export const couldHaveSideEffects = (program: string, args: Words): boolean =>
   takesCommands(program) ||
   (program === 'git' && gitTakes(args)) ||
-  // as the value of an option it could lead anywhere
+  // an unknown option value could be any path
   takesExternalInput(
     program,
     args.map((word) => word ?? '/'),

@@ -1,6 +1,6 @@
 import { programName } from './program.ts'
 
-/** Programs that do what their words say and nothing else, with the options known here. */
+/** Programs without hidden effects. Their options are all known here. */
 const PLAIN = new Set(
   `ls dir vdir cat tac nl head tail wc cut tr sort uniq comm paste join fold fmt expand unexpand column rev grep egrep fgrep rg ag ack
   diff cmp echo printf pwd cd whoami id groups who w date cal uname hostname arch nproc uptime which type true false test [ : basename
@@ -9,5 +9,5 @@ const PLAIN = new Set(
   printenv locale tty getconf sync zcat zgrep bzcat xzcat`.split(/\s+/),
 )
 
-/** Whether all that a program does with further words is what they say. */
+/** True if further words of a program have no hidden effects. */
 export const isSimpleProgram = (word: string): boolean => PLAIN.has(programName(word))

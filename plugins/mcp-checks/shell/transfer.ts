@@ -2,11 +2,11 @@ import { lettersOf } from './option-clusters.ts'
 
 type Words = readonly (string | undefined)[]
 
-/** Where nothing is kept. */
+/** Outputs that store nothing. */
 const SHOWN = /^(?:-|\/dev\/(?:null|stdout|stderr))$/
 
 const CURL_VALUED = 'AbcCdDeEFHhKmoPQrtTuUwxXyYz'
-/** Long options of curl that write a file, or read further options from one. */
+/** Long curl options that write a file, or read further options from one. */
 const CURL =
   /^--(?:output-dir|out-d|remote-n|remote-header|dump-|cookie-j|conf|trace(?!-(?:time|ids|config))|libcurl|stderr|etag-s|hsts|alt-svc)/
 
@@ -23,7 +23,7 @@ const curlHasSideEffects = (args: Words): boolean =>
 
 const WGET_VALUED = 'aoeitTOPlADRIXUwQB'
 const WGET = /^--(?:output-[df]|append-o|directory-p|execute|warc|save-c|config|rejected-l|hsts-f|load-c|input-m)/
-/** Settings that say how wget behaves towards a server, and nothing else. */
+/** Harmless wget settings. */
 const WGET_PLAIN = /^(?:robots|timeout|tries|wait|quiet|check_certificate|user_agent)\s*=/
 
 const wgetHasSideEffects = (args: Words): boolean =>
@@ -39,6 +39,6 @@ const wgetHasSideEffects = (args: Words): boolean =>
     return !(/^--output-[df]/.test(name) && SHOWN.test(value))
   })
 
-/** Whether a program that fetches is told to write a file, or to read options from one. */
+/** True if curl or wget writes a file, or reads options from one. */
 export const transferHasSideEffects = (program: string, args: Words): boolean =>
   program === 'curl' ? curlHasSideEffects(args) : program === 'wget' && wgetHasSideEffects(args)

@@ -1,6 +1,6 @@
 /**
- * Whether a word is what an entry says. An asterisk stands for any characters of a word; `:*` at its end for nothing, too,
- * as those expect who write a prefix so.
+ * True if a word matches an entry. An asterisk matches any characters. A trailing `:*` also matches the empty text,
+ * as users expect from a prefix.
  */
 export const fits = (word: string, wanted: string): boolean => {
   const [head = '', ...rest] = wanted.split('*')

@@ -1,35 +1,35 @@
-/** A word of a command as the shell splits it. */
+/** A word of a command after word splitting. */
 export interface Word {
-  /** Where it is in the text, end exclusive. */
+  /** Offsets in the text; `end` is exclusive. */
   readonly start: number
   readonly end: number
-  /** Its value once quotes are removed; undefined where the shell puts something else in its place: a parameter, files, a home. */
+  /** The value without quotes. Undefined for a dynamic word, with a parameter, a file pattern or a home folder. */
   readonly literal: string | undefined
-  /** Its value where what is put in place of its other parts is empty; patterns as they are written. */
+  /** The value with empty substitutions. Patterns stay as written. */
   readonly text: string
-  /** Parameters in it. */
+  /** Names of its parameters. */
   readonly variables: readonly string[]
 }
 
-/** What ends a word outside of quotes. */
+/** Characters that end a word outside of quotes. */
 const METACHARACTER = /[ \t\n;&|()<>]/
 
-/** A name may continue in the next line, after a backslash; such a one is not read. */
+/** A name that continues after a backslash and a line break does not match. */
 const PARAMETER = /\$(?:([A-Za-z_]\w*)(?!\w|(?:\\\n)+\w)|\{([A-Za-z_]\w*)\})/y
 
-/** A dollar before one of these stands for itself; a line that continues after a backslash could name a parameter. */
+/** Characters after a literal dollar. A continued line could name a parameter, so it does not match. */
 const LONE_DOLLAR = /^(?:[ \t\n"/.,:;)|&<>=%+\]^~]|\\(?!\n))/
 
 /** Letters, marks and digits beyond ASCII. */
 const LETTERS = /^(?:(?=[^\0-~])[\p{L}\p{M}\p{N}])+/u
 
-/** Why a word cannot be read before it runs, as the end of a sentence about the whole text. */
+/** The reason why a text is not statically readable, as the end of a sentence about it. */
 export class Unreadable extends Error {}
 
-/** Reads the commands of a substitution that start at an offset, and gives that of the bracket that closes it. */
+/** Reads the commands of a substitution from an offset. Returns the offset of its closing bracket. */
 export type Substitution = (at: number) => number
 
-/** Reads the word that starts at an offset, Bash's rules. Throws Unreadable for what only a running shell can know. */
+/** Reads a word at an offset by the rules of Bash. Throws Unreadable for parts that need a running shell. */
 export const readWord = (text: string, start: number, substitution: Substitution): Word => {
   const reader = new WordReader(text, start, substitution)
   reader.read()
@@ -74,7 +74,7 @@ class WordReader {
   #plain(one: string): void {
     if (one === '`') throw new Unreadable('holds a command substitution')
     if (one === '{' || one === '}') this.#brace(one)
-    // braces without a list in them stand for themselves
+    // braces without a list are literals
     if (this.#braces > 0 && (one === ',' || (one === '.' && this.value.endsWith('.'))))
       throw new Unreadable('holds a list in braces outside of quotes')
     if (one === '*' || one === '?' || one === '[') this.isLiteral = false
@@ -82,13 +82,13 @@ class WordReader {
     this.at++
   }
 
-  /** Pairs alone: what closes nothing may be the end of a group. */
+  /** Accepts pairs only. An unmatched brace may end a group. */
   #brace(one: '{' | '}'): void {
     this.#braces += one === '{' ? 1 : -1
     if (this.#braces < 0) throw new Unreadable('holds braces outside of quotes')
   }
 
-  /** Letters of other alphabets in an argument; look-alikes of marks, and of other letters, are refused. */
+  /** Reads letters of other alphabets. Look-alikes of punctuation and of other letters are refused. */
   #letters(): void {
     const one = LETTERS.exec(this.text.slice(this.at, this.at + 64))?.[0] ?? ''
     if (one === '' || one.normalize('NFKC') !== one.normalize('NFC'))
@@ -125,7 +125,7 @@ class WordReader {
     else this.#parameter(false)
   }
 
-  /** Within double quotes what commands print is one word, and part of it alone. */
+  /** Within double quotes the output of commands stays part of one word. */
   #commands(): void {
     this.at = this.#substitution(this.at + 2) + 1
     this.isLiteral = false

@@ -2,7 +2,7 @@ import { HARMLESS_ASSIGNMENT } from './assignments.ts'
 
 type Words = readonly (string | undefined)[]
 
-/** What a program that runs the rest of its own words takes before them: letters alone, letters with a value, plain words. */
+/** Words of a wrapper before the wrapped command: flags, options with a value, plain words. */
 interface Before {
   readonly flags: string
   readonly valued: string
@@ -21,10 +21,10 @@ const BEFORE: Readonly<Record<string, Before>> = {
   xargs: { flags: '0rtxp', valued: 'adEILnPs' },
 }
 
-/** Whether a program runs the rest of its words, and where they start can be told. */
+/** True if a program runs the rest of its words, and the start of that command is known. */
 export const isTransparent = (program: string): boolean => Object.hasOwn(BEFORE, program)
 
-/** The command that such a program runs; empty if it runs none, undefined if that cannot be told. */
+/** The wrapped command. Empty if there is none. Undefined if unknown. */
 export const wrappedCommand = (program: string, args: Words): Words | undefined => {
   let at = 0
   for (let length = before(program, args, at); length !== 0; length = before(program, args, at)) {
@@ -35,7 +35,7 @@ export const wrappedCommand = (program: string, args: Words): Words | undefined 
   return program === 'xargs' && inner.length > 0 ? xargsWords(inner, marksOf(args.slice(0, at))) : inner
 }
 
-/** Marks that options of xargs name; what is read is in their place. */
+/** The placeholders of xargs, which its input replaces. */
 const marksOf = (options: Words): readonly string[] =>
   options.flatMap((word, at) => {
     const found = /^(?:-[0rtxp]*([Ii])|--r[a-z]*=)(.*)$/s.exec(word ?? '')
@@ -44,10 +44,10 @@ const marksOf = (options: Words): readonly string[] =>
     return [attached || (letter === 'I' ? options[at + 1] : undefined) || '{}']
   })
 
-/** More than these may be anywhere. */
+/** More placeholders than this count as everywhere. */
 const MAX_MARKS = 4
 
-/** What xargs reads is where its marks are, or follows the words that it is given. */
+/** xargs input replaces the placeholders, or follows the last word. */
 const xargsWords = (inner: Words, marks: readonly string[]): Words => [
   ...inner.map((word) =>
     marks.length > MAX_MARKS || marks.some((mark) => word?.includes(mark) === true) ? undefined : word,
@@ -55,7 +55,7 @@ const xargsWords = (inner: Words, marks: readonly string[]): Words => [
   undefined,
 ]
 
-/** How many words at an offset stand before the command. */
+/** Number of words at an offset that come before the command. */
 const before = (program: string, args: Words, at: number): number | undefined => {
   const word = args[at]
   if (word === undefined) return at < args.length ? undefined : 0
@@ -65,7 +65,7 @@ const before = (program: string, args: Words, at: number): number | undefined =>
   return word.includes('=') && !HARMLESS_ASSIGNMENT.test(word) ? undefined : 1
 }
 
-/** How many words an option takes; undefined for one that is not known, so that its value could be taken for the command. */
+/** Number of words of an option. Undefined for an unknown option, because its value could be mistaken for the command. */
 const optionLength = (word: string, { flags, valued }: Before = { flags: '', valued: '' }): number | undefined => {
   if (word.startsWith('--'))
     return word === '--' || /^--(?!s(?:p|=)|o)[a-z-]+=/.test(word) || PLAIN.has(word) ? 1 : undefined
@@ -82,14 +82,14 @@ const PLAIN = new Set([
 
 const RUNNING = new Set(['-exec', '-execdir'])
 
-/** A plus ends a command after what stands for the files alone. */
+/** A `+` ends the command only directly after `{}`. */
 const endAfter = (args: Words, from: number): number => {
   for (let at = from + 1; at < args.length; at++)
     if (args[at] === ';' || (args[at] === '+' && args[at - 1] === '{}')) return at
   return -1
 }
 
-/** The commands that `find` runs for what it finds. Undefined if one of them is what was found, or does not end. */
+/** The commands that `find` runs. Undefined if a found file is the program, or if a command has no end. */
 export const commandsOfFind = (args: Words): readonly Words[] | undefined => {
   const commands: Words[] = []
   for (let at = 0; at < args.length; at++) {
@@ -103,5 +103,5 @@ export const commandsOfFind = (args: Words): readonly Words[] | undefined => {
   return commands
 }
 
-/** `find` without what it runs. */
+/** The words of `find` without `-exec` and `-execdir`. */
 export const searching = (args: Words): Words => args.filter((word) => !RUNNING.has(word ?? ''))

@@ -4,7 +4,7 @@ import { programName } from './program.ts'
 
 type Words = readonly (string | undefined)[]
 
-/** Programs that run the rest of their own words. */
+/** Programs that run the rest of their words. */
 const WRAPPERS = new Set(
   `env nohup setsid nice ionice chrt taskset timeout time stdbuf caffeinate xargs npx bunx pnpx uvx pipx corepack cross-env env-cmd dotenv
   tini dumb-init gosu su-exec bwrap systemd-inhibit multitime sshpass softlimit setlock chpst grc openvt pexec watchexec onchange reflex
@@ -12,7 +12,7 @@ const WRAPPERS = new Set(
   mpirun mpiexec srun`.split(/\s+/),
 )
 
-/** Programs whose subcommands run the rest of their own words. */
+/** Programs with subcommands that run the rest of their words. */
 const PACKAGED: Readonly<Record<string, RegExp>> = {
   npm: /^(?:x|exec?|explo(?:re?)?)$/,
   pnpm: /^(?:exec|dlx)$/,
@@ -61,16 +61,16 @@ const PACKAGED: Readonly<Record<string, RegExp>> = {
   zellij: /^run$/,
 }
 
-/** Whether a program runs the rest of its words as a command, or has a subcommand that does. */
+/** True if a program, or one of its subcommands, runs the rest of its words as a command. */
 export const canWrap = (program: string): boolean => WRAPPERS.has(program) || Object.hasOwn(PACKAGED, program)
 
-/** Whether a program runs the rest of its words as a command. */
+/** True if a program runs the rest of its words as a command. */
 export const wraps = (program: string, args: Words): boolean =>
   WRAPPERS.has(program) ||
   (Object.hasOwn(PACKAGED, program) &&
     subcommandPositions(args).some((at) => PACKAGED[program]?.test(args[at] ?? '') === true))
 
-/** Those that hand a word of their own to a shell. */
+/** Programs that pass a word to a shell. */
 const SHELLED = new Set([
   'watchexec',
   'onchange',
@@ -83,17 +83,17 @@ const SHELLED = new Set([
   'orb',
 ])
 
-/** Whether an option of a wrapper holds a text that is a whole command. */
+/** True if an option of a wrapper contains a whole command. */
 const holdsCommand = (args: Words, at: number): boolean => {
   const [, option, attached] = /^(-[A-Za-z]*[Sc]|--(?:s(?![a-z])|sp|ca|com)[a-z-]*)(.*)$/s.exec(args[at] ?? '') ?? []
   if (option === undefined) return false
   return (attached !== '' && !/^-[A-Za-z]*c/.test(option)) || !/^[\w./@:=,+-]*$/.test(args[at + 1] ?? '')
 }
 
-/** Words after which it is not looked for what a wrapper runs: every one could start it. */
+/** Maximum words of a wrapper. Each word could start the wrapped command, so the cost is quadratic. */
 const MAX_WORDS = 100
 
-/** Whether what a wrapper might run is in its words. */
+/** True if the words of a wrapper show every command that it might run. */
 export const tellsWrapped = (program: string, args: Words): boolean => {
   if (args.length > MAX_WORDS) return false
   if (args.some((word, at) => word === undefined || DANGEROUS_ASSIGNMENT.test(word) || holdsCommand(args, at)))
@@ -102,7 +102,7 @@ export const tellsWrapped = (program: string, args: Words): boolean => {
   return program !== 'xargs' || (args.length > 0 && !args.some((_, at) => isWrapper(args.slice(at))))
 }
 
-/** What shells alone know: no program can start it, except `time`, which is part of Bash. */
+/** Shell built-ins. No program can start them, except for Bash's `time`. */
 const BUILT_IN = new Set(
   `. source eval exec command builtin read unset declare typeset local readonly export getopts let fc jobs trap alias enable hash bind
   complete compgen mapfile readarray coproc repeat start if then else do while until for case select function`.split(
@@ -110,9 +110,9 @@ const BUILT_IN = new Set(
   ),
 )
 
-/** Every command that a wrapper might run, from every word on: what options take a value need not be known. */
+/** Every possible wrapped command: one per start word, because options with values are not known. */
 export const wrapped = (program: string, args: Words): readonly Words[] => {
-  // words that come in from outside follow the last one
+  // xargs input follows the last word
   const given = program === 'xargs' ? [...args, undefined] : args
   return args
     .map((_, at) => given.slice(at))

@@ -1,6 +1,6 @@
 import { isShape, listOf, type Shape } from './syntax-tree.ts'
 
-/** Functions of one argument that act, wait, or read what is no table. */
+/** Functions of one argument with side effects or delays, or that read other data than tables. */
 const ACTING = new Set(
   `brin_summarize_new_values bt_index_parent_check compress_chunk crosstab2 crosstab3 crosstab4 current_setting currval dblink dblink_cancel_query
   dblink_close dblink_connect dblink_connect_u dblink_disconnect dblink_exec dblink_get_notify dblink_get_result decompress_chunk delete_job
@@ -17,10 +17,10 @@ const ACTING = new Set(
   setseed ts_stat unlockrows`.split(/\s+/),
 )
 
-/** Whether `x.name` does something in a database that takes it for `name(x)` too. */
+/** True if `x.name` has a side effect in a database that treats it as `name(x)`. */
 export const actsAsField = (name: string): boolean => ACTING.has(name)
 
-/** Expressions that give no record, so that what is after their dot is a function. */
+/** Expressions that return no record. A name after their dot is a function. */
 const SCALAR = new Set(['A_Const', 'A_Expr', 'BoolExpr', 'NullTest', 'BooleanTest', 'SQLValueFunction'])
 
 const SCALAR_TYPES = new Set(
@@ -30,8 +30,8 @@ const SCALAR_TYPES = new Set(
 )
 
 /**
- * Functions that PostgreSQL calls for `x.f` as it does for `f(x)`. Nothing but the catalogue tells them from columns,
- * so that a name counts as a function where it is one that acts, or where no column can be.
+ * Functions that PostgreSQL calls for `x.f` as for `f(x)`. Only the catalogue distinguishes them from columns. A name
+ * therefore counts as a function if it has side effects, or if no column is possible.
  */
 export const calledAsFields = (kind: string, node: Shape): readonly string[] => {
   if (kind === 'ColumnRef')

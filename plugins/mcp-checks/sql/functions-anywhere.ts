@@ -1,6 +1,6 @@
 /**
- * Functions of all databases that read their arguments and the clock, and nothing else: no files, settings, locks, sequences,
- * sessions, other databases. None is read as something else by another database.
+ * Functions that read only their arguments and the clock, in every database that has them: no files, settings, locks,
+ * sequences, sessions or other databases.
  */
 const NAMES = `overlay abs acos asin atan atan2 avg cast ceil ceiling char_length character_length coalesce concat concat_ws cos cot count
   cume_dist current_date current_time current_timestamp date degrees dense_rank exp extract first_value floor format greatest group_concat hex if

@@ -6,7 +6,7 @@ import { readPlainSql } from './plain.ts'
 import { readPostgresSql } from './postgres.ts'
 
 const MAX_BYTES = 256 * 1024
-/** Longer texts are judged in a worker thread: of the slowest, as many characters take some tens of milliseconds. */
+/** Longer texts are judged in a worker thread. The slowest texts of this length take some tens of milliseconds. */
 const WORKER_LENGTH = 8_192
 
 type Dialect = 'postgres' | 'mysql' | 'sqlite' | 'generic'
@@ -24,11 +24,11 @@ export interface SqlOptions {
 const TOO_LONG: Violation = { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
 const CONTROL = /[\p{Cc}--[\t\n]]/v
 
-/** What there is against a text; the grammar has to be loaded for PostgreSQL. */
+/** The violation of a text. For PostgreSQL the grammar must be loaded. */
 export const violationIn = (written: string, options: SqlOptions): Violation | undefined => {
-  // one that is too long however its lines end is not gone through
+  // too long even if every line break is one byte shorter
   if (written.length > 2 * MAX_BYTES) return TOO_LONG
-  // ends a line for every database, which a carriage return alone does not
+  // a line break for every database, unlike a single carriage return
   const text = written.replaceAll('\r\n', '\n')
   if (CONTROL.test(text)) return { reason: 'holds a control character', certain: true }
   if (Buffer.byteLength(text) > MAX_BYTES) return TOO_LONG
@@ -41,7 +41,7 @@ export const violationIn = (written: string, options: SqlOptions): Violation | u
   }
 }
 
-/** Whether judging a text takes long; no one does that is refused unread. */
+/** True if a text takes long to judge. False for a text that is refused without parsing. */
 export const isLong = ({ length }: string): boolean => length > WORKER_LENGTH && length <= 2 * MAX_BYTES
 
 const judged = (asked: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
@@ -65,7 +65,7 @@ const ofFunctions = ({ functions, fields }: SqlUsage, dialect: Dialect, options:
   return undefined
 }
 
-/** By the whole name or the last part of it, quotes and case aside. */
+/** Compares the whole name and its last part, without quotes and case. */
 const isDenied = (name: string, denied: readonly string[] = []): boolean => {
   const plain = name.replace(/["`]/g, '').toLowerCase()
   return denied.some((entry) => entry === plain || entry === plain.slice(plain.lastIndexOf('.') + 1))

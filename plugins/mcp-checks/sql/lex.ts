@@ -1,28 +1,28 @@
 import { Unclear } from './operation.ts'
 import { isReadInTriples } from './triple-quotes.ts'
 
-/** A piece of SQL that every database splits off alike. */
+/** A token that every database recognises alike. */
 export interface Token {
   readonly kind: 'word' | 'quoted' | 'number' | 'string' | 'mark'
-  /** Words in lower case. */
+  /** Words are in lower case. */
   readonly text: string
 }
 
 export type PlainDialect = 'mysql' | 'sqlite' | 'generic'
 
 const BLANKS = /[ \t\n]+/y
-/** MySQL wants a blank after the dashes; Spark reads on in the next line after a backslash. */
+/** MySQL requires a blank after the dashes. Spark continues the comment after a backslash at the end of the line. */
 const LINE_COMMENT = /--(?:[ \t](?:[^\n]*[^\n\\])?)?(?:\n|$)/y
-/** Not what MySQL, MariaDB or TiDB runs or Oracle obeys, and nothing nested, which PostgreSQL counts and others do not. */
+/** Excludes executable comments of MySQL, MariaDB and TiDB, hints of Oracle, and nested comments, which only some databases allow. */
 const BLOCK_COMMENT = /\/\*(?!\+|\w?!)((?:(?!\/\*|\*\/).)*)\*\//sy
-/** No letters that modify others: some drivers turn one of them into a quote. */
+/** Excludes modifier letters, because some drivers turn one of them into a quote. */
 const WORD = /[\p{Lu}\p{Ll}\p{Lo}_][\p{Lu}\p{Ll}\p{Lo}\p{M}\p{N}_]*/uy
 const NUMBER = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\p{L}\p{M}\p{N}_$])/uy
 const STRING = /'(?:[^'\\]|'')*'/y
 const QUOTED = /"(?:[^"\\]|"")*"/y
 const BACKQUOTED = /`[^`\\\n]+`/y
 const PARAMETER = /\?|:[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+(?![\p{L}\p{M}\p{N}_$])/uy
-/** No `&` before a quote, which escapes belong to, and no two slashes: they start a comment for Snowflake and H2, and divide for DuckDB. */
+/** Excludes `&` before a quote, which belongs to escapes, and `//`, which is a comment in Snowflake and H2 but a division in DuckDB. */
 const MARK = /::|<=>|<>|<<|>>|<=|>=|!=|\|\||->>|->|&(?!['"])|\/(?!\/)|[=<>+\-*%|~^(),.;]/y
 
 const matched = (pattern: RegExp, text: string, at: number): string | undefined => {
@@ -39,7 +39,7 @@ const KINDS: readonly (readonly [RegExp, Token['kind']])[] = [
   [MARK, 'mark'],
 ]
 
-/** Splits SQL into tokens; throws Unclear at what one database reads otherwise than another. */
+/** Splits SQL into tokens. Throws Unclear for text that databases split differently. */
 export const lexSql = (sql: string, dialect: PlainDialect): readonly Token[] => {
   if (dialect === 'generic' && isReadInTriples(sql))
     throw new Unclear('holds three quotes in a row, which not every database reads alike')
@@ -58,13 +58,13 @@ export const lexSql = (sql: string, dialect: PlainDialect): readonly Token[] => 
   return tokens
 }
 
-/** More than any database lets a name have, and more than a comparison of forms should read. */
+/** Longer than names in any database. Limits the cost of normalisation. */
 const MAX_WORD = 512
 
-/** Characters that become a quote or a backslash where text is brought into another form or code page. */
+/** Characters that become a quote or backslash after normalisation or in another code page. */
 const HIDDEN_QUOTE = /[\u1fef\ufe68\uff02\uff07\uff3c\uff40]/
 
-/** Whether a piece stays what it is when its characters are brought into their common form. */
+/** True if normalisation does not change a token. */
 const isPlain = (kind: Token['kind'], text: string): boolean => {
   if (kind === 'string' || kind === 'quoted') return !HIDDEN_QUOTE.test(text)
   return kind !== 'word' || (text.length <= MAX_WORD && text.normalize('NFKC') === text)
@@ -82,7 +82,7 @@ const tokenAt = (sql: string, at: number, dialect: PlainDialect): Token & { read
   throw new Unclear(`holds ${excerpt(sql, at)}, which not every database reads alike`)
 }
 
-/** A word that touches a quote is a prefix which changes how the quotes are read; quotes that touch double one another. */
+/** A word before a quote is a prefix that changes the quoting. Two adjacent quotes are an escaped quote. */
 const checkNeighbour = (sql: string, end: number, kind: Token['kind']): void => {
   const next = sql[end] ?? ''
   const touches = kind === 'word' || kind === 'number' ? /['"`$]/ : /['"`\p{L}\p{M}\p{N}_$]/u
@@ -92,6 +92,6 @@ const checkNeighbour = (sql: string, end: number, kind: Token['kind']): void => 
 
 const EXCERPT = 20
 
-/** A few characters of the text and where they stand, for whoever reads the reason. */
+/** A short excerpt and its position, for the message. */
 const excerpt = (sql: string, at: number): string =>
   `${JSON.stringify(sql.slice(at, at + EXCERPT))} at character ${at + 1}`

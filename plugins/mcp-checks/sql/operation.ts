@@ -1,4 +1,4 @@
-/** What a policy can allow; `other` is all that has no name of its own. */
+/** Operations that a policy can allow. `other` stands for all unnamed ones. */
 export const operations = [
   ...([
     'select',
@@ -18,15 +18,15 @@ export const operations = [
 
 export type Operation = (typeof operations)[number]
 
-/** What a text asks of a database. */
+/** The statements, operations and functions of a text. */
 export interface SqlUsage {
   readonly statements: number
   readonly operations: ReadonlySet<Operation>
-  /** Functions by their dotted name as the database sees it, and operators that are not its own. */
+  /** Functions by their dotted name, and operators that are not built in. */
   readonly functions: ReadonlySet<string>
   /** Names after the dot of an expression in brackets: columns of a record, or functions of one argument. */
   readonly fields: ReadonlySet<string>
 }
 
-/** Why a text cannot be judged, as the end of a sentence about it. */
+/** The reason why a text cannot be judged, as the end of a sentence about it. */
 export class Unclear extends Error {}

@@ -1,4 +1,4 @@
-/** PostgreSQL's own operators. Any other calls a function that somebody wrote. */
+/** Built-in operators of PostgreSQL. Any other operator calls a user-defined function. */
 const OPERATORS = new Set(
   `+ - * / % ^ |/ ||/ @ & | # ~ << >> < > = <= >= <> != || ~~ !~~ ~~* !~~* ~* !~ !~* ~~~ !~~~ ^@ -> ->> #> #>> #- @> <@ ? ?| ?& @? @@ @@@ !! && &&& -|-
   &< &> <-> <^ >^ @-@ ## <<| |>> &<| |&> ?# ?- ?-| ?|| ~= <<= >>= ~<~ ~<=~ ~>~ ~>=~ <% %> <<% %>> *= *<> *< *<= *> *>= <=> <#> <+> <~>`.split(

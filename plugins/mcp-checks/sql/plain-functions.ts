@@ -3,7 +3,7 @@ import type { Token } from './lex.ts'
 import { Unclear } from './operation.ts'
 import { endsExpression, isParameter, NO_FUNCTION, textAt } from './tokens.ts'
 
-/** Words that are no functions after the one that is named here. */
+/** Words that are no function if the given word precedes them. */
 const BEHIND: Readonly<Record<string, RegExp>> = {
   of: /^member$/,
   apply: /^(?:cross|outer)$/,
@@ -11,10 +11,13 @@ const BEHIND: Readonly<Record<string, RegExp>> = {
   bernoulli: /^tablesample$/,
 }
 
-/** Clauses after a table, a column or a call, where no function can be. */
+/** Clauses after a table, a column or a call, which is no position for a function. */
 const CLAUSES = new Set(['option', 'tablesample', 'sample', 'pivot', 'unpivot', 'keep', 'exclude', 'at'])
 
-/** Names before brackets, sequences that count on, and packages whose functions need no brackets; names of tables and of lists of columns are left out where the word before tells. */
+/**
+ * Names before brackets, sequences that advance, and packages with functions that need no brackets. Omits names of
+ * tables and column lists if the previous word identifies them.
+ */
 export const functionsOf = (tokens: readonly Token[]): readonly string[] =>
   tokens.flatMap((token, index) => {
     if (textAt(tokens, index + 1) === '(') return calledName(tokens, token, index)
@@ -40,7 +43,7 @@ const isApplied = (tokens: readonly Token[], index: number): boolean => {
 }
 
 const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
-  // an alias or another branch for DuckDB and ClickHouse, which call what the colon is before
+  // DuckDB and ClickHouse treat the name after a colon as a function after an alias or a branch
   if (isParameter(text)) return [text]
   if (kind !== 'word' && kind !== 'quoted') return []
   if (kind === 'word' && isNoFunction(tokens, index, text)) return []
@@ -49,7 +52,7 @@ const calledName = (tokens: readonly Token[], { kind, text }: Token, index: numb
   if (first < 0) throw new Unclear('begins with a dot')
   if (/^(?:into|table|references)$/.test(textAt(tokens, first - 1)) || isNewTable(tokens, first)) return []
   if (isWithColumns(tokens, first, index) || isOuterJoin(tokens, index + 1)) return []
-  // a function that belongs to a type is none of those that are known
+  // functions of a type are never known ones
   const parts = tokens.slice(textAt(tokens, first - 1) === '::' ? first - 1 : first, index + 1)
   return [parts.map((part) => part.text).join('')]
 }
@@ -57,17 +60,17 @@ const calledName = (tokens: readonly Token[], { kind, text }: Token, index: numb
 const isNoFunction = (tokens: readonly Token[], index: number, word: string): boolean => {
   const before = textAt(tokens, index - 1)
   if (before === '.') return false
-  // with a value it sets what it else reads
+  // with an argument it sets the value
   if (word === 'last_insert_id') return textAt(tokens, index + 2) === ')'
   if (CLAUSES.has(word)) return endsExpression(tokens[index - 1]) || isAllColumns(tokens, index - 1)
   return NO_FUNCTION.has(word) || (Object.hasOwn(BEHIND, word) && BEHIND[word]?.test(before) === true)
 }
 
-/** A star that multiplies nothing. */
+/** A star that is no multiplication. */
 const isAllColumns = (tokens: readonly Token[], star: number): boolean =>
   textAt(tokens, star) === '*' && /^(?:[.,]|select|distinct)$/.test(textAt(tokens, star - 1))
 
-/** Oracle's `a.id = b.id (+)`. */
+/** Oracle's outer join: `a.id = b.id (+)`. */
 const isOuterJoin = (tokens: readonly Token[], open: number): boolean =>
   textAt(tokens, open + 1) === '+' && textAt(tokens, open + 2) === ')'
 
@@ -78,7 +81,7 @@ const isNewTable = (tokens: readonly Token[], at: number): boolean => {
   return before === 'on' && textAt(tokens, 0) === 'create'
 }
 
-/** `… as x (a, b)` outside of definitions, and both names in `with x (a) as (…), y (b) as (select …)`; after a function that gives records stand columns. */
+/** `… as x (a, b)` outside of definitions, and both names in `with x (a) as (…), y (b) as (select …)`. A list of columns follows them. */
 const isWithColumns = (tokens: readonly Token[], first: number, last: number): boolean => {
   const before = textAt(tokens, first - 1)
   if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
@@ -86,9 +89,9 @@ const isWithColumns = (tokens: readonly Token[], first: number, last: number): b
   return /^(?:with|recursive)$/.test(before) && queryAfter(tokens, last) !== ''
 }
 
-/** The first two tokens of the query that the name before brackets stands for, empty where it stands for none. */
+/** The first two tokens of the query of a common table expression. Empty for other names before brackets. */
 const queryAfter = (tokens: readonly Token[], last: number): string => {
-  // names alone, so that no bracket is looked for after another
+  // stops at any bracket, so that the search stays linear
   let close = last + 2
   while (tokens[close] !== undefined && !/^[().;]$/.test(textAt(tokens, close))) close++
   const behind = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')

@@ -7,7 +7,7 @@ type Words = Readonly<Record<string, readonly Operation[]>>
 const others = (words: string): Words =>
   Object.fromEntries(words.split(/\s+/).map((word) => [word, ['other'] as const]))
 
-/** What a statement does by its first word. */
+/** Operations of a statement by its first word. */
 const LEADING: Words = {
   select: ['select'],
   values: ['select'],
@@ -43,7 +43,7 @@ const LEADING: Words = {
   copy: ['copy'],
 }
 
-/** What a word does wherever it is: some databases need no `;` between statements, and queries can hold others. */
+/** Operations of a word at any position. Some databases need no `;` between statements, and queries can contain others. */
 const ANYWHERE: Words = {
   select: ['select'],
   insert: ['insert'],
@@ -63,13 +63,13 @@ const ANYWHERE: Words = {
   ...others('outfile dumpfile go'),
 }
 
-/** The same for words that are names where a statement cannot start. */
+/** The same for words that are names if an operand must follow. */
 const UNLESS_OPERAND: Words = others(
   `call exec execute procedure handler load attach detach pragma vacuum shutdown waitfor declare dbcc bulk backup restore reconfigure kill deny
   print openrowset opendatasource lock unlock prepare deallocate install uninstall atomic loop while xp_cmdshell sp_executesql`,
 )
 
-/** What T-SQL's own words do where a statement can start without a `;` before it; elsewhere they are names like any other. */
+/** Operations of T-SQL words at the start of a statement without `;`. At other positions they are ordinary names. */
 const OPENING: Words = {
   use: ['set'],
   set: ['set'],
@@ -83,7 +83,7 @@ const OPENING: Words = {
   ),
 }
 
-/** Words that open a statement only with the next one. */
+/** Words that open a statement only together with the next word. */
 const NEXT: Readonly<Record<string, RegExp>> = {
   use: /^(?!(?:index|key)$)/,
   save: /^tran(?:saction)?$/,
@@ -100,13 +100,13 @@ const NEXT: Readonly<Record<string, RegExp>> = {
   transfer: /^table$/,
 }
 
-/** Statements in which `set` belongs to the statement itself. */
+/** Statements with a `set` clause of their own. */
 const SETTING = /^(?:update|insert|replace|merge|alter|create)$/
 
 const own = <Value>(record: Readonly<Record<string, Value>>, word: string): Value | undefined =>
   Object.hasOwn(record, word) ? record[word] : undefined
 
-/** What one statement does, by its first word and by those that do something within it. Throws Unclear. */
+/** Operations of one statement, by its first word and by other active words in it. Throws Unclear. */
 export const operationsOf = (tokens: readonly Token[]): readonly Operation[] => {
   const start = tokens.find(({ kind, text }) => kind !== 'mark' || text !== '(')
   if (start?.kind !== 'word') throw new Unclear('does not begin with a word')
@@ -125,13 +125,13 @@ const inside = (tokens: readonly Token[], index: number, word: string): readonly
     return ['create', 'other']
   if (word === 'using' && isProgram(tokens, index + 1)) return ['other']
   if (isShown(tokens, index)) return []
-  // a function or column of that name, unless it opens a statement of its own
+  // a function or column has this name, unless a statement starts here
   if (word === 'replace' && textAt(tokens, index + 1) !== '(') return ['insert', 'delete']
   if (word === 'truncate') return textAt(tokens, index + 1) === '(' ? [] : ['truncate']
   return textAt(tokens, index - 1) === '.' ? [] : ofWord(tokens, index, word)
 }
 
-/** Hive runs `map a using 'sh'`; a quoted name may be a table that is merged or deleted from. */
+/** Hive's `map a using 'sh'`. A quoted name can be the table of a merge or delete. */
 const isProgram = (tokens: readonly Token[], index: number): boolean => {
   const kind = tokens[index]?.kind
   return kind === 'string' || (kind === 'quoted' && !/^(?:merge|delete)$/.test(textAt(tokens, 0)))
@@ -152,15 +152,15 @@ const opensStatement = (tokens: readonly Token[], index: number, word: string): 
   return word !== 'set' || before !== 'character'
 }
 
-/** A function may have the name of such a statement. */
+/** Excludes functions and fields with the name of such a statement. */
 const isSetting = ({ kind, text }: Token, index: number, tokens: readonly Token[]): boolean =>
   kind === 'word' && SETTING.test(text) && textAt(tokens, index + 1) !== '(' && textAt(tokens, index - 1) !== '.'
 
-/** `show create table t` and `show procedure status` show what the words else do. */
+/** `show create table t` and `show procedure status` only display, despite their words. */
 const isShown = (tokens: readonly Token[], index: number): boolean => {
   if (textAt(tokens, 0) !== 'show' || index < 1 || index > 2) return false
   if (textAt(tokens, 1) === 'procedure') return textAt(tokens, 2) === 'status'
-  // no more than a name follows: where no `;` parts statements, this may be one that creates
+  // only a name may follow; otherwise a create statement could start here without `;`
   const [, create, kind, ...name] = tokens
   const isName = name.length > 0 && name.length <= 3 && name.every(({ kind, text }) => kind !== 'mark' || text === '.')
   return create?.text === 'create' && SHOWN.has(kind?.text ?? '') && isName

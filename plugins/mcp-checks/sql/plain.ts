@@ -5,7 +5,7 @@ import { operationsOf } from './plain-operations.ts'
 import { isReadingPragma } from './pragma.ts'
 import { refuseFiles } from './table-files.ts'
 
-/** What a text asks of a database without a grammar of ours. Throws Unclear for what databases read differently. */
+/** Reads a text for databases without a grammar here. Throws Unclear for SQL that databases parse differently. */
 export const readPlainSql = (sql: string, dialect: PlainDialect): SqlUsage => {
   const operations = new Set<Operation>()
   const functions = new Set<string>()
@@ -23,7 +23,7 @@ export const readPlainSql = (sql: string, dialect: PlainDialect): SqlUsage => {
   return { statements: statements.length, operations, functions, fields: new Set() }
 }
 
-/** ClickHouse lets a query set options for itself, and among them what it may do. Throws Unclear. */
+/** ClickHouse queries can set their own options, including permissions. Throws Unclear. */
 const refuseSettings = (tokens: readonly Token[]): void => {
   const sets = tokens.some(
     ({ kind, text }, at) =>

@@ -8,7 +8,7 @@ type Parse = (sql: string) => unknown
 
 let parse: Parse | undefined
 
-/** Loads PostgreSQL's own grammar; `readPostgresSql` needs it. */
+/** Loads PostgreSQL's grammar, which `readPostgresSql` needs. */
 export const loadPostgres = async (): Promise<void> => {
   if (parse !== undefined) return
   const { loadModule, parseSync } = await import('libpg-query')
@@ -16,7 +16,7 @@ export const loadPostgres = async (): Promise<void> => {
   parse = parseSync
 }
 
-/** The grammar is a program with a stack of its own, which long chains and deep nesting exhaust: such texts are refused unread. */
+/** The grammar has a fixed stack, which long chains and deep nesting exhaust. Larger texts are refused without parsing. */
 const MAX_BRACKETS = 200
 const MAX_LINKS = 4000
 
@@ -28,7 +28,7 @@ const isTooLarge = (sql: string): boolean => {
   let depth = 0
   let deepest = 0
   for (const { 0: mark } of sql.matchAll(BRACKETS)) {
-    // a closing bracket may be in a string, so none may take depth below nothing
+    // a closing bracket in a string must not make the depth negative
     depth = mark === '(' || mark === '[' ? depth + 1 : Math.max(0, depth - 1)
     deepest = Math.max(deepest, depth)
   }
@@ -39,17 +39,17 @@ const MARKS = /[-+*/<>=~!@#%^&|`?]+/g
 const COMMENT = /--.*|\/\*.*?(?:\*\/|$)/
 const MAX_COMMENT_STEPS = 1_000_000
 
-/** No operator is as long, and of one of signs alone the grammar takes the first and reads the rest again. */
+/** No operator is as long. The grammar rescans a long run of operator characters after each one. */
 const MAX_OPERATOR = 4000
 
-/** Whether marks follow one another so that the grammar's own reading would take the square of their number: it looks ahead from each. */
+/** True if the grammar would take quadratic time for a run of operator characters, because it looks ahead from each. */
 const repeatsMarks = (sql: string): boolean =>
   sql.match(MARKS)?.some((run) => {
     const isLong = run.length > MAX_OPERATOR && run.split(COMMENT).some((part) => part.length > MAX_OPERATOR)
     return isLong || (run.split('/*').length - 1) * run.length > MAX_COMMENT_STEPS
   }) === true
 
-/** What a text asks of PostgreSQL. Throws Unclear for what its grammar does not accept. */
+/** Reads a text with PostgreSQL's grammar. Throws Unclear for text that the grammar rejects. */
 export const readPostgresSql = (sql: string): SqlUsage => {
   if (parse === undefined) throw new Error('The grammar is not loaded.')
   if (isTooLarge(sql) || repeatsMarks(sql)) throw new Unclear('nests too deep or chains too much')
@@ -65,7 +65,7 @@ const statementsOf = (read: Parse, sql: string): readonly unknown[] => {
     const tree = read(sql)
     return listOf(isShape(tree) ? tree.stmts : undefined).map((one) => (isShape(one) ? one.stmt : undefined))
   } catch (error) {
-    // a stack that ran out has left the program in the middle of its work: it cannot be trusted again
+    // the module is in an undefined state after a stack overflow
     if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) parse = refuse
     const why = error instanceof Error ? `: ${error.message.slice(0, 100)}` : ''
     throw new Unclear(`is no SQL that PostgreSQL accepts${why}`)
@@ -76,7 +76,7 @@ const refuse: Parse = () => {
   throw new Unclear('cannot be read, since the grammar failed on an earlier text; restart the process')
 }
 
-/** Visits every node of a tree, without recursion. */
+/** Visits every node of a tree without recursion. */
 class Walk {
   readonly operations = new Set<Operation>()
   readonly functions = new Set<string>()
@@ -94,7 +94,7 @@ class Walk {
     }
   }
 
-  /** A name with a capital is the kind of the node that follows; any other is a member of a node. */
+  /** A capitalised name is the kind of the node in it. Any other name is a member of a node. */
   #member(name: string, inner: unknown): void {
     if (/^[A-Z]/.test(name)) this.#node(name, shapeOf(inner))
     else {
@@ -103,7 +103,7 @@ class Walk {
     }
   }
 
-  /** Parts that have a kind which the tree does not name. */
+  /** Parts without a kind in the tree. */
   #part(name: string, node: Shape): void {
     if (name === 'intoClause') this.operations.add('create')
     else if (name === 'lockingClause') this.operations.add('update')
@@ -135,7 +135,7 @@ class Walk {
     if (!isOwnOperator(name) && !WORDY.has(String(node.kind))) this.functions.add(name)
   }
 
-  /** A query that is planned and not run: what it would do counts for nothing, yet the planner calls its functions. */
+  /** An EXPLAIN query is planned, not run: its operations do not count, but the planner calls its functions. */
   #planned(query: unknown): void {
     const inner = new Walk()
     inner.enter(query)
@@ -146,21 +146,21 @@ class Walk {
   }
 }
 
-/** Expressions whose operator is written as a word: PostgreSQL takes its own. */
+/** Expressions with a word as operator, which is always a built-in one. */
 const WORDY = new Set([
   ...['AEXPR_LIKE', 'AEXPR_ILIKE', 'AEXPR_SIMILAR', 'AEXPR_BETWEEN', 'AEXPR_NOT_BETWEEN', 'AEXPR_BETWEEN_SYM'],
   ...['AEXPR_NOT_BETWEEN_SYM', 'AEXPR_IN', 'AEXPR_NULLIF'],
 ])
 
-/** PostgreSQL's own ways of taking a sample; any other is a function. */
+/** Built-in sampling methods. Any other is a function. */
 const SAMPLING = new Set(['bernoulli', 'system'])
 
 const OPERATING = new Set(['A_Expr', 'SubLink', 'SortBy'])
 
-/** Whether a COPY reads or writes a file, or runs a program. */
+/** True if a COPY uses a file or a program on the server. */
 const leaves = (copy: Shape): boolean => copy.is_program === true || copy.filename !== undefined
 
-/** The rows of an INSERT … VALUES stand in the tree as a query, and are none. */
+/** The tree represents the rows of INSERT … VALUES as a query, which is none. */
 const withPlainValues = (insert: Shape): Shape => {
   const source = isShape(insert.selectStmt) ? insert.selectStmt.SelectStmt : undefined
   return isShape(source) && source.valuesLists !== undefined ? { ...insert, selectStmt: source } : insert
@@ -172,7 +172,7 @@ const analyzes = (node: Shape): boolean =>
     return isShape(element) && String(element.defname).toLowerCase() === 'analyze'
   })
 
-/** A qualified name as text; the catalogue's own schema is left away. */
+/** A qualified name as text, without the schema `pg_catalog`. */
 const dotted = (names: unknown): string => {
   const parts = listOf(names).map((one) => {
     const text = isShape(one) ? one.String : undefined

@@ -1,20 +1,20 @@
 import type { Token } from './lex.ts'
 
-/** SQLite's pragmas that read, whatever their argument. */
+/** SQLite pragmas that only read, with any argument. */
 const READING = new Set(
   `table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list foreign_key_check integrity_check quick_check`.split(
     /\s+/,
   ),
 )
 
-/** Those that read without an argument; with one, many of them set. */
+/** SQLite pragmas that only read without an argument. With one, many of them set a value. */
 const READING_ALONE = new Set(
   `database_list collation_list function_list module_list pragma_list compile_options page_count page_size freelist_count data_version user_version
   schema_version application_id encoding journal_mode journal_size_limit foreign_keys auto_vacuum synchronous cache_size busy_timeout locking_mode
   mmap_size query_only recursive_triggers temp_store`.split(/\s+/),
 )
 
-/** Whether SQLite only reads for `pragma table_info(t)`, `pragma main.user_version` and the like; an unknown pragma may do anything. */
+/** True if a pragma only reads, such as `pragma table_info(t)` or `pragma main.user_version`. Unknown pragmas may do anything. */
 export const isReadingPragma = (tokens: readonly Token[]): boolean => {
   if (tokens[0]?.text !== 'pragma') return false
   const [name, ...rest] = tokens.slice(tokens[2]?.text === '.' ? 3 : 1)

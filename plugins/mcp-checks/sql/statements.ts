@@ -1,6 +1,9 @@
 import type { Operation } from './operation.ts'
 
-/** PostgreSQL's statements by the node that stands for them, without `Stmt`. What is missing here and starts with Create, Define, Alter or Drop goes by that. */
+/**
+ * Operations by the statement nodes of PostgreSQL, without `Stmt`. Nodes that are not listed and start with Create,
+ * Define, Alter or Drop have the operation of that prefix.
+ */
 const STATEMENTS: Readonly<Record<string, readonly Operation[]>> = {
   Select: ['select'],
   Insert: ['insert'],
@@ -26,11 +29,11 @@ const STATEMENTS: Readonly<Record<string, readonly Operation[]>> = {
   ImportForeignSchema: ['create'],
   Rename: ['alter'],
   Comment: ['alter'],
-  // changes the server and not a database alone
+  // changes the server, not only a database
   AlterSystem: ['alter', 'other'],
 }
 
-/** What a node does, where it is a statement. */
+/** Operations of a node. Undefined if it is no statement. */
 export const operationsOf = (node: string): readonly Operation[] | undefined => {
   if (!node.endsWith('Stmt')) return undefined
   const name = node.slice(0, -4)
@@ -41,7 +44,7 @@ export const operationsOf = (node: string): readonly Operation[] | undefined => 
   return name.startsWith('Drop') ? ['drop'] : ['other']
 }
 
-/** Parts of statements and expressions that do nothing of their own; any other node is unknown. */
+/** Parts of statements and expressions without an effect of their own. Any other node is unknown. */
 const HARMLESS = new Set(
   `A_ArrayExpr A_Const A_Expr A_Indices A_Indirection A_Star AccessPriv Alias AlterTableCmd Bitstring Boolean BooleanTest BoolExpr CaseExpr CaseWhen CoalesceExpr
   CollateClause ColumnDef ColumnRef CommonTableExpr Constraint CTECycleClause CTESearchClause CurrentOfExpr DefElem Float FuncCall FunctionParameter

@@ -2,34 +2,34 @@ import type { Token } from './lex.ts'
 import { Unclear } from './operation.ts'
 import { isParameter } from './tokens.ts'
 
-/** In these brackets `from` parts arguments. */
+/** Functions that use `from` between their arguments. */
 const PARTING = new Set(['extract', 'trim', 'substring', 'overlay', 'position'])
 
-/** Clauses after the list of tables; for DuckDB `set` and `values` are names there. */
+/** Clauses after the list of tables. In DuckDB `set` and `values` can be names there. */
 const AFTER_ALIAS = new Set(
   `where group order having limit offset fetch window qualify union except intersect select returning for`.split(/\s+/),
 )
 
-/** The text of a path, an address, a pattern or a file's name. */
+/** Text that contains a path, a URL, a pattern or a file name. */
 const FILE = /[/\\:*?]|\.\w+"?`?$/
 
-/** DuckDB reads `data.csv` and Spark `csv.data`, of a schema that is none, from a file. */
+/** DuckDB reads `data.csv` from a file, and Spark reads `csv.data`, with the format as schema. */
 const FORMATS = /^(?:csv|json|parquet|avro|orc|text|binaryfile)$/
 const ENDINGS = /^(?:csv|tsv|json|jsonl|ndjson|parquet|avro|xlsx|gz|zst|shp|gpkg|fgb|geojson)$/
 
-/** Words before the name of a table; those of DuckDB's in brackets too. */
+/** Words before a table name. DuckDB also allows some of them in brackets. */
 const NAMING = /^(?:join|table|only|describe|desc|summarize|show|pivot|unpivot)$/
 
-/** SQLite's tables that need no brackets to do something: one reads any file, one an archive, one writes statistics. */
+/** SQLite tables with an effect without brackets: one reads any file, one reads an archive, one writes statistics. */
 const ACTING = new Set(['fsdir', 'zipfile', 'pragma_optimize'])
 
 interface Brackets {
-  /** Not a query: `from` parts arguments here. */
+  /** The brackets of a function that uses `from` between its arguments. */
   readonly parting: boolean
   inTables: boolean
 }
 
-/** Throws Unclear where a string, or the name of a file in quotes, stands for a table: some databases read that file or fetch that address. */
+/** Throws Unclear if a string or a quoted file name is used as a table: some databases read that file or fetch that URL. */
 export const refuseFiles = (tokens: readonly Token[]): void => {
   const around: Brackets[] = []
   let here: Brackets = { parting: false, inTables: false }
@@ -45,10 +45,10 @@ export const refuseFiles = (tokens: readonly Token[]): void => {
   }
 }
 
-/** No database has names of more parts. */
+/** No database has names with more parts. */
 const MAX_PARTS = 8
 
-/** The parts of a name with dots. */
+/** The parts of a dotted name. */
 const nameAt = (tokens: readonly Token[], first: number): readonly Token[] => {
   const parts = tokens.slice(first, first + 1)
   for (let dot = first + 1; tokens[dot]?.text === '.' && parts.length < MAX_PARTS; dot += 2)
@@ -76,7 +76,7 @@ const isIn = ({ kind, text }: Token, next: Token | undefined, { parting }: Brack
 const endsTables = (word: string, before: string): boolean =>
   word === 'values' ? before === '(' : AFTER_ALIAS.has(word) && before !== 'as'
 
-/** Whether a table is named next. Notes in `here` where the list of tables starts and ends. */
+/** True if a table name follows. Updates `here.inTables` at the start and end of the list of tables. */
 const opensTable = ({ kind, text }: Token, before: string, here: Brackets): boolean => {
   if (kind === 'mark') return text === ',' && here.inTables
   if (kind !== 'word') return false

@@ -1,9 +1,9 @@
 import type { Token } from './lex.ts'
 
-/** The text of a token, empty where there is none. */
+/** The text of a token. Empty if there is none. */
 export const textAt = (tokens: readonly Token[], index: number): string => tokens[index]?.text ?? ''
 
-/** Whether this is `:name`. */
+/** True for `:name`. */
 export const isParameter = (text: string): boolean => /^:\w/.test(text)
 
 /** Words before a bracket that are no functions. */
@@ -15,16 +15,16 @@ export const NO_FUNCTION = new Set(
   timestamp analyze regexp rlike escape collate end match against rollup cube sets row top columns`.split(/\s+/),
 )
 
-/** Whether nothing but an alias or the next clause can follow; a function call cannot. */
+/** True if only an alias or the next clause can follow, but no function call. */
 export const endsExpression = (token: Token | undefined): boolean => {
   if (token === undefined) return false
   if (token.kind === 'mark') return token.text === ')'
   return token.kind !== 'word' || !NO_FUNCTION.has(token.text) || /^(?:null|end|rollup|cube)$/.test(token.text)
 }
 
-/** No sign that a list of all columns may be, and no word after which some databases start a statement. */
+/** Excludes `*`, which can mean all columns, and words after which some databases start a statement. */
 const BEFORE_OPERAND = /^(?:[,(=<>+/]|<=|>=|<>|!=|select|distinct|where|and|or|not|by|having|when|case|between)$/
 
-/** Whether an operand of an expression must follow, so that no statement can start. */
+/** True if an operand must follow, so that no statement can start. */
 export const awaitsOperand = (token: Token | undefined): boolean =>
   token !== undefined && /^(?:mark|word)$/.test(token.kind) && BEFORE_OPERAND.test(token.text)

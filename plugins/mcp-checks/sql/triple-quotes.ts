@@ -1,6 +1,6 @@
 const COMMENT = /--[^\n]*|#[^\n]*|\/\*.*?(?:\*\/|$)/
 const DOUBLED = /(?:'(?:[^']|'')*'|"(?:[^"]|"")*")/
-/** Texts that touch are one here, so that `'a''b'` is as long as it is with doubled quotes. */
+/** Adjacent strings form one match, so that `'a''b'` is as long as with doubled quotes. */
 const TRIPLE = /(?:'''.*?'''|""".*?"""|(?!'''|""")(?:'[^']*'|"[^"]*"))+/
 const UNENDED = /['"]/
 
@@ -11,8 +11,9 @@ const DOUBLING = either(COMMENT, DOUBLED)
 const TRIPLING = either(COMMENT, TRIPLE, UNENDED)
 
 /**
- * Whether BigQuery ends texts elsewhere: it doubles no quotes, and three in a row start a text that only three end.
- * What leaves a text without an end is none of its statements, and so no other reading.
+ * True if BigQuery would end strings at other positions. BigQuery has no doubled quotes, and three quotes start a
+ * string that only three quotes end. A text with an unterminated string is invalid in BigQuery, so it has no second
+ * reading.
  */
 export const isReadInTriples = (sql: string): boolean => {
   if (!/'''|"""/.test(sql)) return false
