@@ -159,7 +159,7 @@ class Lexer implements Lexed {
   }
 
   #redirect(from: number, operator: string): void {
-    const behind = from + operator.length
+    const afterOperator = from + operator.length
     if (operator.startsWith('<<')) {
       const heredoc = from === this.at ? heredocStart(this.#text, from) : undefined
       if (heredoc === undefined) throw new Unreadable('holds a here-document')
@@ -167,8 +167,8 @@ class Lexer implements Lexed {
       this.at = heredoc.end
       return
     }
-    if (this.#text[behind] === '(') throw new Unreadable('holds a process substitution')
-    const at = behind + (matched(BLANKS, this.#text, behind)?.length ?? 0)
+    if (this.#text[afterOperator] === '(') throw new Unreadable('holds a process substitution')
+    const at = afterOperator + (matched(BLANKS, this.#text, afterOperator)?.length ?? 0)
     const target = this.#word(at)
     if (target.end === at) throw new Unreadable('has a redirection without a target')
     this.#current.redirects.push({ operator, target })

@@ -94,29 +94,30 @@ const NO_PLAIN_MODE =
   /^(?!(?:allexport|errexit|errtrace|functrace|ignoreeof|monitor|noclobber|noexec|noglob|notify|nounset|physical|pipefail|posix|verbose|xtrace)$)[a-z]/i
 
 /** Options that act only after certain subcommands. */
-export const BEHIND: Readonly<Record<string, readonly (readonly [subcommand: RegExp, option: RegExp])[]>> = {
-  hg: [
-    [/^bisect$/, /^-[a-z]*c/],
-    [/^(?:merge|resolve|update|rebase|graft|backout|unshelve)$/, /^-[a-z]*t/],
-    [/^extdiff$/, /^-[a-z]*p/],
-  ],
-  npm: [
-    [
-      /^(?:c|conf(?:ig?)?|set)$/,
-      /^(?:shell|git|editor|viewer|browser|init-module|globalconfig|userconfig|script-shell|node-options)(?:=|$)/,
+export const SUBCOMMAND_OPTIONS: Readonly<Record<string, readonly (readonly [subcommand: RegExp, option: RegExp])[]>> =
+  {
+    hg: [
+      [/^bisect$/, /^-[a-z]*c/],
+      [/^(?:merge|resolve|update|rebase|graft|backout|unshelve)$/, /^-[a-z]*t/],
+      [/^extdiff$/, /^-[a-z]*p/],
     ],
-  ],
-  yarn: [
-    [/^config$/, /^(?:yarn-?path|script-?shell|plugins)/i],
-    [/^(?:version|import)$/, /^(?:\.{0,2}\/|https?:)|\.c?js$/],
-  ],
-  aws: [[/^configure$/, /^(?:\S+\.)?plugins\./]],
-  gh: [[/^(?:codespace|cs)$/, /^(?:-[oFS]|.*proxycommand)/i]],
-  cargo: [[/^watch$/, /^(?:-[a-z]*s|--shell)/]],
-  puppet: [[/^apply$/, /^(?:-e|--ex)/]],
-  set: [[/^[-+][A-Za-z]*o$/, NO_PLAIN_MODE]],
-  shopt: [[/^-[a-z]*o/, NO_PLAIN_MODE]],
-}
+    npm: [
+      [
+        /^(?:c|conf(?:ig?)?|set)$/,
+        /^(?:shell|git|editor|viewer|browser|init-module|globalconfig|userconfig|script-shell|node-options)(?:=|$)/,
+      ],
+    ],
+    yarn: [
+      [/^config$/, /^(?:yarn-?path|script-?shell|plugins)/i],
+      [/^(?:version|import)$/, /^(?:\.{0,2}\/|https?:)|\.c?js$/],
+    ],
+    aws: [[/^configure$/, /^(?:\S+\.)?plugins\./]],
+    gh: [[/^(?:codespace|cs)$/, /^(?:-[oFS]|.*proxycommand)/i]],
+    cargo: [[/^watch$/, /^(?:-[a-z]*s|--shell)/]],
+    puppet: [[/^apply$/, /^(?:-e|--ex)/]],
+    set: [[/^[-+][A-Za-z]*o$/, NO_PLAIN_MODE]],
+    shopt: [[/^-[a-z]*o/, NO_PLAIN_MODE]],
+  }
 
 const COMPRESSORS =
   /^(?:gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|zstdmt|lz4|lzip|plzip|lzop|brotli)(?: -(?:[0-9]+|T[0-9]*|[kdq]|-long(?:=[0-9]+)?))*$/

@@ -71,11 +71,11 @@ const hasSubcommand = (program: string, args: Words): boolean => {
 }
 
 /** True for a request for version or help. */
-const isAskedItsName = (args: Words): boolean => args.length === 1 && /^--(?:version|help)$/.test(args[0] ?? '')
+const isVersionOrHelp = (args: Words): boolean => args.length === 1 && /^--(?:version|help)$/.test(args[0] ?? '')
 
 /** True if a command may run others that its text does not show. `args` has undefined for dynamic words. */
 export const runsOthers = (program: string, args: Words): boolean => {
-  if (isAskedItsName(args)) return false
+  if (isVersionOrHelp(args)) return false
   if (RUNNERS.has(program)) return !isQuiet(program, args)
   return (
     hasSideEffects(program, args) ||

@@ -2,7 +2,7 @@ import { awkHasSideEffects } from './awk.ts'
 import { launchedProgram, takesExternalInput } from './external-inputs.ts'
 import { gitHasSideEffects, gitTakes } from './git.ts'
 import { runsEnv } from './npm.ts'
-import { BEHIND, BUILT_IN, OPTIONS, USUAL } from './options.ts'
+import { BUILT_IN, OPTIONS, SUBCOMMAND_OPTIONS, USUAL } from './options.ts'
 import { readsCommands, takesCommands } from './script-inputs.ts'
 import { sedHasSideEffects } from './scripts.ts'
 import { transferHasSideEffects } from './transfer.ts'
@@ -73,11 +73,13 @@ const withoutUsual = (program: string, args: Words): Words => {
 
 /** True if an option follows the subcommand that it acts on. */
 const actsAfterSubcommand = (program: string, args: Words): boolean =>
-  (Object.hasOwn(BEHIND, program) ? (BEHIND[program] ?? []) : []).some(([subcommand, option]) => {
-    const at = args.findIndex((word) => subcommand.test(word ?? ''))
-    const from = args.findIndex((word, index) => index > at && option.test(word ?? ''))
-    return at !== -1 && from !== -1
-  })
+  (Object.hasOwn(SUBCOMMAND_OPTIONS, program) ? (SUBCOMMAND_OPTIONS[program] ?? []) : []).some(
+    ([subcommand, option]) => {
+      const at = args.findIndex((word) => subcommand.test(word ?? ''))
+      const from = args.findIndex((word, index) => index > at && option.test(word ?? ''))
+      return at !== -1 && from !== -1
+    },
+  )
 
 /** A URL with a host that some programs treat as an option. */
 const OPTION_AS_HOST = /^[a-z][a-z+]*:\/\/(?:[^/@]*@)?-/i

@@ -4,7 +4,7 @@ import { Unclear } from './operation.ts'
 import { endsExpression, isParameter, NO_FUNCTION, textAt } from './tokens.ts'
 
 /** Words that are no function if the given word precedes them. */
-const BEHIND: Readonly<Record<string, RegExp>> = {
+const NO_FUNCTION_AFTER: Readonly<Record<string, RegExp>> = {
   of: /^member$/,
   apply: /^(?:cross|outer)$/,
   system: /^tablesample$/,
@@ -63,7 +63,9 @@ const isNoFunction = (tokens: readonly Token[], index: number, word: string): bo
   // with an argument it sets the value
   if (word === 'last_insert_id') return textAt(tokens, index + 2) === ')'
   if (CLAUSES.has(word)) return endsExpression(tokens[index - 1]) || isAllColumns(tokens, index - 1)
-  return NO_FUNCTION.has(word) || (Object.hasOwn(BEHIND, word) && BEHIND[word]?.test(before) === true)
+  return (
+    NO_FUNCTION.has(word) || (Object.hasOwn(NO_FUNCTION_AFTER, word) && NO_FUNCTION_AFTER[word]?.test(before) === true)
+  )
 }
 
 /** A star that is no multiplication. */
@@ -94,6 +96,6 @@ const queryAfter = (tokens: readonly Token[], last: number): string => {
   // stops at any bracket, so that the search stays linear
   let close = last + 2
   while (tokens[close] !== undefined && !/^[().;]$/.test(textAt(tokens, close))) close++
-  const behind = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')
-  return /^as (?:(?:not )?materialized )?(\( \S+)/.exec(behind)?.[1] ?? ''
+  const next = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')
+  return /^as (?:(?:not )?materialized )?(\( \S+)/.exec(next)?.[1] ?? ''
 }

@@ -124,7 +124,7 @@ class Walk {
   #called(kind: string, node: Shape): void {
     if (kind === 'FuncCall') this.functions.add(dotted(node.funcname))
     else if (OPERATING.has(kind)) this.#operator(node)
-    else if (kind === 'CopyStmt' && leaves(node)) this.operations.add('other')
+    else if (kind === 'CopyStmt' && usesServerFile(node)) this.operations.add('other')
     else if (kind === 'RangeTableSample' && !SAMPLING.has(dotted(node.method))) this.functions.add(dotted(node.method))
   }
 
@@ -158,7 +158,7 @@ const SAMPLING = new Set(['bernoulli', 'system'])
 const OPERATING = new Set(['A_Expr', 'SubLink', 'SortBy'])
 
 /** True if a COPY uses a file or a program on the server. */
-const leaves = (copy: Shape): boolean => copy.is_program === true || copy.filename !== undefined
+const usesServerFile = (copy: Shape): boolean => copy.is_program === true || copy.filename !== undefined
 
 /** The tree represents the rows of INSERT … VALUES as a query, which is none. */
 const withPlainValues = (insert: Shape): Shape => {
