@@ -25,7 +25,7 @@ const benchIn = (
   })
 
 describe('npm run bench', () => {
-  it('lists what it measures, of one suite or by name', async () => {
+  it('lists its measurements by suite or name', async () => {
     const { code, out } = await bench('--list')
     assert.equal(code, 0)
     const names = out.trim().split('\n')
@@ -53,7 +53,7 @@ describe('npm run bench', () => {
     const { out: json } = await bench('--list', '--json', '--suite', 'load', 'growing')
     assert.deepEqual(JSON.parse(json), { names: ['growing_64k', 'growing_500k'] })
   })
-  it('runs the cases that are named and tells them as JSON, starts of the command line among them', async () => {
+  it('runs the named cases and prints JSON, including start times of the command line', async () => {
     const names = ['max_tokens, 1 KB', 'start: guard --help', 'start: guard mcp run under a policy']
     const { code, out, err } = await bench('--suite', 'throughput', '--smoke', '--json', ...names)
     assert.equal(code, 0, err)
@@ -67,7 +67,7 @@ describe('npm run bench', () => {
     )
     assert.equal(load, undefined)
   })
-  it('measures calls of tools through the proxy beside direct ones, in processes of their own', async () => {
+  it('measures direct and proxied tool calls in separate processes', async () => {
     const { code, out, err } = await bench('--suite', 'mcp', '--smoke', '--json', 'lean_1')
     assert.equal(code, 0, err)
     const { mcp } = JSON.parse(out) as {
@@ -83,7 +83,7 @@ describe('npm run bench', () => {
       ],
     )
   })
-  it('measures the pages on the server, and in Chromium where there is one', async () => {
+  it('measures the pages on the server, and in Chromium if available', async () => {
     const { code, out, err } = await bench('--suite', 'pages', '--smoke', '--json')
     assert.equal(code, 0, err)
     const { pages } = JSON.parse(out) as { pages: { figures: { name: string; value: number; unit: string }[] } }
@@ -93,7 +93,7 @@ describe('npm run bench', () => {
     assert.equal(names.includes('2500 spans, interactive'), !err.includes('there is no Chromium'))
     assert.ok(pages.figures.every(({ value, unit }) => value > 0 && unit === 'ms'))
   })
-  it('makes a store of runs once, and measures answers from it', async () => {
+  it('creates a store of runs once, and measures its response times', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'guard-bench-test-'))
     try {
       const args = ['--suite', 'replay', '--smoke', '--json', 'reads', 'sdk']
@@ -113,7 +113,7 @@ describe('npm run bench', () => {
       await rm(TMPDIR, { recursive: true, force: true })
     }
   })
-  it('ends with 2 and says what is wrong with its arguments', async () => {
+  it('exits with 2 and names the invalid argument', async () => {
     const { code, err } = await bench('--suite', 'speed')
     assert.equal(code, 2)
     assert.match(
@@ -133,15 +133,15 @@ describe('npm run bench', () => {
   })
 })
 
-describe('options of a bench', () => {
-  it('choose by part of a name, whatever its case', () => {
+describe('bench options', () => {
+  it('select by part of a name, ignoring case', () => {
     const options = readOptions(['SSE', 'chat_1k', '--rounds', '3'])
     assert.equal(options.rounds, 3)
     assert.equal(isChosen(options, 'sse_64'), true)
     assert.equal(isChosen(options, 'chat_32k'), false)
     assert.equal(isChosen(readOptions([]), 'anything'), true)
   })
-  it('refuse what they do not know', () => {
+  it('reject unknown options and values', () => {
     assert.throws(() => readOptions(['--fast']), TypeError)
     assert.throws(() => readOptions(['--rounds', '0']), /whole number from 1, not "0"/)
   })

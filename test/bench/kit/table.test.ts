@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { duration, median, printTable } from 'guard-gateway/bench'
 
 describe('printTable', () => {
-  it('aligns columns, the first one left', () => {
+  it('aligns the first column to the left, all others to the right', () => {
     assert.equal(
       printTable(
         ['name', 'n'],
@@ -24,7 +24,7 @@ describe('duration', () => {
 })
 
 describe('median', () => {
-  it('is the middle value, or between the two in the middle', () => {
+  it('is the middle value, or the mean of the two middle values', () => {
     assert.equal(median([9, 1, 5]), 5)
     assert.equal(median([4, 1, 2, 100]), 3)
     assert.ok(Number.isNaN(median([])))

@@ -9,16 +9,16 @@ for (const style of ['chat_completions', 'messages'] as const) {
     const conversation = template({ ...options, style })
     const turnsOf = (bytes: Buffer): number => (JSON.parse(bytes.toString()) as { messages: unknown[] }).messages.length
 
-    it('is the same for the same seed and another for another one', () => {
+    it('is equal for equal seeds and differs for others', () => {
       assert.deepEqual(template({ ...options, style }), conversation)
       assert.notDeepEqual(template({ ...options, style, seed: 8 }).bytes, conversation.bytes)
     })
-    it('is valid JSON wherever it is cut, two messages longer each turn', () => {
+    it('is valid JSON after each cut, and grows by two messages per turn', () => {
       const lengths = conversation.ends.map((_, turns) => turnsOf(bodyOf(conversation, turns)))
       assert.equal(lengths.length, 4)
       for (const [turn, length] of lengths.entries()) assert.equal(length, (lengths[0] ?? 0) + 2 * turn)
     })
-    it('has a stamp in every message but the system prompt, so that stamping makes it another conversation', () => {
+    it('has a stamp in every message except the system prompt, so that a new stamp makes a new conversation', () => {
       const bytes = Buffer.from(conversation.bytes)
       stamp(bytes, conversation.stamps, '123456789abc')
       const { messages } = JSON.parse(`${bytes}${conversation.tail}`) as { messages: { role: string }[] }
@@ -32,7 +32,7 @@ for (const style of ['chat_completions', 'messages'] as const) {
 }
 
 describe('bodies', () => {
-  it('are about as large as asked for', () => {
+  it('have about the requested size', () => {
     for (const kib of [1, 32, 512]) {
       const { length } = body('chat_completions', kib)
       assert.ok(Math.abs(length / 1024 - kib) < kib * 0.15, `${length} bytes for ${kib} KiB`)
@@ -41,7 +41,7 @@ describe('bodies', () => {
 })
 
 describe('random', () => {
-  it('tells the same numbers for the same seed, all from 0 up to 1', () => {
+  it('returns equal numbers for equal seeds, all from 0 to below 1', () => {
     const [one, two] = [random(3), random(3)]
     const values = Array.from({ length: 100 }, one)
     assert.deepEqual(values, Array.from({ length: 100 }, two))

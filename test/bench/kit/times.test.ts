@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { times, timesAsync } from 'guard-gateway/bench'
 
 describe('times', () => {
-  it('does the work so many times and reports the share of one', () => {
+  it('repeats the work and reports the time of one repetition', () => {
     const seen: number[] = []
     const { overriddenDuration, overriddenIterationCost } = times(4, (index) => seen.push(index))()
     assert.deepEqual(seen, [0, 1, 2, 3])
@@ -12,7 +12,7 @@ describe('times', () => {
 })
 
 describe('timesAsync', () => {
-  it('keeps so many in progress at once', async () => {
+  it('keeps the given number of operations in progress', async () => {
     let open = 0
     let most = 0
     const work = async () => {

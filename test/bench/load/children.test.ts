@@ -38,14 +38,14 @@ describe('the processes of the load suite', () => {
   }
 
   for (const { id, reply } of shapes()) {
-    it(`pass ${id} through and get every reply whole`, async () => {
+    it(`forward ${id} and receive complete replies`, async () => {
       const { stream } = reply
       const plan = stream === undefined ? reply : { ...reply, stream: { chunks: 5, interval_ms: 2 } }
       const { requests, failed, errors } = await run(id, plan)
       assert.deepEqual({ requests, failed, errors }, { requests: 6, failed: 0, errors: [] })
     })
   }
-  it('send by the clock, more at once than there are connections', async () => {
+  it('send at a fixed rate, even above the number of connections', async () => {
     const { requests, failed } = await run('chat_1k', { style: 'chat_completions' }, undefined, 100_000)
     assert.deepEqual({ requests, failed }, { requests: 6, failed: 0 })
   })
@@ -54,12 +54,12 @@ describe('the processes of the load suite', () => {
     assert.equal(failed, 6)
     assert.match(errors[0] ?? '', /^status 200 with \d+ bytes, 200 with \d+ expected$/)
   })
-  it('tell what they have used', async () => {
+  it('report their resource usage', async () => {
     const { cpu_us, rss_bytes } = await raw.ask('usage', null)
     assert.ok(cpu_us > 0)
     assert.ok(rss_bytes > 1_000_000)
   })
-  it('tell how late their event loop was while it was watched, and nothing of the time before', async () => {
+  it('report the event-loop delay only of the monitored time', async () => {
     const delay = async () => (await raw.ask('usage', null)).loop_delay_ms
     await raw.ask('watch', 'on')
     while ((await delay()) === 0) await run('chat_1k', { style: 'chat_completions' })
@@ -69,7 +69,7 @@ describe('the processes of the load suite', () => {
     await run('chat_1k', { style: 'chat_completions' })
     assert.equal(await delay(), 0)
   })
-  it('tell what went wrong with a question', async () => {
+  it('report the error of a message', async () => {
     await assert.rejects(raw.ask('run', { set: 0, requests: 1 }), /passthrough: this process does not answer "run"/)
     await assert.rejects(generator.ask('run', { set: 0, requests: 1 }), /no connections were opened as set 0/)
   })

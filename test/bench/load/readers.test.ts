@@ -23,7 +23,7 @@ describe('ReplyReader', () => {
     ['no body', empty, { status: 200, bytes: 0, decision: '' }],
   ] as const
   for (const [name, bytes, expected] of cases) {
-    it(`reads replies with ${name} in pieces of any size, and speaks at the last byte only`, () => {
+    it(`parses replies with ${name} in chunks of any size, and completes at the last byte`, () => {
       const reader = new ReplyReader()
       for (let size = 1; size <= bytes.length; size++) {
         const seen = readIn(reader, bytes, size)
@@ -32,14 +32,14 @@ describe('ReplyReader', () => {
       }
     })
   }
-  it('refuses a reply without a length and a chunk without a size', () => {
+  it('rejects a reply without a length and a chunk without a size', () => {
     assert.throws(() => new ReplyReader().push(Buffer.from('HTTP/1.1 200 OK\r\n\r\n')), /without a length/)
     assert.throws(
       () => new ReplyReader().push(Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')),
       /begins with "zz"/,
     )
   })
-  it('agrees with the provider on how long its replies are', () => {
+  it('parses the reply lengths that the provider sends', () => {
     for (const style of ['chat_completions', 'messages'] as const) {
       const { head, body_bytes } = repliesOf({ style })
       assert.equal(new ReplyReader().push(head)?.bytes, body_bytes)
@@ -71,7 +71,7 @@ describe('RequestReader', () => {
       assert.equal(count, 3, `in pieces of ${size}`)
     }
   })
-  it('refuses a request without a length', () => {
+  it('rejects a request without a length', () => {
     assert.throws(() => new RequestReader(() => {}).push(Buffer.from('GET / HTTP/1.1\r\n\r\n')), /content-length only/)
   })
 })

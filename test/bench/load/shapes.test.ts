@@ -27,7 +27,7 @@ const sizes: Readonly<Record<string, readonly [first: number, last: number]>> = 
 
 describe('shapes', () => {
   for (const shape of all) {
-    it(`${shape.id} sends valid bodies of its size, the same in every run`, () => {
+    it(`${shape.id} has valid bodies of its size, equal in every run`, () => {
       const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
       const again = new Speaker(shape, 1, 'key', speakerName(0, 0))
       const [first = 0, last = 0] = sizes[shape.id] ?? []
@@ -44,11 +44,11 @@ describe('shapes', () => {
       assert.ok(Math.abs(bytes / last - 1) < 0.1, `ends with ${bytes} bytes`)
     })
   }
-  it('have names of their own', () => assert.equal(new Set(all.map(({ id }) => id)).size, all.length))
+  it('have unique names', () => assert.equal(new Set(all.map(({ id }) => id)).size, all.length))
 })
 
-describe('a speaker', () => {
-  it('of a growing session repeats what it said and adds a turn', () => {
+describe('the requests of a connection', () => {
+  it('repeat the history of a growing session and add a turn', () => {
     const shape = shapeOf('growing_64k')
     const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
     const one = said(speaker)
@@ -58,7 +58,7 @@ describe('a speaker', () => {
     assert.equal(two.text.slice(0, shared), one.text.slice(0, shared))
     assert.ok(two.text.length > one.text.length)
   })
-  it('starts another session, with other words, when one is over', () => {
+  it('start a new session with other texts after the end of one', () => {
     const shape = shapeOf('growing_64k')
     const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
     const first = said(speaker)
@@ -68,7 +68,7 @@ describe('a speaker', () => {
     assert.notEqual(next.text, first.text)
     assert.equal(next.text.length, first.text.length)
   })
-  it('of single chats never says the same twice, nor what another says', () => {
+  it('of single chats are all different, also between connections', () => {
     const shape = shapeOf('chat_32k')
     const speakers = [speakerName(0, 0), speakerName(0, 1), speakerName(1, 0)].map(
       (name) => new Speaker(shape, 1, 'key', name),

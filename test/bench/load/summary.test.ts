@@ -43,7 +43,7 @@ describe('a summary', () => {
     assert.deepEqual(summary.threads_us, { MainThread: 10 })
     assert.match(ratioTable([summary]), /chat 1 KB +request +13 µs +20 µs +2\.00 +1\.50 +3\.00 +≤ 2\.0 +met/)
   })
-  it('counts a stream by its chunks, and gathers failures with their target', () => {
+  it('counts streams by chunk, and lists failures by target', () => {
     const shape = shapes().find(({ reply }) => reply.stream !== undefined)
     assert.ok(shape)
     const summary = summaryOf(shape, [
@@ -61,7 +61,7 @@ describe('a summary', () => {
 })
 
 describe('a tally', () => {
-  it('fails replies that are short or no success, and keeps few reasons', () => {
+  it('counts short and unsuccessful replies as failed, and retains few reasons', () => {
     const tally = new Tally(10)
     tally.replied({ status: 200, bytes: 10, decision: 'allow' }, 5)
     tally.replied({ status: 200, bytes: 9, decision: 'shadow_flag' }, 7)
@@ -77,7 +77,7 @@ describe('a tally', () => {
 })
 
 describe('a profile', () => {
-  it('is shown by function and place, and charged to the nearest function of the package, idle time left out', () => {
+  it('reports time by function and by nearest function of the package, without idle time', () => {
     const frame = (functionName: string, url = '', lineNumber = -1) => ({
       callFrame: { functionName, scriptId: '0', url, lineNumber, columnNumber: 0 },
     })

@@ -31,12 +31,12 @@ const stop = (id: string, turns: readonly Step[]): readonly [number, string] | n
 }
 
 describe('peers', () => {
-  it('tell where their rule is published, and of what state', () => {
+  it('name the source and version of their rule', () => {
     assert.deepEqual(new Set(findPeers(['all'])), new Set(peers))
     for (const { source, version, thresholds } of peers)
       assert.ok(source.length > 0 && version.length > 0 && Object.keys(thresholds).length > 0)
   })
-  it('OpenHands: four equal pairs, three errors of one action, six in turns, three messages', () => {
+  it('OpenHands: four equal pairs, three errors of one action, six alternating pairs, three messages', () => {
     assert.deepEqual(
       stop(
         'openhands',
@@ -80,14 +80,14 @@ describe('peers', () => {
       [3, 'monologue'],
     )
   })
-  it('OpenHands: a user message starts over, and a thought makes another action', () => {
+  it('OpenHands: a user message resets the count, and another thought makes another action', () => {
     const asked = times(9, (index) => read('a', 'x', index % 3 === 2 ? { user: 'Again.' } : {}))
     assert.equal(stop('openhands', asked), null)
     const thinking = times(9, (index) => read('a', 'x', { text: `I think ${index}` }))
     assert.equal(stop('openhands', thinking), null)
     assert.deepEqual(stop('openhands_actions', thinking), [4, 'action_observation'])
   })
-  it('Gemini CLI: one call five times running, whatever its results, within a prompt', () => {
+  it('Gemini CLI: five equal calls in a row within a prompt, whatever their results', () => {
     assert.deepEqual(
       stop(
         'gemini_cli',
@@ -109,7 +109,7 @@ describe('peers', () => {
     const atOnce = { calls: times(5, () => read('a', 'x')).flatMap(({ calls }) => calls), results: [] }
     assert.deepEqual(stop('gemini_cli', [atOnce]), [1, 'tool_call_loop'])
   })
-  it('Cline: one call five times running but for its progress, and three turns without one', () => {
+  it('Cline: five equal calls in a row without their progress, and three turns without a call', () => {
     const told = (index: number) => step('read_file', { path: 'a', task_progress: `${index}` }, 'x')
     assert.deepEqual(stop('cline', times(9, told)), [5, 'repeated_call'])
     assert.equal(stop('cline', times(4, told)), null)
@@ -128,7 +128,7 @@ describe('peers', () => {
       null,
     )
   })
-  it('goose: the fourth call of a tool that gave one error three times', () => {
+  it('goose: the fourth call of a tool after the same error three times', () => {
     assert.deepEqual(
       stop(
         'goose',
@@ -161,7 +161,7 @@ describe('peers', () => {
       [4, 'REP-002'],
     )
   })
-  it('opencode: three equal calls of one message; of several, as its documentation can be read', () => {
+  it('opencode: three equal calls in one message, and as documented in several', () => {
     const turns = times(9, (index) => read('a', `x${index}`))
     assert.equal(stop('opencode', turns), null)
     assert.deepEqual(stop('opencode_turns', turns), [3, 'doom_loop'])

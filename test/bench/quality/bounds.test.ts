@@ -46,7 +46,7 @@ const summaries = async (): Promise<readonly Summary[]> => {
   return summarise(await observeAll(cases, subjects, runFacts()))
 }
 
-test('the interval of a figure is wider the fewer tasks it rests on, and the same in every run', async () => {
+test('a confidence interval is wider with fewer tasks, and equal in every run', async () => {
   const subjects = await findSubjects({ detectors: ['tool_repeat'], presets: [] }, process.cwd())
   const intervals = async (count: number) => {
     const cases = Array.from({ length: count }, (_, task) =>
@@ -69,7 +69,7 @@ test('the interval of a figure is wider the fewer tasks it rests on, and the sam
   )
 })
 
-test('summaries count what was right, early, wrong, harmful and saved, also by source', async () => {
+test('summaries count correct, early, wrong, harmful and saved requests, also by source', async () => {
   const found = await summaries()
   const all = found.find(({ detector, group }) => detector.id === 'tool_repeat' && group === 'all')
   assert.deepEqual(
@@ -89,7 +89,7 @@ test('summaries count what was right, early, wrong, harmful and saved, also by s
   assert.deepEqual([mill?.n, mill?.clean_fp_rate, mill?.recall], [2, 0.5, null])
 })
 
-test('a detector whose evidence is not there is excluded and no zero', async () => {
+test('a detector without its evidence is excluded, not counted as zero', async () => {
   const found = (await summaries()).find(({ detector, group }) => detector.id === 'error_retry' && group === 'all')
   assert.deepEqual([found?.n, found?.excluded, found?.recall, found?.ns_per_decision], [4, 4, null, null])
   assert.match(qualityText(await summaries(), false), /error_retry +4 +0 +no evidence/)
@@ -97,7 +97,7 @@ test('a detector whose evidence is not there is excluded and no zero', async () 
 })
 
 describe('--fail-if', () => {
-  it('holds for every subject, or for one of one suite', async () => {
+  it('applies to every subject, or to one subject of one suite', async () => {
     const found = await summaries()
     const lines = (...texts: readonly string[]) => broken(texts.map(readFailIf), found)
     assert.deepEqual(lines('clean_fp_rate>0.5', 'recall<0.5', 'tool_repeat:harmful_blocks>=2'), [])
@@ -106,7 +106,7 @@ describe('--fail-if', () => {
     ])
     assert.equal(lines('harmful_blocks > 0', 'ns_per_decision.p50>0').length, 2)
   })
-  it('refuses what it cannot read, and what was not measured', async () => {
+  it('rejects an invalid limit, and a figure that was not measured', async () => {
     assert.throws(() => readFailIf('recall'), /--fail-if takes "clean_fp_rate>0\.01"/)
     const found = await summaries()
     for (const text of ['speed>1', 'sequence_repeat:recall<1', 'synthetic/tool_repeat:recall<1'])
@@ -114,7 +114,7 @@ describe('--fail-if', () => {
   })
 })
 
-test('a baseline is set beside the figures', async (context) => {
+test('figures are compared with a baseline', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-baseline-'))
   context.after(() => rm(folder, { recursive: true, force: true }))
   const now = await summaries()

@@ -41,7 +41,7 @@ const folder = async (context: TestContext, files: Readonly<Record<string, reado
   return root
 }
 
-test('folders that share a run are one collection, also by way of a third', () => {
+test('folders with a common run are one collection, also transitively', () => {
   const places = (...runs: readonly (readonly string[])[]) => [
     ...collectionsOf(new Map(runs.map((folders, index) => [`run ${index}`, new Set(folders)]))).values(),
   ]
@@ -50,7 +50,7 @@ test('folders that share a run are one collection, also by way of a third', () =
   assert.deepEqual(places(['a', 'b'], ['d'], ['b', 'c'], ['c']), ['a+b+c', 'd', 'a+b+c', 'a+b+c'])
 })
 
-test('each folder below the one that is given is a collection, and the folder itself if files lie in it', async (context) => {
+test('each folder below the given one is a collection, and the given one if it has files', async (context) => {
   const root = await folder(context, {
     'one/a.jsonl': [run('1', 'loop')],
     'one/deep/b.jsonl': [run('2', 'clean')],
@@ -68,7 +68,7 @@ test('each folder below the one that is given is a collection, and the folder it
   assert.deepEqual([...alone.collections], [['3', 'two']])
 })
 
-test('figures, bounds and what a stop saves are told for each collection, peers beside the rules', async (context) => {
+test('each collection has figures, limits and savings, for peers and rules', async (context) => {
   const root = await folder(context, {
     'new/a.jsonl': [run('1', 'loop'), run('2', 'clean', true)],
     'old/a.jsonl': [run('3', 'loop'), run('4', 'clean')],
@@ -113,7 +113,7 @@ test('figures, bounds and what a stop saves are told for each collection, peers 
   assert.match(text, /peer\.gemini_cli +1 +3 +1 req, 0\.00 M, \$0\.00 +3 req, .* 75\.0 %/)
 })
 
-test('peers and prices that do not exist are refused', async () => {
+test('unknown peers and invalid prices are rejected', async () => {
   await assert.rejects(
     runQuality(readOptions(['--suite', 'synthetic', '--peer', 'hal'], {}), () => {}),
     /There is no peer "hal"; there is openhands, .*opencode_turns, or all\./,

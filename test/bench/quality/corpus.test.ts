@@ -44,8 +44,8 @@ const folder = async (context: TestContext, files: Readonly<Record<string, Buffe
 
 const packed = (...runs: readonly object[]): Buffer => gzipSync(runs.map((run) => `${JSON.stringify(run)}\n`).join(''))
 
-describe('trajectories of a folder', () => {
-  it('are read from the compact form, whose turns are counted from 0', async (context) => {
+describe('the trajectories of a folder', () => {
+  it('are read from the compact format, with turns counted from 0', async (context) => {
     const root = await folder(context, { 'features/shop.jsonl.gz': packed(hashed) })
     const { trajectories } = await loadCorpus(root)
     const [run] = trajectories
@@ -62,7 +62,7 @@ describe('trajectories of a folder', () => {
     })
     assert.equal(run?.steps[2]?.results[0]?.empty, true)
   })
-  it('are one run where two files hold it: texts of one, error flags of the other', async (context) => {
+  it('are merged if two files have the same run: texts of one, error flags of the other', async (context) => {
     for (const names of [
       ['a.jsonl.gz', 'b.jsonl.gz'],
       ['b.jsonl.gz', 'a.jsonl.gz'],
@@ -75,14 +75,14 @@ describe('trajectories of a folder', () => {
       assert.deepEqual(run?.steps[0]?.calls, [['make', { target: 'all' }]])
     }
   })
-  it('are those of one split', async (context) => {
+  it('are filtered by split', async (context) => {
     const root = await folder(context, {
       'a.jsonl': `${JSON.stringify(hashed)}\n${JSON.stringify({ ...hashed, id: 'run-2', split: 'test' })}\n`,
     })
     const { trajectories, left_out } = await loadCorpus(root, 'dev')
     assert.deepEqual([trajectories.map(({ id }) => id), left_out], [['run-1'], 1])
   })
-  it('are refused by file and line', async (context) => {
+  it('are rejected with file and line', async (context) => {
     const broken = await folder(context, { 'a.jsonl': `${JSON.stringify(hashed)}\n{"id":\n` })
     await assert.rejects(loadCorpus(broken), /^TypeError: a\.jsonl:2 is not JSON/)
     const other = await folder(context, { 'a.jsonl': '{"id":"x","steps":[]}\n' })
@@ -102,14 +102,14 @@ describe('a trajectory as requests', () => {
     assert.ok(trajectory)
     return [...caseOf('corpus', trajectory).asks()].map(({ body }) => readRequest(messages, body).conversation)
   }
-  it('carries k - 1 turns in request k', async (context) => {
+  it('has k - 1 turns in request k', async (context) => {
     const found = await conversations(context, hashed)
     assert.deepEqual(
       found.map(({ turns }) => turns.length),
       [0, 1, 2],
     )
   })
-  it('keeps what is equal equal: calls, and errors that differ in digits alone', async (context) => {
+  it('retains equality of calls, and of errors that differ only in digits', async (context) => {
     for (const run of [hashed, texts]) {
       const calls = (await conversations(context, run)).at(-1)?.turns.map(({ calls: [one] }) => one)
       assert.equal(calls?.[0]?.key, calls?.[1]?.key)

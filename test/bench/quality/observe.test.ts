@@ -34,7 +34,7 @@ const observed = async (trajectory: Trajectory, rules: Subject['rules']): Promis
   return one
 }
 
-test('a rule that steers stops its second match', async () => {
+test('a steering rule stops its second match', async () => {
   const rule = { rule_type: 'tool_repeat', threshold: 3, window_size: 8 }
   const same = run(() => ({ text: 'vilfol 0xe527dfc1cb' }))
   const blocked = await observed(same, [{ ...rule, action: 'block' }])
@@ -44,7 +44,7 @@ test('a rule that steers stops its second match', async () => {
   assert.equal((await observed(same, [{ ...rule, action: 'flag' }]))?.decision, 'shadow_flag')
 })
 
-test('results known as hashes of lines are equal, new and failed as the texts were', async () => {
+test('results known as line hashes are equal, new or failed like their texts', async () => {
   const repeated = { rule_type: 'tool_repeat', threshold: 3, window_size: 8, params: { result_aware: true } }
   const stalled = { rule_type: 'novelty_stall', threshold: 6, window_size: 0 }
   const failing = { rule_type: 'tool_error_streak', threshold: 4, window_size: 0 }

@@ -25,7 +25,7 @@ const run = (over: Partial<Case>): Case => ({
 const loop = run({ label: 'loop', loop_start_step: 10 })
 
 describe('the verdict on an alarm', () => {
-  it('is by label', () => {
+  it('depends on the label', () => {
     assert.equal(verdictOf(run({}), null, false).outcome, 'tn')
     assert.equal(verdictOf(run({}), 3, false).outcome, 'fp')
     assert.equal(verdictOf(loop, null, false).outcome, 'fn')
@@ -33,7 +33,7 @@ describe('the verdict on an alarm', () => {
     assert.equal(verdictOf(run({ label: null }), 3, false).outcome, 'excluded')
     assert.equal(verdictOf(loop, null, true).outcome, 'excluded')
   })
-  it('is early more than four requests before the loop', () => {
+  it('is early if the alarm is more than four requests before the loop', () => {
     assert.deepEqual(
       [5, 6, 10, 17].map((step) => [verdictOf(loop, step, false).outcome, verdictOf(loop, step, false).lag_steps]),
       [

@@ -32,7 +32,7 @@ const run = (steps: readonly Step[], over: Partial<Trajectory> = {}): Trajectory
 
 describe('a stale turn', () => {
   const stale = (...steps: readonly Step[]) => staleTurns(steps).at(-1)
-  it('is the same call with the same result within ten turns', () => {
+  it('repeats a call with the same result within ten turns', () => {
     const far = Array.from({ length: 10 }, (_, index) => work(index))
     assert.equal(stale(read('a', 'x'), ...far.slice(1), read('a', 'x')), true)
     assert.equal(stale(read('a', 'x'), ...far, read('a', 'x')), false)
@@ -40,20 +40,20 @@ describe('a stale turn', () => {
     assert.equal(stale(read('a', 'x'), read('b', 'x')), false)
     assert.equal(stale(read('a', ''), read('a', '')), false)
   })
-  it('is the same tool with the same error but for its numbers, twice running', () => {
+  it('repeats an error of a tool, numbers aside, in two consecutive turns', () => {
     const fails = (file: string, text: string) => step('make', { file }, text, true)
     assert.equal(stale(fails('a', 'line 12 is wrong'), fails('b', 'line 7 is wrong')), true)
     assert.equal(stale(fails('a', 'line 12 is wrong'), work(1), fails('b', 'line 7 is wrong')), false)
     assert.equal(stale(fails('a', 'line 12 is wrong'), fails('b', 'no such file')), false)
     assert.equal(stale(step('make', 'a', 'is wrong'), step('make', 'b', 'is wrong')), false)
   })
-  it('is the same change three times running, whatever its results', () => {
+  it('repeats a change in three consecutive turns, whatever its results', () => {
     const edit = (text: string) => step('Edit', { file: 'a' }, text)
     assert.equal(stale(edit('1'), edit('2'), edit('3')), true)
     assert.equal(stale(edit('1'), edit('2')), false)
     assert.equal(stale(read('a', '1'), read('a', '2'), read('a', '3')), false)
   })
-  it('starts a loop with two others within six turns', () => {
+  it('starts a loop together with two others within six turns', () => {
     const at = (...places: readonly number[]) =>
       firstLoop(Array.from({ length: 20 }, (_, turn) => places.includes(turn)))
     assert.deepEqual(at(3, 5, 8), { first: 3, third: 8 })
@@ -69,14 +69,14 @@ describe('waste', () => {
     assert.equal(wasteOf(run(steps, { label: 'clean' })), null)
     assert.equal(wasteOf(run(steps, { label: 'ambiguous' })), null)
   })
-  it('is shown by the label where the turns no longer show it, and by what is known of made runs', () => {
+  it('follows from the label if texts are missing, and from the known start of a synthetic run', () => {
     assert.deepEqual(wasteOf(run([work(1), work(2)])), { first_stale_step: 9, waste_start_step: 11 })
     assert.deepEqual(caseOf('synthetic', run([read('a', 'x')])).waste, wasteFrom(9))
     assert.equal(caseOf('synthetic', run([], { loop_start_step: null })).waste, null)
   })
 })
 
-describe('what a stop saves', () => {
+describe('the savings of a stop', () => {
   /** Ten requests of ten tokens; from the seventh on they are wasted. */
   const steps = [
     work(1),
@@ -94,7 +94,7 @@ describe('what a stop saves', () => {
     const one = caseOf('corpus', run(steps, over))
     return savingsOf(one, one.tokens(), step, 3)
   }
-  it('is what is wasted from the refused request on', () => {
+  it('are the wasted requests from the refused one on', () => {
     assert.deepEqual(caseOf('corpus', run(steps)).waste, { first_stale_step: 4, waste_start_step: 7 })
     const { wasted_requests, wasted_tokens, wasted_cost_micro } = saved(null)
     assert.deepEqual([wasted_requests, wasted_tokens, wasted_cost_micro], [4, 40, 120])
@@ -111,7 +111,7 @@ describe('what a stop saves', () => {
       ],
     )
   })
-  it('costs the work that followed in a run that is no loop or solved its task', () => {
+  it('cost the later work of a run that is no loop or solved its task', () => {
     const clean = saved(8, { label: 'clean' })
     assert.deepEqual([clean.wasted_requests, clean.work_lost_requests, clean.work_lost_cost_micro], [null, 3, 90])
     const solved = saved(8, { resolved: true })

@@ -28,7 +28,7 @@ test('every shipped vector passes', async () => {
   assert.ok(passed.reduce((sum, one) => sum + (one?.must.total ?? 0), 0) >= 70)
 })
 
-test('a vector says at which step something else was decided', async () => {
+test('a failed vector names its step and the actual decision', async () => {
   const [one] = (await shippedVectors()).filter(({ id }) => id.startsWith('exact-third-blocks/'))
   assert.ok(one)
   const subjects = await findSubjects({ detectors: [], presets: ['default'] }, process.cwd())
@@ -36,7 +36,7 @@ test('a vector says at which step something else was decided', async () => {
   assert.equal(await failureOf(wrong, subjects), 'step 3: wanted block LOOP_EXACT, got shadow_flag LOOP_EXACT')
 })
 
-test('without trajectories the bench says so and continues', async () => {
+test('without trajectories the bench prints a note and continues', async () => {
   const { said, observations } = await quality('--suite', 'corpus', '--detector', 'tool_repeat')
   assert.match(
     said.join(),
@@ -46,7 +46,7 @@ test('without trajectories the bench says so and continues', async () => {
   assert.equal(readOptions([], { GUARD_BENCH_DATA: 'runs' }).data, 'runs')
 })
 
-test('a detector and rules of one’s own are measured beside those that are shipped', async (context) => {
+test('custom detectors and rules are measured next to the shipped ones', async (context) => {
   const folder = await scratch(context)
   const [file, rules, out] = ['third.ts', 'rules.yml', 'out.jsonl'].map((name) => join(folder, name))
   const source = `import { detector } from ${JSON.stringify(import.meta.resolve('guard-gateway/core'))}
@@ -81,7 +81,7 @@ export const third = detector({
   assert.ok(lines.some(({ schema }) => schema === 'bench.summary.v1'))
 })
 
-test('what does not exist is refused by name', async () => {
+test('an unknown name is rejected', async () => {
   await assert.rejects(quality('--detector', 'horoscope'), /There is no detector "horoscope"; there is .*exact_repeat/)
   await assert.rejects(quality('--preset', 'strict'), /There is no preset "strict"; there is default/)
   await assert.rejects(quality('--detector', './nowhere.ts'), /nowhere\.ts cannot be loaded: there is no such file\.$/)

@@ -25,13 +25,13 @@ const most = (values: readonly string[]): number =>
   Math.max(...[...Map.groupBy(values, (value) => value).values()].map(({ length }) => length))
 
 describe('ordinary work', () => {
-  it('is there for every editor and shell, also in the smoke run', () => {
+  it('exists for every editor and shell, also in the smoke run', () => {
     const kinds = syntheticKinds()
     for (const name of Object.keys(editors)) assert.ok(kinds.includes(`edits_${name}`), name)
     for (const name of Object.keys(shells)) assert.ok(kinds.includes(`silent_${name}`), name)
     assert.deepEqual(new Set(smokeCases(4).map(({ kind }) => kind)), new Set(kinds))
   })
-  it('changes something else each time, and is told the same', () => {
+  it('changes something new each time, with the same acknowledgement', () => {
     const changing = ofKind('edits_', 'silent_', 'sql_')
     for (const one of changing) {
       assert.equal(one.label, 'clean')
@@ -40,7 +40,7 @@ describe('ordinary work', () => {
     for (const one of ofKind('edits_', 'sql_', 'silent_claude_code', 'silent_mini_swe'))
       assert.ok(most(textsOf(one)) >= 24, one.id)
   })
-  it('checks again only after another change', () => {
+  it('repeats a check only after another change', () => {
     for (const one of ofKind('after_edits_', 'after_fixes_', 'after_batches')) {
       const calls = callsOf(one)
       assert.ok(most(calls) >= 4, one.id)
@@ -55,7 +55,7 @@ describe('ordinary work', () => {
       }
     }
   })
-  it('asks after a job up to eight times, and learns how it ended', () => {
+  it('polls a job up to eight times, and receives its result', () => {
     for (const one of ofKind('poll_gh_run', 'poll_task_output', 'poll_bash_output', 'poll_mcp_job')) {
       assert.equal(one.label, 'clean')
       const asked = [...Map.groupBy(callsOf(one), (call) => call).values()].filter(({ length }) => length > 1)
@@ -64,9 +64,9 @@ describe('ordinary work', () => {
   })
 })
 
-describe('loops of clients', () => {
+describe('loops of coding agents', () => {
   const atLoop = (one: Case): Step | undefined => one.turns?.[(one.loop_start_step ?? 0) - 2]
-  it('repeat, but for what their kind lets differ, from the request that they say', () => {
+  it('repeat from the stated request, except for the varying parts of their kind', () => {
     for (const one of ofKind('edit_back_and_forth', 'same_silent_command')) {
       const calls = (one.turns ?? []).map(({ calls: made }) => JSON.stringify(made))
       const first = calls.findIndex((call, index) => calls.indexOf(call) < index)
@@ -84,13 +84,13 @@ describe('loops of clients', () => {
       assert.ok(loop.every(({ results: [result] }) => result?.error === false))
     }
   })
-  it('are polls only when they have continued for long', () => {
+  it('count as polls only after many repetitions', () => {
     for (const one of ofKind('poll_forever_')) {
       const start = Number(/start=(\d+)/.exec(one.id)?.[1])
       assert.deepEqual([one.label, one.loop_start_step, one.turns?.length], ['loop', start + 14, start + 40])
     }
   })
-  it('call no tool in text: the same command, another thought, the same answer', () => {
+  it('write the same command as text, with a new thought and the same reply', () => {
     for (const one of ofKind('text_again_')) {
       const loop = (one.turns ?? []).filter(({ user }) => user === atLoop(one)?.user)
       assert.ok(loop.length >= 16 && loop.every(({ calls, text }) => calls.length === 0 && text?.includes('make all')))
@@ -103,7 +103,7 @@ describe('loops of clients', () => {
 
 describe('programs without history', () => {
   const bodies = (one: Case): string[] => [...one.asks()].map(({ body }) => body.toString())
-  it('send a failed request once more, and stop when it is answered', () => {
+  it('retry a failed request until it succeeds', () => {
     for (const one of ofKind('retries')) {
       assert.equal(one.label, 'clean')
       const asks = [...one.asks()]
@@ -113,7 +113,7 @@ describe('programs without history', () => {
         assert.ok(group.every(({ fails }, place) => (fails !== undefined) === place < group.length - 1))
     }
   })
-  it('run several agents at once, each of which continues with its own history', () => {
+  it('run several agents at once, each with its own history', () => {
     for (const one of ofKind('subagents').filter(({ turns }) => turns === null)) {
       const own = bodies(one).filter((body) => body.includes('You explore.'))
       assert.equal(own.length, 24)
