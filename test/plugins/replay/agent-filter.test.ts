@@ -54,7 +54,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       }
     }
 
-    it('are found by id and by name alike, each once, newest first', () =>
+    it('are found by id and by name, each once, newest first', () =>
       within(async (bench) => {
         const all = ['name-2', 'named-otherwise', 'both', 'name-1', 'id-1']
         assert.deepEqual(idsOf(await list(bench, 'agent=fixer')), all)
@@ -62,14 +62,14 @@ for (const backend of ['memory', 'sqlite'] as const) {
         assert.deepEqual(idsOf(await list(bench, 'agent=nobody')), [])
       }))
 
-    it('come in every order, page by page', () =>
+    it('are sorted in every order, page by page', () =>
       within(async (bench) => {
         const rising = ['named-otherwise', 'name-2', 'id-1', 'both', 'name-1']
         assert.deepEqual(await walk(bench, 'agent=fixer&sort=cost&order=asc&limit=2'), rising)
         assert.deepEqual(await walk(bench, 'agent=fixer&sort=cost&limit=2'), rising.toReversed())
       }))
 
-    it('are narrowed by other filters, and the old filters mean what they did', () =>
+    it('are narrowed by other filters, and older filters keep their meaning', () =>
       within(async (bench) => {
         assert.deepEqual(idsOf(await list(bench, 'agent=fixer&project_id=shop')), ['name-1', 'id-1'])
         assert.deepEqual(idsOf(await list(bench, 'agent=fixer&q=lamp')), ['name-2'])
@@ -78,7 +78,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
         assert.deepEqual(idsOf(await list(bench, 'agent=fixer&agent_name=Nightly')), ['named-otherwise'])
       }))
 
-    it('refuse the cursor of another list', () =>
+    it('reject the cursor of another list', () =>
       within(async (bench) => {
         const { next_cursor } = await list(bench, 'limit=1')
         refused(400, 'INVALID_CURSOR', await bench.send('GET', `/api/v1/runs?agent=fixer&cursor=${next_cursor}`))

@@ -41,7 +41,7 @@ const configure = (folder: string, { url }: Started, storage: string): Promise<v
   return writeFile(join(folder, 'guard-config.yml'), text, { mode: 0o600 })
 }
 
-describe('replay commands ask the gateway that runs', () => {
+describe('replay commands query the running gateway', () => {
   let cwd = ''
   let gateway: Started
   before(async () => {
@@ -56,7 +56,7 @@ describe('replay commands ask the gateway that runs', () => {
   })
   const replay = (...argv: readonly string[]) => guard(cwd, ...argv)
 
-  it('list: a line a run below a head, without control characters, or the answer itself', async () => {
+  it('list: prints a heading and one line per run, without control characters, or the response with --json', async () => {
     const { code, out } = await replay('list')
     assert.equal(code, 0)
     assert.match(
@@ -67,25 +67,25 @@ describe('replay commands ask the gateway that runs', () => {
     const json = JSON.parse((await replay('list', '--json')).out)
     assert.deepEqual([json.runs.length, json.next_cursor], [1, null])
   })
-  it('list: filters, pages and nothing', async () => {
+  it('list: filters, and reports an empty result', async () => {
     assert.match((await replay('list', '--status', 'ok')).err, /no such runs/)
     assert.match((await replay('list', '--query', 'tool.call', '--status', 'error')).out, /run-1/)
     const { code, err } = await replay('list', '--since', 'yesterday')
     assert.equal(code, 2)
     assert.match(err, /since.*\(INVALID_FILTER\)/)
   })
-  it('list: a status that there is not is named with those there are', async () => {
+  it('list: an unknown status is rejected with the known ones', async () => {
     const { code, out, err } = await replay('list', '--status', 'nonsense')
     assert.deepEqual([code === 0, out], [false, ''])
     assert.match(err, /No run has status "nonsense"; there is running, ok, error/)
   })
 
-  it('export: to stdout, every digit kept', async () => {
+  it('export: writes to stdout without loss of digits', async () => {
     const { code, out, err } = await replay('export', 'run-1')
     assert.deepEqual([code, err, JSON.parse(out).schema], [0, '', 'trace.v1'])
     assert.match(out, /1782000000123456789/)
   })
-  it('export: to a file that is there when it is complete, and never replaced by chance', async () => {
+  it('export: writes a file at once, and overwrites one only with --force', async () => {
     const first = await replay('export', 'run-1', '--format', 'otel', '--output', 'run.json')
     assert.deepEqual([first.code, first.out, first.err], [0, '', 'wrote run.json\n'])
     assert.equal((await guard(cwd, 'export', 'run-1', '--output', 'other.json', '--json')).err, '')
@@ -97,7 +97,7 @@ describe('replay commands ask the gateway that runs', () => {
     assert.equal((await replay('export', 'run-1', '--output', 'run.json', '--force', '--quiet')).err, '')
     assert.match(readFileSync(join(cwd, 'run.json'), 'utf8'), /trace\.v1/)
   })
-  it('export: says what there is not, and leaves no file behind', async () => {
+  it('export: reports a missing run or format, and leaves no file', async () => {
     const missing = await replay('export', 'nobody', '--output', 'none.json')
     assert.equal(missing.code, 1)
     assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
@@ -110,7 +110,7 @@ describe('replay commands ask the gateway that runs', () => {
       [],
     )
   })
-  it('import: what export wrote comes back under a new id, or is skipped', async () => {
+  it('import: an exported run returns under a new id, or is skipped', async () => {
     await replay('export', 'run-1', '--format', 'jsonl', '--output', 'run.jsonl')
     const { code, out, err } = await replay('import', 'run.jsonl', '--project', 'copies')
     assert.equal(code, 0)
@@ -123,7 +123,7 @@ describe('replay commands ask the gateway that runs', () => {
     const json = JSON.parse((await replay('import', 'run.jsonl', '--on-conflict', 'skip', '--json')).out)
     assert.equal(json.skipped.length, 1)
   })
-  it('import: what comes in, and a dry run that imports nothing', async () => {
+  it('import: reads standard input, and imports nothing in a dry run', async () => {
     const file = JSON.stringify({ schema: 'trace.v1', run: { trace_id: 'piped', name: 'x' } })
     const dry = await piped(cwd, file, '--dry-run')
     assert.deepEqual(dry, { code: 0, out: 'piped\n', err: 'Nothing was imported: this was a dry run.\n' })
@@ -141,7 +141,7 @@ describe('replay commands ask the gateway that runs', () => {
     assert.equal(refused.code, 1)
     assert.match(refused.err, /\/spans\/0\/id.*\(INVALID_ID\)/)
   })
-  it('pin and unpin: a run is kept, or not', async () => {
+  it('pin and unpin: change the retention of a run', async () => {
     assert.deepEqual(await replay('pin', 'run-1'), { code: 0, out: 'run-1 pinned\n', err: '' })
     assert.match((await replay('list', '--pinned')).out, /^run-1 /m)
     assert.deepEqual(JSON.parse((await replay('unpin', 'run-1', '--json')).out), { trace_id: 'run-1', pinned: false })
@@ -150,7 +150,7 @@ describe('replay commands ask the gateway that runs', () => {
     assert.equal(missing.code, 1)
     assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
   })
-  it('import: names what is wrong with a file', async () => {
+  it('import: reports the errors of a file', async () => {
     const absent = await replay('import', 'absent.json')
     assert.deepEqual(
       [absent.code, absent.err],
@@ -164,7 +164,7 @@ describe('replay commands ask the gateway that runs', () => {
   })
 })
 
-it('replay commands ask the database where no gateway runs', async (test) => {
+it('replay commands read the database without a running gateway', async (test) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
   test.after(() => rm(cwd, { recursive: true, force: true }))
   const gateway = await startGateway({ backend: 'sqlite', folder: cwd })
@@ -181,7 +181,7 @@ it('replay commands ask the database where no gateway runs', async (test) => {
   assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
 })
 
-it('replay commands work beside a gateway that has the database open but is too busy to answer', async (test) => {
+it('replay commands work beside a gateway that is too busy to respond', async (test) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
   test.after(() => rm(cwd, { recursive: true, force: true }))
   const gateway = await startGateway({ backend: 'sqlite', folder: cwd })
@@ -198,7 +198,7 @@ it('replay commands work beside a gateway that has the database open but is too 
   assert.match((await gateway.request('GET', '/api/v1/runs?pinned=true')).text, /run-1/)
 })
 
-it('replay commands say so where there is nothing to ask', async (test) => {
+it('replay commands report a missing gateway and database', async (test) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
   test.after(() => rm(cwd, { recursive: true, force: true }))
   const gateway = await startGateway()

@@ -95,7 +95,7 @@ describe('a run of many pages', () => {
     (await bench.send('GET', `/api/v1/runs/${trace_id}/export?format=${format}`)).text
 
   for (const format of ['json', 'jsonl', 'otel'])
-    it(`leaves as ${format}, comes back and leaves again equal up to its ids, a page of rows at a time`, async () => {
+    it(`is exported as ${format}, imported and exported again without change except its ids, one page of rows at a time`, async () => {
       Object.assign(seen, { finds: 0, largestPage: 0, largestBatch: 0 })
       const first = await exported('large', format)
       const { imported } = expecting<ImportAnswer>(201, await bench.send('POST', '/api/v1/runs/import', first))
@@ -107,7 +107,7 @@ describe('a run of many pages', () => {
       assert.deepEqual([seen.largestPage, seen.largestBatch], [PAGE_ROWS, BATCH_CHANGES])
     })
 
-  it('is read as fast as it is taken, and no faster', async () => {
+  it('is read with backpressure', async () => {
     for (const id of ['json', 'jsonl', 'otel']) {
       const reader = await runReader(bench.gateway.storage, 'large')
       const pieces = streamTrace(formatOf(id), reader)
@@ -127,7 +127,7 @@ describe('a run of many pages', () => {
     }
   })
 
-  it('is read no further where nobody takes what an answer holds', async () => {
+  it('is read no further while the client does not read the response', async () => {
     const response = await bench.stream('/api/v1/runs/large/export?format=jsonl')
     const looked = seen.finds
     const iterator = response[Symbol.asyncIterator]()
@@ -139,7 +139,7 @@ describe('a run of many pages', () => {
   })
 })
 
-describe('a run that comes in batches', () => {
+describe('a run that is imported in batches', () => {
   const { seen, plugin } = watched()
   let bench: Bench
   before(async () => {
@@ -169,7 +169,7 @@ describe('a run that comes in batches', () => {
     return [spans.rows.length, claims.rows.length]
   }
 
-  it('is seen by nobody before it is whole, and by others of its id afterwards', async () => {
+  it('is invisible to readers and to other writers of its id until it is complete', async () => {
     const sight: number[] = []
     let ingested: Promise<unknown> | undefined
     seen.beforeWrite = async () => {
@@ -185,7 +185,7 @@ describe('a run that comes in batches', () => {
     assert.deepEqual([run.span_count, run.origin], [COUNT + 2, 'import'])
   })
 
-  it('leaves nothing behind where its last record is refused, or the storage fails', async () => {
+  it('leaves no records if its last record is rejected or the storage fails', async () => {
     const many = Object.fromEntries(Array.from({ length: 257 }, (_, n) => [`k${n}`, n]))
     const error = refused(400, 'TOO_MANY_ATTRIBUTES', await send(file('odd', { attributes: many })))
     assert.match(error.message, new RegExp(`^In span ${COUNT} of run "odd": `))
@@ -201,7 +201,7 @@ describe('a run that comes in batches', () => {
     expecting(201, await send(file('odd')))
   })
 
-  it('is not begun where another process imports one of its id, nor is that run begun otherwise', async () => {
+  it('is rejected while another process imports the same id, and blocks that run for others', async () => {
     const claim = { trace_id: 'theirs', writer: 'elsewhere:1:1', claimed_ns: BigInt(bench.clock.now()) * 1_000_000n }
     await bench.gateway.storage.put('staged_runs', claim)
     refused(503, 'STORAGE_BUSY', await send(file('theirs')))
@@ -211,7 +211,7 @@ describe('a run that comes in batches', () => {
     expecting(201, await bench.send('POST', '/api/v1/traces', { trace_id: 'theirs' }))
   })
 
-  it('is removed at the next start where its process died before it was whole', async () => {
+  it('is removed at the next start if its process exited before it was complete', async () => {
     const { storage } = bench.gateway
     const gone = `${hostname()}:999999999:1`
     await storage.put('staged_runs', { trace_id: 'left', writer: gone, claimed_ns: 1n })

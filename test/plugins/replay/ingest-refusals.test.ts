@@ -15,7 +15,7 @@ describe('POST /api/v1/traces', () => {
   after(() => bench.close())
   const post = (body: unknown, headers?: Record<string, string>) => bench.send('POST', '/api/v1/traces', body, headers)
 
-  describe('refuses, with a code and a pointer,', () => {
+  describe('rejects with a code and a pointer', () => {
     const cases: readonly (readonly [what: string, body: unknown, code: string, path: string | undefined])[] = [
       ['a body that is no object', [], 'INVALID_TRACE', ''],
       ['an exported trace', { schema: 'trace.v1' }, 'USE_IMPORT', undefined],
@@ -109,7 +109,7 @@ describe('POST /api/v1/traces', () => {
       refused(415, 'UNSUPPORTED_MEDIA_TYPE', await post('{}', { 'content-type': 'text/plain' }))
       refused(415, 'UNSUPPORTED_MEDIA_TYPE', await bench.send('POST', '/api/v1/traces'))
     })
-    it('another charset, as every route that takes JSON', async () => {
+    it('another charset, like every route that accepts JSON', async () => {
       for (const charset of ['latin1', 'utf-16'])
         for (const path of ['traces', 'spans', 'events/batch', 'compare', 'runs/x/pin']) {
           const headers = { 'content-type': `application/json; charset=${charset}` }
@@ -117,7 +117,7 @@ describe('POST /api/v1/traces', () => {
         }
       expecting(201, await post('{}', { 'content-type': 'application/json; charset="UTF-8"' }))
     })
-    it('an end of the run before its start, whichever came first', async () => {
+    it('an end of the run before its start, in either order of arrival', async () => {
       for (const [first, second, path] of [
         [{ start_ns: at(5) }, { end_ns: at(4) }, '/end_ns'],
         [{ end_ns: at(4) }, { start_ns: at(5) }, '/start_ns'],
@@ -128,24 +128,24 @@ describe('POST /api/v1/traces', () => {
         assert.equal(refused(400, 'INVALID_TIME', await post({ start_ns: at(5), end_ns: at(4) })).path, '/end_ns')
       }
     })
-    it('a project in the header that no body could name', async () => {
+    it('a project header that is invalid in a body', async () => {
       for (const project of ['a b', '..', 'x'.repeat(129), SECRET]) {
         const error = refused(400, 'INVALID_HEADER', await post({}, { 'x-guard-project-id': project }))
         assert.equal(error.path, 'x-guard-project-id')
       }
     })
-    it('another project for a run there is', async () => {
+    it('another project for an existing run', async () => {
       await post({ trace_id: 'owned', project_id: 'a' })
       refused(409, 'TRACE_CONFLICT', await post({ trace_id: 'owned', project_id: 'b' }))
     })
-    it('broken JSON with its line', async () => {
+    it('malformed JSON, with its line', async () => {
       assert.equal(refused(400, 'INVALID_JSON', await post('{\n"a": }')).line, 2)
     })
   })
 })
 
 describe('POST /api/v1/traces beyond its limits', () => {
-  it('refuses a body that is too large, also inflated', async () => {
+  it('rejects a body that is too large, also after decompression', async () => {
     const bench = await startReplay({ max_body_bytes: 2_000 })
     const body = JSON.stringify({ attributes: { a: 'x'.repeat(5_000) } })
     refused(413, 'BODY_TOO_LARGE', await bench.send('POST', '/api/v1/traces', body))
@@ -154,7 +154,7 @@ describe('POST /api/v1/traces beyond its limits', () => {
     await bench.close()
   })
 
-  it('takes no more spans than a run may have', async () => {
+  it('rejects spans beyond the limit of a run', async () => {
     const bench = await startReplay({ max_body_bytes: 64_000_000 })
     const spans = (from: number) => Array.from({ length: 10_000 }, (_, n) => ({ id: `s${from}-${n}`, name: 'x' }))
     for (let part = 0; part < 5; part++)

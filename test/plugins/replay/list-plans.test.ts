@@ -34,25 +34,25 @@ describe('filters of a list', () => {
     [{ status: 'error', failure_tag: 'none' }, ['status', 'failure_tag']],
   ]
   for (const [query, by] of walked) {
-    it(`${Object.keys(query).join(' and ')}: every run that is walked is a run that is found`, () => {
+    it(`${Object.keys(query).join(' and ')}: the scan reads only matching runs`, () => {
       const scan = scanFor(query)
       assert.equal(scan.exact, true)
       assert.deepEqual([...scan.held].sort(), [...by].sort())
     })
   }
 
-  it('a session is walked before its project, since fewer runs share it', () => {
+  it('a scan by session precedes a scan by project, because fewer runs share a session', () => {
     assert.deepEqual([...scanFor({ project_id: 'p', session_id: 'x' }).held], ['session_id'])
   })
 
-  it('pinned runs are walked before those of a status, a tag or an agent, and those that are not after', () => {
+  it('a scan of pinned runs precedes status, tag and agent; a scan of unpinned runs follows them', () => {
     for (const other of [{ status: 'error' }, { failure_tag: 'loop' }, { agent_id: 'a' }]) {
       assert.deepEqual([...scanFor({ ...other, pinned: 'true' }).held], ['pinned'])
       assert.deepEqual([...scanFor({ ...other, pinned: 'false' }).held], Object.keys(other))
     }
   })
 
-  it('a search within a project, session or agent knows their words', () => {
+  it('a search within a project, session or agent includes their words', () => {
     const { search, where } = runQuery({ q: 'read_file', project_id: 'Shop-2', agent_id: 'a1' }, 0)
     assert.deepEqual(search, ['read_file', 'shop', '2', 'a1'])
     assert.deepEqual(where, { project_id: 'Shop-2', agent_id: 'a1' })
@@ -67,7 +67,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       return expecting<{ runs: readonly RunSummary[] }>(200, answer).runs.map(({ trace_id }) => trace_id)
     }
 
-    it('finds what holds the word and is of the project, session or agent, also one that was named later', async () => {
+    it('finds runs with the word in the project, session or agent, also after a later rename', async () => {
       const bench = await startReplay({ backend })
       try {
         const runsSent = [

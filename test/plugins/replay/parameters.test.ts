@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Bench, refused, startReplay } from './kit.ts'
 
-describe('a parameter that a route does not have is refused with those it has', () => {
+describe('an unknown parameter of a route is rejected with the known ones', () => {
   let bench: Bench
   before(async () => {
     bench = await startReplay()

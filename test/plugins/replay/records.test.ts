@@ -25,7 +25,7 @@ after(() => bench.close())
 const run = async (id: string): Promise<Bundle> => expecting(200, await bench.send('GET', `/api/v1/runs/${id}`))
 
 describe('POST /api/v1/spans', () => {
-  it('begins a run, then adds to it', async () => {
+  it('begins a run, then extends it', async () => {
     const body = { trace_id: 'by-span', project_id: 'shop', agent_name: 'a', id: 's1', name: 'tool.call' }
     const first = expecting<SpanAnswer>(201, await bench.send('POST', '/api/v1/spans', body))
     assert.deepEqual([first.span_id, first.created, first.run.span_count], ['s1', true, 2])
@@ -43,7 +43,7 @@ describe('POST /api/v1/spans', () => {
     ])
   })
 
-  it('warns of times that are not nanoseconds', async () => {
+  it('warns of times that are not in nanoseconds', async () => {
     const answer = await bench.send('POST', '/api/v1/spans', { name: 'x', start_ns: 1_780_000_000_000 })
     assert.deepEqual(
       expecting<SpanAnswer>(201, answer).warnings.map(({ code, path }) => [code, path]),
@@ -55,7 +55,7 @@ describe('POST /api/v1/spans', () => {
 describe('POST /api/v1/events/batch', () => {
   const batch = (body: unknown) => bench.send('POST', '/api/v1/events/batch', body)
 
-  it('keeps what it can and says why it refuses the rest', async () => {
+  it('stores the valid events and gives the reason for each rejected one', async () => {
     const events = [
       { name: 'file.change', time_ns: String(NOW) },
       { name: '' },
@@ -89,7 +89,7 @@ describe('POST /api/v1/events/batch', () => {
     assert.equal((await run('batch')).run.event_count, 2)
   })
 
-  it('refuses an event that names another project for the run of one before it', async () => {
+  it('rejects an event with another project for the run of an earlier one', async () => {
     const events = [undefined, 'shop', undefined, 'other', 'shop'].map((project_id) => ({ name: 'x', project_id }))
     const answer = expecting<BatchAnswer>(200, await batch({ trace_id: 'mixed', events }))
     assert.deepEqual(
@@ -99,13 +99,13 @@ describe('POST /api/v1/events/batch', () => {
     assert.equal((await run('mixed')).run.project_id, 'shop')
   })
 
-  it('takes a bare list, and an event whose span never comes as one of the run', async () => {
+  it('accepts a bare list, and assigns an event with a missing span to the run', async () => {
     expecting(200, await batch([{ trace_id: 'bare', span_id: 'nowhere', name: 'tool.result', schema: 'event.v1' }]))
     const { events, run: summary } = await run('bare')
     assert.deepEqual([events.map(({ name }) => name), summary.event_count], [['tool.result'], 1])
   })
 
-  it('refuses a batch of which nothing can be used', async () => {
+  it('rejects a batch without a valid event', async () => {
     refused(400, 'NO_EVENT_ACCEPTED', await batch({ events: [{ name: 'x' }] }))
     const { error } = expecting<{ error: { message: string; path: string } }>(400, await batch([{ name: 'x' }]))
     assert.match(error.message, /TRACE_ID_REQUIRED/)
@@ -114,8 +114,8 @@ describe('POST /api/v1/events/batch', () => {
   })
 })
 
-describe('what the gateway or the MCP proxy wrote', () => {
-  it('is not changed by clients, and nothing of such a request is stored', async () => {
+describe('records of the gateway or the MCP proxy', () => {
+  it('cannot be changed by clients, and such a request stores nothing', async () => {
     const before = await run('guarded')
     const body = {
       trace_id: 'guarded',
@@ -130,7 +130,7 @@ describe('what the gateway or the MCP proxy wrote', () => {
     assert.deepEqual(await run('guarded'), before)
   })
 
-  it('lets clients add records and say what the run is about, not whose it is or when it was', async () => {
+  it('can be extended by clients, with descriptions but without owner and times', async () => {
     const body = {
       start_ns: '1',
       end_ns: '4000000000000000000',
@@ -158,8 +158,8 @@ describe('what the gateway or the MCP proxy wrote', () => {
   })
 })
 
-describe('names and tags set by hand', () => {
-  it('are made storable and redacted like those of bodies, and what is then equal is one', async () => {
+describe('names and tags that a user sets', () => {
+  it('are cleaned and redacted like those of request bodies, and deduplicated', async () => {
     const tags = ['a\0\ud800', 'one@example.org', 'two@example.org']
     const sent = expecting<{ run: RunSummary }>(
       201,
@@ -173,7 +173,7 @@ describe('names and tags set by hand', () => {
 })
 
 describe('gateway.keep', () => {
-  it('keeps the fragments of several runs all or not at all', async () => {
+  it('stores the fragments of several runs atomically', async () => {
     const fragment = (trace_id: string, id: string, end: bigint) => ({
       owner: 'client' as const,
       origin: 'api' as const,
@@ -190,7 +190,7 @@ describe('gateway.keep', () => {
     assert.equal((await run('two-b')).spans.length, 2)
   })
 
-  it('lets a plugin amend before redaction, and shows watchers what is redacted', async () => {
+  it('applies plugins before redaction, and passes redacted fragments to watchers', async () => {
     const { hooks } = bench.gateway
     hooks.trace.tap('test', (fragment) => ({
       ...fragment,
@@ -203,7 +203,7 @@ describe('gateway.keep', () => {
     assert.deepEqual((await run('amended')).run.attributes, seen[0])
   })
 
-  it('answers 503 when others change the run again and again', async () => {
+  it('responds with 503 after repeated conflicts with other writers', async () => {
     const { storage } = bench.gateway
     const { write } = storage
     storage.write = () => Promise.resolve(false)
@@ -212,7 +212,7 @@ describe('gateway.keep', () => {
     expecting(201, await bench.send('POST', '/api/v1/traces', { trace_id: 'busy' }))
   })
 
-  it('takes in what another process wrote meanwhile', async () => {
+  it('includes concurrent writes of another process', async () => {
     expecting(201, await bench.send('POST', '/api/v1/spans', { trace_id: 'shared', id: 'a', name: 'x' }))
     await bench.gateway.storage.patch('runs', 'shared', { revision: 7, name: 'theirs' })
     expecting(200, await bench.send('POST', '/api/v1/spans', { trace_id: 'shared', id: 'b', name: 'x' }))

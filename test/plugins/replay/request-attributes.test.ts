@@ -27,13 +27,13 @@ describe('the span of a model request', () => {
   }
 
   for (const { style } of dialects) {
-    it(`${style}: tells the limit and temperature that were asked for, and who was asked`, async () => {
+    it(`${style}: has the requested limit and temperature, and the upstream`, async () => {
       const attributes = await attributesOf(style, { [limits[style]]: 77, temperature: 0.2 })
       assert.deepEqual([attributes[asked], attributes[warmth]], [77, 0.2])
       assert.equal(attributes['server.address'], '127.0.0.1')
     })
   }
-  it('leaves out what nobody asked for, or what is no such number', async () => {
+  it('omits absent and non-numeric values', async () => {
     const plain = await attributesOf('chat_completions', {})
     assert.ok(!(asked in plain) && !(warmth in plain))
     const odd = await attributesOf('chat_completions', { max_completion_tokens: 1.5, temperature: 'warm' })

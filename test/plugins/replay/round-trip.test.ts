@@ -55,7 +55,7 @@ const said = ({ run, spans, events }: Bundle) => {
   }
 }
 
-describe('a large run leaves and comes back over the command line', () => {
+describe('a large run is exported and imported on the command line', () => {
   let cwd = ''
   let gateway: Started
   let original: unknown
@@ -81,7 +81,7 @@ describe('a large run leaves and comes back over the command line', () => {
   const bundle = async (trace_id: string): Promise<Bundle> => JSON.parse((await replay('show', trace_id, '--json')).out)
 
   for (const format of ['json', 'jsonl', 'otel'])
-    it(`as ${format}, equal up to its ids`, async () => {
+    it(`as ${format}, without change except its ids`, async () => {
       await replay('export', 'large', '--format', format, '--output', format)
       const { out } = await replay('import', format)
       const trace_id = out.trim()
@@ -89,7 +89,7 @@ describe('a large run leaves and comes back over the command line', () => {
       assert.deepEqual(said(await bundle(trace_id)), original)
     })
 
-  it('in pieces, never as one text, also where no gateway runs', async () => {
+  it('in chunks, never as one string, also without a running gateway', async () => {
     await gateway.close()
     const pieces: number[] = []
     const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } })

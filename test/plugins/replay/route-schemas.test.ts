@@ -28,7 +28,7 @@ const watching: Plugin = {
 const schemaOf = ({ schema }: RouteOptions): Described => schema ?? {}
 const ajv = new Ajv({ strict: false, formats: { 'date-time': true, binary: true } })
 
-describe('the interface below /api/v1', () => {
+describe('the API below /api/v1', () => {
   let bench: Bench
   before(async () => {
     bench = await startReplay({ plugins: [watching, otlp(), exactRepeat, chatCompletions, policy(), playground()] })
@@ -60,7 +60,7 @@ describe('the interface below /api/v1', () => {
     return answer
   }
 
-  it('says of every route what it is for, what it takes and what it answers', () => {
+  it('describes the purpose, parameters and responses of every route', () => {
     assert.ok(shown().length >= 18, String(shown().length))
     for (const route of shown()) {
       const name = `${route.method} ${route.url}`
@@ -76,7 +76,7 @@ describe('the interface below /api/v1', () => {
     }
   })
 
-  it('answers as it says', async () => {
+  it('responds as described', async () => {
     const trace = {
       trace_id: 'one',
       status: 'ok',
@@ -105,7 +105,7 @@ describe('the interface below /api/v1', () => {
     await fits('GET', '/api/v1/playground/runs', '/api/v1/playground/runs')
   })
 
-  it('takes what it describes, and refuses what it does not with a code and a place', async () => {
+  it('accepts the described values, and rejects others with a code and a pointer', async () => {
     const samples: readonly [method: 'POST' | 'PATCH', url: string, path: string, good: unknown, bad: unknown][] = [
       ['POST', '/api/v1/traces', '/api/v1/traces', {}, { spans: [{ name: '' }] }],
       ['POST', '/api/v1/traces', '/api/v1/traces', { start_ns: '1790000000000000001' }, { start_ns: 'noon' }],
@@ -135,7 +135,7 @@ describe('the interface below /api/v1', () => {
     }
   })
 
-  it('names the place of an unknown member of a playground run', async () => {
+  it('points to an unknown member of a playground run', async () => {
     const { status, body } = await bench.send('POST', '/api/v1/playground/runs', { scenario: 'exact-loop', speed: 1 })
     const { error } = body as { error: { code: string; path: string; known: readonly string[] } }
     assert.deepEqual([status, error.code, error.path], [400, 'INVALID_REQUEST', '/speed'])

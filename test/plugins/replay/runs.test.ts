@@ -118,7 +118,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual(await list(`until=${start + 1n}&since=${start}`), ['two', 'one'])
     })
 
-    it('are paged without repeats while more arrive', async () => {
+    it('are paged without repeats while new ones arrive', async () => {
       const first = expecting<Page>(200, await bench.send('GET', '/api/v1/runs?limit=2&project_id=shop'))
       assert.equal(first.next_cursor, null)
       const some = expecting<Page>(200, await bench.send('GET', '/api/v1/runs?limit=2'))
@@ -134,7 +134,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual(await list(`limit=1&since=1h&project_id=shop&cursor=${aged.next_cursor}`), ['one'])
     })
 
-    it('are not listed by a status that nobody gave, which is refused with those there are', async () => {
+    it('reject an unknown status with the known ones', async () => {
       const error = refused(400, 'INVALID_FILTER', await bench.send('GET', '/api/v1/runs?status=ok,nonsense'))
       assert.equal(error.path, '/status')
       assert.match(error.message, /"nonsense"; there is running, ok, error, cancelled, timeout, blocked/)
@@ -145,7 +145,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       await bench.gateway.storage.patch('runs', 'one', { status: 'ok' })
     })
 
-    it('refuse filters that nobody knows, and values that cannot be', async () => {
+    it('reject unknown filters and invalid values', async () => {
       assert.ok(refused(400, 'UNKNOWN_FILTER', await bench.send('GET', '/api/v1/runs?color=red')).known?.includes('q'))
       for (const query of [
         'limit=0',
@@ -163,14 +163,14 @@ for (const backend of ['memory', 'sqlite'] as const) {
         refused(400, 'INVALID_FILTER', await bench.send('GET', `/api/v1/runs?${query}`))
     })
 
-    it('are read whole, as the schema says', async () => {
+    it('are returned whole, as the schema describes', async () => {
       const bundle = expecting<Bundle>(200, await bench.send('GET', '/api/v1/runs/three'))
       assertsSchema('trace')(JSON.parse((await bench.send('GET', '/api/v1/runs/three')).text))
       assert.deepEqual([bundle.schema, bundle.spans.length, bundle.run.status], ['trace.v1', 2, 'running'])
       refused(404, 'RUN_NOT_FOUND', await bench.send('GET', '/api/v1/runs/absent'))
     })
 
-    it('are exported in each format, as a file of a harmless name', async () => {
+    it('are exported in each format, under a safe file name', async () => {
       await bench.send('POST', '/api/v1/traces', { trace_id: 'a/b:c' })
       const path = `/api/v1/runs/${encodeURIComponent('a/b:c')}/export`
       for (const [format, name] of [
@@ -213,7 +213,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
         refused(400, 'INVALID_COMPARE', await bench.send('POST', '/api/v1/compare', odd))
     })
 
-    it('are pinned and let go', async () => {
+    it('are pinned and unpinned', async () => {
       const pin = async (body?: unknown) => expecting(200, await bench.send('POST', '/api/v1/runs/one/pin', body))
       assert.deepEqual(await pin(), { trace_id: 'one', pinned: true })
       assert.deepEqual(await pin({ pinned: true }), { trace_id: 'one', pinned: true })
@@ -228,7 +228,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       refused(400, 'INVALID_TRACE', await bench.send('POST', '/api/v1/runs/one/pin', { pinned: 'yes' }))
     })
 
-    it('are changed by hand', async () => {
+    it('are changed by users', async () => {
       const patch = (body: unknown) => bench.send('PATCH', '/api/v1/runs/two', body)
       const body = { name: 'Renamed', tags: [' red ', 'red', 'blue'], failure_tag: 'timeout', pinned: true }
       const { run } = expecting<{ run: RunSummary }>(200, await patch(body))

@@ -10,7 +10,7 @@ interface Page {
 }
 
 for (const backend of ['memory', 'sqlite'] as const)
-  describe(`runs of a session that some came before, on ${backend}`, () => {
+  describe(`runs of a session with earlier runs, on ${backend}`, () => {
     const id = derivedId('ses_', 'default', 'talk')
     let bench: Bench
     before(async () => {
@@ -29,7 +29,7 @@ for (const backend of ['memory', 'sqlite'] as const)
       expecting(200, await bench.send('GET', `/api/v1/runs?${query}`))
     const found = async (query: string) => (await page(query)).runs.map(({ trace_id }) => trace_id)
 
-    it('bear its name or its id', async () => {
+    it('have its name or its id', async () => {
       const labels = (await page('project_id=default')).runs.map(({ session_id }) => session_id)
       assert.deepEqual(labels, [derivedId('ses_', 'default', 'night talk'), 'other', id, 'talk'])
     })
@@ -50,7 +50,7 @@ for (const backend of ['memory', 'sqlite'] as const)
       })
     }
 
-    it('are found by a name that no id can hold', async () => {
+    it('are found by a name that is no valid id', async () => {
       assert.deepEqual(await found('session_id=night%20talk'), ['blank'])
       assert.deepEqual(await found('session_id=other'), ['other'])
       assert.deepEqual(await found('session_id=nobody'), [])

@@ -15,12 +15,12 @@ const written = async (count: number) => {
 
 describe('a comparison as JSON', () => {
   for (const count of [0, 1, 500, 1_234])
-    it(`is the same in chunks as in one: ${count} spans`, async () => {
+    it(`is equal in chunks and as a whole: ${count} spans`, async () => {
       const { pieces, comparison } = await written(count)
       assert.deepEqual(readJson(pieces.join('')), readJson(writeJson(comparison)))
     })
 
-  it('has some rows per chunk, however long the runs', async () => {
+  it('has a limited number of rows per chunk, for runs of any length', async () => {
     const { pieces } = await written(5_000)
     const longest = Math.max(...pieces.map(({ length }) => length))
     assert.ok(longest < 200_000, `${longest} characters`)

@@ -45,7 +45,7 @@ describe('automatic traces', () => {
   const runs = async (): Promise<readonly RunSummary[]> =>
     expecting<{ runs: readonly RunSummary[] }>(200, await bench.send('GET', '/api/v1/runs')).runs
 
-  it('show a request as a span with its tool calls and its decision', async () => {
+  it('record a request as a span with its tool calls and decision', async () => {
     const reading = aReading({ calls: [{ id: 'toolu_1', tool: 'read_file', args: { path: '/secret/name' } }] })
     const call = await done(await arrived(), { reading })
     const bundle = await run(call.trace?.trace_id)
@@ -77,7 +77,7 @@ describe('automatic traces', () => {
     assert.ok(!JSON.stringify(bundle, (_, v) => (typeof v === 'bigint' ? String(v) : v)).includes('/secret/name'))
   })
 
-  it('join the requests of a session in one run, and begin another after a pause', async () => {
+  it('add requests of a session to one run, and begin a new run after a pause', async () => {
     const first = await request()
     const second = await request()
     assert.equal(second.trace?.trace_id, first.trace?.trace_id)
@@ -90,7 +90,7 @@ describe('automatic traces', () => {
     assert.deepEqual([summary.span_count, summary.event_count, summary.total_tokens], [4, 3, 90])
   })
 
-  it('go on in another run when a clock that was far ahead is set right', async () => {
+  it('begin a new run after a clock that was far ahead is corrected', async () => {
     const ahead = await request()
     bench.clock.jump(-29 * MINUTE)
     assert.equal((await request()).trace?.trace_id, ahead.trace?.trace_id)
@@ -100,7 +100,7 @@ describe('automatic traces', () => {
     assert.equal((await request()).trace?.trace_id, right.trace?.trace_id)
   })
 
-  it('keep sessions and projects apart, and requests without session each alone', async () => {
+  it('separate sessions, projects, and requests without a session', async () => {
     const ids = [
       await request(),
       await request({ session: aSession({ id: 'ses_b' }) }),
@@ -110,14 +110,14 @@ describe('automatic traces', () => {
     assert.equal(new Set(ids).size, 4)
   })
 
-  it('join requests under way at once, whichever ends first', async () => {
+  it('add concurrent requests to one run, whichever ends first', async () => {
     const open = await Promise.all(Array.from({ length: 8 }, () => arrived()))
     await Promise.all(open.reverse().map((call) => done(call)))
     assert.equal(new Set(open.map(({ trace }) => trace?.trace_id)).size, 1)
     assert.deepEqual((await run(open[0]?.trace?.trace_id)).run.span_count, 9)
   })
 
-  it('hang a request below the span its caller names', async () => {
+  it('put a request below the span in the caller’s traceparent', async () => {
     const headers = { traceparent: `00-${TRACE}-${SPAN}-01` }
     await request({ headers })
     expecting(
@@ -139,7 +139,7 @@ describe('automatic traces', () => {
     assert.deepEqual([summary.total_tokens, summary.origin], [30, 'gateway'])
   })
 
-  it('take no part in a trace of another project, nor in a header that is none', async () => {
+  it('ignore a trace of another project and an invalid header', async () => {
     await bench.send('POST', '/api/v1/traces', { trace_id: TRACE, project_id: 'theirs' })
     const headers = { traceparent: `00-${TRACE}-${SPAN}-01`, 'x-guard-project-id': 'mine' }
     const call = await request({ headers })
@@ -150,7 +150,7 @@ describe('automatic traces', () => {
       assert.equal((await request({ headers: { traceparent: odd } })).trace?.parent_span_id, null)
   })
 
-  it('tell a block, a failure and a recovery', async () => {
+  it('record a block, a failure and a recovery', async () => {
     const call = await arrived()
     await done(call, { ...blocked(call), ended_at: bench.clock.now() })
     const looped = (await run(call.trace?.trace_id)).run
@@ -166,7 +166,7 @@ describe('automatic traces', () => {
     assert.equal((await run(limited.trace?.trace_id)).run.failure_tag, 'rate_limit')
   })
 
-  it('survive that another process changed the run', async () => {
+  it('tolerate a change of the run by another process', async () => {
     const call = await request()
     const id = String(call.trace?.trace_id)
     await bench.gateway.storage.patch('runs', id, { revision: 40, name: 'theirs' })
@@ -175,7 +175,7 @@ describe('automatic traces', () => {
     assert.deepEqual([summary.name, summary.span_count, spans.length], ['theirs', 3, 3])
   })
 
-  it('are found by model, tool and words, and hide a secret in a name', async () => {
+  it('are found by model, tool and words, with secrets in names redacted', async () => {
     const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
     const reading = aReading({ model: secret, calls: [{ id: null, tool: 'read_file', args: {} }] })
     await done(await arrived(), { reading })
@@ -188,7 +188,7 @@ describe('automatic traces', () => {
     assert.equal((await runs()).length, 1)
   })
 
-  it('cost a call its trace where storage cannot be asked, and nothing else', async () => {
+  it('omit the trace of a call if storage fails, without other effects', async () => {
     bench.gateway.storage.find = () => Promise.reject(new Error('disk gone'))
     session.stored = true
     assert.equal((await arrived()).trace, undefined)
@@ -196,8 +196,8 @@ describe('automatic traces', () => {
   })
 })
 
-describe('automatic traces over a restart', () => {
-  it('go on with the session’s run', async (test) => {
+describe('automatic traces after a restart', () => {
+  it('continue the run of the session', async (test) => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-replay-'))
     test.after(() => rm(folder, { recursive: true, force: true }))
     const ids: (string | undefined)[] = []
@@ -219,7 +219,7 @@ describe('automatic traces over a restart', () => {
 })
 
 describe('automatic traces of the default preset', () => {
-  it('are named in the answer and there when it ends', async (test) => {
+  it('are named in the response and stored when it ends', async (test) => {
     const provider = await new FakeProvider().listen()
     test.after(() => provider.close())
     const running = await startGateway({ upstream: provider.url, backend: 'sqlite' })

@@ -10,7 +10,7 @@ const OTHER = TRACE.replaceAll('0', '1')
 const session = aSession()
 const { project_id } = session.row
 
-describe('a run that clients began and model requests join', () => {
+describe('a client’s run that model requests join', () => {
   let bench: Bench
   beforeEach(async () => {
     bench = await startReplay()
@@ -31,7 +31,7 @@ describe('a run that clients began and model requests join', () => {
     return [session_id, agent_id]
   }
 
-  it('bears session and agent of the first one, and is found by them', async () => {
+  it('has session and agent of the first request, and is found by them', async () => {
     await begun(TRACE)
     await joined(TRACE, { id: 'guardreq_1', agent_id: 'a1' })
     assert.deepEqual(await labels(TRACE), [session.row.id, 'a1'])
@@ -44,7 +44,7 @@ describe('a run that clients began and model requests join', () => {
     )
   })
 
-  it('keeps what is said of it', async () => {
+  it('keeps the labels that the client sets', async () => {
     await begun(OTHER, { session_id: 'theirs' })
     await joined(OTHER, { id: 'guardreq_3', agent_id: 'a1' })
     assert.deepEqual(await labels(OTHER), ['theirs', null])

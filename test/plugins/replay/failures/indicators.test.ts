@@ -88,7 +88,7 @@ describe('failure tag rate_limit', () => {
     }),
     'not moderate limits': event('rate.of.limit'),
   })
-  it('is not what we refuse with 429 ourselves', () => {
+  it('excludes a 429 of the gateway itself', () => {
     assert.equal(
       tagOf(span({ attributes: { 'http.response.status_code': 429, 'error.type': 'guard_block' } })),
       undefined,

@@ -7,7 +7,7 @@ import { best, tagOf } from '../failure-cases.ts'
 describe('the best tag', () => {
   const loop = { id: 'l', name: 'loop.detected', start_ns: 50n }
   const slow = { id: 't', name: 'step', status: 'timeout', start_ns: 10n }
-  it('goes by the order of tags, not by time', () => {
+  it('depends on the order of tags, not on time', () => {
     const limit = { name: 'step', start_ns: 1n, attributes: { 'http.response.status_code': 429 } }
     const blocked = { name: 'step', start_ns: 2n, status: 'blocked' }
     const test = { name: 'test', start_ns: 3n, status: 'error' }
@@ -16,7 +16,7 @@ describe('the best tag', () => {
     assert.deepEqual(order, ['test_failure', 'policy_block', 'rate_limit', 'timeout', 'loop'])
   })
 
-  it('rests on the first record by time, in whatever order they come', () => {
+  it('has the earliest record as evidence, in any order of arrival', () => {
     const later = { ...slow, id: 'u', start_ns: 11n }
     for (const spans of [
       [slow, later],
@@ -26,7 +26,7 @@ describe('the best tag', () => {
     }
   })
 
-  it('points at event and span, rule and field', () => {
+  it('names event and span, rule and field', () => {
     const events = [{ id: 'e', span_id: 's', name: 'policy.decision', attributes: { decision: 'deny' } }]
     assert.deepEqual(best({ events })?.evidence, {
       rule: 'decision',
@@ -42,13 +42,13 @@ describe('the best tag', () => {
     })
   })
 
-  it('is null where nothing speaks for one, also in a run that failed', () => {
+  it('is null without evidence, also in a failed run', () => {
     assert.equal(best({ spans: [{}, { status: 'error', name: 'gen_ai.request' }], status: 'error' }), null)
     assert.equal(evidenceOfSpan(aSpan()), undefined)
     assert.equal(withEvidence(noTags, undefined), noTags)
   })
 
-  it('is the same after the state was kept as JSON', () => {
+  it('is unchanged after the state was stored as JSON', () => {
     const state = withEvidence(noTags, evidenceOfSpan(aSpan({ ...slow, start_ns: 5n })))
     const kept = JSON.parse(JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? Number(value) : value)))
     const later = withEvidence(kept, evidenceOfSpan(aSpan({ ...slow, id: 'later', start_ns: 6n })))

@@ -36,7 +36,7 @@ describe('failure tag test_failure', () => {
     rspec: true,
     testing: false,
   })) {
-    it(`${failed ? 'knows' : 'does not know'} ${name}`, () => {
+    it(`${failed ? 'recognises' : 'ignores'} ${name}`, () => {
       assert.equal(tagOf(span({ name, status: 'error' })), failed ? 'test_failure' : undefined)
     })
   }
@@ -48,23 +48,23 @@ describe('failure tag test_failure', () => {
     end_ns: at + 5n,
     attributes: { exit_code },
   })
-  it('goes by the last result in a run that went well', () => {
+  it('depends on the last result in a successful run', () => {
     const [failed, passed] = [test('f', 10n, 1), test('p', 20n, 0)]
     assert.equal(tagOf({ spans: [failed, passed], status: 'ok' }), undefined)
     assert.equal(tagOf({ spans: [passed, failed], status: 'ok' }), undefined)
     const again = test('g', 30n, 1)
     assert.equal(best({ spans: [failed, passed, again], status: 'ok' })?.evidence.span_id, 'g')
   })
-  it('goes by any result in a run that did not', () => {
+  it('depends on any result in a failed run', () => {
     const failed = { spans: [test('f', 10n, 1), test('p', 20n, 0)] }
     assert.equal(best(failed)?.evidence.span_id, 'f')
   })
-  it('takes a passed command over a case in it that failed', () => {
+  it('prefers a passed command to a failed case in it', () => {
     const command = { name: 'npm test', start_ns: 10n, end_ns: 90n, attributes: { exit_code: 0 } }
     const flaky = { name: 'test.failed', time_ns: 50n }
     assert.equal(tagOf({ spans: [command], events: [flaky], status: 'ok' }), undefined)
   })
-  it('takes of two results at one time the one that failed', () => {
+  it('prefers the failed one of two results at the same time', () => {
     for (const spans of [
       [test('f', 10n, 1), test('p', 10n, 0)],
       [test('p', 10n, 0), test('f', 10n, 1)],

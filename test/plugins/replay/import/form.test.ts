@@ -47,7 +47,7 @@ describe('a form with an import file', () => {
     assert.equal((json as { runs: unknown[] }).runs.length, 1)
   })
 
-  it('redirects a browser with 303, and answers a program with JSON', async () => {
+  it('redirects a browser with 303, and returns JSON to a program', async () => {
     const shown = await post(UI, form(run('seen')), browser)
     assert.deepEqual([shown.status, shown.location], [303, '/replay?notice=runs-imported'])
     const back = await post(UI, form(run('seen'), { on_conflict: 'skip', return_to: '/replay?q=a#top' }), browser)
@@ -113,7 +113,7 @@ describe('a form with an import file', () => {
     assert.equal((await gateway.request('GET', '/api/v1/runs/odd')).status, 404)
   })
 
-  it('of another site imports nothing', async () => {
+  it('from another site imports nothing', async () => {
     for (const path of [API, UI]) {
       const { status, code } = await post(path, form(run('forged')), { origin: 'http://evil.example' })
       assert.deepEqual([status, code], [403, 'ORIGIN_NOT_ALLOWED'])

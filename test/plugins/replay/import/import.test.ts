@@ -64,7 +64,7 @@ const content = ({ run: { attributes, ...summary }, spans, events, artifacts }: 
 
 describe('POST /api/v1/runs/import', () => {
   for (const format of ['json', 'jsonl', 'otel'])
-    it(`restores what ${format} exported, under new ids`, async () => {
+    it(`restores an export in the format ${format}, under new ids`, async () => {
       const before = await run('original')
       const { imported } = expecting<ImportAnswer>(201, await send(await exported('original', format)))
       const [one] = imported

@@ -70,7 +70,7 @@ describe('a large import file', () => {
     assert.equal(names.get(child?.parent_id ?? ''), 'tool-499')
   })
 
-  it('is rejected with the code, line and path of a small one', async () => {
+  it('is rejected with the same code, line and path as a small file', async () => {
     const cases: readonly (readonly [last: object, code: string, path: string])[] = [
       [span(7), 'DUPLICATE_ID', '/id'],
       [span(1_500, { parent_id: 's1500' }), 'PARENT_CYCLE', '/parent_id'],

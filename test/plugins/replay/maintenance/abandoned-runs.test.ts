@@ -38,7 +38,7 @@ const told = async (bench: Bench) => {
   return [run.status, ...spans.map(({ status, status_message, end_ns }) => [status, status_message, end_ns === null])]
 }
 
-it('a run of a client ends when its process is gone, and not before', async (test) => {
+it('a client’s run ends only after its process has exited', async (test) => {
   const bench = await started(test)
   await post(bench, { writer: `${hostname()}:${process.pid}` })
   await bench.gateway.storage.patch('runs', 'left', { writer: `${hostname()}:${process.pid}:0` })
@@ -49,13 +49,13 @@ it('a run of a client ends when its process is gone, and not before', async (tes
   assert.equal(await endAbandonedRuns(bench.gateway), 0)
 })
 
-it('a process of another host is not known to be gone', async (test) => {
+it('a process on another host is not assumed to have exited', async (test) => {
   const bench = await started(test)
   await post(bench, { writer: `another-host:${await deadPid()}` })
   assert.equal(await endAbandonedRuns(bench.gateway), 0)
 })
 
-it('one that names no process ends with the gateway that took it; its spans run again when the client goes on', async (test) => {
+it('a run without a named process ends with its gateway, and its spans run again when the client continues', async (test) => {
   const bench = await started(test)
   await post(bench)
   assert.equal(await endAbandonedRuns(bench.gateway), 0)
@@ -68,7 +68,7 @@ it('one that names no process ends with the gateway that took it; its spans run 
   assert.deepEqual((await told(bench)).slice(0, 2), ['ok', ['ok', null, false]])
 })
 
-it('one without an open span ends, too', async (test) => {
+it('a run without an open span also ends', async (test) => {
   const bench = await started(test)
   await post(bench, { spans: [] })
   await bench.gateway.storage.patch('runs', 'left', { writer: `${hostname()}:${await deadPid()}:0` })
@@ -76,7 +76,7 @@ it('one without an open span ends, too', async (test) => {
   assert.equal((await told(bench))[0], 'error')
 })
 
-it('what a client left open in a run of the gateway ends with it', async (test) => {
+it('open spans of a client in a run of the gateway end with the client', async (test) => {
   const bench = await started(test)
   const run = { trace_id: 'left' }
   const none = { events: [], artifacts: [] }
@@ -88,7 +88,7 @@ it('what a client left open in a run of the gateway ends with it', async (test) 
   assert.equal(JSON.stringify(await told(bench)).includes('running'), false)
 })
 
-it('the process of an exporter is the one that its resource names', async () => {
+it('the process of an exporter is the one in its resource', async () => {
   const gateway = await startGateway()
   const resource = { 'host.name': hostname(), 'process.pid': { intValue: await deadPid() } }
   const body = resourceSpans([span({ endTimeUnixNano: '0' })], resource)
@@ -100,7 +100,7 @@ it('the process of an exporter is the one that its resource names', async () => 
   await gateway.close()
 })
 
-it('a client of the SDK that was killed is known by its process', async (test) => {
+it('a killed client of the SDK is identified by its process', async (test) => {
   const gateway = await startGateway()
   test.after(() => gateway.close())
   const script = `

@@ -51,7 +51,7 @@ const approvalsOf = async ({ gateway }: Kit): Promise<readonly string[]> =>
   (await gateway.storage.find('mcp_approvals')).rows.map(({ status }) => status)
 
 describe('retention of the MCP audit', () => {
-  it('removes records by age, and says first what it would remove', async (test) => {
+  it('removes records by age, and reports the next removal', async (test) => {
     const kit = await started(test)
     await events(kit, 10)
     const audit = auditOf(kit, { audit_days: 4 })
@@ -62,7 +62,7 @@ describe('retention of the MCP audit', () => {
     assert.deepEqual(await audit.report(), { would_remove: 0, more: false })
     assert.equal(await auditOf(kit, {}).pass(never), 0)
   })
-  it('removes the oldest beyond a number', async (test) => {
+  it('removes the oldest records above a number', async (test) => {
     const kit = await started(test)
     await events(kit, 10)
     assert.equal(await auditOf(kit, { max_audit_records: 10 }).pass(never), 0)
@@ -70,7 +70,7 @@ describe('retention of the MCP audit', () => {
     assert.equal(await auditOf(kit, { max_audit_records: 3 }).pass(never), 7)
     assert.deepEqual(await toolsOf(kit), ['t7', 't8', 't9'])
   })
-  it('keeps what belongs to a run that is there, pinned or young, with its approvals; the rest goes behind its run', async (test) => {
+  it('keeps records and approvals of a pinned or young run, and removes the rest after its run', async (test) => {
     const kit = await started(test)
     const asked = async (id: string) => {
       const { entry } = await callNeedingConsent(kit, { log: logOf(kit, { id }), question: { session_id: id } })
@@ -94,14 +94,14 @@ describe('retention of the MCP audit', () => {
     assert.deepEqual([...new Set(rows.map(({ trace_id }) => trace_id))], [pinned])
     assert.deepEqual(await approvalsOf(kit), ['expired'])
   })
-  it('leaves approvals that somebody may still use', async (test) => {
+  it('keeps approvals that can still be used', async (test) => {
     const kit = await started(test)
     await callNeedingConsent(kit)
     kit.clock.advance(1)
     assert.equal(await retentionOf(kit, { max_runs: 0, audit_days: 1 }).pass(), 0)
     assert.deepEqual(await approvalsOf(kit), ['pending'])
   })
-  it('goes through many records in steps, past those that stay, and stops when it is told to', () =>
+  it('processes many records in steps, past protected ones, and stops on request', () =>
     withFolder(async (folder) => {
       const kit = await startKit({ folder })
       const { storage } = kit.gateway
@@ -121,7 +121,7 @@ describe('retention of the MCP audit', () => {
       assert.equal((await recordsOf(kit)).length, 1)
       await kit.close()
     }))
-  it('is told by the interface, also where nothing of MCP is kept', async (test) => {
+  it('is reported by the API, also without MCP records', async (test) => {
     const bench = await startReplay()
     test.after(() => bench.close())
     const { body } = await bench.send('GET', '/api/v1/retention')

@@ -35,7 +35,7 @@ const retained = (bench: Bench, settings: Settings): Retention =>
 
 describe('retention', () => {
   for (const backend of ['memory', 'sqlite'] as const)
-    it(`removes runs by age since they were recorded, with all their records, on ${backend}`, async (test) => {
+    it(`removes runs by the age of their recording, with all their records, on ${backend}`, async (test) => {
       const bench = await started(test, backend)
       await post(bench, 'old', { start_ns: '1' })
       await post(bench, 'pinned')
@@ -51,7 +51,7 @@ describe('retention', () => {
       }
     })
 
-  it('removes the record of the model requests of a run with it', async (test) => {
+  it('removes the records of the model requests of a run', async (test) => {
     const bench = await started(test)
     const call = aCall({ at: bench.clock.now() })
     await bench.gateway.hooks.decision.promise(aDecision(), call)
@@ -61,7 +61,7 @@ describe('retention', () => {
     assert.equal((await bench.gateway.storage.find('calls')).rows.length, 0)
   })
 
-  it('says which traces go before their records do, and keeps them while that fails', async (test) => {
+  it('announces traces before it removes their records, and keeps them if the announcement fails', async (test) => {
     const bench = await started(test)
     await postEach(bench, 2)
     bench.clock.advance(31 * DAY)
@@ -80,7 +80,7 @@ describe('retention', () => {
     ])
   })
 
-  it('removes the oldest beyond a number, in steps', async (test) => {
+  it('removes the oldest runs above a number, in steps', async (test) => {
     const bench = await started(test)
     await postEach(bench, 12)
     bench.clock.advance(2 * HOUR)
@@ -88,7 +88,7 @@ describe('retention', () => {
     assert.deepEqual((await ids(bench)).at(-1), 'r3')
   })
 
-  it('reports that more would go than one look counts, also where one of them is written to', async (test) => {
+  it('reports that more runs would be removed than one pass counts, also while one of them changes', async (test) => {
     const bench = await started(test)
     await postEach(bench, 110)
     bench.clock.advance(2 * DAY)
@@ -102,7 +102,7 @@ describe('retention', () => {
     assert.deepEqual(await told({ max_runs: 70 }), [40, false])
   })
 
-  it('removes the oldest while the store is too large', async (test) => {
+  it('removes the oldest runs while the store is too large', async (test) => {
     const bench = await started(test)
     await post(bench, 'only')
     bench.clock.advance(2 * HOUR)
@@ -110,7 +110,7 @@ describe('retention', () => {
     assert.equal(await retained(bench, { max_bytes: 1 }).pass(), 1)
   })
 
-  it('removes runs that a clock made that was far ahead, too', async (test) => {
+  it('removes runs with a recording time far in the future', async (test) => {
     const bench = await started(test)
     for (const id of ['a', 'b', 'c']) {
       await post(bench, id)
@@ -121,7 +121,7 @@ describe('retention', () => {
     assert.deepEqual(await ids(bench), ['c'])
   })
 
-  it('leaves runs that are written to', async (test) => {
+  it('keeps runs that are still written', async (test) => {
     const bench = await started(test)
     await post(bench, 'running', { status: 'running' })
     await post(bench, 'done')
@@ -134,7 +134,7 @@ describe('retention', () => {
     assert.equal(await retained(bench, { max_runs: 0 }).pass(), 1)
   })
 
-  it('goes past many runs that are written to, to those behind them', async (test) => {
+  it('continues past many active runs to those after them', async (test) => {
     const bench = await started(test)
     for (let n = 0; n < 100; n++) await post(bench, `running${n}`, { status: 'running' })
     bench.clock.advance(1)
@@ -144,7 +144,7 @@ describe('retention', () => {
     assert.equal((await ids(bench)).includes('done'), false)
   })
 
-  it('tells what the next pass would remove', async (test) => {
+  it('reports what the next pass would remove', async (test) => {
     const bench = await started(test)
     await post(bench, 'a')
     await post(bench, 'b')
@@ -155,7 +155,7 @@ describe('retention', () => {
   })
 })
 
-describe('spans that a dead process left running', () => {
+describe('spans that an exited process left running', () => {
   const begun = async (bench: Bench): Promise<void> => {
     await bench.gateway.keep([
       {
@@ -170,7 +170,7 @@ describe('spans that a dead process left running', () => {
   }
   const read = async (bench: Bench): Promise<Bundle> => expecting(200, await bench.send('GET', '/api/v1/runs/left'))
 
-  it('are ended when their writer is gone', async (test) => {
+  it('are ended after their writer has exited', async (test) => {
     const bench = await started(test)
     await begun(bench)
     assert.equal(await endAbandonedRuns(bench.gateway), 0)
@@ -184,7 +184,7 @@ describe('spans that a dead process left running', () => {
     assert.equal(await endAbandonedRuns(bench.gateway), 0)
   })
 
-  it('are ended after a day without an update, those of clients too', async (test) => {
+  it('are ended after a day without an update, also those of clients', async (test) => {
     const bench = await started(test)
     await begun(bench)
     await post(bench, 'client', { spans: [{ name: 'x', status: 'running' }] })

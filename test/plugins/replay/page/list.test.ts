@@ -66,7 +66,7 @@ test('an unnamed run has the model or tool of its first step as title', async ()
   )
 })
 
-test('an unnamed run is called as its session, else as its task', async () => {
+test('the title of an unnamed run is its session, else its task', async () => {
   const row = { ...aSessionRow(), id: 'ses_titled', name: 'night shift' }
   await bench.gateway.storage.put('sessions', row)
   const spans = [{ name: 'tool.call', attributes: { 'gen_ai.tool.name': 'read_file' } }]
@@ -199,7 +199,7 @@ test('the runs of a session are below its totals and actions', async () => {
   )
 })
 
-test('a writer may send any status', async () => {
+test('a writer can send any status', async () => {
   const attributes = { decision: 'constructor' }
   const events = [{ name: 'policy.decision', attributes }]
   await bench.trace(run('odd', { project_id: 'odd', status: 'constructor', events }))

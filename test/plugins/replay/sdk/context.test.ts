@@ -14,7 +14,7 @@ const family = ({ spans }: KeptRun): readonly string[] =>
     .sort()
 
 describe('the current span', () => {
-  it('is the parent, also with parallel spans, timers, emitters and async generators', async (test) => {
+  it('is the parent, also in parallel spans, timers, emitters and async generators', async (test) => {
     const { guard, server } = await guarded(test)
     await guard.trace('many ways', async () => {
       await Promise.all(
@@ -58,7 +58,7 @@ describe('the current span', () => {
     ])
   })
 
-  it('of a nested trace is its own root; behind it the outer one is current again', async (test) => {
+  it('of a nested trace is its root, and after its end the outer span is current again', async (test) => {
     const { guard, server } = await guarded(test)
     await guard.trace('outer', async () => {
       await guard.trace('inner', () => guard.span('inside', () => {}))
@@ -72,7 +72,7 @@ describe('the current span', () => {
     ])
   })
 
-  it('is of its own guard: two guards do not mix', async (test) => {
+  it('belongs to its guard: two guards do not mix', async (test) => {
     const first = await guarded(test)
     const second = await guarded(test)
     await first.guard.trace('first', async () => {
@@ -88,7 +88,7 @@ describe('the current span', () => {
     assert.deepEqual(family(second.server.run()), ['of second < agent.run'])
   })
 
-  it('is not passed on to what the library does itself', async (test) => {
+  it('is not visible to the requests of the SDK itself', async (test) => {
     const seen: unknown[] = []
     const { guard } = await guarded(test, {
       flushMs: 1,
@@ -109,7 +109,7 @@ describe('the current span', () => {
 })
 
 describe('a span', () => {
-  it('outside a trace opens one of its own name, which ends with it and as it does', async (test) => {
+  it('outside a trace opens a trace of the same name, which ends with it and with its status', async (test) => {
     const { guard, server } = await guarded(test)
     assert.equal(
       guard.span('lonely', (span) => {
@@ -124,7 +124,7 @@ describe('a span', () => {
     assert.equal(server.run().fields.status, 'timeout')
   })
 
-  it('may outlive its parent and its trace: it keeps its place and goes when it ends', async (test) => {
+  it('can outlive its parent and its trace: it keeps its parent and is sent when it ends', async (test) => {
     const { guard, server } = await guarded(test)
     const { promise, resolve } = Promise.withResolvers<void>()
     let late: Promise<void> | undefined
@@ -142,7 +142,7 @@ describe('a span', () => {
     assert.equal(server.run().fields.status, 'ok')
   })
 
-  it('started by hand ends by end(), fail() or using, below the parent it was given', async (test) => {
+  it('from start() ends by end(), fail() or using, below the given parent', async (test) => {
     const { guard, server } = await guarded(test)
     await guard.trace('by hand', (trace) => {
       const first = guard.start('first', { a: 1 })
@@ -168,7 +168,7 @@ describe('a span', () => {
     assert.equal(server.run().fields.status, 'ok')
   })
 
-  it('gives back the very promise of its callback; another thenable is started once', async (test) => {
+  it('returns the same promise as its callback, and starts another thenable once', async (test) => {
     const { guard } = await guarded(test)
     const promise = Promise.resolve(1)
     assert.equal(
@@ -187,7 +187,7 @@ describe('a span', () => {
     assert.equal(started, 1)
   })
 
-  it('is each call of a wrapped function, which keeps its this, name and length', async (test) => {
+  it('records each call of a wrapped function, which keeps its this, name and length', async (test) => {
     const { guard, server } = await guarded(test)
     const counter = {
       count: 1,
@@ -208,8 +208,8 @@ describe('a span', () => {
   })
 })
 
-describe('a guard that is off', () => {
-  it('runs callbacks, sends nothing, keeps nothing, and tells the gateway of no span', async (test) => {
+describe('a disabled guard', () => {
+  it('runs callbacks, sends and records nothing, and adds no span to headers', async (test) => {
     let requests = 0
     const fetch = async () => {
       requests++

@@ -7,7 +7,7 @@ import { startGateway } from '../../../kit/gateway.ts'
 
 const example = join(import.meta.dirname, '../../../../examples/trace-an-agent.ts')
 
-it('examples/trace-an-agent.ts leaves one run, in which a failed call was recovered from', async (test) => {
+it('examples/trace-an-agent.ts records one run with a failed and a successful call', async (test) => {
   const gateway = await startGateway()
   test.after(() => gateway.close())
   const env = { ...process.env, GUARD_URL: gateway.url, GUARD_GATEWAY_KEY: gateway.key }

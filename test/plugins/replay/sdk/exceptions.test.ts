@@ -23,7 +23,7 @@ describe('an exception', () => {
     ['null', null, 'null', 'null'],
     ['an object', { message: 'odd' }, 'Object', 'odd'],
   ] as const) {
-    it(`that is ${what} marks span and trace, has one event, and comes out the same after ingestion`, async (test) => {
+    it(`that is ${what} marks span and trace, has one event, and is unchanged after ingestion`, async (test) => {
       const { guard, server } = await guarded(test)
       const caught = await rejection(
         guard.trace('failing', () =>
@@ -52,7 +52,7 @@ describe('an exception', () => {
     })
   }
 
-  it('of a synchronous span is thrown at once, and the trace around it may go on', async (test) => {
+  it('of a synchronous span is thrown at once, and the outer trace can continue', async (test) => {
     const { guard, server } = await guarded(test)
     const error = new Error('sync')
     await guard.trace('caught', () => {
@@ -81,7 +81,7 @@ describe('an exception', () => {
     assert.equal(exceptions(server.run()).length, 1)
   })
 
-  it('in a child that its parent does not wait for marks the child alone, whose end comes later', async (test) => {
+  it('in a child that its parent does not await marks only the child, which ends later', async (test) => {
     const { guard, server } = await guarded(test)
     let child: Promise<never> | undefined
     const { promise, reject } = Promise.withResolvers<never>()
@@ -101,7 +101,7 @@ describe('an exception', () => {
     assert.equal(exceptions(server.run()).length, 1)
   })
 
-  it('is counted once in each place it was thrown from anew, and once for a text that passes up', async (test) => {
+  it('is recorded once per throw, and once for a thrown string that propagates', async (test) => {
     const { guard, server } = await guarded(test)
     const shared = new Error('shared')
     const thrower = () => {
@@ -113,7 +113,7 @@ describe('an exception', () => {
     assert.equal(server.runs.size, 2)
   })
 
-  it('in a nested trace has its event there, and marks the outer one', async (test) => {
+  it('in a nested trace has its event there, and marks the outer trace', async (test) => {
     const { guard, server } = await guarded(test)
     await rejection(guard.trace('outer', () => guard.trace('inner', () => Promise.reject(new Error('deep')))))
     const runs = [...server.runs.values()].map((run) => [run.fields.name, run.fields.status, exceptions(run).length])
@@ -123,7 +123,7 @@ describe('an exception', () => {
     ])
   })
 
-  it('is not hidden by a status set before; a status set after it was caught stands', async (test) => {
+  it('overrides an earlier status, and a status set after the catch remains', async (test) => {
     const { guard, server } = await guarded(test)
     await guard.trace('recovered', async (trace) => {
       await rejection(
@@ -142,7 +142,7 @@ describe('an exception', () => {
     assert.equal(named(spans, 'agent.run').status_message, 'gave up')
   })
 
-  it('with accessors that throw is described as far as it can be', async (test) => {
+  it('with throwing accessors is described as far as possible', async (test) => {
     const { guard, server } = await guarded(test)
     const hostile = Object.defineProperties(new Error('x'), {
       message: {
@@ -157,7 +157,7 @@ describe('an exception', () => {
     assert.equal(named(server.run().spans, 'agent.run').attributes?.['error.type'], 'Error')
   })
 
-  it('recorded by hand is not recorded again when it leaves', async (test) => {
+  it('that was recorded with fail() is not recorded again when it propagates', async (test) => {
     const { guard, server } = await guarded(test)
     const error = new Error('seen')
     await rejection(

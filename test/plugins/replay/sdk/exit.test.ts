@@ -47,22 +47,22 @@ const isWhole = (server: IngestServer, endedBy: string): void => {
   assert.equal(other?.fields.status, 'cancelled')
 }
 
-describe('when the process ends', { concurrency: 2 }, () => {
-  it('by return, open spans are cancelled and sent, and the exit code is what it was', async (test) => {
+describe('at process exit', { concurrency: 2 }, () => {
+  it('by return, open spans are cancelled and sent, and the exit code is unchanged', async (test) => {
     const { code, signal, server } = await run(test, 'return')
     assert.deepEqual({ code, signal }, { code: 3, signal: null })
     isWhole(server, 'beforeExit')
   })
 
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    it(`by ${name}, they are sent before the signal does what it does`, async (test) => {
+    it(`by ${name}, spans are sent before the signal takes effect`, async (test) => {
       const { code, signal, server } = await run(test, 'wait', (process) => process.kill(name))
       assert.deepEqual({ code, signal }, { code: null, signal: name })
       isWhole(server, name)
     })
   }
 
-  it('by a second signal, it ends at once', async (test) => {
+  it('by a second signal, the process ends at once', async (test) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const received = Promise.withResolvers<IngestServer>()
     const { signal, server } = await run(
@@ -82,7 +82,7 @@ describe('when the process ends', { concurrency: 2 }, () => {
     resolve()
   })
 
-  it('by the application, which listens itself, the guard sends and leaves the end to it', async (test) => {
+  it('by a signal that the application handles, the guard sends and the application ends the process', async (test) => {
     const { code, signal, server } = await run(test, 'listen', (process) => process.kill('SIGTERM'))
     assert.deepEqual({ code, signal }, { code: 4, signal: null })
     isWhole(server, 'SIGTERM')
@@ -95,7 +95,7 @@ describe('when the process ends', { concurrency: 2 }, () => {
     isWhole(server, 'close')
   })
 
-  it('and the gateway does not answer, it ends all the same, with its exit code', async (test) => {
+  it('without a response from the gateway, the process ends with its exit code', async (test) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { code, server } = await run(
       test,
@@ -108,14 +108,14 @@ describe('when the process ends', { concurrency: 2 }, () => {
     resolve()
   })
 
-  it('by an uncaught exception, it ends as it would without the guard', async (test) => {
+  it('by an uncaught exception, the process ends as without the guard', async (test) => {
     const { code, signal } = await run(test, 'throw')
     assert.deepEqual({ code, signal }, { code: 1, signal: null })
   })
 })
 
-describe('listeners of the process', () => {
-  it('are shared by all guards, and gone with the last', async () => {
+describe('exit listeners', () => {
+  it('are shared by all guards, and removed with the last one', async () => {
     const counts = () => ['beforeExit', 'SIGINT', 'SIGTERM'].map((event) => process.listenerCount(event))
     const before = counts()
     const one = createGuard()

@@ -36,7 +36,7 @@ const refused =
     new Response(JSON.stringify({ error }), { status, headers })
 
 describe('a gateway that fails', () => {
-  it('is tried three times more, after 0.2, 1 and 5 s; then the records count as failed', async (test) => {
+  it('is retried three times, after 0.2, 1 and 5 s; then the records count as failed', async (test) => {
     const { guard, bodies, errors } = answered(test, [down, refused(500), refused(503), down])
     await guard.trace('job', () => {})
     test.mock.timers.tick(1_000)
@@ -74,7 +74,7 @@ describe('a gateway that fails', () => {
     ['seconds', '30'],
     ['a date', new Date(30_000).toUTCString()],
   ] as const) {
-    it(`is left alone as long as its Retry-After asks in ${what}`, async (test) => {
+    it(`is not retried before its Retry-After in ${what}`, async (test) => {
       const { guard, bodies } = answered(test, [refused(429, {}, { 'retry-after': value })], { flushMs: 1 })
       await guard.trace('job', () => {})
       test.mock.timers.tick(1)
@@ -89,7 +89,7 @@ describe('a gateway that fails', () => {
     })
   }
 
-  it('with a refusal is not tried again, and says which, where and why', async (test) => {
+  it('that rejects records gets no retry, and the error names them, with location and reason', async (test) => {
     const error = { code: 'INVALID_SPAN', message: 'A span ends before it starts.', path: '/spans/1' }
     const { guard, bodies, errors } = answered(test, [refused(400, error)])
     await guard.trace('job', () => {})
@@ -102,7 +102,7 @@ describe('a gateway that fails', () => {
     assert.equal(guard.stats().failed, 1)
   })
 
-  it('that finds a body too large gets halves; one record too large is given up', async (test) => {
+  it('that finds a body too large gets halves, and one record that is too large is dropped', async (test) => {
     const too_large = refused(413, { code: 'BODY_TOO_LARGE', message: 'Too large.' })
     const { guard, bodies, errors } = answered(test, [too_large, too_large, too_large])
     await guard.trace('job', (trace) => {
@@ -125,7 +125,7 @@ describe('a gateway that fails', () => {
     assert.equal(errors[0]?.code, 'BODY_TOO_LARGE')
   })
 
-  it('that calls an id its own gets the rest without it', async (test) => {
+  it('that reserves an id of a record gets the other records without it', async (test) => {
     const own = (code: string, path: string) => refused(409, { code, message: 'The gateway wrote it.', path })
     const { guard, bodies, errors } = answered(test, [
       own('SPAN_IMMUTABLE', '/spans/2/id'),
@@ -148,7 +148,7 @@ describe('a gateway that fails', () => {
     )
   })
 
-  it('and is down costs no more memory than the queue, over 100,000 spans', async (test) => {
+  it('that is down costs no more memory than the queue, over 100,000 spans', async (test) => {
     const { guard, errors } = answered(test, [down, down, down, down, down], { maxQueue: 500 })
     for (let span = 0; span < 100_000; span++) {
       assert.equal(
@@ -166,7 +166,7 @@ describe('a gateway that fails', () => {
     assert.equal(errors.filter(({ code }) => code === ('QUEUE_FULL' as string)).length, 2)
   })
 
-  it('never keeps a value from the user, nor changes their error', async (test) => {
+  it('never changes a result or an error of the user’s code', async (test) => {
     const { guard, errors } = answered(test, [down, down, down, down], { ingestTimeoutMs: 300 })
     assert.equal(await guard.trace('good', () => 'value'), 'value')
     const mine = new Error('mine')
@@ -184,12 +184,12 @@ describe('a gateway that fails', () => {
   })
 })
 
-describe('on the wire', () => {
+describe('requests to the gateway', () => {
   for (const [what, script] of [
-    ['not answered', { lose: true }],
-    ['answered by half', { cut: true }],
+    ['got no response', { lose: true }],
+    ['got half a response', { cut: true }],
   ] as const) {
-    it(`a request that was stored but ${what} is sent again, and adds nothing`, async (test) => {
+    it(`that were stored but ${what} are retried, and add nothing twice`, async (test) => {
       const { guard, server, errors } = await guarded(test)
       server.script(script)
       await guard.trace('job', (trace) => {
@@ -206,7 +206,7 @@ describe('on the wire', () => {
     })
   }
 
-  it('a redirection is not followed: what was recorded goes to the gateway and nowhere else', async (test) => {
+  it('are not redirected: records go to the gateway only', async (test) => {
     const { guard, server, errors } = await guarded(test)
     server.script({ status: 307, headers: { location: `${server.url}/elsewhere` } })
     await guard.trace('job', () => {})
@@ -221,7 +221,7 @@ describe('on the wire', () => {
     )
   })
 
-  it('a gateway that is slow holds up close() no longer than it may, which then gives up', async (test) => {
+  it('delay close() up to its limit, after which the rest is dropped', async (test) => {
     const { guard, server, codes } = await guarded(test, { ingestTimeoutMs: 40 })
     const { promise, resolve } = Promise.withResolvers<void>()
     server.always({ until: promise })
@@ -236,7 +236,7 @@ describe('on the wire', () => {
     assert.deepEqual(codes(), ['ABANDONED', 'CLOSED'])
   })
 
-  it('is sent at 100 records without being told, one request at a time', async (test) => {
+  it('start automatically at 100 records, one request at a time', async (test) => {
     const { guard, server } = await guarded(test)
     for (let trace = 0; trace < 50; trace++) guard.span(`trace ${trace}`, () => {})
     await server.received(50)

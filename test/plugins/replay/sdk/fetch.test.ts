@@ -41,7 +41,7 @@ const noted = (test: TestContext, answers: readonly Response[] = [], options: Gu
 const CONTEXT = { 'x-guard-session-id': 'night', 'x-guard-project-id': 'demo', 'x-guard-agent-id': 'coder' }
 
 describe('guard.fetch', () => {
-  it('tells the gateway of the current span, and never the key', async (test) => {
+  it('sends the current span, and never the key', async (test) => {
     const { guard, headers } = noted(test)
     await guard.trace('job', { sessionId: 'own' }, async (trace) => {
       await guard.fetch(`${HERE}/v1/messages`, { method: 'POST', headers: { 'x-api-key': 'theirs' }, body: '{}' })
@@ -54,20 +54,20 @@ describe('guard.fetch', () => {
     })
   })
 
-  it('outside a span tells project, agent and session', async (test) => {
+  it('outside a span sends project, agent and session', async (test) => {
     const { guard, headers } = noted(test)
     await guard.fetch(new URL(`${HERE}/v1/models`))
     assert.deepEqual(headers(), CONTEXT)
   })
 
-  it('leaves headers of the request as they are, also those of a Request', async (test) => {
+  it('keeps existing headers of the request, also those of a Request', async (test) => {
     const { guard, headers } = noted(test)
     const request = new Request(`${HERE}/x`, { headers: { traceparent: 'theirs', 'X-Guard-Agent-Id': 'mine' } })
     await guard.span('step', () => guard.fetch(request))
     assert.deepEqual(headers(), { ...CONTEXT, traceparent: 'theirs', 'x-guard-agent-id': 'mine' })
   })
 
-  it('passes anything to another origin untouched', async (test) => {
+  it('leaves requests to other origins unchanged', async (test) => {
     const { guard, calls } = noted(test)
     const init = { method: 'POST' }
     for (const url of ['https://127.0.0.1:8787/v1', 'http://127.0.0.1:8788/v1', 'http://localhost:8787/v1', 'no url']) {
@@ -78,14 +78,14 @@ describe('guard.fetch', () => {
     assert.deepEqual(init, { method: 'POST' })
   })
 
-  it('leaves out an agent that no header can carry, or that the gateway takes in none', async (test) => {
+  it('omits an agent that no header can contain, or that the gateway rejects', async (test) => {
     for (const agent of ['two\nlines', 'zwölf', 'two words', 'me@example.com']) {
       const { guard } = noted(test, [], { project: 'demo', agent, sessionId: 'ok' })
       assert.deepEqual(guard.headers(), { 'x-guard-session-id': 'ok', 'x-guard-project-id': 'demo' })
     }
   })
 
-  it('gives back the very response, and notes another trace and a block on the span', async (test) => {
+  it('returns the same response, and records another trace and a block on the span', async (test) => {
     const headers = { 'x-guard-trace-id': 'f'.repeat(32), 'x-guard-decision': 'block', 'x-guard-reason': 'LOOP_EXACT' }
     const answer = new Response('blocked', { status: 429, headers })
     const { guard, sent } = noted(test, [answer])
@@ -107,14 +107,14 @@ describe('guard.fetch', () => {
     )
   })
 
-  it('notes nothing of the trace it is part of', async (test) => {
+  it('records nothing about its own trace', async (test) => {
     const { guard, sent } = noted(test, [new Response('', { headers: { 'x-guard-trace-id': 'a'.repeat(32) } })])
     await guard.trace('job', { traceId: 'a'.repeat(32) }, () => guard.fetch(`${HERE}/v1/messages`))
     await guard.flush()
     assert.ok(!sent[0]?.includes('sdk.linked_trace'))
   })
 
-  it('follows a redirection without its headers, as it may lead to another host', async (test) => {
+  it('follows a redirect without its headers, because it can lead to another host', async (test) => {
     const elsewhere = () => new Response(null, { status: 307, headers: { location: 'https://elsewhere.example/' } })
     const { guard, calls, headers } = noted(test, [elsewhere(), new Response('there'), elsewhere(), elsewhere()])
     const init = { method: 'POST', body: '{}' }

@@ -84,7 +84,7 @@ const record = async (guard: Guard, reads: number): Promise<string> => {
   return id
 }
 
-describe('a trace through a real gateway', () => {
+describe('a trace to a real gateway', () => {
   it('is one run with its nesting, event, artifact and tag', async (test) => {
     const run = await stored(await record(guardFor(test), 1))
     assert.equal(run.run.status, 'ok')
@@ -103,7 +103,7 @@ describe('a trace through a real gateway', () => {
   })
 
   for (const reads of [1, 2_000])
-    it(`with ${reads} spans compares equal, sent at once or live`, async (test) => {
+    it(`with ${reads} spans is equal, whether sent at once or live`, async (test) => {
       const left = await record(guardFor(test), reads)
       const right = await record(guardFor(test, { live: true }), reads)
       const { status, json, text } = await service.request('POST', '/api/v1/compare', { left, right })
@@ -125,7 +125,7 @@ describe('a trace through a real gateway', () => {
       assert.deepEqual(events_by_name, [{ name: 'tool.result', left: reads, right: reads, delta: 0 }])
     })
 
-  it('is readable with its exception at the moment the error is caught', async (test) => {
+  it('is stored with its exception when the caller catches the error', async (test) => {
     const guard = guardFor(test)
     const error = new Error('too bad')
     let id = ''
@@ -147,7 +147,7 @@ describe('a trace through a real gateway', () => {
     assert.equal(caught, error)
   })
 
-  it('keeps its nanoseconds, digit for digit', async (test) => {
+  it('keeps its nanoseconds exactly', async (test) => {
     const guard = guardFor(test)
     let tick = 9_007_199_254_740_993n
     const now = test.mock.method(Date, 'now', () => 1_790_000_000_123)
@@ -214,7 +214,7 @@ describe('guard.fetch in a real client', () => {
   }
 
   for (const [way, ask] of Object.entries(ways))
-    it(`(${way}) hangs the gateway's span below the current one, and tokens count once`, async (test) => {
+    it(`(${way}) puts the gateway's span below the current one, and tokens count once`, async (test) => {
       const guard = guardFor(test)
       const id = await guard.trace(way, async (trace) => {
         await guard.span('gen_ai.chat', async (span) => span.set(await ask(guard)))

@@ -4,8 +4,8 @@ import { createGuard, type FailureTag, type GuardUseError } from 'guard-gateway/
 import { named } from '../../../kit/ingest.ts'
 import { guarded } from '../../../kit/sdk.ts'
 
-describe('calls that cannot be followed', () => {
-  it('behind the end of a span do nothing and are reported once for it', async (test) => {
+describe('invalid calls', () => {
+  it('after the end of a span have no effect and are reported once', async (test) => {
     const { guard, server, errors, codes } = await guarded(test)
     await guard.trace('job', (trace) => {
       const span = guard.start('step')
@@ -26,7 +26,7 @@ describe('calls that cannot be followed', () => {
     assert.equal(server.run().fields.status, 'ok')
   })
 
-  it('leave out what the gateway would refuse, and say so', async (test) => {
+  it('omit values that the gateway would reject, and report them', async (test) => {
     const { guard, server, codes } = await guarded(test)
     await guard.trace('job', (trace) => {
       trace.status('Not A Status')
@@ -55,7 +55,7 @@ describe('calls that cannot be followed', () => {
     )
   })
 
-  it('from callbacks of the user never reach the user: a reporter may throw or reject', async (test) => {
+  it('never throw errors of user callbacks, such as a reporter that throws or rejects', async (test) => {
     for (const onError of [
       () => {
         throw new Error('reporter')
@@ -72,7 +72,7 @@ describe('options', () => {
   const seen: GuardUseError[] = []
   const onError = (error: Error) => void seen.push(error as GuardUseError)
 
-  it('that are wrong are reported and replaced; without an address nothing is recorded', async (test) => {
+  it('that are invalid are reported and replaced, and an invalid address disables recording', async (test) => {
     for (const baseUrl of ['not an address', 'ftp://127.0.0.1/']) {
       const guard = createGuard({ baseUrl, flushMs: -1, maxQueue: Number.NaN, onError })
       test.after(() => guard.close())
@@ -89,7 +89,7 @@ describe('options', () => {
     }
   })
 
-  it('come from the environment where they are not given', async (test) => {
+  it('default to the environment', async (test) => {
     const { server } = await guarded(test)
     const environment = { GUARD_URL: `${server.url}/gateway`, GUARD_PROJECT: 'from-env', GUARD_DISABLED: '0' }
     const before = Object.keys(environment).map((name) => [name, process.env[name]] as const)
@@ -118,7 +118,7 @@ describe('options', () => {
     assert.deepEqual(seen, [])
   })
 
-  it('of identity that look like secrets are not sent', async (test) => {
+  it('with ids that look like secrets are not sent', async (test) => {
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
     const { guard, server, codes } = await guarded(test, { project: token, agent: 'me@example.com' })
     await guard.trace('job', { sessionId: token, traceId: token }, () => {
@@ -130,7 +130,7 @@ describe('options', () => {
     assert.ok(named(server.run().spans, 'agent.run'))
   })
 
-  it('of identity that the gateway would refuse cost no trace and no model request', async (test) => {
+  it('with ids that the gateway would reject lose no trace and no model request', async (test) => {
     const { guard, server, codes } = await guarded(test, { project: 'our project', agent: 'our agent' })
     await guard.trace('job', { sessionId: 'night run' }, () => {
       assert.deepEqual(Object.keys(guard.headers()), ['traceparent'])
@@ -143,7 +143,7 @@ describe('options', () => {
 })
 
 describe('without onError', () => {
-  it('there is one warning a kind and minute on stderr, without secrets', async (test) => {
+  it('there is at most one warning per kind and minute on stderr, without secrets', async (test) => {
     const lines: string[] = []
     test.mock.timers.enable({ apis: ['Date'] })
     test.mock.method(process.stderr, 'write', (text: string) => lines.push(text) > 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createGuard, type GuardIngestError } from 'guard-gateway/sdk'
 
-it('a gateway that nobody has started is the reason, where close() does not wait for the last try', async (test) => {
+it('close() before the last retry reports that the gateway is not running', async (test) => {
   test.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const errors: GuardIngestError[] = []
   const guard = createGuard({

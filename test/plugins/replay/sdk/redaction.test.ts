@@ -7,8 +7,8 @@ import { guarded } from '../../../kit/sdk.ts'
 const TOKEN = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
 const KEY = 'guard_gateway_key_of_this_test'
 
-describe('what is sent', () => {
-  it('holds no secret, whichever field it was put in', async (test) => {
+describe('sent data', () => {
+  it('contains no secret, in any field', async (test) => {
     const { guard, server } = await guarded(test, { key: KEY })
     for (const secret of [TOKEN, KEY]) {
       await assert.rejects(
@@ -41,7 +41,7 @@ describe('what is sent', () => {
     }
   })
 
-  it('passes the mask leaf by leaf, behind the built-in redaction, with the place of each', async (test) => {
+  it('passes the mask leaf by leaf, after the built-in redaction, with the path of each', async (test) => {
     const seen: string[] = []
     const { guard, server } = await guarded(test, {
       mask: (value, path) => {
@@ -58,7 +58,7 @@ describe('what is sent', () => {
     assert.ok(seen.includes('span.attributes.list.2=null'))
   })
 
-  it('is hidden where the mask throws or returns a promise or nothing', async (test) => {
+  it('is redacted if the mask throws or returns a promise or nothing', async (test) => {
     const results: Record<string, () => unknown> = {
       throws: () => {
         throw new Error('mask is broken')
@@ -90,7 +90,7 @@ describe('what is sent', () => {
     assert.ok(codes().every((code) => code === 'MASK_FAILED'))
   })
 
-  it('keeps within the limits of the gateway, well-formed', async (test) => {
+  it('is within the limits of the gateway, and well-formed', async (test) => {
     const { guard, server, errors } = await guarded(test)
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`key ${index}`, index]))
     const circle: Record<string, unknown> = {}
@@ -140,7 +140,7 @@ describe('what is sent', () => {
     })
   })
 
-  it('is as it was when it was given, whatever becomes of the objects', async (test) => {
+  it('is a copy, unaffected by later changes of the objects', async (test) => {
     const { guard, server } = await guarded(test)
     await guard.trace('job', (trace) => {
       const list = [1]

@@ -6,7 +6,7 @@ import { guarded } from '../../../kit/sdk.ts'
 const sha256 = 'A'.repeat(64)
 
 describe('a trace', () => {
-  it('arrives as one request with its nesting, event, artifact and tag', async (test) => {
+  it('is sent in one request with its nesting, event, artifact and tag', async (test) => {
     const { guard, server, errors } = await guarded(test, { agent: 'coder' })
     const text = await guard.trace('fix-bug', { taskId: 'T-1', sessionId: 'night-run' }, async (trace) => {
       const data = await guard.span('tool.call', { 'gen_ai.tool.name': 'read_file' }, async (span) => {
@@ -60,7 +60,7 @@ describe('a trace', () => {
     assert.deepEqual(errors, [])
   })
 
-  it('sends spans as they end when live, with the same ids and one run in the end', async (test) => {
+  it('sends spans as they end when live, with the same ids, as one run', async (test) => {
     const { guard, server } = await guarded(test, { live: true })
     await guard.trace('job', async () => {
       guard.span('step', () => {})
@@ -81,7 +81,7 @@ describe('a trace', () => {
     ])
   })
 
-  it('of 2,000 spans goes in parts of 500 while it runs, and is whole in the end', async (test) => {
+  it('of 2,000 spans is sent in parts of 500, and is complete in the end', async (test) => {
     const { guard, server } = await guarded(test)
     await guard.trace('long', async () => {
       for (let round = 1; round <= 4; round++) {
@@ -98,7 +98,7 @@ describe('a trace', () => {
     assert.equal(server.run().spans.size, 2_001)
   })
 
-  it('goes ahead in parts when what waits of it reaches 1 MiB', async (test) => {
+  it('is sent in parts when its queued records reach 1 MiB', async (test) => {
     const { guard, server } = await guarded(test)
     await guard.trace('wide', async (trace) => {
       for (let event = 0; event < 40; event++) trace.event('note', { text: 'x'.repeat(30_000) })
@@ -109,7 +109,7 @@ describe('a trace', () => {
     assert.equal(server.run().events.size, 40)
   })
 
-  it('keeps nanoseconds digit for digit, by the monotonic clock alone', async (test) => {
+  it('keeps exact nanoseconds, by the monotonic clock', async (test) => {
     const { guard, server } = await guarded(test)
     let tick = 9_007_199_254_740_993n
     test.mock.method(Date, 'now', () => 1_790_000_000_123)
@@ -131,7 +131,7 @@ describe('a trace', () => {
     )
   })
 
-  it('of someone else is continued below their span, and leaves what they said of it alone', async (test) => {
+  it('of another process is continued below its span, without changes of its fields', async (test) => {
     const { guard, server, codes } = await guarded(test)
     const trace_id = 'b'.repeat(32)
     const traceparent = `00-${trace_id}-${'c'.repeat(16)}-01`
@@ -152,7 +152,7 @@ describe('a trace', () => {
     assert.deepEqual(codes(), ['INVALID_TRACEPARENT', 'INVALID_TRACEPARENT', 'INVALID_TRACEPARENT'])
   })
 
-  it('takes an id of the caller; one that is none is replaced', async (test) => {
+  it('has the caller’s id, and a new one if that is invalid', async (test) => {
     const { guard, codes } = await guarded(test)
     await guard.trace('a', { traceId: 'night/7' }, (trace) => {
       assert.equal(trace.traceId, 'night/7')

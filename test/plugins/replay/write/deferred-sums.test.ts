@@ -56,13 +56,13 @@ describe('the row of a run', () => {
   const run = async (id: string | undefined): Promise<Bundle> =>
     expecting(200, await bench.send('GET', `/api/v1/runs/${id}`))
 
-  it('is no part of the write of a request that moves nothing but sums', async () => {
+  it('is not written with a request that changes only sums', async () => {
     await request()
     await request()
     assert.deepEqual(tables(), [['calls', 'runs'], ['calls']])
   })
 
-  it('is written before anybody reads it, with what has moved alone', async () => {
+  it('is written before a read, with changed columns only', async () => {
     await request()
     const call = await request()
     await request()
@@ -100,7 +100,7 @@ describe('the row of a run', () => {
     assert.equal(batches.length, 1)
   })
 
-  it('is written with a request that moves more: words, status, a tag', async () => {
+  it('is written with a request that changes words, status or a tag', async () => {
     await request()
     for (const over of [
       { reading: aReading({ model: 'another-model' }) },
@@ -117,7 +117,7 @@ describe('the row of a run', () => {
     assert.equal((await runs('?failure_tag=loop')).length, 1)
   })
 
-  it('is written with the first call of a tool alone, and with what comes after others have written of the run', async () => {
+  it('is written with the first call of a tool, and after another writer’s change of the run', async () => {
     const calls = (...tools: readonly string[]) => ({
       reading: aReading({ calls: tools.map((tool) => ({ id: null, tool, args: {} })) }),
     })
@@ -157,7 +157,7 @@ describe('the row of a run', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('is made up for at the start after a death, once', async (context) => {
+  it('is recomputed once at the start after a crash', async (context) => {
     // however slow the machine is, no sums are written meanwhile
     const { setTimeout } = globalThis
     const later = (task: () => void, ms?: number) => setTimeout(task, ms === 2_000 ? 3_600_000 : ms)
@@ -199,7 +199,7 @@ describe('the row of a run', () => {
     for (const made of [folder, dead]) await rm(made, { recursive: true })
   })
 
-  it('is tried again after it could not be written', async () => {
+  it('is retried after a failed write', async () => {
     await request()
     const call = await request()
     const { storage } = bench.gateway
@@ -215,7 +215,7 @@ describe('the row of a run', () => {
     assert.equal((await run(call.trace?.trace_id)).run.span_count, 3)
   })
 
-  it('loses no sum where another process writes to the same run', async () => {
+  it('loses no sum if another process writes to the same run', async () => {
     const call = await request()
     const id = String(call.trace?.trace_id)
     await request()

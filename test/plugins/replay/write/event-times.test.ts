@@ -60,7 +60,7 @@ describe('an event without a time', () => {
       assert.deepEqual(await times(body), wanted)
     })
 
-  it('is when its span ended, however far apart the two stand in an import file', async () => {
+  it('has the end of its span, at any distance in an import file', async () => {
     const line = (record: object) => JSON.stringify({ trace_id: 'apart', ...record })
     const file = [
       line({ type: 'run', schema: 'trace.v1' }),

@@ -13,7 +13,7 @@ describe('sums of a run', () => {
   })
   after(() => bench.close())
 
-  it('end at what a column holds, and the run is stored', async () => {
+  it('are limited to the range of a column, and the run is stored', async () => {
     const attributes = {
       'gen_ai.usage.input_tokens': UTMOST,
       'gen_ai.usage.output_tokens': UTMOST,

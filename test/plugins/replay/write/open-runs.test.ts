@@ -36,8 +36,8 @@ const open = async (most?: number) => {
   return { clock, runs: new OpenRuns(gateway, most) }
 }
 
-describe('runs that are written to', () => {
-  it('take at most 32 MiB for 200,000 requests of 40 sessions, and 250 bytes a request', async () => {
+describe('open runs', () => {
+  it('take at most 32 MiB for 200,000 requests of 40 sessions, and 250 bytes per request', async () => {
     const { runs } = await open()
     let most = 0
     for (let n = 0; n < 40; n++) {
@@ -51,7 +51,7 @@ describe('runs that are written to', () => {
     assert.ok(runs.size > 20 && runs.size < 40, String(runs.size))
     assert.deepEqual([runs.at(traceId(39))?.size, runs.at(traceId(0))], [5_000, undefined])
   })
-  it('give way by their bytes, longest unused first, but for the one that is in use', async () => {
+  it('are evicted by size, least recently used first, except for the current one', async () => {
     const { runs, clock } = await open(4 * MIB)
     for (let n = 0; n < 10; n++) {
       clock.advance(2_000)
@@ -68,7 +68,7 @@ describe('runs that are written to', () => {
     runs.add(runOf(10, 40_000))
     assert.deepEqual([runs.size, runs.at(traceId(10))?.size], [1, 40_000])
   })
-  it('give way also where one grows and none comes', async () => {
+  it('are evicted also when one grows and none is added', async () => {
     const { runs, clock } = await open(4 * MIB)
     for (let n = 0; n < 3; n++) runs.add(runOf(n, 5_000))
     const growing = runs.peek(traceId(2))
@@ -78,7 +78,7 @@ describe('runs that are written to', () => {
     runs.peek(traceId(2))
     assert.deepEqual([runs.size, runs.at(traceId(2))], [1, growing])
   })
-  it('stay while their rows are behind their records', async () => {
+  it('are not evicted while their rows are outdated', async () => {
     const { runs, clock } = await open(MIB)
     const deferred = runOf(0, 5_000)
     deferred.deferredRecords.push({
@@ -99,7 +99,7 @@ describe('runs that are written to', () => {
     runs.add(runOf(2, 5_000))
     assert.equal(runs.at(traceId(0)), undefined)
   })
-  it('go soon once they are full, and after half an hour else', async () => {
+  it('are evicted soon when full, otherwise after half an hour', async () => {
     const { runs, clock } = await open()
     const full = runOf(0, 10)
     full.isFull = true
@@ -143,9 +143,9 @@ const runsOf = async (bench: Bench): Promise<ReadonlySet<string>> => {
   return ids
 }
 
-describe('totals of runs that were read from storage again', () => {
+describe('totals of runs that were loaded again', () => {
   for (const backend of ['memory', 'sqlite'] as const)
-    it(`are those of all requests, however often they gave way in between: ${backend}`, async (t) => {
+    it(`include all requests, after any number of evictions: ${backend}`, async (t) => {
       const bench = await startReplay({ backend, max_open_bytes: 1 })
       t.after(() => bench.close())
       const ids = await runsOf(bench)

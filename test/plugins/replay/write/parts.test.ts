@@ -9,7 +9,7 @@ const PRICES = 'version: 1\ncurrency: USD\nmodels: { example: { input: 1000000, 
 const MODEL = { 'gen_ai.request.model': 'example' }
 const USE = { 'gen_ai.usage.input_tokens': 3, 'gen_ai.usage.output_tokens': 5 }
 
-describe('a span that comes in parts', () => {
+describe('a span in several parts', () => {
   let bench: Bench
   let folder = ''
   before(async () => {
@@ -48,20 +48,20 @@ describe('a span that comes in parts', () => {
     ['nothing, then both', [{ status: 'running' }, { status: 'ok', attributes: { ...MODEL, ...USE } }]],
   ] as const
   for (const [at, [name, parts]] of orders.entries())
-    it(`is about a model, counts and costs what it says in all: ${name}`, async () => {
+    it(`has the model, tokens and cost of all its parts: ${name}`, async () => {
       const { run, span } = await sent(`order-${at}`, ...parts)
       assert.deepEqual([span?.kind, run.total_tokens, run.cost_micro], ['model', 8, 13])
       assert.equal(span?.attributes['guard.cost_source'], 'priced')
     })
 
-  it('keeps a kind and a price that its writer named', async () => {
+  it('keeps an explicit kind and price', async () => {
     const { span } = await sent('named', { kind: 'tool' }, { attributes: MODEL })
     assert.equal(span?.kind, 'tool')
     const own = await sent('own', { attributes: { ...USE, 'guard.cost_micro': 7 } }, { attributes: MODEL })
     assert.deepEqual([own.run.cost_micro, own.span?.attributes['guard.cost_source']], [7, undefined])
   })
 
-  it('runs no longer when its end comes without a status', async () => {
+  it('has ended if its end arrives without a status', async () => {
     const end_ns = '1780000000000000512'
     const { run, span } = await sent('ended', { status: 'running' }, { end_ns })
     assert.deepEqual([span?.status, run.status], ['ok', 'ok'])
@@ -71,7 +71,7 @@ describe('a span that comes in parts', () => {
     assert.equal(going.span?.status, 'running')
   })
 
-  it('is found by words that came when it no longer spoke for a failure', async () => {
+  it('is found by later words after it was no longer evidence for a failure', async () => {
     await sent('words', { status: 'timeout' }, { status: 'ok', attributes: { note: 'recovered', ...MODEL } })
     assert.deepEqual(await found('q=recovered'), ['words'])
     assert.ok((await found('model=example')).includes('words'))

@@ -10,8 +10,8 @@ import { aCall, settled } from '../../../kit/settled.ts'
 
 const trace = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16), parent_span_id: null }
 
-describe('the spans of a model request as they are summed', () => {
-  it('are those of its spans', () => {
+describe('the summed spans of a model request', () => {
+  it('equal its spans', () => {
     const tool_calls = ['x', 'y'].map((tool) => ({ id: null, tool, argument_hash: 'h' }))
     for (const calls of [[], tool_calls]) {
       const call = aCall({ trace })
@@ -70,7 +70,7 @@ const endedCall = ({ parent, status, length }: EndedCall, index: number): Summed
 const begunAs = (index: number) => ({ status: index % 3 === 0 ? 'error' : 'running', end_ns: null })
 
 describe('the spans of a run', () => {
-  it('has the same sums whether spans come ended, or running first', () => {
+  it('has equal sums whether spans arrive ended, or running first', () => {
     const call = fc.record({
       parent: fc.constantFrom(null, 'run'),
       status: fc.constantFrom('ok', 'error'),
@@ -89,7 +89,7 @@ describe('the spans of a run', () => {
     )
   })
 
-  it('keeps the same sums, in whatever order spans come and change', () => {
+  it('has equal sums in any order of arrivals and changes', () => {
     const span = fc.record({
       id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       parent: fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'nowhere')),
@@ -135,13 +135,13 @@ describe('the spans of a run', () => {
     ['children come before their parents, as exporters send them', chain.toReversed()],
     ['parents come before their children', chain],
   ] as const)
-    it(`takes a long and deep run whose ${what}`, () => {
+    it(`accepts a long and deep run: ${what}`, () => {
       const run = new RunSpans()
       for (const span of spans) run.set(span)
       assert.deepEqual([run.sums.input, run.sums.running, run.size], [1n, 0, 50_000])
     })
 
-  it('ends with circles of parents', () => {
+  it('terminates for cycles of parents', () => {
     const run = new RunSpans()
     const use = { input: 1n, output: 0n, cost: 0n }
     for (const [id, parent] of [

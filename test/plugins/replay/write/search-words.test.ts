@@ -14,13 +14,13 @@ describe('a run is found', () => {
     return runs.map(({ trace_id }) => trace_id)
   }
 
-  it('by the tag that took the place of another, and no longer by that', async () => {
+  it('by a replaced tag, and no longer by the old one', async () => {
     for (const tags of [['first'], ['second']])
       await bench.send('POST', '/api/v1/traces', { trace_id: 'retagged', name: 'first second', tags })
     assert.deepEqual([await found('tag=first'), await found('tag=second')], [[], ['retagged']])
   })
 
-  it('by the name that took the place of another, and by words of that as far as its records say them', async () => {
+  it('by a replaced name, and by old words only if its records have them', async () => {
     const sent = { trace_id: 'named', name: 'badger lynx', spans: [{ name: 'lynx' }] }
     expecting(201, await bench.send('POST', '/api/v1/traces', sent))
     expecting(200, await bench.send('PATCH', '/api/v1/runs/named', { name: 'otter' }))
@@ -35,7 +35,7 @@ describe('a run is found', () => {
     )
   })
 
-  it('by what its records say now, and no longer by what they said before', async () => {
+  it('by the current words of its records, and no longer by old ones', async () => {
     const sent = (word: string) => ({
       trace_id: 'resaid',
       spans: [
@@ -64,7 +64,7 @@ describe('a run is found', () => {
     assert.deepEqual(await Promise.all(queries('puma')), [[], [], []])
   })
 
-  it('by what is said of it, however many words its spans hold', async () => {
+  it('by its own words, however many words its spans have', async () => {
     const spans = Array.from({ length: 28 }, (_, span) => {
       const texts = Array.from({ length: 30 }, (_, text) =>
         Array.from({ length: 30 }, (_, word) => `w${(span * 30 + text) * 30 + word}`).join(' '),

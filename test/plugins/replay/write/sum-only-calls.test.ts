@@ -23,14 +23,14 @@ const begun = async () => {
   return { run, takes }
 }
 
-describe('a request like the one before it', () => {
-  it('is taken at a glance only where its end shows that the row is behind', async () => {
+describe('a request that equals the previous one', () => {
+  it('takes the fast path only if its end shows that the row is outdated', async () => {
     const { run, takes } = await begun()
     assert.equal(takes(WRITTEN_AT), false)
     assert.equal(takes(WRITTEN_AT + 1), true)
     assert.deepEqual([run.size, run.summary().event_count], [2, 2])
   })
-  it('is looked at again where anything else was said of the run', async () => {
+  it('is examined again after any other change of the run', async () => {
     const { run, takes } = await begun()
     run.row = { ...run.row, status: 'error' }
     assert.equal(takes(WRITTEN_AT + 1), false)
