@@ -85,10 +85,10 @@ const run = async (args: readonly string[], out: Say, err: Say): Promise<number>
   let failed = false
   for (const part of parts) {
     if (!part.of.some((suite) => options.suites.includes(suite))) continue
-    const told = await part.run(options, err)
-    if (!options.json) out(told.text)
-    json = { ...json, ...told.json }
-    failed ||= told.failures.length > 0
+    const result = await part.run(options, err)
+    if (!options.json) out(result.text)
+    json = { ...json, ...result.json }
+    failed ||= result.failures.length > 0
   }
   if (options.json) out(JSON.stringify(json))
   return failed ? 1 : 0

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bench } from 'tinybench'
 import type { Measured } from '../kit.ts'
-import { answered, type Program, programs } from '../start/program.ts'
+import { type Program, programs, timeToResponse } from '../start/program.ts'
 
 /**
  * The start time of the command line, next to Node alone and the MCP server alone. The overview counts to its end,
@@ -16,7 +16,7 @@ export const register = (bench: Bench): void => {
 const starting = (bench: Bench, program: Program): void => {
   let folder = ''
   const task = async (): Promise<Measured> => {
-    const spent = await answered(program, folder)
+    const spent = await timeToResponse(program, folder)
     return { overriddenDuration: spent, overriddenIterationCost: spent }
   }
   bench.add(`start: ${program.name}`, task, {
@@ -24,7 +24,7 @@ const starting = (bench: Bench, program: Program): void => {
     async beforeAll() {
       folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
       // the first start fills the compile cache for the next ones
-      await answered(program, folder)
+      await timeToResponse(program, folder)
     },
     afterAll: () => rm(folder, { recursive: true, force: true }),
   })

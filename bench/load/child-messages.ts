@@ -6,28 +6,28 @@ import type { Plan } from './provider.ts'
 /** The messages from the parent to its processes: input and result by name. */
 export interface ChildMessages {
   /** Makes a proxy or provider listen. Resolves to its port. `upstream` is the port of the provider. */
-  listen: readonly [input: { readonly upstream: number }, answer: number]
-  plan: readonly [input: Plan, answer: true]
-  usage: readonly [input: null, answer: Usage]
-  watch: readonly [input: Watch, answer: true]
-  profile_start: readonly [input: null, answer: true]
-  profile_stop: readonly [input: ProfileOptions, answer: Profile]
-  open: readonly [input: OpenOptions, answer: Opened]
-  run: readonly [input: RunOptions, answer: RunResult]
-  close: readonly [input: CloseOptions, answer: true]
+  listen: readonly [input: { readonly upstream: number }, result: number]
+  plan: readonly [input: Plan, result: true]
+  usage: readonly [input: null, result: Usage]
+  watch: readonly [input: Watch, result: true]
+  profile_start: readonly [input: null, result: true]
+  profile_stop: readonly [input: ProfileOptions, result: Profile]
+  open: readonly [input: OpenOptions, result: Opened]
+  run: readonly [input: RunOptions, result: RunResult]
+  close: readonly [input: CloseOptions, result: true]
 }
 
-export type Ask = keyof ChildMessages
+export type MessageName = keyof ChildMessages
 
 /** A message to a process. */
-export interface Question {
+export interface ChildRequest {
   readonly id: number
-  readonly ask: string
+  readonly name: string
   readonly input: unknown
 }
 
 /** The response. `error` is the reason for a missing value. */
-export interface Answer {
+export interface ChildResponse {
   readonly id: number
   readonly value?: unknown
   readonly error?: string

@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { programEnv, programFile, programFlags } from '../programs.ts'
-import type { Answer, Ask, ChildMessages } from './child-messages.ts'
+import type { ChildMessages, ChildResponse, MessageName } from './child-messages.ts'
 
 const STOP_LIMIT_MS = 15_000
 const measure = programFile('bench/load/measure')
 
-interface PendingAnswer {
+interface PendingRequest {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -15,10 +15,10 @@ interface PendingAnswer {
 export class Child {
   readonly name: string
   readonly #process: ChildProcess
-  readonly #waiting = new Map<number, PendingAnswer>()
+  readonly #pending = new Map<number, PendingRequest>()
   readonly #exited: Promise<unknown>
-  #said = ''
-  #asked = 0
+  #stderr = ''
+  #lastId = 0
 
   constructor(name: string, file: string, args: readonly string[] = [], cwd = process.cwd()) {
     this.name = name
@@ -29,14 +29,14 @@ export class Child {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     this.#exited = once(this.#process, 'exit')
-    this.#process.on('message', (message) => this.#answered(message as Answer))
+    this.#process.on('message', (message) => this.#settle(message as ChildResponse))
     this.#process.stderr?.on('data', (chunk: Buffer) => {
-      this.#said = (this.#said + chunk.toString()).slice(-4000)
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-4000)
     })
     this.#process.once('exit', (code, signal) => {
-      const error = new Error(`${name} ended (${signal ?? code}).\n${this.#said}`)
-      for (const { reject } of this.#waiting.values()) reject(error)
-      this.#waiting.clear()
+      const error = new Error(`${name} ended (${signal ?? code}).\n${this.#stderr}`)
+      for (const { reject } of this.#pending.values()) reject(error)
+      this.#pending.clear()
     })
   }
 
@@ -48,16 +48,16 @@ export class Child {
         text += String(chunk)
         if (text.includes('\n')) return text.slice(0, text.indexOf('\n'))
       }
-      throw new Error(`${this.name} ended without a word.\n${this.#said}`)
+      throw new Error(`${this.name} ended without a word.\n${this.#stderr}`)
     }
     return printed()
   }
 
-  ask<K extends Ask>(ask: K, input: ChildMessages[K][0]): Promise<ChildMessages[K][1]> {
-    const id = ++this.#asked
+  request<K extends MessageName>(name: K, input: ChildMessages[K][0]): Promise<ChildMessages[K][1]> {
+    const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: (value) => resolve(value as ChildMessages[K][1]), reject })
-      this.#process.send({ id, ask, input })
+      this.#pending.set(id, { resolve: (value) => resolve(value as ChildMessages[K][1]), reject })
+      this.#process.send({ id, name, input })
     })
   }
 
@@ -70,9 +70,9 @@ export class Child {
     clearTimeout(timer)
   }
 
-  #answered({ id, value, error }: Answer): void {
-    const waiting = this.#waiting.get(id)
-    this.#waiting.delete(id)
+  #settle({ id, value, error }: ChildResponse): void {
+    const waiting = this.#pending.get(id)
+    this.#pending.delete(id)
     if (error === undefined) waiting?.resolve(value)
     else waiting?.reject(new Error(`${this.name}: ${error}`))
   }

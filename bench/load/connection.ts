@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { type ParsedReply, ReplyReader } from './reply-reader.ts'
-import type { Outgoing, Speaker } from './speaker.ts'
+import type { Outgoing, RequestWriter } from './request-writer.ts'
 
 /** A pending request. */
 interface PendingReply {
@@ -11,26 +11,26 @@ interface PendingReply {
 /** A keep-alive connection of a client, with one request at a time. */
 export class Connection {
   readonly #socket: Socket
-  readonly #speaker: Speaker
+  readonly #writer: RequestWriter
   readonly #reader = new ReplyReader()
   #waiting: PendingReply | undefined
   #broken: Error | undefined
 
-  private constructor(socket: Socket, speaker: Speaker) {
+  private constructor(socket: Socket, writer: RequestWriter) {
     this.#socket = socket
-    this.#speaker = speaker
+    this.#writer = writer
     socket.on('data', (chunk) => this.#received(chunk))
     socket.on('error', (error) => this.#fail(error))
     socket.on('close', () => this.#fail(new Error('the connection was closed')))
   }
 
-  static open(port: number, speaker: Speaker): Promise<Connection> {
+  static open(port: number, writer: RequestWriter): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port, noDelay: true })
       socket.once('error', reject)
       socket.once('connect', () => {
         socket.off('error', reject)
-        resolve(new Connection(socket, speaker))
+        resolve(new Connection(socket, writer))
       })
     })
   }
@@ -40,7 +40,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken)
       this.#waiting = { resolve, reject }
-      this.#write(this.#speaker.next())
+      this.#write(this.#writer.next())
     })
   }
 

@@ -15,7 +15,7 @@ export interface CrowdResult {
 
 /** Opens all streams of the shape at once and samples the memory of the target until all have ended. */
 export const crowdRun = async (rounds: Rounds, shape: Shape, target: Target): Promise<CrowdResult> => {
-  const rss = async () => (await target.child.ask('usage', null)).rss_bytes
+  const rss = async () => (await target.child.request('usage', null)).rss_bytes
   const before = await rss()
   let peak = before
   const watch = setInterval(() => {

@@ -1,8 +1,8 @@
-import { answer, waitForParent } from './answers.ts'
 import { Connection } from './connection.ts'
+import { onMessage, waitForParent } from './message-handlers.ts'
 import { repliesOf } from './replies.ts'
+import { connectionName, RequestWriter } from './request-writer.ts'
 import { crowd, type ReplyPlan, type Shape, shapes, steady } from './shapes.ts'
-import { Speaker, speakerName } from './speaker.ts'
 import { type Counted, Tally } from './tally.ts'
 
 export interface OpenOptions {
@@ -47,12 +47,12 @@ interface Clients {
 const every = new Map([...shapes(), crowd, steady].map((shape) => [shape.id, shape]))
 const sets = new Map<number, Clients>()
 
-answer('open', async ({ shape: id, reply, port, key, set, connections: count }) => {
+onMessage('open', async ({ shape: id, reply, port, key, set, connections: count }) => {
   const shape = every.get(id)
   if (shape === undefined) throw new Error(`there is no shape "${id}"`)
   const connections: Connection[] = []
   for (let index = 0; index < count; index++)
-    connections.push(await Connection.open(port, new Speaker(shape, port, key, speakerName(set, index))))
+    connections.push(await Connection.open(port, new RequestWriter(shape, port, key, connectionName(set, index))))
   const opened = { shape, connections, reply_bytes: repliesOf(reply).body_bytes }
   sets.set(set, opened)
   if (!shape.opened) return { sent: 0 }
@@ -63,7 +63,7 @@ answer('open', async ({ shape: id, reply, port, key, set, connections: count }) 
   return { sent: connections.length }
 })
 
-answer('run', async ({ set, requests, rate }) => {
+onMessage('run', async ({ set, requests, rate }) => {
   const opened = sets.get(set)
   if (opened === undefined) throw new Error(`no connections were opened as set ${set}`)
   const tally = new Tally(opened.reply_bytes)
@@ -73,7 +73,7 @@ answer('run', async ({ set, requests, rate }) => {
   return { ...tally.counted(requests), wall_ms: performance.now() - start }
 })
 
-answer('close', ({ set }) => {
+onMessage('close', ({ set }) => {
   for (const connection of sets.get(set)?.connections ?? []) connection.close()
   sets.delete(set)
   return true

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createHistogram } from 'node:perf_hooks'
-import { answer } from './answers.ts'
+import { onMessage } from './message-handlers.ts'
 import { startProfile, stopProfile } from './profile.ts'
 
 /** Resource usage of a process since its start, and its event-loop delay while monitored. */
@@ -66,10 +66,10 @@ const threadIds = (): string[] => {
 
 // This module is preloaded into every process of the bench, except worker threads.
 if (process.send !== undefined) {
-  answer('usage', usage)
-  answer('watch', watch)
-  answer('profile_start', startProfile)
-  answer('profile_stop', stopProfile)
+  onMessage('usage', usage)
+  onMessage('watch', watch)
+  onMessage('profile_start', startProfile)
+  onMessage('profile_stop', stopProfile)
   process.channel?.unref()
   process.once('disconnect', () => process.exit(0))
 }

@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answer, waitForParent } from './answers.ts'
+import { onMessage, waitForParent } from './message-handlers.ts'
 
 // The baseline: a Node proxy that only forwards bytes.
 
@@ -16,7 +16,7 @@ const forward = (asked: IncomingMessage, response: ServerResponse, port: number,
   outgoing.end(body)
 }
 
-answer('listen', ({ upstream }) => {
+onMessage('listen', ({ upstream }) => {
   const server = createServer((asked, response) => {
     const chunks: Buffer[] = []
     asked.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { answer, waitForParent } from './answers.ts'
+import { onMessage, waitForParent } from './message-handlers.ts'
 import { type Replies, repliesOf } from './replies.ts'
 import { RequestReader } from './request-reader.ts'
 import type { ReplyPlan } from './shapes.ts'
@@ -72,7 +72,7 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy())
 })
 
-answer(
+onMessage(
   'listen',
   () =>
     new Promise((resolve) => {
@@ -81,7 +81,7 @@ answer(
       )
     }),
 )
-answer('plan', ({ reply }) => {
+onMessage('plan', ({ reply }) => {
   state.replies = repliesOf(reply)
   state.interval_ms = reply.stream?.interval_ms ?? 0
   return true

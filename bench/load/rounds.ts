@@ -39,7 +39,7 @@ export class Rounds {
 
   /** Clears the event-loop histograms. */
   async begin(): Promise<void> {
-    for (const { child } of this.#setup.targets) await child.ask('watch', 'anew')
+    for (const { child } of this.#setup.targets) await child.request('watch', 'anew')
   }
 
   /**
@@ -70,8 +70,8 @@ export class Rounds {
     const { connections, reply } = shape
     const { rate, requests = shape.requests } = options
     const set = this.#set++
-    await provider.ask('plan', { reply })
-    const opened = await generator.ask('open', {
+    await provider.request('plan', { reply })
+    const opened = await generator.request('open', {
       shape: shape.id,
       reply,
       port,
@@ -79,12 +79,12 @@ export class Rounds {
       set,
       connections,
     })
-    await child.ask('watch', 'on')
+    await child.request('watch', 'on')
     const before = await usages(child, provider)
-    const result = await generator.ask('run', { set, requests, ...(rate === undefined ? {} : { rate }) })
-    await child.ask('watch', 'off')
+    const result = await generator.request('run', { set, requests, ...(rate === undefined ? {} : { rate }) })
+    await child.request('watch', 'off')
     const after = await usages(child, provider)
-    await generator.ask('close', { set })
+    await generator.request('close', { set })
     if (name === 'gateway') this.sent += opened.sent + requests
     return {
       ...result,
@@ -100,8 +100,8 @@ export class Rounds {
 }
 
 const usages = async (child: Target['child'], provider: Target['child']): Promise<{ own: Usage; provider: Usage }> => ({
-  own: await child.ask('usage', null),
-  provider: await provider.ask('usage', null),
+  own: await child.request('usage', null),
+  provider: await provider.request('usage', null),
 })
 
 /** Threads that ended in between count with their last seen usage. */

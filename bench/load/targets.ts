@@ -45,10 +45,10 @@ export const startLoadSetup = async (): Promise<LoadSetup> => {
     const provider = start('provider', programFile('bench/load/provider'))
     const raw = start('raw', programFile('bench/load/passthrough'))
     const generator = start('generator', programFile('bench/load/generator'))
-    const upstream = await provider.ask('listen', { upstream: 0 })
+    const upstream = await provider.request('listen', { upstream: 0 })
     const gateway = await startGateway(start, folder, upstream)
     const targets: Target[] = [
-      { name: 'raw', child: raw, port: await raw.ask('listen', { upstream }) },
+      { name: 'raw', child: raw, port: await raw.request('listen', { upstream }) },
       { name: 'gateway', ...gateway },
     ]
     return { provider, generator, targets, database: join(folder, 'guard.db'), stop, remove }

@@ -58,9 +58,9 @@ const callAll = async ({ clients }: McpTarget, count: number): Promise<readonly 
 }
 
 const used = async (target: McpTarget, server: McpSetup['server']) => {
-  const proxy = await target.proxy?.ask('usage', null)
+  const proxy = await target.proxy?.request('usage', null)
   const { user, system } = process.cpuUsage()
-  return { proxy, server: await server.ask('usage', null), own_us: user + system }
+  return { proxy, server: await server.request('usage', null), own_us: user + system }
 }
 
 const threads = (before: Usage | undefined, after: Usage | undefined, count: number): Record<string, number> =>

@@ -85,7 +85,7 @@ interface RouteAddress extends Omit<McpTarget, 'clients'> {
 const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<RouteAddress> => {
   const { port: upstream, pathname } = new URL(target)
   const proxy = opened.adopt(new Child('raw', programFile('bench/load/passthrough')), (child) => child.stop())
-  const port = await proxy.ask('listen', { upstream: Number(upstream) })
+  const port = await proxy.request('listen', { upstream: Number(upstream) })
   return { route: 'raw', proxy, url: `http://127.0.0.1:${port}${pathname}` }
 }
 

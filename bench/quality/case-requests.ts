@@ -20,10 +20,10 @@ export const caseOf = (suite: Case['suite'], trajectory: Trajectory, collection:
   resolved: trajectory.resolved,
   waste: suite === 'corpus' ? wasteOf(trajectory) : wasteFrom(trajectory.loop_start_step),
   tokens_estimated: trajectory.tokens === undefined,
-  holds: new Set<Evidence>(hasText(trajectory) ? ['turns', 'result text'] : ['turns']),
+  evidence: new Set<Evidence>(hasText(trajectory) ? ['turns', 'result text'] : ['turns']),
   turns: trajectory.steps,
   tokens: () => requestTokens(trajectory),
-  asks: () => requestsOf(trajectory),
+  requests: () => requestsOf(trajectory),
 })
 
 function* requestsOf(trajectory: Trajectory): Iterable<CaseRequest> {

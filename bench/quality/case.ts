@@ -33,17 +33,17 @@ export interface Case {
   readonly waste: Waste | null
   /** Estimated from characters, without recorded counts. */
   readonly tokens_estimated: boolean
-  readonly holds: ReadonlySet<Evidence>
+  readonly evidence: ReadonlySet<Evidence>
   /** The turns of its history. Null for a program that sends no history. */
   readonly turns: readonly Step[] | null
   /** Tokens per request. */
   tokens(): readonly number[]
-  asks(): Iterable<CaseRequest>
+  requests(): Iterable<CaseRequest>
 }
 
 /** True if the case lacks evidence that the judgement needs. */
-export const missingIn = ({ holds }: Case, needs: readonly Evidence[]): boolean =>
-  needs.some((need) => !holds.has(need))
+export const missingIn = ({ evidence }: Case, needs: readonly Evidence[]): boolean =>
+  needs.some((need) => !evidence.has(need))
 
 const CHARS_PER_TOKEN = 4
 

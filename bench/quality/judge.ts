@@ -15,7 +15,7 @@ export interface Judge {
   /** Settles a decided call. */
   settle(call: Call, decision: Decision, ending: Ending): Promise<void>
   /** Nanoseconds of a rule for the current request, including the measurement of its detector. 0 if the rule did not run. */
-  took(ruleId: string): number
+  ruleNs(ruleId: string): number
   /** Bytes of the memory of these detectors since the last `forget`. */
   memoized(detectors: ReadonlySet<string>): number
   forget(): void
@@ -52,7 +52,7 @@ export const openJudge = async (
     async settle(call, decision, ending) {
       await gateway.hooks.settle.promise(settledOf(call, decision, ending))
     },
-    took: (ruleId) => watched.spent.get(ruleId) ?? 0,
+    ruleNs: (ruleId) => watched.spent.get(ruleId) ?? 0,
     memoized: (ids) => {
       let bytes = 0
       for (const [id, memories] of watched.memories)

@@ -80,16 +80,16 @@ const play = async (
   const tokens: number[] = []
   const bytes: number[] = []
   const rows: object[] = []
-  for (const ask of one.asks()) {
-    const call = callOf(messages, ask.body, session.row.id, NOON + tokens.length * 10 * SECOND, judge.reader)
+  for (const request of one.requests()) {
+    const call = callOf(messages, request.body, session.row.id, NOON + tokens.length * 10 * SECOND, judge.reader)
     call.session = session
     session.open++
     const decision = await judge.decide(call)
-    tokens.push(ask.tokens)
-    bytes.push(ask.body.length)
+    tokens.push(request.tokens)
+    bytes.push(request.body.length)
     if (decision.row !== null) rows.push({ ...decision.row, matches: undefined })
     tell(tokens.length, decision.matches)
-    await judge.settle(call, decision, ask)
+    await judge.settle(call, decision, request)
     session.open--
   }
   return { tokens, bytes, row_bytes: serialize(rows.slice(-MAX_ROWS)).length }
@@ -109,7 +109,7 @@ const note = (
     if (match.probe === true || !(flags_count || stops(mine, match))) continue
     mine.alarm ??= { step, action, code, rule_id: rule_id.replace(/^\d+\.\d+\./, '') }
   }
-  mine.took.push(rule_ids.reduce((sum, id) => sum + judge.took(id), 0))
+  mine.rule_ns.push(rule_ids.reduce((sum, id) => sum + judge.ruleNs(id), 0))
 }
 
 /** The first match of a steering rule passes with a message to the agent, which a recorded agent cannot react to. */

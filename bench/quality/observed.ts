@@ -11,7 +11,7 @@ export interface SubjectState {
   alarm: Alarm | null
   matches: number
   /** Nanoseconds per request. Empty without a measurement. */
-  readonly took: number[]
+  readonly rule_ns: number[]
 }
 
 /** The stopped request, counted from 1, and the reason. */
@@ -31,7 +31,7 @@ export interface Played {
   readonly state_bytes: number | null
 }
 
-export const initialState = (): SubjectState => ({ alarm: null, matches: 0, took: [] })
+export const initialState = (): SubjectState => ({ alarm: null, matches: 0, rule_ns: [] })
 
 /** The observation of a subject on a case. */
 export const observationOf = (
@@ -43,7 +43,7 @@ export const observationOf = (
 ): Observation => {
   const { id, kind, version, rule_type, params } = subject
   const missing = missingIn(one, subject.needs)
-  const { alarm, matches, took } = missing ? initialState() : seen
+  const { alarm, matches, rule_ns } = missing ? initialState() : seen
   return {
     ...facts,
     detector: { id, kind, version, rule_type, params },
@@ -65,7 +65,7 @@ export const observationOf = (
     ...verdictOf(one, alarm?.step ?? null, missing),
     ...savingsOf(one, played.tokens, alarm?.step ?? null, facts.usd_per_million_tokens),
     tokens_estimated: one.tokens_estimated,
-    ...speedOf(took),
+    ...speedOf(rule_ns),
     body_bytes_p50: played.bytes.length === 0 ? null : quantile(played.bytes, 0.5),
     state_bytes: played.state_bytes,
     error: missing ? 'NO_EVIDENCE' : null,
@@ -81,8 +81,8 @@ const replyTextOf = (alarm: Alarm | null): Pick<Observation, 'decision' | 'reaso
 /** The next match of a steering rule stops the run. */
 export const isStop = (action: string): boolean => action === 'block' || action === 'steer'
 
-const speedOf = (took: readonly number[]): Pick<Observation, 'latency_ns' | 'ops_per_second'> => {
-  const latency_ns = latencyOf(took)
+const speedOf = (rule_ns: readonly number[]): Pick<Observation, 'latency_ns' | 'ops_per_second'> => {
+  const latency_ns = latencyOf(rule_ns)
   const mean = latency_ns?.mean ?? 0
   return { latency_ns, ops_per_second: mean === 0 ? null : Math.round(1e9 / mean) }
 }

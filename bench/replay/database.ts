@@ -13,10 +13,10 @@ const TEMPLATES = 200
 const STEP_NS = 5_200_000_000_000n
 
 /** A database file of `runs` runs with 25 rows each. It is created once and cached in the temporary folder. */
-export const runsDatabase = async (runs: number, say: (line: string) => void): Promise<string> => {
+export const runsDatabase = async (runs: number, log: (line: string) => void): Promise<string> => {
   const file = join(tmpdir(), `guard-bench-replay-${runs}-${await schemaPrint()}.db`)
   if (existsSync(file)) return file
-  say(`making ${file}: ${runs} runs, ${runs * 25} rows`)
+  log(`making ${file}: ${runs} runs, ${runs * 25} rows`)
   const unfinished = `${file}.${process.pid}`
   try {
     await writeTemplates(unfinished)

@@ -25,9 +25,9 @@ export const exchange = async (spans: number): Promise<readonly Figure[]> => {
 
 const throughputOf = async (routes: Routes, format: string): Promise<readonly Figure[]> => {
   const start = performance.now()
-  const text = await routes.ask(`/api/v1/runs/${TRACE}/export?format=${format}`)
+  const text = await routes.request(`/api/v1/runs/${TRACE}/export?format=${format}`)
   const exported = performance.now()
-  await routes.ask('/api/v1/runs/import', text)
+  await routes.request('/api/v1/runs/import', text)
   const imported = performance.now()
   const megabytes = Buffer.byteLength(text) / 1e6
   const rate = (ms: number): number => megabytes / (ms / 1_000)

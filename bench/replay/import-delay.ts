@@ -19,7 +19,7 @@ export const importDelay = async (bytes: number): Promise<readonly Figure[]> => 
     // chunks as from a connection; one long string would block the event loop itself
     const file = Readable.from(lines, { objectMode: false })
     const start = performance.now()
-    const delay = await delayDuring(() => routes.ask('/api/v1/runs/import', file))
+    const delay = await delayDuring(() => routes.request('/api/v1/runs/import', file))
     const megabytes = (bytes / 1e6).toFixed(0)
     return [
       figure(`import of ${megabytes} MB`, performance.now() - start, 'ms'),

@@ -13,7 +13,7 @@ export const register = async (bench: Bench, routes: Routes): Promise<void> => {
   const cursor = await laterPage(routes)
   const [newest] = (await listPage(routes, 'limit=1')).runs
   if (newest === undefined) throw new Error('the store is empty')
-  const asks: Readonly<Record<string, string>> = {
+  const paths: Readonly<Record<string, string>> = {
     'list: first page': '/api/v1/runs',
     [`list: page ${PAGES + 1}`]: `/api/v1/runs?cursor=${cursor}`,
     'list: a page by duration': '/api/v1/runs?sort=duration',
@@ -37,10 +37,10 @@ export const register = async (bench: Bench, routes: Routes): Promise<void> => {
     'read: a run of 25 rows': `/api/v1/runs/${newest.trace_id}`,
     'read: its tree': `/api/v1/runs/${newest.trace_id}/rows`,
   }
-  for (const [name, path] of Object.entries(asks))
+  for (const [name, path] of Object.entries(paths))
     bench.add(
       name,
-      timesAsync(5, () => routes.ask(path)),
+      timesAsync(5, () => routes.request(path)),
       { async: true },
     )
 }

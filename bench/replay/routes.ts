@@ -9,7 +9,7 @@ import { replayGateway } from './open.ts'
 export interface Routes {
   readonly gateway: Gateway
   /** The body of a successful response. `body` makes the request a POST. */
-  ask(path: string, body?: string | Readable): Promise<string>
+  request(path: string, body?: string | Readable): Promise<string>
   close(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export const openRoutes = async (file: string): Promise<Routes> => {
   await app.ready()
   return {
     gateway,
-    ask: async (url, payload) => {
+    request: async (url, payload) => {
       const common = { url, headers: { host: HOST, 'content-type': 'application/json' } }
       const { statusCode, body } = await app.inject(
         payload === undefined ? { ...common, method: 'GET' } : { ...common, method: 'POST', payload },
@@ -41,4 +41,4 @@ export interface ListPage {
 }
 
 export const listPage = async (routes: Routes, query: string): Promise<ListPage> =>
-  readJson(await routes.ask(`/api/v1/runs?${query}`)) as ListPage
+  readJson(await routes.request(`/api/v1/runs?${query}`)) as ListPage

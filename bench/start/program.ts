@@ -9,7 +9,7 @@ export interface Program {
   /** Arguments of `node`. */
   readonly args: readonly string[]
   /** Standard input. The first line of output is the response. Absent: the exit is the response. */
-  readonly asks?: string
+  readonly input?: string
 }
 
 const guard = [...programFlags, guardProgram]
@@ -29,34 +29,34 @@ const proxied = (...options: readonly string[]): readonly string[] => [
 export const programs: readonly Program[] = [
   { name: 'node', args: ['-e', '0'] },
   { name: 'guard --help', args: [...guard, '--help'] },
-  { name: 'an MCP server', args: ['-e', SERVER], asks: INITIALIZE },
-  { name: 'guard mcp run with that server', args: proxied(), asks: INITIALIZE },
-  { name: 'guard mcp run under a policy', args: proxied('--policy', POLICY), asks: INITIALIZE },
+  { name: 'an MCP server', args: ['-e', SERVER], input: INITIALIZE },
+  { name: 'guard mcp run with that server', args: proxied(), input: INITIALIZE },
+  { name: 'guard mcp run under a policy', args: proxied('--policy', POLICY), input: INITIALIZE },
 ]
 
 /**
  * Starts a program with `folder` as its home. Resolves to the milliseconds until its response, after it has exited.
  * Throws if it exits without one.
  */
-export const answered = async ({ name, args, asks }: Program, folder: string): Promise<number> => {
+export const timeToResponse = async ({ name, args, input }: Program, folder: string): Promise<number> => {
   const began = performance.now()
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const env = { PATH, NODE_COMPILE_CACHE, HOME: folder }
   const child = spawn(process.execPath, args, { cwd: folder, env })
   const ended = once(child, 'exit')
-  if (asks === undefined) {
+  if (input === undefined) {
     child.stdout.resume()
     await ended
     return performance.now() - began
   }
-  child.stdin.write(asks)
-  const spent = await firstAnswer(child, name, began)
+  child.stdin.write(input)
+  const spent = await firstResponse(child, name, began)
   child.stdin.end()
   await ended
   return spent
 }
 
-const firstAnswer = (child: ChildProcessWithoutNullStreams, name: string, began: number): Promise<number> =>
+const firstResponse = (child: ChildProcessWithoutNullStreams, name: string, began: number): Promise<number> =>
   new Promise((resolve, reject) => {
     let said = ''
     child.stderr.on('data', (bytes: Buffer) => {

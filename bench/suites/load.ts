@@ -43,14 +43,14 @@ export const loadNames = (): readonly string[] => [...shapes(), steady, crowd].m
  * Measures the gateway and a raw pass-through. Every shape gets new processes and an empty database. In a smoke run
  * all shapes share them.
  */
-export const runLoad = async (options: BenchOptions, say: (line: string) => void): Promise<LoadResult> => {
+export const runLoad = async (options: BenchOptions, log: (line: string) => void): Promise<LoadResult> => {
   const found: Found = { shapes: [], steady: null, crowd: [], profiles: [], recorded: 0, sent: 0, failures: [] }
   const chosen = [...shapes(), steady, crowd].filter(({ id }) => isChosen(options, id))
   const groups = options.smoke ? [chosen.map(small)] : chosen.map((shape) => [shape])
   for (const group of groups.filter(({ length }) => length > 0)) {
     await withLoadSetup(found, group.map(({ id }) => id).join(', '), async (rounds, setup) => {
       for (const shape of group) {
-        say(`${shape.id}: ${shape.title}`)
+        log(`${shape.id}: ${shape.title}`)
         await measure(found, rounds, setup, shape, options)
       }
     })
@@ -137,10 +137,10 @@ const roundsOf = async (
 
 const profiled = async (rounds: Rounds, shape: Shape, target: Target, folder: string): Promise<Profiled> => {
   mkdirSync(folder, { recursive: true })
-  await target.child.ask('profile_start', null)
+  await target.child.request('profile_start', null)
   for (let turn = 0; turn < PROFILE_ROUNDS; turn++) await rounds.sample(shape, target)
   const file = resolve(join(folder, `${shape.id}.cpuprofile`))
-  const profile = await target.child.ask('profile_stop', { file, top: PROFILE_TOP })
+  const profile = await target.child.request('profile_stop', { file, top: PROFILE_TOP })
   return { shape: shape.id, title: shape.title, profile }
 }
 

@@ -38,10 +38,10 @@ export interface McpFigures extends Omit<McpSample, 'threads_us'> {
 export const mcpNames = (): readonly string[] => settings.map(({ id }) => id)
 
 /** Calls tools directly and through the proxies, in alternating order. */
-export const runMcp = async (options: BenchOptions, say: (line: string) => void): Promise<readonly McpFigures[]> => {
+export const runMcp = async (options: BenchOptions, log: (line: string) => void): Promise<readonly McpFigures[]> => {
   const figures: McpFigures[] = []
   for (const { id, peers, clients } of settings.filter((one) => isChosen(options, one.id))) {
-    say(`${id}: ${clients} ${peers} client${clients === 1 ? '' : 's'}`)
+    log(`${id}: ${clients} ${peers} client${clients === 1 ? '' : 's'}`)
     const setup = await startMcpSetup(peers, clients)
     try {
       const rounds = await roundsOf(setup, options)

@@ -24,17 +24,17 @@ export interface PagesResult {
 export const pagesNames = (): readonly string[] => ['list', 'timeline']
 
 /** Measures the list of runs on the server, and timelines on the server and, if available, in Chromium. */
-export const runPages = async (options: BenchOptions, say: (line: string) => void): Promise<PagesResult> => {
+export const runPages = async (options: BenchOptions, log: (line: string) => void): Promise<PagesResult> => {
   const wanted = options.smoke ? smokeSizes : sizes
   const rounds = options.smoke ? 2 : options.rounds
   const served = await servePages(wanted.runs)
   try {
     const figures: Figure[] = []
     if (isChosen(options, 'list')) {
-      say('list')
+      log('list')
       figures.push(await servedIn(`list of ${wanted.runs} runs, server`, `${served.url}/replay`, rounds * 4))
     }
-    if (isChosen(options, 'timeline')) figures.push(...(await timelines(served, wanted, rounds, say)))
+    if (isChosen(options, 'timeline')) figures.push(...(await timelines(served, wanted, rounds, log)))
     return { figures }
   } finally {
     await served.close()
@@ -45,17 +45,17 @@ const timelines = async (
   served: Served,
   { whole, long }: Sizes,
   rounds: number,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<readonly Figure[]> => {
   const browser = await openChromium()
-  if (browser === undefined) say('timeline: on the server alone, there is no Chromium')
+  if (browser === undefined) log('timeline: on the server alone, there is no Chromium')
   try {
     const figures: Figure[] = []
     for (const [spans, query, drawn] of [
       [whole, '', `document.querySelectorAll('#timeline tbody tr').length >= ${Math.min(whole, FIRST_PAGE)}`],
       [long, '?all=1', `document.documentElement.scrollHeight > ${long * 20}`],
     ] as const) {
-      say(`timeline of ${spans} spans`)
+      log(`timeline of ${spans} spans`)
       const address = `${served.url}${await served.keep(spans)}${query}`
       figures.push(await servedIn(`${spans} spans, server`, address, rounds))
       if (browser !== undefined) figures.push(...(await shownIn(`${spans} spans`, browser, address, drawn, rounds)))

@@ -21,7 +21,7 @@ export interface QualityResult {
 }
 
 /** Runs the selected suites vectors, corpus and synthetic, if they have data. Throws a TypeError for invalid options. */
-export const runQuality = async (options: BenchOptions, say: (line: string) => void): Promise<QualityResult> => {
+export const runQuality = async (options: BenchOptions, log: (line: string) => void): Promise<QualityResult> => {
   const bounds = options.failIf.map(readFailIf)
   if (options.out !== undefined) await checkWritable(options.out)
   const subjects = await findSubjects(options, process.cwd())
@@ -29,7 +29,7 @@ export const runQuality = async (options: BenchOptions, say: (line: string) => v
   const observations: Observation[] = []
   if (options.suites.includes('vectors')) observations.push(...(await runVectors(facts, options)))
   if (options.suites.includes('corpus')) {
-    const corpus = await corpusOf(options, say)
+    const corpus = await corpusOf(options, log)
     if (corpus !== undefined) observations.push(...(await runCorpus(corpus, subjects, facts, options)))
   }
   if (options.suites.includes('synthetic')) observations.push(...(await runSynthetic(subjects, facts, options)))
@@ -51,9 +51,9 @@ const checkWritable = async (file: string): Promise<void> => {
 const NO_CORPUS =
   'corpus: no trajectories at hand; name a folder of .jsonl or .jsonl.gz files with --data or GUARD_BENCH_DATA. Skipped.'
 
-const corpusOf = async ({ data, split }: BenchOptions, say: (line: string) => void) => {
+const corpusOf = async ({ data, split }: BenchOptions, log: (line: string) => void) => {
   if (data === undefined) {
-    say(NO_CORPUS)
+    log(NO_CORPUS)
     return undefined
   }
   const corpus = await loadCorpus(data, split)

@@ -38,15 +38,15 @@ const parts: Readonly<Record<string, (smoke: boolean, rounds: number) => Promise
 export const replayNames = (): readonly string[] => ['reads', 'loop', ...Object.keys(parts)]
 
 /** Measures the trace store: responses from 100,000 runs, event-loop delay, the SDK, exchange and ingest. */
-export const runReplay = async (options: BenchOptions, say: (line: string) => void): Promise<ReplayResult> => {
+export const runReplay = async (options: BenchOptions, log: (line: string) => void): Promise<ReplayResult> => {
   const runs = options.smoke ? SMOKE_RUNS : RUNS
   const { timings: timed, figures } = isChosen(options, 'reads', 'loop')
-    ? await fromStore(options, await runsDatabase(runs, say), say)
+    ? await fromStore(options, await runsDatabase(runs, log), log)
     : { timings: [], figures: [] }
   const more: Figure[] = []
   for (const [name, part] of Object.entries(parts)) {
     if (!isChosen(options, name)) continue
-    say(name)
+    log(name)
     more.push(...(await part(options.smoke, options.rounds)))
   }
   return { runs, timings: timed, figures: [...figures, ...more] }
@@ -55,18 +55,18 @@ export const runReplay = async (options: BenchOptions, say: (line: string) => vo
 const fromStore = async (
   options: BenchOptions,
   file: string,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<Pick<ReplayResult, 'timings' | 'figures'>> => {
   const routes = await openRoutes(file)
   try {
     const bench = new Bench(timings(options))
     if (isChosen(options, 'reads')) {
-      say('reads')
+      log('reads')
       await register(bench, routes)
     }
     const timed = (await bench.run()).map(timingOf)
     if (!isChosen(options, 'loop')) return { timings: timed, figures: [] }
-    say('loop')
+    log('loop')
     return { timings: timed, figures: await loopDelay(routes, options.smoke ? 50 : 3_000) }
   } finally {
     await routes.close()

@@ -70,10 +70,10 @@ const stepFailure = async (
   })
   session.open--
   if (decision.decision === expect.decision && decision.reason === (expect.reason ?? null)) return null
-  return `wanted ${told(expect)}, got ${told(decision)}`
+  return `wanted ${formatDecision(expect)}, got ${formatDecision(decision)}`
 }
 
-const told = ({ decision, reason }: { readonly decision: string; readonly reason?: string | null }): string =>
+const formatDecision = ({ decision, reason }: { readonly decision: string; readonly reason?: string | null }): string =>
   [decision, reason ?? []].flat().join(' ')
 
 const observationOf = (one: VectorCase, failure: string | null, facts: RunFacts): Observation => {

@@ -23,17 +23,17 @@ describe('the processes of the load suite', () => {
     provider = child('provider')
     raw = child('passthrough')
     generator = child('generator')
-    const upstream = await provider.ask('listen', { upstream: 0 })
-    port = await raw.ask('listen', { upstream })
+    const upstream = await provider.request('listen', { upstream: 0 })
+    port = await raw.request('listen', { upstream })
   })
   after(() => Promise.all(children.map((one) => one.stop())))
 
   const run = async (shape: string, reply: ReplyPlan, expected: ReplyPlan = reply, rate?: number) => {
     set++
-    await provider.ask('plan', { reply })
-    await generator.ask('open', { shape, reply: expected, port, key: 'k', set, connections: 2 })
-    const result = await generator.ask('run', { set, requests: 6, ...(rate === undefined ? {} : { rate }) })
-    await generator.ask('close', { set })
+    await provider.request('plan', { reply })
+    await generator.request('open', { shape, reply: expected, port, key: 'k', set, connections: 2 })
+    const result = await generator.request('run', { set, requests: 6, ...(rate === undefined ? {} : { rate }) })
+    await generator.request('close', { set })
     return result
   }
 
@@ -55,22 +55,22 @@ describe('the processes of the load suite', () => {
     assert.match(errors[0] ?? '', /^status 200 with \d+ bytes, 200 with \d+ expected$/)
   })
   it('report their resource usage', async () => {
-    const { cpu_us, rss_bytes } = await raw.ask('usage', null)
+    const { cpu_us, rss_bytes } = await raw.request('usage', null)
     assert.ok(cpu_us > 0)
     assert.ok(rss_bytes > 1_000_000)
   })
   it('report the event-loop delay only of the monitored time', async () => {
-    const delay = async () => (await raw.ask('usage', null)).loop_delay_ms
-    await raw.ask('watch', 'on')
+    const delay = async () => (await raw.request('usage', null)).loop_delay_ms
+    await raw.request('watch', 'on')
     while ((await delay()) === 0) await run('chat_1k', { style: 'chat_completions' })
-    await raw.ask('watch', 'off')
+    await raw.request('watch', 'off')
     assert.ok((await delay()) > 0)
-    await raw.ask('watch', 'anew')
+    await raw.request('watch', 'anew')
     await run('chat_1k', { style: 'chat_completions' })
     assert.equal(await delay(), 0)
   })
   it('report the error of a message', async () => {
-    await assert.rejects(raw.ask('run', { set: 0, requests: 1 }), /passthrough: this process does not answer "run"/)
-    await assert.rejects(generator.ask('run', { set: 0, requests: 1 }), /no connections were opened as set 0/)
+    await assert.rejects(raw.request('run', { set: 0, requests: 1 }), /passthrough: this process does not answer "run"/)
+    await assert.rejects(generator.request('run', { set: 0, requests: 1 }), /no connections were opened as set 0/)
   })
 })

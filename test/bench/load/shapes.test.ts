@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { connectionName, RequestWriter } from '../../../bench/load/request-writer.ts'
 import { crowd, shapes, steady } from '../../../bench/load/shapes.ts'
-import { Speaker, speakerName } from '../../../bench/load/speaker.ts'
 
 const all = [...shapes(), crowd, steady]
 const shapeOf = (id: string) => {
@@ -9,8 +9,8 @@ const shapeOf = (id: string) => {
   assert.ok(shape)
   return shape
 }
-const said = (speaker: Speaker) => {
-  const [head, body, tail] = speaker.next()
+const said = (writer: RequestWriter) => {
+  const [head, body, tail] = writer.next()
   const text = Buffer.concat([body, tail])
   assert.match(head, new RegExp(`\\r\\nContent-Length: ${text.length}\\r\\n\\r\\n$`))
   return { text: text.toString(), bytes: text.length, session: /x-guard-session-id: (\S+)/.exec(head)?.[1] }
@@ -28,12 +28,12 @@ const sizes: Readonly<Record<string, readonly [first: number, last: number]>> = 
 describe('shapes', () => {
   for (const shape of all) {
     it(`${shape.id} has valid bodies of its size, equal in every run`, () => {
-      const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
-      const again = new Speaker(shape, 1, 'key', speakerName(0, 0))
+      const writer = new RequestWriter(shape, 1, 'key', connectionName(0, 0))
+      const again = new RequestWriter(shape, 1, 'key', connectionName(0, 0))
       const [first = 0, last = 0] = sizes[shape.id] ?? []
       let bytes = 0
       for (let turn = 0; turn < shape.session; turn++) {
-        const { text, bytes: length } = said(speaker)
+        const { text, bytes: length } = said(writer)
         assert.equal(said(again).text, text)
         const { stream } = JSON.parse(text) as { stream: boolean }
         assert.equal(stream, shape.reply.stream !== undefined)
@@ -50,9 +50,9 @@ describe('shapes', () => {
 describe('the requests of a connection', () => {
   it('repeat the history of a growing session and add a turn', () => {
     const shape = shapeOf('growing_64k')
-    const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
-    const one = said(speaker)
-    const two = said(speaker)
+    const writer = new RequestWriter(shape, 1, 'key', connectionName(0, 0))
+    const one = said(writer)
+    const two = said(writer)
     assert.equal(two.session, one.session)
     const shared = one.text.length - shape.conversation.tail.length
     assert.equal(two.text.slice(0, shared), one.text.slice(0, shared))
@@ -60,20 +60,20 @@ describe('the requests of a connection', () => {
   })
   it('start a new session with other texts after the end of one', () => {
     const shape = shapeOf('growing_64k')
-    const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
-    const first = said(speaker)
-    for (let turn = 1; turn < shape.session; turn++) said(speaker)
-    const next = said(speaker)
+    const writer = new RequestWriter(shape, 1, 'key', connectionName(0, 0))
+    const first = said(writer)
+    for (let turn = 1; turn < shape.session; turn++) said(writer)
+    const next = said(writer)
     assert.notEqual(next.session, first.session)
     assert.notEqual(next.text, first.text)
     assert.equal(next.text.length, first.text.length)
   })
   it('of single chats are all different, also between connections', () => {
     const shape = shapeOf('chat_32k')
-    const speakers = [speakerName(0, 0), speakerName(0, 1), speakerName(1, 0)].map(
-      (name) => new Speaker(shape, 1, 'key', name),
+    const writers = [connectionName(0, 0), connectionName(0, 1), connectionName(1, 0)].map(
+      (name) => new RequestWriter(shape, 1, 'key', name),
     )
-    const texts = speakers.flatMap((speaker) => [said(speaker).text, said(speaker).text])
+    const texts = writers.flatMap((writer) => [said(writer).text, said(writer).text])
     assert.equal(new Set(texts).size, texts.length)
   })
 })

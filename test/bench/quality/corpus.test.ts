@@ -100,7 +100,7 @@ describe('a trajectory as requests', () => {
   const conversations = async (context: TestContext, run: object) => {
     const [trajectory] = (await loadCorpus(await folder(context, { 'a.jsonl.gz': packed(run) }))).trajectories
     assert.ok(trajectory)
-    return [...caseOf('corpus', trajectory).asks()].map(({ body }) => readRequest(messages, body).conversation)
+    return [...caseOf('corpus', trajectory).requests()].map(({ body }) => readRequest(messages, body).conversation)
   }
   it('has k - 1 turns in request k', async (context) => {
     const found = await conversations(context, hashed)

@@ -16,10 +16,10 @@ const run = (over: Partial<Case>): Case => ({
   resolved: null,
   waste: null,
   tokens_estimated: true,
-  holds: new Set(),
+  evidence: new Set(),
   turns: null,
   tokens: () => [],
-  asks: () => [],
+  requests: () => [],
   ...over,
 })
 const loop = run({ label: 'loop', loop_start_step: 10 })

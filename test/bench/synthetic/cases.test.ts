@@ -6,7 +6,7 @@ import { syntheticCases, syntheticKinds } from '../../../bench/synthetic/cases.t
 
 test('equal seeds make equal runs, and other seeds make others', () => {
   const bodies = (seed: number) =>
-    syntheticCases(seed, 1).flatMap((one) => [...one.asks()].map(({ body }) => body.toString()))
+    syntheticCases(seed, 1).flatMap((one) => [...one.requests()].map(({ body }) => body.toString()))
   const [first, again, other] = [bodies(1), bodies(1), bodies(2)]
   assert.deepEqual(first, again)
   assert.ok(first.some((body, index) => body !== other[index]))
@@ -21,7 +21,7 @@ test('every kind has loops and look-alikes with unique ids', () => {
 
 test('the first repetition is at the stated request', () => {
   for (const one of syntheticCases(5, 1).filter(({ kind }) => kind === 'same_call' || kind === 'ping_pong')) {
-    const last = [...one.asks()].map(({ body }) => readRequest(messages, body).conversation).at(-1)
+    const last = [...one.requests()].map(({ body }) => readRequest(messages, body).conversation).at(-1)
     const keys = last?.turns.map(({ calls }) => calls[0]?.key) ?? []
     const repeats = keys.findIndex((key, index) => keys.indexOf(key) < index)
     assert.equal(repeats + 2, one.loop_start_step, one.id)

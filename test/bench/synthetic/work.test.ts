@@ -102,12 +102,12 @@ describe('loops of coding agents', () => {
 })
 
 describe('programs without history', () => {
-  const bodies = (one: Case): string[] => [...one.asks()].map(({ body }) => body.toString())
+  const bodies = (one: Case): string[] => [...one.requests()].map(({ body }) => body.toString())
   it('retry a failed request until it succeeds', () => {
     for (const one of ofKind('retries')) {
       assert.equal(one.label, 'clean')
-      const asks = [...one.asks()]
-      const groups = [...Map.groupBy(asks, ({ body }) => body.toString()).values()]
+      const requests = [...one.requests()]
+      const groups = [...Map.groupBy(requests, ({ body }) => body.toString()).values()]
       assert.equal(Math.max(...groups.map(({ length }) => length)), 3)
       for (const group of groups)
         assert.ok(group.every(({ fails }, place) => (fails !== undefined) === place < group.length - 1))

@@ -1,22 +1,22 @@
-import type { Answer, Ask, ChildMessages, Question } from './child-messages.ts'
+import type { ChildMessages, ChildRequest, ChildResponse, MessageName } from './child-messages.ts'
 
 type Handler = (input: never) => unknown
 
 const handlers = new Map<string, Handler>()
 
 /** Registers the handler of a message from the parent process. An error of the handler becomes the error of the response. */
-export const answer = <K extends Ask>(
-  ask: K,
+export const onMessage = <K extends MessageName>(
+  name: K,
   handler: (input: ChildMessages[K][0]) => ChildMessages[K][1] | Promise<ChildMessages[K][1]>,
 ): void => {
-  if (handlers.size === 0) process.on('message', (question) => void reply(question as Question))
-  handlers.set(ask, handler)
+  if (handlers.size === 0) process.on('message', (request) => void reply(request as ChildRequest))
+  handlers.set(name, handler)
 }
 
-const reply = async ({ id, ask, input }: Question): Promise<void> => {
-  const send = (message: Answer) => process.send?.(message)
-  const handler = handlers.get(ask)
-  if (handler === undefined) return void send({ id, error: `this process does not answer "${ask}"` })
+const reply = async ({ id, name, input }: ChildRequest): Promise<void> => {
+  const send = (message: ChildResponse) => process.send?.(message)
+  const handler = handlers.get(name)
+  if (handler === undefined) return void send({ id, error: `this process does not answer "${name}"` })
   try {
     send({ id, value: await handler(input as never) })
   } catch (error) {

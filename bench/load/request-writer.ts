@@ -5,7 +5,7 @@ import type { Shape } from './shapes.ts'
 export type Outgoing = readonly [head: string, body: Buffer, tail: Buffer]
 
 /** Produces the requests of one connection, session after session. Its buffers are reused after each reply. */
-export class Speaker {
+export class RequestWriter {
   readonly #shape: Shape
   readonly #bytes: Buffer
   readonly #head: string
@@ -61,5 +61,5 @@ export class Speaker {
 }
 
 /** A unique name of six characters. `set` numbers the sets of connections. Both numbers must be below 46,656. */
-export const speakerName = (set: number, connection: number): string =>
+export const connectionName = (set: number, connection: number): string =>
   set.toString(36).padStart(3, '0') + connection.toString(36).padStart(3, '0')
