@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { isChosen, readOptions } from '../../bench/options.ts'
 
 const script = join(import.meta.dirname, '../../bench/run.ts')
-// the code of the tests: what gateways compiled fits their flags of the engine alone
+// the compile cache of the tests: cached code is valid only for equal engine flags
 const cached = `--import=${join(import.meta.dirname, '../kit/compile-cache.ts')}`
 
 const bench = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> => benchIn({}, ...args)

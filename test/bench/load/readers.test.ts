@@ -4,7 +4,7 @@ import { repliesOf } from '../../../bench/load/replies.ts'
 import { type ParsedReply, ReplyReader } from '../../../bench/load/reply-reader.ts'
 import { RequestReader } from '../../../bench/load/request-reader.ts'
 
-/** What the reader made of the bytes, whatever pieces they come in. */
+/** Feeds the bytes to the reader in chunks and returns its result. */
 const readIn = (reader: ReplyReader, bytes: Buffer, size: number): (ParsedReply | undefined)[] => {
   const seen: (ParsedReply | undefined)[] = []
   for (let at = 0; at < bytes.length; at += size) seen.push(reader.push(bytes.subarray(at, at + size)))

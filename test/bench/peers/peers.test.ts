@@ -19,7 +19,7 @@ const says = (text: string, user?: string): Step => ({
 const times = (count: number, one: (index: number) => Step): Step[] =>
   Array.from({ length: count }, (_, index) => one(index))
 
-/** The turn, counted from 1, after which a peer stops the agent, and its rule. */
+/** The turn, counted from 1, after which a peer stops the agent, and the rule. */
 const stop = (id: string, turns: readonly Step[]): readonly [number, string] | null => {
   const [peer] = findPeers([id])
   const say = peer?.watch()

@@ -32,7 +32,7 @@ const run = (id: string, over: Partial<Trajectory>, same: boolean): Trajectory =
   ...over,
 })
 
-/** Two loops, of which one starts too late for the alarm, and two runs that are none, one of which repeats a call. */
+/** Two loops, one of which starts too late for the alarm, and two clean runs, one of which repeats a call. */
 const trajectories = [
   run('shop-loop', {}, true),
   run('shop-early', { loop_start_step: 9 }, true),

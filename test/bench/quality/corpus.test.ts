@@ -12,7 +12,7 @@ import { loadCorpus } from '../../../bench/quality/corpus.ts'
 const label = { silver: 'loop', silver_first_step: 1, human_repetition_steps: [1, 2] }
 const head = { id: 'run-1', src: 'shop', model: 'm-1', task: 'fix', split: 'dev', resolved: true, sysn: 400, taskn: 80 }
 
-/** The same run with hashes alone, and with beginnings of text. */
+/** The same run with hashes only, and with beginnings of texts. */
 const hashed = {
   ...head,
   label,

@@ -7,7 +7,7 @@ import { findSubjects, type Subject } from '../../../bench/quality/subjects.ts'
 import type { Trajectory } from '../../../bench/quality/trajectory.ts'
 import { observeAll } from '../../../bench/suites/corpus.ts'
 
-/** Ten turns; each result is hashes of its lines and one of the whole. */
+/** Ten turns. Each result has hashes of its lines and a hash of the whole. */
 const run = (result: (index: number) => { text: string; error?: boolean }): Trajectory => ({
   schema: 'bench.trajectory.v1',
   id: 'run',
@@ -51,14 +51,14 @@ test('results known as line hashes are equal, new or failed like their texts', a
   const step = async (result: Parameters<typeof run>[0], rule: Subject['rules'][number]) =>
     (await observed(run(result), [rule]))?.first_detection_step ?? null
   const hashOf = (index: number) => `0x${'0123456789'.charAt(index)}27dfc1cb`
-  // the same lines with other numbers: another result, and nothing new
+  // the same lines with other numbers: a different result without new text
   const renumbered = (index: number) => ({ text: `vilfol\nkahzxy ${hashOf(index)}` })
   assert.equal(await step(renumbered, repeated), null)
   assert.notEqual(await step(renumbered, stalled), null)
-  // other lines
+  // different lines
   const news = (index: number) => ({ text: `vilfol\nkahzxy${'abcdefghij'.charAt(index)} ${hashOf(index)}` })
   assert.equal(await step(news, stalled), null)
-  // errors hold their hash without numbers in letters, which masking leaves as it is
+  // errors have a hash in letters, which the masking of digits does not change
   assert.equal(await step(() => ({ text: 'hoiqze cmkzymue', error: true }), failing), 5)
   const others = (index: number) => ({ text: `hoiqze cmkzymu${'abcdefghij'.charAt(index)}`, error: true })
   assert.equal(await step(others, failing), null)

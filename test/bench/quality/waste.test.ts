@@ -77,7 +77,7 @@ describe('waste', () => {
 })
 
 describe('the savings of a stop', () => {
-  /** Ten requests of ten tokens; from the seventh on they are wasted. */
+  /** Ten requests of ten tokens. The seventh and later ones are wasted. */
   const steps = [
     work(1),
     read('a', 'x'),

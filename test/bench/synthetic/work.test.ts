@@ -20,7 +20,7 @@ const callsOf = ({ turns }: Case): string[] =>
   (turns ?? []).flatMap(({ calls }) => calls.map((call) => JSON.stringify(call)))
 const textsOf = ({ turns }: Case): string[] =>
   (turns ?? []).flatMap(({ results }) => results.map(({ text = '' }) => text))
-/** How often the most frequent one is there. */
+/** The count of the most frequent value. */
 const most = (values: readonly string[]): number =>
   Math.max(...[...Map.groupBy(values, (value) => value).values()].map(({ length }) => length))
 
@@ -46,7 +46,7 @@ describe('ordinary work', () => {
       assert.ok(most(calls) >= 4, one.id)
       for (const [at, call] of calls.entries()) {
         const before = calls.lastIndexOf(call, at - 1)
-        // another call that was never made before
+        // a new call
         if (at > 0 && before !== -1)
           assert.ok(
             calls.slice(before + 1, at).some((other) => calls.indexOf(other) > before),

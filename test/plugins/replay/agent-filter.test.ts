@@ -13,7 +13,7 @@ const list = async (bench: Bench, query: string): Promise<Listed> =>
 
 const idsOf = ({ runs }: Listed): readonly string[] => runs.map(({ trace_id }) => trace_id)
 
-/** Every page of a list. */
+/** Reads all pages of a list. */
 const walk = async (bench: Bench, query: string): Promise<readonly string[]> => {
   const found: string[] = []
   for (let cursor = ''; ; ) {
@@ -28,7 +28,7 @@ const cost = (micro: number) => ({
   spans: [{ name: 'gen_ai.request', attributes: { 'guard.cost_micro': micro } }],
 })
 
-/** Runs of one agent by id, by name and by both, among those of others. */
+/** Runs of one agent by id, by name and by both, among runs of others. */
 const sent = [
   { trace_id: 'id-1', agent_id: 'fixer', project_id: 'shop', ...cost(5) },
   { trace_id: 'name-1', agent_name: 'fixer', project_id: 'shop', ...cost(9) },

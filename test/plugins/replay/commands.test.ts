@@ -30,7 +30,7 @@ const guard = async (cwd: string, ...argv: readonly string[]) => {
   const code = await main(['replay', ...argv], io)
   return { code, out: io.outText(), err: io.errText() }
 }
-/** Imports what comes in. */
+/** Imports standard input. */
 const piped = async (cwd: string, content: string, ...argv: readonly string[]) => {
   const io = { ...fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } }), in: Readable.from([Buffer.from(content)]) }
   const code = await main(['replay', 'import', '-', ...argv], io)
@@ -187,7 +187,7 @@ it('replay commands work beside a gateway that is too busy to respond', async (t
   const gateway = await startGateway({ backend: 'sqlite', folder: cwd })
   test.after(() => gateway.close())
   await ingest(gateway)
-  // nobody answers at this address
+  // this address has no listener
   await writeFile(join(cwd, 'guard-config.yml'), `${KEY}server: { port: 1 }\nstorage: { file: guard.db }\n`, {
     mode: 0o600,
   })

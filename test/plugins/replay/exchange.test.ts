@@ -14,13 +14,13 @@ import { watched } from './watched-storage.ts'
 /** A dozen pages, and more than one batch. */
 const SPANS = 3_000
 const T0 = 1_780_000_000_000_000_001n
-/** Rows of a page, changes of a batch: no more is held at a time, however large the run. */
+/** Rows per page and changes per batch: the maximum in memory for runs of any size. */
 const PAGE_ROWS = 256
 const BATCH_CHANGES = 500
 
 const at = (n: number): string => `s${n}`
 
-/** A run of so many spans, each tenth with an event, written without its writers: that would take longer than the test. */
+/** Stores a run of this many spans, every tenth with an event. Direct writes are faster than the run writer. */
 const writeRun = async ({ gateway }: Bench, trace_id: string, spans: number): Promise<void> => {
   const root = { id: at(0), name: 'agent.run', status: 'ok', start_ns: T0, end_ns: T0 + BigInt(spans) * 10n }
   const [kept] = await gateway.keep([
@@ -67,7 +67,7 @@ const writeRun = async ({ gateway }: Bench, trace_id: string, spans: number): Pr
   )
 }
 
-/** A file without what an import does not take over, and with its ids as numbers in the order in which they come. */
+/** A file without the parts that an import changes, with ids numbered in order of appearance. */
 const saidBy = (text: string, trace_id: string): string => {
   const places = new Map<string, number>()
   const placeOf = (id: string): string => {
@@ -118,7 +118,7 @@ describe('a run of many pages', () => {
         assert.ok(typeof value === 'string' && value.length < 40_000)
         held.push(seen.finds)
       }
-      // spans and events of one page, which is about a piece: a page more for each piece that is taken
+      // a chunk has about one page of spans and events, so each chunk needs one more page
       assert.ok(
         held.every((finds, taken) => finds <= 2 * (taken + 2)),
         `${id}: ${held}`,
@@ -217,7 +217,7 @@ describe('a run that is imported in batches', () => {
     await storage.put('staged_runs', { trace_id: 'left', writer: gone, claimed_ns: 1n })
     for (let n = 0; n < 3; n++) await storage.put('spans', { trace_id: 'left', ...aSpan({ id: at(n) }) })
     assert.deepEqual(await stored('left'), [3, 1])
-    // more than one look finds, behind those of a run that had been stored
+    // more rows than one page, after the rows of a stored run
     const first = Array.from({ length: 1_200 }, (_, n) => ({ trace_id: `also-${n}`, writer: gone, claimed_ns: 1n }))
     await storage.write(first.map((put) => ({ table: 'staged_runs', put })))
     await storage.put('spans', { trace_id: 'also-1199', ...aSpan({ id: at(0) }) })

@@ -12,7 +12,7 @@ import {
 } from '../../../plugins/replay/failures/tags.ts'
 import { anEvent, aSpan } from '../../kit/traces.ts'
 
-/** What a run holds; its status is `error` if nothing else is said. */
+/** The records of a run. Its status is `error` by default. */
 export type Signs = {
   spans?: Partial<TraceSpan>[]
   events?: Partial<TraceEvent>[]
@@ -20,7 +20,7 @@ export type Signs = {
   attributes?: Attributes
 }
 
-/** The tag that such a run bears, with its evidence. */
+/** The tag of such a run, with its evidence. */
 export const best = ({ spans = [], events = [], status = 'error', attributes = {} }: Signs): BestTag | null => {
   const records = [
     ...spans.map((span) => evidenceOfSpan(aSpan(span))),
@@ -28,20 +28,19 @@ export const best = ({ spans = [], events = [], status = 'error', attributes = {
   ]
   return bestTag(records.reduce(withEvidence, noTags), { status, attributes })
 }
-/** The tag alone. */
 export const tagOf = (signs: Signs): FailureTag | undefined => best(signs)?.tag
 
-/** A run of one span. */
+/** A run with one span. */
 export const span = (over: Partial<TraceSpan>): Signs => ({ spans: [{ name: 'step', ...over }] })
-/** A run of one event. */
+/** A run with one event. */
 export const event = (name: string, attributes: Attributes = {}): Signs => ({ events: [{ name, attributes }] })
-/** A run of one policy decision. */
+/** A run with one policy decision. */
 export const decision = (attributes: Attributes): Signs => event('policy.decision', attributes)
-/** A run of one span with one attribute. */
+/** A run with one span that has one attribute. */
 export const attribute = (key: string, value: unknown): Signs => span({ attributes: { [key]: value } })
 
 type Cases = Readonly<Record<string, Signs>>
-/** One test a case: each bears the tag. */
+/** Registers one test per case. */
 export const allAre = (tag: FailureTag | undefined, cases: Cases): void => {
   for (const [what, signs] of Object.entries(cases)) it(what, () => assert.equal(tagOf(signs), tag))
 }

@@ -22,7 +22,7 @@ import { type Answer, injected } from '../../kit/injected.ts'
 
 export { type Answer, expecting, refused } from '../../kit/injected.ts'
 
-/** A run as `GET /api/v1/runs/{trace_id}` gives it; small integers come as numbers. */
+/** A run as `GET /api/v1/runs/{trace_id}` returns it. Small integers are numbers. */
 export interface Bundle {
   readonly schema: string
   readonly run: RunSummary & { readonly attributes: Attributes }
@@ -31,7 +31,7 @@ export interface Bundle {
   readonly artifacts: readonly Artifact[]
 }
 
-/** A gateway with Replay, no port and no upstream. */
+/** A gateway with Replay, without port and upstream. */
 export interface Bench {
   readonly gateway: Gateway
   readonly clock: FakeClock
@@ -42,7 +42,7 @@ export interface Bench {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>
-  /** The body of an answer as it is made, for who takes it slowly. */
+  /** The body of a response as a stream, for slow readers. */
   stream(path: string): Promise<Readable>
   settle(settled: Settled): Promise<void>
   close(): Promise<void>
@@ -51,9 +51,9 @@ export interface Bench {
 export interface BenchOptions extends ReplayOptions {
   readonly backend?: 'memory' | 'sqlite'
   readonly plugins?: readonly Plugin[]
-  /** Instead of the storage of that backend. */
+  /** Replaces the storage of the backend. */
   readonly storage?: Plugin
-  /** Keeps the database of an earlier gateway. */
+  /** Uses the database of an earlier gateway. */
   readonly folder?: string
 }
 

@@ -4,7 +4,7 @@ import type { Attributes } from 'guard-gateway/core'
 import { dialectOf, dialects } from '../../kit/dialogue.ts'
 import { type Service, startService } from '../../kit/service.ts'
 
-/** The member in which each style says how long a reply may be. */
+/** The member for the reply limit in each API style. */
 const limits = { chat_completions: 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }
 const asked = 'gen_ai.request.max_tokens'
 const warmth = 'gen_ai.request.temperature'

@@ -11,7 +11,7 @@ import type { Bundle } from './kit.ts'
 
 const SPANS = 800
 const T0 = 1_780_000_000_000_000_001n
-/** No piece of a file is larger, however large the run. */
+/** Maximum chunk of a file of any size. */
 const MAX_PIECE = 128 * 1_024
 
 const file = (): string => {
@@ -35,7 +35,7 @@ const file = (): string => {
   return [JSON.stringify(run), ...spans].join('\n')
 }
 
-/** What a run says, with its ids as places. */
+/** The content of a run, with ids replaced by positions. */
 const said = ({ run, spans, events }: Bundle) => {
   const places = new Map(spans.map(({ id }, place) => [id, place]))
   return {

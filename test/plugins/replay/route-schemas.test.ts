@@ -45,7 +45,7 @@ describe('the API below /api/v1', () => {
     assert.ok(found, `${method} ${url}`)
     return found
   }
-  /** Sends a request that must be answered as its route's schema says. */
+  /** Sends a request and validates the response by the schema of its route. */
   const fits = async (method: 'GET' | 'POST' | 'PATCH', url: string, path: string, body?: unknown): Promise<object> => {
     const { status, text } = await bench.send(method, path, body)
     const { response } = schemaOf(routeOf(method, url)) as { response: Readonly<Record<number, object>> }

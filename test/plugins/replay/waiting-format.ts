@@ -15,7 +15,7 @@ const begins = (file: ImportSource, word: string): boolean => file.text().starts
 
 const wordsOf = (text: string): string => text.split(' ', 2)[1] ?? ''
 
-/** Reads a file only when there is another one, whose path is its second word; blocks its thread until then. */
+/** Blocks its thread until the file at the path in its second word exists. */
 export const waiting = exportFormat({
   id: 'waiting',
   mediaType: 'text/plain',
@@ -31,7 +31,7 @@ export const waiting = exportFormat({
   },
 })
 
-/** Needs more memory than there is. */
+/** Needs more memory than available. */
 export const greedy = exportFormat({
   id: 'greedy',
   mediaType: 'text/plain',
@@ -45,7 +45,7 @@ export const greedy = exportFormat({
   },
 })
 
-/** A format whose module nobody knows: only the thread that made it can read by it. */
+/** A format without a module: only the thread that created it can use it. */
 export const local = exportFormat({
   id: 'local',
   mediaType: 'text/plain',

@@ -1,7 +1,7 @@
 import { type Driver, storage } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 
-/** A memory storage that counts what passes. */
+/** A memory storage with counters. */
 export const watched = () => {
   const seen = { finds: 0, largestPage: 0, largestBatch: 0, beforeWrite: async () => {} }
   const inner = memory()

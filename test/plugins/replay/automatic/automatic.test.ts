@@ -26,7 +26,7 @@ describe('automatic traces', () => {
   })
   afterEach(() => bench.close())
 
-  /** A call as it stands when it has been decided about. */
+  /** A decided call. */
   const arrived = async (over: Partial<Call> = {}): Promise<Call> => {
     const call = aCall({ id: `guardreq_${++calls}`, at: bench.clock.now(), session, ...over })
     await bench.gateway.hooks.decision.promise(aDecision(), call)
@@ -204,7 +204,7 @@ describe('automatic traces after a restart', () => {
     for (let start = 0; start < 2; start++) {
       const bench = await startReplay({ folder })
       test.after(() => bench.close())
-      // a refused request that comes again is counted on the first one, and may be the next
+      // a retry of a refused request counts for the first one and may be the next one
       const session = { ...aSession({ requests: 1 }), ...(start > 0 ? { stored: true } : {}) }
       const call = aCall({ id: `guardreq_${start}`, at: bench.clock.now(), session })
       await bench.gateway.hooks.decision.promise(aDecision(), call)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { listen, type Message } from '../../../../plugins/replay/commands/listen.ts'
 
-/** The first messages of a stream that is sent in these pieces, and the requests for it; each answer ends with its pieces. */
+/** Reads messages of a stream in these chunks and returns them with the requests. Each response ends after its chunks. */
 const heard = async (answers: readonly (readonly string[])[], most: number) => {
   const asked: IncomingMessage[] = []
   const server = createServer(async (request, reply) => {

@@ -5,7 +5,7 @@ import { fakeIo } from '../../../kit/io.ts'
 
 const asked = (options: Readonly<Record<string, unknown>> = {}) => ({ args: [], options, rest: [] })
 
-/** A progress of 1,000 bytes whose clock the test moves. */
+/** A progress of 1,000 bytes with a fake clock. */
 const started = (options: Readonly<Record<string, unknown>> = {}, { tty = true, env = {}, total = 1_000 } = {}) => {
   const io = fakeIo({ tty, env })
   let now = 0

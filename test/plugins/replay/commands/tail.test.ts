@@ -9,10 +9,10 @@ import { type Started, startGateway } from '../../../kit/gateway.ts'
 import { type FakeIo, fakeIo } from '../../../kit/io.ts'
 import { refusingPort } from '../../../kit/refusing-port.ts'
 
-/** As much of a process as a command listens to. */
+/** The part of a process that a command uses. */
 const fakeProcess = () => new EventEmitter() as EventEmitter & Pick<NodeJS.Process, 'once' | 'off'>
 
-/** Resolves once what was written holds the text. */
+/** Resolves when the output contains the text. */
 const outHolds = async (io: FakeIo, part: string): Promise<void> => {
   const { out } = io
   const write = out.write.bind(out) as (chunk: string) => boolean
@@ -145,7 +145,7 @@ describe('replay tail', () => {
     const message = (id: number, trace_id: string): string =>
       `id: ${id}\r\nevent: run.updated\r\ndata: ${JSON.stringify({ trace_id, status: 'ok', origin: 'api', project_id: 'p', session_id: null })}\r\n\r\n`
     const answer = (request: IncomingMessage, reply: ServerResponse): void => {
-      // asked whether it is a gateway, and whether it takes the key
+      // requests that check the gateway and the key
       if (request.url?.startsWith('/api/v1/stream') !== true) return void reply.end('{"plugins":["replay"]}')
       if (request.url.endsWith('kind=events')) return void reply.writeHead(200).write(': listening\n\n')
       asked.push(request)

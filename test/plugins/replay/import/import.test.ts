@@ -40,7 +40,7 @@ const send = (file: string | Buffer, query = '', headers: Record<string, string>
 const run = async (id: string | undefined): Promise<Bundle> =>
   expecting(200, await bench.send('GET', `/api/v1/runs/${id}`))
 
-/** A run without what an import gives anew. */
+/** A run without the fields that an import reassigns. */
 const content = ({ run: { attributes, ...summary }, spans, events, artifacts }: Bundle) => {
   const places = new Map(spans.map(({ id }, index) => [id, index]))
   const place = (id: string | null) => (id === null ? null : places.get(id))

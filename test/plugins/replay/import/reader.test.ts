@@ -12,7 +12,7 @@ import { type Answer, type Bench, type Bundle, expecting, refused, startReplay }
 import { greedy, local, waiting } from '../waiting-format.ts'
 
 const T0 = 1_780_000_000_000_000_001n
-/** Larger than what is read at once. */
+/** Larger than one chunk. */
 const LARGE = 300_000
 
 const line = (record: object): string => `${JSON.stringify(record)}\n`
@@ -117,7 +117,7 @@ describe('a large import file', () => {
   it('of many small runs yields to other work', async () => {
     const runs = Array.from({ length: 50 }, (_, n) => line({ type: 'run', schema: 'trace.v1', trace_id: `small-${n}` }))
     let now = 0
-    // each look at the clock finds that the work was long enough
+    // every reading of the clock exceeds the time slice
     const clock = mock.method(performance, 'now', () => (now += 100))
     let turns = 0
     let turning = setImmediate(function turn() {
@@ -130,7 +130,7 @@ describe('a large import file', () => {
       clock.mock.restore()
       clearImmediate(turning)
     }
-    // what the file says of them, their rows, and what they are compared with
+    // yields for reading the records, building the rows and comparing them
     assert.ok(turns >= 5 * runs.length, `${turns} turns`)
   })
 

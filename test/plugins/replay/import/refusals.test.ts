@@ -14,7 +14,7 @@ const send = (text: string): Promise<Answer> =>
 const count = async (): Promise<number> =>
   expecting<{ readonly runs: readonly unknown[] }>(200, await bench.send('GET', '/api/v1/runs')).runs.length
 
-/** A bundle of one member a line, so that lines tell places apart. */
+/** A bundle with one member per line, so that lines identify positions. */
 const bundle = (...spans: readonly object[]): string =>
   [
     '{"schema":"trace.v1","run":{"trace_id":"bad"},"spans":[',
@@ -129,7 +129,7 @@ describe('a cyclic, truncated or foreign file', () => {
     const spans = Array.from({ length: 50_002 }, (_, n) => ({ id: `s${n}`, name: 'x' }))
     const error = refused(409, 'RUN_FULL', await send(lines(...spans)))
     assert.match(error.message, /"bad" has 50002 spans/)
-    // a run of 50,000 that were sent leaves with the root that was made for them
+    // an export of 50,000 sent spans also has the implicit root
     expecting(200, await bench.send('POST', '/api/v1/runs/import?dry_run=true', lines(...spans.slice(1))))
     assert.equal(await count(), 0)
   })

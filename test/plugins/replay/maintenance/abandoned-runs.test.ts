@@ -16,7 +16,7 @@ const started = async (test: TestContext): Promise<Bench> => {
   test.after(() => bench.close())
   return bench
 }
-/** The number of a process that has ended. */
+/** The id of an exited process. */
 const deadPid = async (): Promise<number> => {
   const child = spawn(process.execPath, ['-e', ''])
   await once(child, 'exit')

@@ -29,7 +29,7 @@ const started = async (test: TestContext): Promise<Kit> => {
   return kit
 }
 
-/** Events that belong to no session, one a day. */
+/** Events without a session, one per day. */
 const events = async (kit: Kit, count: number): Promise<void> => {
   for (let day = 0; day < count; day++) {
     kit.audit.event({

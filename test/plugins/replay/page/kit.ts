@@ -4,11 +4,11 @@ import { type Answer, type Bench, type BenchOptions, startReplay } from '../kit.
 
 /** A gateway with the pages of Replay. */
 export interface PageBench extends Bench {
-  /** The markup of a page that must have this status. */
+  /** The HTML of a page. Asserts its status. */
   page(path: string, status?: number): Promise<string>
-  /** Sends a form; programs and browsers alike. */
+  /** Sends a form as a browser or a program. */
   form(path: string, fields: Readonly<Record<string, string>>): Promise<Answer>
-  /** Keeps a trace as a client sends it. */
+  /** Stores a trace as a client sends it. */
   trace(body: object): Promise<void>
 }
 
@@ -36,10 +36,10 @@ export const startPages = async (options: BenchOptions = {}): Promise<PageBench>
   }
 }
 
-/** Nanoseconds since 1970 that lie so many milliseconds behind a fixed moment, as writers send them. */
+/** Nanoseconds since 1970, this many milliseconds after a fixed time, as writers send them. */
 export const at = (ms: number): string => String(1_782_000_000_000_000_000n + BigInt(Math.round(ms * 1_000_000)))
 
-/** The text of markup, without what stands in tags. */
+/** The text of HTML without tags. */
 export const textOf = (markup: string): string =>
   markup
     .replaceAll(/<\/?bdi>/g, '')
@@ -47,7 +47,7 @@ export const textOf = (markup: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim()
 
-/** What stands between the opening of the element with this id and the next closing tag of its name. */
+/** The HTML from the opening tag of the element with this id to the next closing tag of its name. */
 export const partOf = (markup: string, id: string): string => {
   const [, name = '', rest = ''] = new RegExp(`<(\\w+) id="${id}"[^>]*>([\\s\\S]*)`).exec(markup) ?? []
   assert.notEqual(name, '', `no element has the id ${id}`)

@@ -142,7 +142,7 @@ test('only the first page is live', async () => {
   const said =
     '<p id="news" class="news" data-seen="run-page-6" data-what="run" hidden><a href="/replay?project_id=paged&amp;limit=3"></a></p>'
   assert.ok(later.includes(said))
-  // in another order what is new is not before all others
+  // other sort orders do not put new runs first
   const sorted = await bench.page('/replay?project_id=paged&limit=3&sort=cost')
   const link = /<a href="([^"]*)" rel="next">/.exec(sorted)?.[1]?.replaceAll('&amp;', '&') ?? ''
   assert.doesNotMatch(await bench.page(link), /id="news"/)

@@ -153,9 +153,9 @@ describe('pricing', () => {
 
     const read_again = async (text: string) => {
       await writeFile(file, text)
-      // as a copy that keeps times leaves it
+      // like a copy that preserves times
       await utimes(file, 1, 1)
-      // half a second goes by in which nobody asks for anything
+      // half a second without requests
       test.mock.timers.tick(500)
       const health = () => bench.gateway.health.get('pricing')?.() as { status: string; version: string }
       const isRead = () => health().version === sha256(text).slice(0, 12)

@@ -6,7 +6,7 @@ import { buildSpanTree, type Run, type Trace, type TraceSpan } from 'guard-gatew
 import { compare } from '../../../../plugins/replay/read/compare.ts'
 import { anEvent, aRun, aSpan, aTrace, START, traces } from '../../../kit/traces.ts'
 
-/** A span named and started as told, lasting 10 ns. */
+/** A span with this name and start, which lasts 10 ns. */
 const call = (id: string, name: string, ns: number, over: Partial<TraceSpan> = {}): TraceSpan => {
   const start_ns = START + BigInt(ns)
   return aSpan({ id, name, kind: 'tool', start_ns, end_ns: start_ns + 10n, ...over })
@@ -232,7 +232,7 @@ describe('two runs compared: laws', () => {
     let rests = 0
     pace.rest = async () => void rests++
     await compare(aTrace(), traceOf(...spans), 'name', pace)
-    // numbered, keyed, joined and counted one by one
+    // numbering, keying, joining and counting, span by span
     assert.ok(rests >= 400, String(rests))
   })
 })

@@ -6,7 +6,7 @@ import { createGuard } from 'guard-gateway/sdk'
 import { type KeptRun, named } from '../../../kit/ingest.ts'
 import { guarded } from '../../../kit/sdk.ts'
 
-/** `child < parent` for every span but the root, sorted. */
+/** `child < parent` for every span except the root, sorted. */
 const family = ({ spans }: KeptRun): readonly string[] =>
   [...spans.values()]
     .filter((span) => span.parent_id !== undefined)
@@ -177,7 +177,7 @@ describe('a span', () => {
     )
     let started = 0
     const query: PromiseLike<string> = {
-      // computed, because a member named `then` is taken for an accident
+      // computed, because a literal member `then` triggers a lint rule
       ['then' as const]: (resolve) => {
         started++
         return Promise.resolve('row').then(resolve)

@@ -6,7 +6,7 @@ import { guarded } from '../../../kit/sdk.ts'
 const exceptions = ({ events }: KeptRun): readonly SentEvent[] =>
   [...events.values()].filter(({ name }) => name === 'exception')
 
-/** What `work` rejects with, which need not be an error. */
+/** The rejection of `work`, of any type. */
 const rejection = async (work: Promise<unknown>): Promise<unknown> => {
   try {
     await work
@@ -34,7 +34,7 @@ describe('an exception', () => {
           }),
         ),
       )
-      // nothing is flushed here: that trace() rejected is enough
+      // no flush here: the rejection of trace() is enough
       assert.ok(Object.is(caught, thrown))
       const run = server.run()
       assert.equal(run.fields.status, 'error')

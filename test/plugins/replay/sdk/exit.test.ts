@@ -31,7 +31,7 @@ const run = async (
   return { code, signal, server }
 }
 
-/** All spans of both guards are stored, and none of them runs. */
+/** Asserts that all spans of both guards are stored and ended. */
 const isWhole = (server: IngestServer, endedBy: string): void => {
   const run = [...server.runs.values()].find(({ fields }) => fields.name === 'job')
   assert.ok(run)

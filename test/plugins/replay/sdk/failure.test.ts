@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { createGuard, type GuardIngestError, type GuardOptions } from 'guard-gateway/sdk'
 import { guarded } from '../../../kit/sdk.ts'
 
-/** A guard whose requests are answered by `answers`, one after another, then well. Timers are mocked. */
+/** A guard with these responses in order, then successful ones. Timers are mocked. */
 const answered = (test: TestContext, answers: readonly (() => Response)[], options: GuardOptions = {}) => {
   test.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   test.mock.method(Math, 'random', () => 0.5)
@@ -22,7 +22,7 @@ const answered = (test: TestContext, answers: readonly (() => Response)[], optio
   return { guard, bodies, errors }
 }
 
-/** Lets everything run that waits for no timer. */
+/** Runs everything that needs no timer. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
 }
@@ -63,7 +63,7 @@ describe('a gateway that fails', () => {
       errors[0]?.message ?? '',
       /^1 record was not stored\. Nobody answers at http:\/\/127\.0\.0\.1:8787\. Start the gateway, or name its address\.$/,
     )
-    // the next trace goes as ever
+    // the next trace is sent as usual
     await guard.trace('next', () => {})
     test.mock.timers.tick(1_000)
     await settle()

@@ -6,7 +6,7 @@ const HERE = 'http://127.0.0.1:8787'
 type Fetch = typeof globalThis.fetch
 type Call = readonly [input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]]
 
-/** A guard whose transport notes what it is asked and answers with `answers`, one after another. */
+/** A guard with a transport that records requests and returns these responses in order. */
 const noted = (test: TestContext, answers: readonly Response[] = [], options: GuardOptions = {}) => {
   const calls: Call[] = []
   const sent: string[] = []
@@ -99,7 +99,7 @@ describe('guard.fetch', () => {
       spans: { name: string; attributes?: object }[]
       events: { name: string; attributes?: object }[]
     }
-    // the span had not ended when the answer came
+    // the span had not ended before the response
     assert.deepEqual(spans.find(({ name }) => name === 'ask')?.attributes, { 'sdk.linked_trace': 'f'.repeat(32) })
     assert.deepEqual(
       events.map(({ name, attributes }) => ({ name, attributes })),

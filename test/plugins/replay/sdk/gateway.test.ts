@@ -51,7 +51,7 @@ const guardFor = (test: TestContext, options: GuardOptions = {}): Guard => {
   return guard
 }
 
-/** A run as the gateway stores it, its times with every digit. */
+/** A stored run with exact times. */
 const stored = async (trace_id: string): Promise<StoredTrace> => {
   const { status, text } = await service.request('GET', `/api/v1/runs/${trace_id}`)
   assert.equal(status, 200, text)
@@ -64,7 +64,7 @@ const spanOf = ({ spans }: StoredTrace, name: string): StoredSpan => {
   return found[0] as StoredSpan
 }
 
-/** Records the example of the documentation with `reads` tool calls; gives the trace's id. */
+/** Records the example of the documentation with `reads` tool calls. Returns the trace id. */
 const record = async (guard: Guard, reads: number): Promise<string> => {
   let id = ''
   await guard.trace('fix-bug', { taskId: 'T-1', sessionId: 'night-run' }, async (trace: Trace) => {

@@ -13,7 +13,7 @@ it('close() before the last retry reports that the gateway is not running', asyn
   })
   await guard.trace('job', () => {})
   const closed = guard.close()
-  // everything runs that waits for no timer
+  // runs everything that needs no timer
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
   test.mock.timers.tick(400)
   await closed

@@ -121,7 +121,7 @@ describe('a trace', () => {
     })
     await guard.flush()
     const { spans, events } = server.run()
-    // the first reading sets the clock, each later one is 1 ns on
+    // the first reading sets the clock, and each later one adds 1 ns
     const at = (ns: number): string => `1790000000123${String(ns).padStart(6, '0')}`
     const root = named(spans, 'agent.run')
     const step = named(spans, 'step')

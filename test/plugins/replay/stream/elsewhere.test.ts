@@ -11,7 +11,7 @@ describe('decisions of another process', () => {
     const log = logOf(kit)
     await judgedCall(kit, { action: 'deny', forwarded: false }, { tool: 'before' }, log)
     kit.clock.advance(5)
-    // of its own: what the other process writes, the gateway's stream is not told
+    // a separate stream, which gets no notice of writes of the gateway
     const stream = new Stream(kit.gateway)
     test.after(() => stream.end())
     const listener = stream.open('events')

@@ -9,7 +9,7 @@ import { type Started, startGateway } from '../../../kit/gateway.ts'
 import { assertsSchema } from '../../../kit/schemas.ts'
 import { refused, startReplay } from '../kit.ts'
 
-/** Opens a stream and gives a reader that waits for a text in it. */
+/** Opens a stream and returns a reader that waits for a text in it. */
 const listen = async (url: string, headers: Readonly<Record<string, string>> = {}) => {
   const [reply] = (await once(get(url, { agent: false, headers }), 'response')) as [IncomingMessage]
   let text = ''

@@ -14,7 +14,7 @@ describe('the row of a run', () => {
   let session: Session
   let batches: (readonly Change[])[]
   let calls = 0
-  /** In memory, or with the database of a folder: to open one takes longer than most of what is tested here. */
+  /** In memory, or with the database of a folder, which takes longer to open than most of these tests. */
   const start = async (folder?: string): Promise<void> => {
     bench = await startReplay(folder === undefined ? {} : { folder })
     const { storage } = bench.gateway
@@ -46,7 +46,7 @@ describe('the row of a run', () => {
     return call
   }
   const request = async (over: Partial<Settled> = {}): Promise<Call> => done(await arrived(), over)
-  /** Of the writes since it was asked last; totals of sessions and sums by hour are another matter. */
+  /** Writes since the last call, without session totals and hourly sums. */
   const tables = () =>
     batches
       .splice(0)
@@ -158,7 +158,7 @@ describe('the row of a run', () => {
   })
 
   it('is recomputed once at the start after a crash', async (context) => {
-    // however slow the machine is, no sums are written meanwhile
+    // on a machine of any speed, no sums are written meanwhile
     const { setTimeout } = globalThis
     const later = (task: () => void, ms?: number) => setTimeout(task, ms === 2_000 ? 3_600_000 : ms)
     context.mock.method(globalThis, 'setTimeout', later as typeof setTimeout)
@@ -167,12 +167,12 @@ describe('the row of a run', () => {
     await start(folder)
     const first = await request()
     for (let n = 0; n < 4; n++) await request()
-    // 11 s of requests whose sums are put off, as the others' are
+    // 11 s of requests with deferred sums
     const other = aSession({ id: 'ses_other', requests: 0 })
     for (let n = 0; n < 1_100; n++) await done(await arrived({ session: other }))
     const dead = await mkdtemp(join(tmpdir(), 'guard-late-'))
     await bench.gateway.storage.flush()
-    // what a killed process leaves
+    // the state after a kill
     for (const name of ['guard.db', 'guard.db-wal']) await copyFile(join(folder, name), join(dead, name))
     await bench.close()
     const stored = () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { TraceEvent } from 'guard-gateway/lib/trace'
 import { type Bench, type Bundle, expecting, startReplay } from '../kit.ts'
 
-/** Long before the requests; seconds since 1970. */
+/** Long before the requests, in seconds since 1970. */
 const T0 = 1_600_000_000
 const at = (seconds: number): string => `${T0 + seconds}000000000`
 
@@ -13,7 +13,7 @@ describe('an event without a time', () => {
     bench = await startReplay()
   })
   after(() => bench.close())
-  /** Seconds from T0 to each event of the run, those of spans first; `now` for the time of the request. */
+  /** Seconds from T0 to each event of the run, those of spans first. `now` is the time of the request. */
   const times = async (body: object): Promise<readonly (number | 'now')[]> => {
     const { trace_id } = expecting<{ trace_id: string }>(201, await bench.send('POST', '/api/v1/traces', body))
     const { spans, events } = expecting<Bundle>(200, await bench.send('GET', `/api/v1/runs/${trace_id}`))

@@ -13,7 +13,7 @@ import { type Bench, expecting, startReplay } from '../kit.ts'
 const MIB = 1024 * 1024
 const traceId = (n: number): string => n.toString(16).padStart(32, '0')
 
-/** A run of so many spans that went well, all of the gateway's own. */
+/** A run with this many successful spans of the gateway. */
 const runOf = (n: number, spans: number): OpenRun => {
   const run = new OpenRun(newRow({ trace_id: traceId(n) }, 'gateway', 1n), true)
   for (let at = 0; at < spans; at++) add(run, n * 100_000 + at)
@@ -114,7 +114,7 @@ describe('open runs', () => {
   })
 })
 
-/** One request of each session, all under way at once, so that their runs have given way when they end; the run of each. */
+/** Sends a concurrent request per session, so that their runs are evicted before they end. Returns their runs. */
 const roundOf = async (bench: Bench, sessions: readonly Session[], round: number): Promise<readonly string[]> => {
   const at = bench.clock.now()
   const calls = sessions.map((session, n) => aCall({ id: `guardreq_${round}_${n}`, at, session }))
@@ -124,7 +124,7 @@ const roundOf = async (bench: Bench, sessions: readonly Session[], round: number
   return calls.map(({ trace }) => trace?.trace_id ?? '')
 }
 
-/** Output tokens and spans of a run, as they are told and as they follow from the records of its requests. */
+/** Output tokens and spans of a run: the reported ones, and those computed from its records. */
 const totalsOf = async (bench: Bench, id: string) => {
   const { run } = expecting<{ run: Record<string, unknown> }>(200, await bench.send('GET', `/api/v1/runs/${id}`))
   const { rows } = await bench.gateway.storage.find('calls', { where: { trace_id: id }, limit: 100 })
@@ -132,7 +132,7 @@ const totalsOf = async (bench: Bench, id: string) => {
   return { told: [run.output_tokens, run.span_count, run.status], stored: [tokens, rows.length + 1, 'ok'] }
 }
 
-/** 25 requests of each of six sessions, whose runs give way to one another; their runs. */
+/** Sends 25 requests in each of six sessions, which evict one another’s runs. Returns their runs. */
 const runsOf = async (bench: Bench): Promise<ReadonlySet<string>> => {
   const sessions = Array.from({ length: 6 }, (_, n): Session => aSession({ id: `ses_${n}`, external_id: `w${n}` }))
   const ids = new Set<string>()

@@ -21,7 +21,7 @@ describe('a span in several parts', () => {
     await bench.close()
     await rm(folder, { recursive: true })
   })
-  /** The run of a span that was sent in these parts, one request each. */
+  /** Sends the parts of a span, one per request, and returns its run. */
   const sent = async (trace_id: string, ...parts: readonly object[]) => {
     for (const part of parts) {
       const body = { trace_id, id: 's', name: 'ask', start_ns: 1_780_000_000_000_000_000, ...part }

@@ -31,7 +31,7 @@ describe('the summed spans of a model request', () => {
   })
 })
 
-/** What the sums of some spans are, counted anew. */
+/** The sums of spans, computed independently. */
 const counted = (spans: readonly SummedSpan[]) => {
   const byId = new Map(spans.map((span) => [span.id, span]))
   const above = new Set<string>()
@@ -99,7 +99,7 @@ describe('the spans of a run', () => {
     fc.assert(
       fc.property(fc.array(span, { maxLength: 14 }), (list) => {
         const spans = list
-          // a later span may stand below an earlier one only, so that there is no circle
+          // the parent of a span is always an earlier one, so that there is no cycle
           .map(({ parent, ...rest }) => ({ ...rest, parent: parent !== null && parent < rest.id ? parent : null }))
           .map(
             ({ id, parent, tokens, running }): SummedSpan => ({

@@ -8,7 +8,7 @@ import { startBench } from '../../recorder/kit.ts'
 
 const WRITTEN_AT = NOON + 1_000
 
-/** A run whose row was written after a call like this one. */
+/** A run with a row that was written after an equal call. */
 const begun = async () => {
   const bench = await startBench()
   await bench.settle(settled({ call: aCall() }))
