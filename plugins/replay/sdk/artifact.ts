@@ -1,5 +1,5 @@
 import type { Artifact } from './api.ts'
-import { Facts } from './facts.ts'
+import { AttributeSet } from './attribute-set.ts'
 import { newRecordId } from './ids.ts'
 import type { ArtifactRecord } from './records.ts'
 import { boundedText } from './snapshot.ts'
@@ -15,8 +15,8 @@ export interface ArtifactTaken {
 export const artifactRecord = (artifact: Artifact, span_id: string | undefined): ArtifactTaken => {
   const { path, mimeType, size, sha256, attributes } = artifact
   if (typeof path !== 'string' || path === '') return { wrong: 'An artifact without a path was left out.' }
-  const facts = new Facts()
-  facts.add(attributes)
+  const attributeSet = new AttributeSet()
+  attributeSet.add(attributes)
   const isSize = size === undefined || (Number.isSafeInteger(size) && size >= 0)
   const isDigest = sha256 === undefined || /^[0-9a-f]{64}$/i.test(sha256)
   const record: ArtifactRecord = {
@@ -27,7 +27,7 @@ export const artifactRecord = (artifact: Artifact, span_id: string | undefined):
     mime_type: mimeType === undefined ? undefined : boundedText(String(mimeType)),
     size: isSize ? size : undefined,
     sha256: isDigest ? sha256?.toLowerCase() : undefined,
-    facts,
+    attributeSet,
   }
   if (isSize && isDigest) return { record }
   const wrong = isSize ? 'sha256 must be 64 hex digits' : 'size must be a whole number of bytes'

@@ -90,7 +90,7 @@ export class Backlog {
       }
     }
     this.#entries = left
-    for (const entry of taken) this.#leave(entry)
+    for (const entry of taken) this.#removed(entry)
     return { recording, entries: taken, last: recording.waiting === 0 }
   }
 
@@ -98,7 +98,7 @@ export class Backlog {
   clear(): readonly Entry[] {
     const entries = this.#entries
     this.#entries = []
-    for (const entry of entries) this.#leave(entry)
+    for (const entry of entries) this.#removed(entry)
     return entries
   }
 
@@ -108,7 +108,7 @@ export class Backlog {
     this.#ready += recording.waiting
   }
 
-  #leave({ recording, record, size }: Entry): void {
+  #removed({ recording, record, size }: Entry): void {
     recording.waiting--
     recording.waitingSize -= size
     if (record.kind === 'span') recording.waitingSpans--
@@ -121,7 +121,7 @@ export class Backlog {
   #dropOldest(): void {
     const oldest = this.#entries.shift()
     if (oldest === undefined) return
-    this.#leave(oldest)
+    this.#removed(oldest)
     this.#dropped++
     oldest.recording.settle(1)
     if (!this.#limit.allows('QUEUE_FULL')) return

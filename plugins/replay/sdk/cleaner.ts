@@ -1,8 +1,8 @@
 import { type Finder, type Redactor, redactor } from 'guard-gateway/redact'
 import { cutText, sanitise } from 'guard-gateway/text'
 import type { GuardOptions, Leaf } from './api.ts'
+import type { AttributeSet } from './attribute-set.ts'
 import { GuardUseError } from './errors.ts'
-import type { Facts } from './facts.ts'
 import type { Report } from './reports.ts'
 import type { Plain } from './snapshot.ts'
 
@@ -37,13 +37,13 @@ export class Cleaner {
   }
 
   /** Attributes within all limits. `sdk.dropped_attributes` counts the omitted ones. */
-  attributes(facts: Facts, path: Path): Readonly<Record<string, Plain>> | undefined {
-    if (facts.values.size === 0) return undefined
+  attributes(attributeSet: AttributeSet, path: Path): Readonly<Record<string, Plain>> | undefined {
+    if (attributeSet.values.size === 0) return undefined
     const raw: Record<string, Plain> = Object.create(null)
-    for (const [name, value] of facts.values) raw[sanitise(name)] = value
+    for (const [name, value] of attributeSet.values) raw[sanitise(name)] = value
     const clean: Record<string, Plain> = Object.create(null)
     const room = { chars: ALL_CHARS }
-    let left = facts.leftOut
+    let left = attributeSet.leftOut
     for (const [name, value] of Object.entries(this.#redactor.value(raw))) {
       const result = this.#sumOnlyCalls(value, [...path, name], room)
       if (room.chars < 0) {

@@ -43,25 +43,25 @@ export const encode = ({ recording, entries, last }: Batch, cleaner: Cleaner): E
 
 /** The fields of the run. A continued run keeps the fields that its own process sets. */
 const head = (recording: Recording, cleaner: Cleaner, open: boolean): object => {
-  const { about, root: span } = recording
+  const { info, root: span } = recording
   const tags = cleanTags(recording.tags, cleaner)
   const common = {
-    trace_id: about.trace_id,
-    project_id: about.project,
+    trace_id: info.trace_id,
+    project_id: info.project,
     tags: tags.length === 0 ? undefined : tags,
     failure_tag: recording.failureTag,
   }
-  if (about.remote_parent !== undefined) return common
+  if (info.remote_parent !== undefined) return common
   return {
     ...common,
-    session_id: about.session_id,
-    task_id: optional(about.task_id, NAME_CHARS, ['task_id'], cleaner),
-    agent_name: optional(about.agent, NAME_CHARS, ['agent_name'], cleaner),
-    name: nameText(about.name, ['name'], cleaner),
+    session_id: info.session_id,
+    task_id: optional(info.task_id, NAME_CHARS, ['task_id'], cleaner),
+    agent_name: optional(info.agent, NAME_CHARS, ['agent_name'], cleaner),
+    name: nameText(info.name, ['name'], cleaner),
     // the gateway uses it to detect that the client has exited
     writer: open ? `${hostname()}:${process.pid}` : undefined,
     status: open ? 'running' : span.status,
-    attributes: cleaner.attributes(span.facts, ['attributes']),
+    attributes: cleaner.attributes(span.attributeSet, ['attributes']),
   }
 }
 
@@ -90,11 +90,11 @@ const spanJson = (span: SpanRecord, cleaner: Cleaner): object => ({
   status_message: optional(span.message, MESSAGE_CHARS, ['span', 'status_message'], cleaner),
   start_ns: String(span.start_ns),
   end_ns: span.end_ns === undefined ? undefined : String(span.end_ns),
-  attributes: cleaner.attributes(span.facts, ['span', 'attributes']),
+  attributes: cleaner.attributes(span.attributeSet, ['span', 'attributes']),
 })
 
 const eventJson = (event: EventRecord, cleaner: Cleaner): object => {
-  const attributes = cleaner.attributes(event.facts, ['event', 'attributes'])
+  const attributes = cleaner.attributes(event.attributeSet, ['event', 'attributes'])
   const stack = attributes?.['exception.stacktrace']
   return {
     id: event.id,
@@ -114,5 +114,5 @@ const artifactJson = (artifact: ArtifactRecord, cleaner: Cleaner): object => ({
   mime_type: optional(artifact.mime_type, NAME_CHARS, ['artifact', 'mime_type'], cleaner),
   size: artifact.size,
   sha256: artifact.sha256,
-  attributes: cleaner.attributes(artifact.facts, ['artifact', 'attributes']),
+  attributes: cleaner.attributes(artifact.attributeSet, ['artifact', 'attributes']),
 })

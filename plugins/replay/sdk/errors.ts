@@ -8,11 +8,11 @@ export class GuardIngestError extends Error {
   /** JSON pointer to the refused value. Null if the gateway gave none. */
   readonly path: string | null
 
-  constructor(message: string, about: IngestFault, cause?: unknown) {
+  constructor(message: string, fault: IngestFault, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
-    this.status = about.status
-    this.code = about.code
-    this.path = about.path
+    this.status = fault.status
+    this.code = fault.code
+    this.path = fault.path
   }
 }
 

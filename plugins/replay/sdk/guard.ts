@@ -8,13 +8,13 @@ import { GuardUseError } from './errors.ts'
 import { onExit } from './exit.ts'
 import { guardFetch } from './fetch.ts'
 import { contextHeaders } from './headers.ts'
-import { Openings } from './openings.ts'
 import type { Recording } from './recording.ts'
 import type { TraceRecord } from './records.ts'
 import { type Report, reporter } from './reports.ts'
 import { Sender } from './sender.ts'
 import { keyOf, type Settings, settingsOf } from './settings.ts'
 import { attributesAndCallback, RecordedSpan, type SpanArguments } from './span.ts'
+import { TraceFactory } from './trace-factory.ts'
 import { Tracer } from './tracer.ts'
 
 /** Maximum wait for the gateway at process exit, in ms. */
@@ -36,7 +36,7 @@ class RecordingGuard implements Guard {
   readonly fetch: typeof globalThis.fetch
   readonly #settings: Settings
   readonly #report: Report
-  readonly #openings: Openings
+  readonly #traceFactory: TraceFactory
   readonly #tracer: Tracer
   readonly #sender: Sender
   readonly #unlisten: () => void
@@ -46,11 +46,11 @@ class RecordingGuard implements Guard {
   constructor(settings: Settings, redactor: Redactor, report: Report) {
     this.#settings = settings
     this.#report = report
-    this.#openings = new Openings(settings, redactor, report)
+    this.#traceFactory = new TraceFactory(settings, redactor, report)
     this.#sender = senderOf(settings, redactor, report)
     this.#tracer = new Tracer({
       report,
-      openings: this.#openings,
+      traceFactory: this.#traceFactory,
       add: settings.enabled ? (recording, record) => this.#add(recording, record) : () => {},
       ingested: (recording) => this.#sender.settled(recording),
     })
@@ -105,7 +105,7 @@ class RecordingGuard implements Guard {
   }
 
   headers(): Record<string, string> {
-    return contextHeaders(this.#openings.defaults, this.#settings.enabled ? this.#tracer.current : undefined)
+    return contextHeaders(this.#traceFactory.defaults, this.#settings.enabled ? this.#tracer.current : undefined)
   }
 
   flush(): Promise<void> {

@@ -1,11 +1,11 @@
 import type { FailureTag } from './api.ts'
+import { AttributeSet } from './attribute-set.ts'
 import { type TraceClock, traceClock } from './clock.ts'
-import { Facts } from './facts.ts'
 import { newSpanId } from './ids.ts'
 import type { SpanRecord } from './records.ts'
 
 /** The fields of a whole trace. */
-export interface About {
+export interface TraceInfo {
   readonly trace_id: string
   readonly name: string
   readonly project: string | undefined
@@ -23,7 +23,7 @@ interface Waiter {
 
 /** A trace under construction: its root and the counts of its queued records. */
 export class Recording {
-  readonly about: About
+  readonly info: TraceInfo
   readonly clock: TraceClock = traceClock()
   readonly root: SpanRecord
   readonly tags = new Set<string>()
@@ -41,19 +41,19 @@ export class Recording {
   #settled = 0
   #waiters: Waiter[] = []
 
-  constructor(about: About, live: boolean) {
-    this.about = about
+  constructor(info: TraceInfo, live: boolean) {
+    this.info = info
     this.#live = live
     this.root = {
       kind: 'span',
       id: newSpanId(),
-      parent_id: about.remote_parent,
+      parent_id: info.remote_parent,
       name: 'agent.run',
       start_ns: this.clock(),
       end_ns: undefined,
       status: 'ok',
       message: undefined,
-      facts: new Facts(),
+      attributeSet: new AttributeSet(),
     }
   }
 

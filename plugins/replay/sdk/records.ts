@@ -1,4 +1,4 @@
-import type { Facts } from './facts.ts'
+import type { AttributeSet } from './attribute-set.ts'
 
 export interface SpanRecord {
   readonly kind: 'span'
@@ -11,7 +11,7 @@ export interface SpanRecord {
   end_ns: bigint | undefined
   status: string
   message: string | undefined
-  readonly facts: Facts
+  readonly attributeSet: AttributeSet
 }
 
 /** An event within a span. */
@@ -22,7 +22,7 @@ export interface EventRecord {
   readonly name: string
   readonly time_ns: bigint
   readonly severity: 'error' | undefined
-  readonly facts: Facts
+  readonly attributeSet: AttributeSet
 }
 
 /** A file that a trace wrote or read. */
@@ -34,7 +34,7 @@ export interface ArtifactRecord {
   readonly mime_type: string | undefined
   readonly size: number | undefined
   readonly sha256: string | undefined
-  readonly facts: Facts
+  readonly attributeSet: AttributeSet
 }
 
 /** Marks the end of a trace. Each request carries the fields of the root itself. */
@@ -48,11 +48,11 @@ export type TraceRecord = SpanRecord | EventRecord | ArtifactRecord | RootRecord
 export const sizeOf = (record: TraceRecord): number => {
   switch (record.kind) {
     case 'span':
-      return 220 + record.name.length + (record.message?.length ?? 0) + record.facts.size
+      return 220 + record.name.length + (record.message?.length ?? 0) + record.attributeSet.size
     case 'event':
-      return 140 + record.name.length + record.facts.size
+      return 140 + record.name.length + record.attributeSet.size
     case 'artifact':
-      return 140 + record.path.length + record.facts.size
+      return 140 + record.path.length + record.attributeSet.size
     case 'root':
       return 400
   }

@@ -1,8 +1,8 @@
 import type { Artifact, Attributes, FailureTag, Span, Status, Trace } from './api.ts'
 import { artifactRecord } from './artifact.ts'
+import { AttributeSet } from './attribute-set.ts'
 import { GuardUseError } from './errors.ts'
 import { describeThrown } from './exception.ts'
-import { Facts } from './facts.ts'
 import { isFailureTag } from './failure-tag.ts'
 import { newRecordId } from './ids.ts'
 import type { Recording } from './recording.ts'
@@ -58,7 +58,7 @@ export class RecordedSpan implements Trace {
     return this.#record.id
   }
   get traceId(): string {
-    return this.recording.about.trace_id
+    return this.recording.info.trace_id
   }
   get hasEnded(): boolean {
     return this.#record.end_ns !== undefined
@@ -66,13 +66,13 @@ export class RecordedSpan implements Trace {
 
   event(name: string, attributes?: Attributes): void {
     if (this.#isLate('event')) return
-    const facts = new Facts()
-    facts.add(attributes)
-    this.#happened(boundedText(String(name)), facts)
+    const attributeSet = new AttributeSet()
+    attributeSet.add(attributes)
+    this.#addEvent(boundedText(String(name)), attributeSet)
   }
 
   set(attributes: Attributes): void {
-    if (!this.#isLate('set')) this.#record.facts.add(attributes)
+    if (!this.#isLate('set')) this.#record.attributeSet.add(attributes)
   }
 
   status(status: Status, message?: string): void {
@@ -144,7 +144,7 @@ export class RecordedSpan implements Trace {
   cancel(by: string): void {
     if (this.hasEnded) return
     this.#record.status = 'cancelled'
-    this.#record.facts.put('sdk.ended_by', by)
+    this.#record.attributeSet.put('sdk.ended_by', by)
     this.end()
   }
 
@@ -152,13 +152,13 @@ export class RecordedSpan implements Trace {
     this.#record.status = 'error'
     if (this.#hasSeen(error)) return
     const thrown = describeThrown(error)
-    this.#record.facts.put('error.type', thrown.code)
+    this.#record.attributeSet.put('error.type', thrown.code)
     this.#record.message = thrown.message
-    const facts = new Facts()
-    facts.put('exception.type', thrown.type)
-    facts.put('exception.message', thrown.message)
-    if (thrown.stack !== undefined) facts.put('exception.stacktrace', thrown.stack)
-    this.#happened('exception', facts, 'error')
+    const attributeSet = new AttributeSet()
+    attributeSet.put('exception.type', thrown.type)
+    attributeSet.put('exception.message', thrown.message)
+    if (thrown.stack !== undefined) attributeSet.put('exception.stacktrace', thrown.stack)
+    this.#addEvent('exception', attributeSet, 'error')
   }
 
   /** Whether an exception came from a child span, which has its event. The span is then recorded as its last. */
@@ -180,7 +180,7 @@ export class RecordedSpan implements Trace {
     return false
   }
 
-  #happened(name: string, facts: Facts, severity?: EventRecord['severity']): void {
+  #addEvent(name: string, attributeSet: AttributeSet, severity?: EventRecord['severity']): void {
     this.host.add(this.recording, {
       kind: 'event',
       id: newRecordId('evt_'),
@@ -188,7 +188,7 @@ export class RecordedSpan implements Trace {
       name,
       time_ns: this.recording.clock(),
       severity,
-      facts,
+      attributeSet,
     })
   }
 

@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Span, Trace, TraceOptions } from './api.ts'
-import { Facts } from './facts.ts'
+import { AttributeSet } from './attribute-set.ts'
 import { newSpanId } from './ids.ts'
-import type { Openings } from './openings.ts'
 import type { Recording } from './recording.ts'
 import type { TraceRecord } from './records.ts'
 import type { Report } from './reports.ts'
 import { boundedText } from './snapshot.ts'
 import { RecordedSpan, type SpanHost } from './span.ts'
+import type { TraceFactory } from './trace-factory.ts'
 
 export interface TracerOptions {
   readonly report: Report
-  readonly openings: Openings
+  readonly traceFactory: TraceFactory
   /** Records an ended span; false if the guard is disabled. */
   readonly add: (recording: Recording, record: TraceRecord) => void
   /** Resolves when the trace is ingested, or after the maximum wait. */
@@ -81,8 +81,8 @@ export class Tracer implements SpanHost {
   ): RecordedSpan {
     const above = parent ?? this.#root(name, undefined)
     const { recording } = above
-    const facts = new Facts()
-    facts.add(attributes)
+    const attributeSet = new AttributeSet()
+    attributeSet.add(attributes)
     const span = new RecordedSpan(this, {
       recording,
       record: {
@@ -94,7 +94,7 @@ export class Tracer implements SpanHost {
         end_ns: undefined,
         status: 'ok',
         message: undefined,
-        facts,
+        attributeSet,
       },
       above,
       alone: parent === undefined ? above : undefined,
@@ -114,7 +114,7 @@ export class Tracer implements SpanHost {
   }
 
   #root(name: string, options: TraceOptions | undefined): RecordedSpan {
-    const recording = this.#options.openings.open(name, options)
+    const recording = this.#options.traceFactory.open(name, options)
     const root = new RecordedSpan(this, { recording, record: recording.root, above: this.current })
     this.#open.add(root)
     return root

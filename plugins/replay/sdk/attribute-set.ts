@@ -2,14 +2,14 @@ import type { Attributes } from './api.ts'
 import { boundedText, type Plain, snapshot } from './snapshot.ts'
 
 /** The gateway accepts 256 attributes per record. One is reserved for the count of omitted ones. */
-const MAX_FACTS = 255
+const MAX_ATTRIBUTES = 255
 /** Texts up to this length, in UTF-16 units, need no snapshot. */
 const SHORT = 1_024
 
 const NONE: ReadonlyMap<string, Plain> = new Map()
 
 /** The attributes of one record. They are copied when given and redacted when sent. */
-export class Facts {
+export class AttributeSet {
   #values: Map<string, Plain> | undefined
   #size = 0
   #leftOut = 0
@@ -51,7 +51,7 @@ export class Facts {
 
   #keep(name: string, value: Plain, size: number): void {
     this.#values ??= new Map()
-    if (this.#values.size >= MAX_FACTS && !this.#values.has(name)) {
+    if (this.#values.size >= MAX_ATTRIBUTES && !this.#values.has(name)) {
       this.#leftOut++
       return
     }

@@ -12,7 +12,7 @@ import { type RemoteSpan, readTraceparent } from './trace-context.ts'
 export type Defaults = Pick<Settings, 'project' | 'agent' | 'sessionId' | 'live'>
 
 /** Opens traces with their options, or the defaults of the guard. */
-export class Openings {
+export class TraceFactory {
   readonly #defaults: Defaults
   readonly #redactor: Redactor
   readonly #report: Report
@@ -46,7 +46,7 @@ export class Openings {
       },
       this.#defaults.live,
     )
-    recording.root.facts.add(options.attributes)
+    recording.root.attributeSet.add(options.attributes)
     for (const tag of options.tags ?? []) recording.tags.add(boundedText(String(tag)))
     return recording
   }
