@@ -1,6 +1,7 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import type { FiguresQuery } from 'guard-gateway/lib/trace'
 import { Backfill } from './figures/backfill.ts'
+import { EndedSums } from './figures/ended-sums.ts'
 import { figureErrors } from './figures/error-codes.ts'
 import { HourSums } from './figures/hour-sums.ts'
 import { readFigures } from './figures/read.ts'
@@ -27,7 +28,13 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       () => gateway.storage,
       (error) => gateway.fault(error, 'recorder:figures'),
     )
-    const figures = { read: (query: FiguresQuery) => readFigures(gateway.storage, query, backfill.isComplete) }
+    const ended = new EndedSums(() => gateway.clock.now())
+    const figures = {
+      read: (query: FiguresQuery) => {
+        const { isComplete } = backfill
+        return readFigures(isComplete ? ended.over(gateway.storage) : gateway.storage, query, isComplete)
+      },
+    }
     gateway.service('figures').provide(figures)
     gateway.errorCodes.add(...Object.values(figureErrors))
     gateway.hooks.open.tapPromise('recorder', async ({ beside }) => {

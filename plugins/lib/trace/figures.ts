@@ -4,7 +4,8 @@ declare module 'guard-gateway/core' {
   }
 }
 
-export type FigureStep = 'minute' | 'hour' | 'day'
+/** `whole`: one bucket, from the hour of `since` to that of `until`. */
+export type FigureStep = 'minute' | 'hour' | '6h' | 'day' | 'whole'
 export type FigureGroup = 'none' | 'decision' | 'reason' | 'model' | 'agent' | 'project' | 'upstream'
 
 /** Which calls are asked for. Times are milliseconds since 1970. */
@@ -69,6 +70,8 @@ export interface FiguresAnswer {
   /** When each bucket begins. */
   readonly starts: readonly number[]
   readonly totals: FigureSums
+  /** All calls, whatever their group, in order; those without calls are left out. */
+  readonly buckets: readonly FigureBucket[]
   /** Those with the most requests first. */
   readonly series: readonly FigureSeries[]
 }

@@ -5,7 +5,7 @@ import { figureErrors } from './error-codes.ts'
 import { HOUR_MS } from './hours.ts'
 
 export const MOST_BUCKETS = 2_000
-const STEP_MS = { minute: 60_000, hour: HOUR_MS, day: 24 * HOUR_MS } as const
+const STEP_MS = { minute: 60_000, hour: HOUR_MS, '6h': 6 * HOUR_MS, day: 24 * HOUR_MS } as const
 /** The last instant that has a date of four digits, and two days less. */
 const LATEST = Date.UTC(9999, 11, 30)
 
@@ -24,6 +24,8 @@ export const bucketsOf = ({ since, until, step, time_zone = 'UTC' }: Asked): Buc
     throw invalid('until', '"until" must be later than "since", and both lie between 1970 and 9999.')
   if (!isTimeZone(time_zone))
     throw invalid('time_zone', `There is no time zone ${JSON.stringify(time_zone)}. Name one like Europe/Berlin.`)
+  if (step === 'whole')
+    return { starts: [since - (since % HOUR_MS)], end: Math.ceil(until / HOUR_MS) * HOUR_MS, time_zone }
   if ((until - since) / STEP_MS[step] > MOST_BUCKETS) throw new GuardError(figureErrors.TOO_MANY_BUCKETS)
   const { starts, end } = step === 'day' ? days(since, until, time_zone) : evenly(since, until, STEP_MS[step])
   if (starts.length > MOST_BUCKETS) throw new GuardError(figureErrors.TOO_MANY_BUCKETS)

@@ -41,8 +41,10 @@ export const readFigures = async (
   if (query.step !== 'minute') await addHours(storage, query, buckets, tallies)
   const { starts, end, time_zone } = buckets
   const [since = query.since] = starts
-  const series = tallies.series(starts)
-  return { since, until: end, time_zone, complete: isWhole, starts, totals: tallies.totals(), series }
+  return {
+    ...{ since, until: end, time_zone, complete: isWhole, starts },
+    ...{ totals: tallies.totals(), buckets: tallies.buckets(starts), series: tallies.series(starts) },
+  }
 }
 
 const filterOf = ({ project_id, agent_id, playground }: FiguresQuery) => ({
@@ -60,7 +62,7 @@ const groupOf = ({ group, playground }: FiguresQuery, row: Partial<Readonly<Reco
 
 /** The columns that tell which of the answer's sums a row belongs to. */
 const columnsFor = ({ group, playground }: FiguresQuery): readonly (keyof HourGroup)[] => {
-  const columns = new Set<keyof HourGroup>(['hour', 'decision'])
+  const columns = new Set<keyof HourGroup>(['decision'])
   const column = COLUMNS[group]
   if (column !== undefined) columns.add(column)
   if (playground === false) columns.add('upstream')
@@ -73,24 +75,29 @@ const addHours = async (
   { starts, end }: Buckets,
   tallies: Tallies,
 ): Promise<void> => {
-  const by = columnsFor(query)
-  const first = Math.ceil((starts[0] ?? 0) / HOUR_MS) * HOUR_MS
-  const last = Math.ceil(end / HOUR_MS) * HOUR_MS
-  for (let from = first; from < last; from += SPAN_MS) {
-    const hour = { gte: hourOf(from), lt: hourOf(Math.min(from + SPAN_MS, last)) }
-    const where = { ...filterOf(query), hour }
-    for (const { by: row, sums } of await storage.sum('calls_by_hour', {
-      where,
-      order: ['hour', 'asc'],
-      by,
-      of: measures,
-    })) {
+  const columns = columnsFor(query)
+  const add = async (from: number, to: number, by: readonly (keyof HourGroup)[], bucketOf: BucketOf): Promise<void> => {
+    const where = { ...filterOf(query), hour: { gte: hourOf(from), lt: hourOf(to) } }
+    const groups = await storage.sum('calls_by_hour', { where, order: ['hour', 'asc'], by, of: measures })
+    for (const { by: row, sums } of groups) {
       const group = groupOf(query, row)
-      if (group === undefined) continue
-      tallies.add(group, bucketAt(starts, startOf(String(row.hour))), String(row.decision), sums as Addends<HourRow>)
+      if (group !== undefined) tallies.add(group, bucketOf(row), String(row.decision), sums as Addends<HourRow>)
     }
   }
+  const hours = [...starts, end].map((at) => Math.ceil(at / HOUR_MS) * HOUR_MS)
+  const [first = 0, last = 0] = [hours[0], hours.at(-1)]
+  if (query.step === 'hour') {
+    const bucketOf: BucketOf = ({ hour }) => bucketAt(starts, startOf(String(hour)))
+    for (let from = first; from < last; from += SPAN_MS)
+      await add(from, Math.min(from + SPAN_MS, last), ['hour', ...columns], bucketOf)
+  }
+  // fewer groups, since no bucket needs to know its hours
+  else
+    for (const [bucket, from] of hours.slice(0, -1).entries())
+      await add(from, hours[bucket + 1] ?? last, columns, () => bucket)
 }
+
+type BucketOf = (row: Partial<Readonly<Record<keyof HourGroup, unknown>>>) => number
 
 /** Resolves to false if there were more calls than are read. */
 const addMinutes = async (

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { instantOf } from 'guard-gateway/lib/time'
-import type { Figures } from 'guard-gateway/lib/trace'
+import type { FigureBucket, Figures } from 'guard-gateway/lib/trace'
 import { HOUR_MS } from './hours.ts'
 import { figuresAnswer, figuresQuery } from './schemas.ts'
 
@@ -26,14 +26,13 @@ export const figureRoutes =
         until: until === undefined ? now + 1 : instant('until', until, now),
         playground: playground === undefined ? undefined : playground === 'true',
       })
-      const series = answer.series.map(({ buckets, ...one }) => ({
-        ...one,
-        buckets: buckets.map((bucket) => ({ ...bucket, at: text(bucket.at) })),
-      }))
+      const series = answer.series.map(({ buckets, ...one }) => ({ ...one, buckets: buckets.map(dated) }))
       const times = { since: text(answer.since), until: text(answer.until), starts: answer.starts.map(text) }
-      return { ...answer, ...times, step, group, series }
+      return { ...answer, ...times, step, group, buckets: answer.buckets.map(dated), series }
     })
   }
+
+const dated = (bucket: FigureBucket) => ({ ...bucket, at: text(bucket.at) })
 
 const text = (at: number): string => new Date(at).toISOString()
 

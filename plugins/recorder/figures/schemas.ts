@@ -7,7 +7,10 @@ const oneOf = <const T extends readonly string[]>(names: T, options: object) =>
 export const figuresQuery = Type.Object({
   since: moment('A UTC day, an RFC 3339 time, or an age such as 24h. A day ago if absent.'),
   until: moment('The same; not included. Now if absent.'),
-  step: oneOf(['minute', 'hour', 'day'], { default: 'hour' }),
+  step: oneOf(['minute', 'hour', '6h', 'day', 'whole'], {
+    default: 'hour',
+    description: '6h: from midnight UTC. whole: one step of whole hours.',
+  }),
   group: oneOf(['none', 'decision', 'reason', 'model', 'agent', 'project', 'upstream'], { default: 'none' }),
   project_id: Type.Optional(Type.String()),
   agent_id: Type.Optional(Type.String()),
@@ -30,6 +33,7 @@ const sums = {
   p95_ms: took('The same.'),
 }
 const instant = Type.String({ format: 'date-time' })
+const buckets = Type.Array(Type.Object({ at: instant, ...sums }), { description: 'Steps without calls are left out.' })
 
 export const figuresAnswer = Type.Object({
   since: instant,
@@ -43,6 +47,7 @@ export const figuresAnswer = Type.Object({
   }),
   starts: Type.Array(instant, { description: 'When each step begins.' }),
   totals: Type.Object(sums),
+  buckets,
   series: Type.Array(
     Type.Object({
       group: Type.Union([Type.String(), Type.Null()], {
@@ -50,7 +55,7 @@ export const figuresAnswer = Type.Object({
           'Null: none, or all calls where nothing is grouped by. (other): groups beyond the 50 with the most requests.',
       }),
       totals: Type.Object(sums),
-      buckets: Type.Array(Type.Object({ at: instant, ...sums }), { description: 'Steps without calls are left out.' }),
+      buckets,
     }),
   ),
 })

@@ -58,6 +58,11 @@ class Series {
     return known
   }
 
+  add(bucket: number, decision: string, sums: Addends<HourRow>): void {
+    this.totals.add(decision, sums)
+    this.at(bucket).add(decision, sums)
+  }
+
   addAll(other: Series): void {
     this.totals.addAll(other.totals)
     for (const [bucket, tally] of other.#buckets) this.at(bucket).addAll(tally)
@@ -71,18 +76,20 @@ class Series {
 
 /** Adds calls up by group and bucket. */
 export class Tallies {
-  readonly #totals = new Tally()
+  readonly #all = new Series()
   readonly #series = new Map<string | null, Series>()
 
   add(group: string | null, bucket: number, decision: string, sums: Addends<HourRow>): void {
-    const series = this.#seriesOf(group)
-    this.#totals.add(decision, sums)
-    series.totals.add(decision, sums)
-    series.at(bucket).add(decision, sums)
+    this.#all.add(bucket, decision, sums)
+    this.#seriesOf(group).add(bucket, decision, sums)
   }
 
   totals(): FigureSums {
-    return this.#totals.figures()
+    return this.#all.totals.figures()
+  }
+
+  buckets(starts: readonly number[]): FigureBucket[] {
+    return this.#all.buckets(starts)
   }
 
   series(starts: readonly number[]): FigureSeries[] {

@@ -71,6 +71,16 @@ describe('figures over time', () => {
     assert.deepEqual([p50_ms, p95_ms], [250, 300_000])
     assert.deepEqual([answer.complete, answer.until - answer.since], [true, 2 * DAY])
   })
+  it('are told by six hours, and as a whole', async () => {
+    assert.deepEqual(told(await read({ step: '6h' })), [[null, '0:3', '12:1', '24:1']])
+    const whole = await read({ step: 'whole', since: NOON + HOUR / 2, until: NOON + DAY - 1 })
+    assert.deepEqual([told(whole), whole.starts.length], [[[null, '0:4']], 1])
+    assert.equal((await read({ step: 'whole', since: 0, until: Date.UTC(9999, 0) })).totals.requests, 5)
+  })
+  it('have the buckets of all calls beside those of each group', async () => {
+    const { buckets } = await read({ group: 'model' })
+    assert.deepEqual(buckets, (await read({})).series[0]?.buckets)
+  })
   it('are grouped', async () => {
     const groups = async (group: FiguresQuery['group']) =>
       (await read({ group })).series.map((one) => [one.group, one.totals.requests])
