@@ -3,6 +3,7 @@ import { type GuardError, Kind } from 'guard-gateway/core'
 declare module 'guard-gateway/core' {
   interface Services {
     documents: Documents
+    charts: Charts
   }
 }
 
@@ -83,7 +84,7 @@ export interface Panel {
 /** What a feature knows of agents, for their pages. An agent is known by its id, or by the name that its programs send. */
 export interface AgentSource {
   readonly id: string
-  /** Lower comes first. */
+  /** Lower comes first; one below 0 comes before the totals and sessions of the agent. */
   readonly order: number
   /** Agents that were seen lately, newest first, each once. */
   recent(): Promise<readonly string[]>
@@ -150,6 +151,24 @@ export interface Documents {
   error(error: GuardError, asked: { readonly url: string; readonly request_id: string }): string
   /** A page with its status, for a feature that takes a form by itself. */
   page(page: Page, ask: Ask): Promise<{ readonly status: number; readonly text: string }>
+}
+
+/** Whose requests are charted, and where the charts stand. */
+export interface ChartOptions {
+  readonly ask: Pick<Ask, 'query' | 'url' | 'now'>
+  readonly project_id?: string | undefined
+  readonly agent_id?: string | undefined
+  /** The page is the list of runs: its `since` and `until` are the time of the charts, and a range is chosen by `since`. */
+  readonly isList?: boolean
+}
+
+/** Parameters of a page that choose what its charts show. */
+export const CHART_PARAMETERS: readonly string[] = ['range', 'group', 'playground']
+
+/** Charts of requests over time. */
+export interface Charts {
+  /** Charts that begin with an `h2`; undefined where no request is on record, or the time asked for is none. */
+  strip(options: ChartOptions): Promise<Markup | undefined>
 }
 
 export const pageKind = new Kind<Page>('page', { path: 'text', render: 'function' })

@@ -59,7 +59,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       ])
       await app.register(routes(gateway, backfill), { prefix: '/api' })
       await app.register(figureRoutes(gateway, figures), { prefix: '/api/v1' })
-      addPanels(gateway)
+      addPanels(gateway, figures)
     })
   },
 })

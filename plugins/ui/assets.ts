@@ -25,6 +25,8 @@ const sources: Readonly<Record<string, string>> = {
   'replay.css': 'guard-gateway/assets/replay.css',
   'kinds.css': 'guard-gateway/assets/kinds.css',
   'timeline.css': 'guard-gateway/assets/timeline.css',
+  'charts.css': 'guard-gateway/assets/charts.css',
+  'charts.js': 'guard-gateway/assets/charts.js',
   'timeline.js': 'guard-gateway/assets/timeline.js',
   'timeline-row.js': 'guard-gateway/assets/timeline-row.js',
   'long-timeline.js': 'guard-gateway/assets/long-timeline.js',

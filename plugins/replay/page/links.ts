@@ -1,7 +1,8 @@
+import { CHART_PARAMETERS } from 'guard-gateway/lib/page'
 import type { RawQuery } from '../api/filters.ts'
 
 /** Page parameters that the API does not have. */
-const PAGE_ONLY = ['notice', 'back']
+const PAGE_ONLY = ['notice', 'back', ...CHART_PARAMETERS]
 
 /** List parameters for the API; a repeated parameter becomes a list. */
 export const listQuery = (query: URLSearchParams): RawQuery => {

@@ -1,6 +1,6 @@
 import { failureTags } from 'guard-gateway/core'
 import { choice, type Html, html, raw } from 'guard-gateway/lib/html'
-import type { Ask } from 'guard-gateway/lib/page'
+import { type Ask, CHART_PARAMETERS } from 'guard-gateway/lib/page'
 import { statuses } from '../api/filters.ts'
 import { FROM_START, linked } from './links.ts'
 
@@ -10,6 +10,7 @@ const ages = [
   ['1h', '1 hour'],
   ['24h', '24 hours'],
   ['7d', '7 days'],
+  ['30d', '30 days'],
 ] as const
 
 /** Parameters without a field, which the form retains. */
@@ -29,6 +30,7 @@ const KEPT = [
   'min_cost_micro',
   'min_tokens',
   'limit',
+  ...CHART_PARAMETERS,
 ]
 
 /** Search form of the list. `fault`: the invalid parameter. */
@@ -59,11 +61,11 @@ ${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}
 </form>`
 }
 
+const NO_FILTERS = ['notice', 'back', 'cursor', 'sort', 'order', 'limit', ...CHART_PARAMETERS]
+
 /** Whether the list is filtered. */
 export const isNarrowed = (query: URLSearchParams): boolean =>
-  [...query].some(
-    ([name, value]) => value !== '' && !['notice', 'back', 'cursor', 'sort', 'order', 'limit'].includes(name),
-  )
+  [...query].some(([name, value]) => value !== '' && !NO_FILTERS.includes(name))
 
 const chips = [
   ['All', {}],

@@ -5,6 +5,7 @@ import type { Ask, Page, View } from 'guard-gateway/lib/page'
 import { runSummary } from 'guard-gateway/lib/trace-file'
 import { findRuns } from '../api/find-runs.ts'
 import type { Retention } from '../maintenance/retention.ts'
+import { listCharts } from './charts.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, isNewestFirst, linked, listQuery } from './links.ts'
 import { filterChips, filterForm, isNarrowed } from './list-filters.ts'
@@ -18,13 +19,14 @@ export const listPage = (gateway: Gateway, retention: Retention): Page => ({
   path: '/replay',
   nav: { label: 'Replay', order: 10, key: 'r' },
   render: async (ask) => {
-    const [found, session, kept, news] = await Promise.all([
+    const [found, session, kept, news, charts] = await Promise.all([
       foundRuns(gateway, ask),
       sessionHead(gateway, ask),
       retentionText(gateway, retention),
       newRunsNote(gateway, ask),
+      listCharts(gateway, ask),
     ])
-    return viewOf(gateway, ask, found, session, kept, news)
+    return viewOf(gateway, ask, found, { session, kept, news, charts })
   },
 })
 
@@ -62,19 +64,21 @@ const newRunsNote = async ({ storage }: Gateway, { query, now }: Ask): Promise<H
   }
 }
 
-const viewOf = (
-  gateway: Gateway,
-  ask: Ask,
-  found: ListPage | Fault,
-  session: Html | undefined,
-  kept: string,
-  news: Html | undefined,
-): View => {
+/** What stands above the list. */
+interface Parts {
+  readonly session: Html | undefined
+  readonly kept: string
+  readonly news: Html | undefined
+  readonly charts: Html | undefined
+}
+
+const viewOf = (gateway: Gateway, ask: Ask, found: ListPage | Fault, { session, kept, news, charts }: Parts): View => {
   const fault = 'message' in found ? found : undefined
+  const isEmpty = 'runs' in found && found.runs.length === 0 && !isNarrowed(ask.query)
   const main = html`<div class="head"><h1>Replay</h1><p class="quiet">${kept}</p><a class="button" href="/replay/import">Import file</a></div>
 ${session}${filterForm(ask, fault?.field)}
 ${filterChips(ask)}
-${news}${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
+${fault === undefined && !isEmpty && charts}${news}${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
 ${'runs' in found && bodyOf(gateway, ask, found)}`
   return { title: 'Replay', main, ...(fault === undefined ? {} : { status: 400 }) }
 }

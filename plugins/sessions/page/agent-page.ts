@@ -20,14 +20,19 @@ export const agentPage = (parts: PageParts): Page => ({
   render: async (ask) => {
     const id = ask.params.id ?? ''
     const row = await parts.agents.row(id)
-    const [sessions, more] = await Promise.all([sessionSection(parts, ask, id), sections(parts, ask, id)])
-    if (row === undefined && sessions === undefined && more.length === 0)
+    const [sessions, above, below] = await Promise.all([
+      sessionSection(parts, ask, id),
+      sections(parts, ask, id, (order) => order < 0),
+      sections(parts, ask, id, (order) => order >= 0),
+    ])
+    if (row === undefined && sessions === undefined && above.length + below.length === 0)
       throw new GuardError(sessionErrors.AGENT_NOT_FOUND, `There is no agent "${id}". List them at /agents.`)
     const main = html`<div data-live="*"><div class="head"><h1><bdi>${id}</bdi></h1>${row !== undefined && html`<p>${pausedMark(row.paused)} ${pauseButton('agents', row)}</p>`}<p class="acts"><a href="/sessions?agent_id=${encodeURIComponent(id)}">Sessions</a> <a href="/replay?agent=${encodeURIComponent(id)}">Runs in Replay</a></p></div>
 ${faultList(ask.refused?.faults ?? [])}${row !== undefined && pauseForm(parts.gateway, ask)}
 ${row !== undefined && facts(ask, row)}
+${above}
 ${sessions}
-${more}
+${below}
 ${row !== undefined && keySection(parts, ask, id)}</div>`
     return { title: `${id} · Agents`, main }
   },
@@ -75,8 +80,15 @@ const budgetSection = async (
 }
 
 /** What other features know of the agent; one that fails is left out and reported. */
-const sections = async ({ gateway }: PageParts, ask: Ask, agent: string): Promise<readonly Markup[]> => {
-  const sources = [...gateway.registry(agentSourceKind)].sort((one, other) => one.order - other.order)
+const sections = async (
+  { gateway }: PageParts,
+  ask: Ask,
+  agent: string,
+  isWanted: (order: number) => boolean,
+): Promise<readonly Markup[]> => {
+  const sources = [...gateway.registry(agentSourceKind)]
+    .filter(({ order }) => isWanted(order))
+    .sort((one, other) => one.order - other.order)
   const parts = await Promise.all(
     sources.map((source) =>
       source.section(agent, ask).catch((error: unknown) => {

@@ -8,10 +8,17 @@ const localTimes = (part) => {
   for (const time of part.querySelectorAll('time[datetime]')) {
     const at = new Date(time.dateTime)
     if (Number.isNaN(at.getTime())) continue
-    const clock = at.toLocaleTimeString(undefined, { hour12: false })
-    time.textContent = at.toDateString() === today ? clock : `${at.toLocaleDateString()} ${clock}`
+    const isShort = 'clock' in time.dataset
+    const clock = at.toLocaleTimeString(undefined, { hour12: false, timeStyle: isShort ? 'short' : 'medium' })
+    time.textContent = isShort || at.toDateString() === today ? clock : `${at.toLocaleDateString()} ${clock}`
     time.title = time.dateTime
   }
+}
+
+/** Prepares a page, or its next version. */
+const prepare = (part) => {
+  localTimes(part)
+  if (part.querySelector('.charts')) import('./charts.js').then(({ charts }) => charts())
 }
 
 /** Counts down to each `data-until`. Expired elements are marked and lose their buttons. */
@@ -42,11 +49,11 @@ document.addEventListener('change', (event) => {
   if (event.target.matches?.('[data-submits]')) event.target.form.requestSubmit()
 })
 
-localTimes(document)
 countDown()
 setInterval(countDown, 1000)
 keys()
 if (document.getElementById('timeline')) timeline()
 const form = document.querySelector('form[data-path]')
 if (form) import('./request.js').then(({ request }) => request(form))
-live(localTimes)
+prepare(document)
+live(prepare)

@@ -47,7 +47,8 @@ const morph = (from, to, isHeld) =>
     ignoreActiveValue: !from.matches(':focus'),
     callbacks: {
       beforeAttributeUpdated: (name, element) => !(isHeld && name === 'style') && beforeAttributeUpdated(name, element),
-      beforeNodeMorphed: ({ id }) => id !== 'news',
+      // what script has written there stays
+      beforeNodeMorphed: ({ id }) => id !== 'news' && id !== 'readout',
     },
   })
 
