@@ -14,11 +14,20 @@ export const titleOf = ({ title, since, until, isCut }: Period, now: number): Ht
     : html`${title}`
 
 /** Links that choose another time, and what it is grouped by. */
-export const chips = ({ range }: Period, group: Group, { here }: Addresses, { isList = false }: ChartOptions): Html => {
+export const chips = (
+  { range }: Period,
+  group: Group,
+  { here }: Addresses,
+  { isList = false, agent_id, project_id }: ChartOptions,
+): Html => {
   const choose = (one: Range): string =>
     here(isList ? { range: null, since: one, until: null } : { range: one === DEFAULT_RANGE ? null : one })
+  const [isOneAgent, isOneProject] = [agent_id !== undefined, project_id !== undefined]
+  const offered = groupNames.filter(
+    (one) => one === group || !((one === 'agent' && isOneAgent) || (one === 'project' && isOneProject)),
+  )
   return html`<nav class="chips" aria-label="Time of the charts">${rangeNames.map((one) => chip(choose(one), rangeLabel(one), one === range))}</nav>
-<nav class="chips" aria-label="Groups of the charts"><span>by</span>${groupNames.map((one) => chip(here({ group: one === DEFAULT_GROUP ? null : one }), one, one === group))}</nav>`
+<nav class="chips" aria-label="Groups of the charts"><span>by</span>${offered.map((one) => chip(here({ group: one === DEFAULT_GROUP ? null : one }), one, one === group))}</nav>`
 }
 
 /** Colours in words, the lowest of a stack first. */

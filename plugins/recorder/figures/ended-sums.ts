@@ -2,7 +2,7 @@ import type { Storage } from 'guard-gateway/core'
 import { LRU } from 'tiny-lru'
 import { HOUR_MS, hourOf } from './hours.ts'
 
-type Source = Pick<Storage, 'find' | 'sum'>
+type Source = Pick<Storage, 'sum'>
 type Sum = Source['sum']
 type Groups = Awaited<ReturnType<Sum>>
 
@@ -44,7 +44,7 @@ export class EndedSums {
       if (groups.length <= MOST_GROUPS) this.#answers.set(key, { at: now, groups })
       return groups
     }
-    return { find: storage.find.bind(storage), sum: sum as Sum }
+    return { sum: sum as Sum }
   }
 }
 

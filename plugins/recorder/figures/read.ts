@@ -1,16 +1,14 @@
-import type { Addends, Found, Storage } from 'guard-gateway/core'
-import type { CallRecord, FigureGroup, FiguresAnswer, FiguresQuery } from 'guard-gateway/lib/trace'
+import type { Addends, Storage } from 'guard-gateway/core'
+import type { FigureGroup, FiguresAnswer, FiguresQuery } from 'guard-gateway/lib/trace'
 import { type Buckets, bucketAt, bucketsOf } from './buckets.ts'
 import { HOUR_MS, hourOf, startOf } from './hours.ts'
-import { measures, measuresOf } from './measures.ts'
+import { measures } from './measures.ts'
+import { minuteCalls } from './minutes.ts'
 import type { HourGroup, HourRow } from './tables.ts'
 import { Tallies } from './tally.ts'
 
 /** The name that calls of the Playground have for their upstream. */
 const PLAYGROUND = 'playground'
-/** Calls that an answer by the minute reads, the newest first, and those of one page. */
-const MOST_CALLS = 20_000
-const PAGE_ROWS = 500
 /** Hours that are added up at a time. */
 const SPAN_MS = 24 * HOUR_MS
 
@@ -22,9 +20,9 @@ const COLUMNS = {
   agent: 'agent_id',
   project: 'project_id',
   upstream: 'upstream',
-} as const satisfies Record<FigureGroup, keyof HourGroup | undefined>
+} as const satisfies Record<FigureGroup, Exclude<keyof HourGroup, 'hour'> | undefined>
 
-type Source = Pick<Storage, 'find' | 'sum'>
+type Source = Pick<Storage, 'sum'>
 
 /**
  * Figures over time. Minutes are read from the calls, hours and days from the sums by hour. A day of a zone whose clocks are not whole hours
@@ -60,9 +58,12 @@ const groupOf = ({ group, playground }: FiguresQuery, row: Partial<Readonly<Reco
   return column === undefined ? null : String(row[column] ?? '') || null
 }
 
+/** Calls have these too. */
+type CallColumn = Exclude<keyof HourGroup, 'hour'>
+
 /** The columns that tell which of the answer's sums a row belongs to. */
-const columnsFor = ({ group, playground }: FiguresQuery): readonly (keyof HourGroup)[] => {
-  const columns = new Set<keyof HourGroup>(['decision'])
+const columnsFor = ({ group, playground }: FiguresQuery): readonly CallColumn[] => {
+  const columns = new Set<CallColumn>(['decision'])
   const column = COLUMNS[group]
   if (column !== undefined) columns.add(column)
   if (playground === false) columns.add('upstream')
@@ -106,18 +107,12 @@ const addMinutes = async (
   { starts, end }: Buckets,
   tallies: Tallies,
 ): Promise<boolean> => {
-  const where = { ...filterOf(query), received_at: { gte: starts[0] ?? 0, lt: end } }
-  let read = 0
-  let cursor: string | null = null
-  do {
-    const asked = { where, order: ['received_at', 'desc'], limit: PAGE_ROWS } as const
-    const page: Found<CallRecord> = await storage.find('calls', cursor === null ? asked : { ...asked, cursor })
-    for (const call of page.rows) {
-      const group = groupOf(query, call)
-      if (group !== undefined) tallies.add(group, bucketAt(starts, call.received_at), call.decision, measuresOf(call))
-    }
-    read += page.rows.length
-    cursor = page.next_cursor
-  } while (cursor !== null && read < MOST_CALLS)
-  return cursor === null
+  const range = { since: starts[0] ?? 0, until: end, where: filterOf(query), columns: columnsFor(query) }
+  const calls = minuteCalls(storage, range)
+  for (;;) {
+    const { done, value } = await calls.next()
+    if (done === true) return value
+    const group = groupOf(query, value.call)
+    if (group !== undefined) tallies.add(group, bucketAt(starts, value.received_at), value.decision, value.sums)
+  }
 }
