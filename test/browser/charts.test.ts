@@ -64,7 +64,7 @@ describe('charts', { skip: noBrowser }, () => {
     await page.mouse.move(x - 3, y)
     await page.mouse.move(x, y)
     const readout = page.locator('#readout')
-    await readout.filter({ hasText: /\d+ Requests · \d+ flagged/ }).waitFor()
+    await readout.filter({ hasText: /\d+ requests · \d+ flagged/ }).waitFor()
     const bands = await page.locator('.charts .band').evaluateAll((all) => all.map((one) => getComputedStyle(one).fill))
     assert.equal(bands.length, 5)
     assert.ok(bands.every((fill) => fill !== 'none' && fill !== 'rgba(0, 0, 0, 0)'))
@@ -74,7 +74,7 @@ describe('charts', { skip: noBrowser }, () => {
       .locator('#chart-requests strong')
       .filter({ hasNotText: new RegExp(`^${before}$`) })
       .waitFor()
-    assert.match(await readout.innerText(), /\d+ Requests/)
+    assert.match(await readout.innerText(), /\d+ requests/)
     await page.mouse.move(5, 5)
     await readout.filter({ hasText: /^$/ }).waitFor({ state: 'attached' })
     await visit.close()
@@ -87,13 +87,29 @@ describe('charts', { skip: noBrowser }, () => {
     const [from, to] = [await pointOf(page, 4.5 / 24, 'tokens'), await pointOf(page, 20.5 / 24, 'tokens')]
     await page.mouse.move(to.x, to.y)
     await page.mouse.down()
-    await page.mouse.move(from.x + 20, from.y, { steps: 3 })
+    await page.mouse.move(from.x + 20, from.y + 90, { steps: 3 })
     await page.mouse.move(from.x, from.y)
     await page.mouse.up()
     await page.waitForURL(/since=/)
     const query = new URL(page.url()).searchParams
     const hours = (Date.parse(query.get('until') ?? '') - Date.parse(query.get('since') ?? '')) / 3_600_000
     assert.deepEqual([hours, query.get('sort'), query.has('range')], [17, 'cost', false])
+    await visit.close()
+  })
+
+  it('end a drag beyond their edge at it', async () => {
+    const visit = await crowd.world.open()
+    const { page } = visit
+    await visit.to('/')
+    const { x, y } = await pointOf(page, 22.5 / 24)
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move(x + 300, y + 200, { steps: 3 })
+    await page.mouse.up()
+    await page.waitForURL(/\/replay\?since=/)
+    const query = new URL(page.url()).searchParams
+    const hours = (Date.parse(query.get('until') ?? '') - Date.parse(query.get('since') ?? '')) / 3_600_000
+    assert.equal(hours, 2)
     await visit.close()
   })
 

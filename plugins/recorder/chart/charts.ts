@@ -1,6 +1,7 @@
 import { costText, countText, durationText } from 'guard-gateway/lib/format'
-import { countMark, durationMark, type Html, html, priceMark } from 'guard-gateway/lib/html'
+import { countMark, type Html, html, priceMark } from 'guard-gateway/lib/html'
 import type { FigureSums, FiguresAnswer } from 'guard-gateway/lib/trace'
+import { latencyText } from './latency.ts'
 import { byBar, type Group, type Layer, valuesOf } from './layers.ts'
 import type { Period } from './period.ts'
 
@@ -78,10 +79,7 @@ const latencyChart = ({ answer, period }: Drawn): Chart => {
   return {
     id: 'latency',
     label: html`Latency, <span class="key p50">p50</span> and <span class="key p95">p95</span>`,
-    total:
-      p50_ms === null || p95_ms === null
-        ? html`–`
-        : html`${durationMark(p50_ms)} <small>and</small> ${durationMark(p95_ms)}`,
+    total: p50_ms === null ? html`–` : html`${latencyText(p50_ms)} <small>and</small> ${latencyText(p95_ms)}`,
     tones: ['p50', 'p95'],
     values: [half, most.map((value, bar) => value - (half[bar] ?? 0))],
     text: (value) => durationText(value * 1e6),

@@ -1,7 +1,7 @@
 import { countMark, type Html, html, instantMark, raw } from 'guard-gateway/lib/html'
 import type { ChartOptions } from 'guard-gateway/lib/page'
 import type { Addresses } from './addresses.ts'
-import { DEFAULT_GROUP, type Group, groupNames, type Layer } from './layers.ts'
+import { DEFAULT_GROUP, type Group, groupNames, type Layer, nameMark } from './layers.ts'
 import { DEFAULT_RANGE, type Period, type Range, rangeLabel, rangeNames } from './period.ts'
 
 const chip = (href: string, label: string, isChosen: boolean): Html =>
@@ -35,8 +35,8 @@ export const legend = (layers: readonly Layer[]): Html =>
   layers.length === 0
     ? html``
     : html`<ul class="legend">${layers.map(
-        ({ name, isForeign, tone, requests }) =>
-          html`<li class="key ${tone}">${isForeign ? html`<bdi title="${name}">${name}</bdi>` : name} <span class="quiet">${countMark(requests)}</span></li>`,
+        (layer) =>
+          html`<li class="key ${layer.tone}">${nameMark(layer)} <span class="quiet">${countMark(layer.requests)}</span></li>`,
       )}</ul>`
 
 /** Whether calls of the Playground count, and the way to the other choice. */

@@ -1,3 +1,5 @@
+import { type Html, html } from 'guard-gateway/lib/html'
+import { cutText } from 'guard-gateway/lib/text'
 import type { FigureBucket, FigureGroup, FigureSeries, FigureSums, FiguresAnswer } from 'guard-gateway/lib/trace'
 import type { Period } from './period.ts'
 
@@ -11,6 +13,8 @@ export const groupOf = (query: URLSearchParams): Group =>
 
 const MOST_NAMED = 5
 const OTHER = '(other)'
+/** Clients choose names, of any length. */
+const MOST_CHARS = 120
 /** By how grave they are, and how they are called on pages. */
 const decisions = new Map<string | null, readonly [name: string, tone: string]>([
   ['allow', ['allowed', 'allow']],
@@ -46,10 +50,16 @@ export const layersOf = (answer: FiguresAnswer, group: Group, period: Period): r
     : [...layers, layer(rest, { name: 'other', tone: 'rest', isForeign: false }, period)]
 }
 
+/** The name of a group; the whole of a long one is its title. */
+export const nameMark = ({ name, isForeign }: Layer): Html =>
+  isForeign ? html`<bdi title="${name}">${name}</bdi>` : html`${name}`
+
 const nameOf = ({ group: name }: FigureSeries, group: Group) => ({
-  name: name ?? `no ${group}`,
+  name: name === null ? `no ${group}` : shortened(name),
   isForeign: name !== null,
 })
+
+const shortened = (name: string): string => (name.length > MOST_CHARS ? `${cutText(name, MOST_CHARS)}…` : name)
 
 const layer = (
   series: readonly FigureSeries[],

@@ -3,10 +3,10 @@ const DRAG_PX = 5
 
 const root = document.documentElement
 
-/** The charts below an element, and the number of the bar at a point. */
-const barAt = ({ target, clientX }) => {
-  const drawing = target.closest?.('.charts svg')
-  if (!drawing) return undefined
+const drawingOf = ({ target }) => target.closest?.('.charts svg')
+
+/** The bar of a drawing at a point, or the nearest to it. */
+const barAt = (drawing, { clientX }) => {
   const charts = drawing.closest('.charts')
   const { left, width } = drawing.getBoundingClientRect()
   const bars = Number(charts.dataset.bars)
@@ -67,30 +67,35 @@ const listOf = (charts, from, to) => {
 }
 
 let isListening = false
+/** Where the pointer was pressed: drawing, bar and x. */
 let press
 let hasDragged = false
 
 const down = (event) => {
-  const at = event.isPrimary && event.button === 0 && barAt(event)
-  press = at ? { ...at, x: event.clientX } : undefined
+  const drawing = event.isPrimary && event.button === 0 && drawingOf(event)
+  press = drawing ? { drawing, x: event.clientX, from: barAt(drawing, event).bar } : undefined
   hasDragged = false
 }
 
 const move = (event) => {
-  const at = barAt(event)
+  if (press?.drawing.isConnected === false) cancel()
   if (press && Math.abs(event.clientX - press.x) >= DRAG_PX) hasDragged = true
-  if (!at) return press ? undefined : unmark()
-  mark(press && hasDragged ? press.bar : at.bar, at.bar)
-  if (press && hasDragged)
-    say(`${timeOf(at.charts, Math.min(press.bar, at.bar))} to ${timeOf(at.charts, Math.max(press.bar, at.bar) + 1)}`)
-  else tell(at.charts, at.bar)
+  const isDrag = press && hasDragged
+  const drawing = isDrag ? press.drawing : drawingOf(event)
+  if (!drawing) return unmark()
+  const { charts, bar } = barAt(drawing, event)
+  const from = isDrag ? press.from : bar
+  mark(from, bar)
+  if (isDrag) say(`${timeOf(charts, Math.min(from, bar))} to ${timeOf(charts, Math.max(from, bar) + 1)}`)
+  else tell(charts, bar)
 }
 
 const up = (event) => {
-  const at = press && hasDragged && barAt(event)
-  const from = press?.bar
+  const dragged = hasDragged ? press : undefined
   press = undefined
-  if (at) location.assign(listOf(at.charts, from, at.bar))
+  if (!dragged?.drawing.isConnected) return
+  const { charts, bar } = barAt(dragged.drawing, event)
+  location.assign(listOf(charts, dragged.from, bar))
 }
 
 const cancel = () => {
@@ -108,7 +113,7 @@ export const charts = () => {
   document.addEventListener('pointerup', up)
   document.addEventListener('pointercancel', cancel)
   document.addEventListener('dragstart', (event) => {
-    if (barAt(event)) event.preventDefault()
+    if (drawingOf(event)) event.preventDefault()
   })
   document.addEventListener('keydown', ({ key }) => {
     if (key === 'Escape') cancel()
@@ -117,7 +122,7 @@ export const charts = () => {
   document.addEventListener(
     'click',
     (event) => {
-      if (hasDragged && barAt(event)) event.preventDefault()
+      if (hasDragged && drawingOf(event)) event.preventDefault()
       hasDragged = false
     },
     true,
