@@ -43,6 +43,10 @@ describe('charts', { skip: noBrowser }, () => {
     ] as const) {
       await visit.to('/')
       const { x, y } = await pointOf(page, 0.99, id)
+      const clip = { x: x - 3, y: y - 20, width: 1, height: 1 }
+      const plain = await page.screenshot({ clip })
+      await page.mouse.move(x, y)
+      assert.notDeepEqual(await page.screenshot({ clip }), plain, 'the bar below the pointer is marked')
       await page.mouse.click(x, y)
       await page.waitForURL(/\/replay\?since=[^&]+Z&until=/)
       assert.ok(page.url().includes('since='), how)
