@@ -92,6 +92,15 @@ export interface AgentSource {
   section(agent: string, ask: Ask): Promise<Markup | undefined>
 }
 
+/** What a feature knows of a session, for its page. */
+export interface SessionSource {
+  readonly id: string
+  /** Lower comes first. */
+  readonly order: number
+  /** A part of the page that begins with an `h2`; undefined where the feature knows nothing of the session. */
+  section(session_id: string, ask: Ask): Promise<Markup | undefined>
+}
+
 /** A thing that a search found. */
 export interface SearchHit {
   /** What it is, in the singular: `session`. */
@@ -182,6 +191,10 @@ export const panelKind = new Kind<Panel>('panel', { order: 'number', render: 'fu
 export const agentSourceKind = new Kind<AgentSource>('agent source', {
   order: 'number',
   recent: 'function',
+  section: 'function',
+})
+export const sessionSourceKind = new Kind<SessionSource>('session source', {
+  order: 'number',
   section: 'function',
 })
 export const searchSourceKind = new Kind<SearchSource>('search source', {

@@ -1,7 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
-import { agentSourceKind, formKind, pageKind, searchSourceKind } from 'guard-gateway/lib/page'
+import { agentSourceKind, formKind, pageKind, searchSourceKind, sessionSourceKind } from 'guard-gateway/lib/page'
 import type { Imports } from '../import/imports.ts'
 import type { Retention } from '../maintenance/retention.ts'
+import { RecentUses } from '../read/recent-use.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { agentRuns } from './agent-source.ts'
@@ -11,6 +12,7 @@ import { importPage } from './import.ts'
 import { listPage } from './list.ts'
 import { runPage } from './run.ts'
 import { runSource } from './search-source.ts'
+import { agentUse, sessionUse } from './use/use-section.ts'
 
 export interface PageParts {
   readonly gateway: Gateway
@@ -27,6 +29,9 @@ export const addPages = ({ gateway, imports, runWriter, cache, retention }: Page
   gateway.registry(pageKind).add(comparePage(gateway, cache))
   gateway.registry(pageKind).add(runPage(gateway, cache))
   gateway.registry(agentSourceKind).add(agentRuns(gateway))
+  const uses = new RecentUses(() => gateway.storage)
+  gateway.registry(agentSourceKind).add(agentUse(gateway, uses))
+  gateway.registry(sessionSourceKind).add(sessionUse(gateway, uses))
   gateway.registry(searchSourceKind).add(runSource(gateway))
   for (const form of runForms(gateway, runWriter)) gateway.registry(formKind).add(form)
 }

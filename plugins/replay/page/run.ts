@@ -12,8 +12,10 @@ import { rawView } from './raw-view.ts'
 import { runHead } from './run-head.ts'
 import { timeline } from './timeline.ts'
 import { PAGE_ROWS } from './timeline-view.ts'
+import { useView } from './use/use-view.ts'
+import { whyBox } from './why/why-box.ts'
 
-/** Page of a run: timeline, events, files, raw bundle. Throws RUN_NOT_FOUND. */
+/** Page of a run: why it failed, timeline, models and tools, events, files, raw bundle. Throws RUN_NOT_FOUND. */
 export const runPage = (gateway: Gateway, cache: RunCache): Page => ({
   id: 'replay/run',
   path: '/replay/:trace_id',
@@ -25,6 +27,7 @@ export const runPage = (gateway: Gateway, cache: RunCache): Page => ({
     const live = trace.spans.length <= PAGE_ROWS ? html` data-live="${run.trace_id}"` : ''
     const main = html`<div class="run"${live}>
 ${runHead(gateway, trace, ask, step)}
+${await whyBox(gateway, trace, ask)}
 ${tabs(trace, ask)}
 ${viewOf(gateway, trace, ask)}
 </div>`
@@ -32,7 +35,7 @@ ${viewOf(gateway, trace, ask)}
   },
 })
 
-const views = ['timeline', 'events', 'artifacts', 'raw'] as const
+const views = ['timeline', 'use', 'events', 'artifacts', 'raw'] as const
 type ViewName = (typeof views)[number]
 
 const chosenView = ({ query }: Ask): ViewName => views.find((name) => name === query.get('view')) ?? 'timeline'
@@ -41,6 +44,7 @@ const tabs = ({ run }: Trace, ask: Ask): Html => {
   const chosen = chosenView(ask)
   const labels = {
     timeline: 'Timeline',
+    use: 'Models and tools',
     events: `Events (${run.event_count})`,
     artifacts: `Files (${run.artifact_count})`,
     raw: 'Raw',
@@ -53,6 +57,8 @@ const tabs = ({ run }: Trace, ask: Ask): Html => {
 
 const viewOf = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
   switch (chosenView(ask)) {
+    case 'use':
+      return useView(gateway, trace)
     case 'events':
       return eventsView(trace, ask.query)
     case 'artifacts':

@@ -2,7 +2,7 @@ import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { byRemainingShare } from 'guard-gateway/lib/budget'
 import { costHead, countMark, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
-import type { Ask, Page } from 'guard-gateway/lib/page'
+import { type Ask, type Markup, type Page, sessionSourceKind } from 'guard-gateway/lib/page'
 import { budgetTable, stateField } from 'guard-gateway/lib/terminal'
 import { liveById } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
@@ -25,10 +25,25 @@ ${faultList(ask.refused?.faults ?? [])}
 ${facts(gateway, ask, row, budgets)}
 ${await widerBudgets(gateway, ask, session)}
 ${pauseForm(gateway, ask, row)}
+${await sections(gateway, ask, row.id)}
 ${await historySection(gateway, ask, row)}</div>`
     return { title: `${title} · Sessions`, main }
   },
 })
+
+/** What other features know of the session; one that fails is left out and reported. */
+const sections = async (gateway: Gateway, ask: Ask, id: string): Promise<readonly Markup[]> => {
+  const sources = [...gateway.registry(sessionSourceKind)].sort((one, other) => one.order - other.order)
+  const parts = await Promise.all(
+    sources.map((source) =>
+      source.section(id, ask).catch((error: unknown) => {
+        gateway.fault(error, `session:${source.id}`)
+        return undefined
+      }),
+    ),
+  )
+  return parts.filter((part) => part !== undefined)
+}
 
 const facts = (
   gateway: Gateway,

@@ -1,0 +1,46 @@
+import type { TreeSpan } from 'guard-gateway/lib/trace'
+
+/** Kinds whose spans are calls of something. */
+const CALLS: ReadonlySet<string> = new Set(['model', 'tool', 'command'])
+
+/** What a call is of: all models are one, because an agent's span of a request and the gateway's may name different ones. */
+const calledIn = ({ kind, label }: TreeSpan): string => (kind === 'model' ? kind : `${kind} ${label ?? ''}`)
+
+/**
+ * Spans of calls, each call once, in order of the tree. Of nested spans of one call the innermost counts, as in the sums of a run. A tool
+ * call that the gateway saw in a reply counts only if no other span has its id.
+ */
+export const countedSpans = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
+  const ids = callIds(spans)
+  const counted: TreeSpan[] = []
+  /** Calls in the part of the tree that was passed, by depth. */
+  const below: (Set<string> | undefined)[] = []
+  for (let at = spans.length - 1; at >= 0; at--) {
+    const span = spans[at] as TreeSpan
+    const { depth, kind } = span
+    const inner = below[depth + 1]
+    below.length = Math.min(below.length, depth + 1)
+    const called = CALLS.has(kind) ? calledIn(span) : undefined
+    if (called !== undefined && inner?.has(called) !== true && !isSeenElsewhere(span, ids)) counted.push(span)
+    const all = merged(below[depth], inner)
+    if (called !== undefined) all.add(called)
+    below[depth] = all
+  }
+  return counted.reverse()
+}
+
+/** Both sets in the larger one. */
+const merged = (one = new Set<string>(), other = new Set<string>()): Set<string> => {
+  const [more, fewer] = one.size < other.size ? [other, one] : [one, other]
+  for (const called of fewer) more.add(called)
+  return more
+}
+
+const callId = ({ attributes }: TreeSpan): unknown => attributes['gen_ai.tool.call.id']
+
+/** Ids of tool calls that the gateway did not only see in a reply. */
+const callIds = (spans: readonly TreeSpan[]): ReadonlySet<unknown> =>
+  new Set(spans.flatMap((span) => (span.kind === 'tool' && span.owner !== 'gateway' ? (callId(span) ?? []) : [])))
+
+const isSeenElsewhere = (span: TreeSpan, ids: ReadonlySet<unknown>): boolean =>
+  span.kind === 'tool' && span.owner === 'gateway' && ids.has(callId(span))

@@ -1,0 +1,152 @@
+import type { Match } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
+import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
+import { countedSpans } from './counted-spans.ts'
+import { decisionIn, type EventDecision } from './decisions.ts'
+import { isFailed } from './span-time.ts'
+
+/** The match of a rule as an event tells it; clients may send events, so nothing of it is certain. */
+export type ToldMatch = Partial<
+  Pick<Match, 'rule_id' | 'rule_type' | 'message' | 'threshold' | 'window_size' | 'action'>
+> & {
+  /** Spans of this run whose requests the rule counts, the flagged one left out. */
+  readonly equal: readonly TreeSpan[]
+}
+
+/** Requests from one on, and all requests of the run. */
+export interface After {
+  readonly requests: number
+  readonly all_requests: number
+  readonly tokens: bigint
+  readonly cost_micro: bigint
+  readonly all_cost_micro: bigint
+}
+
+/** Why a run was flagged or blocked, or where it failed. */
+export interface Why {
+  readonly span: TreeSpan
+  /** Absent for a failure without a decision. */
+  readonly decision?: EventDecision
+  readonly match?: ToldMatch
+  /** What the last decision for the same reason says: a count is highest there. */
+  readonly message?: string
+  /** Identical blocked attempts that followed. */
+  readonly retries: number
+  /** What the failed span says. */
+  readonly error?: string
+  /** The field that speaks for the failure tag of the run. */
+  readonly field?: string
+  readonly after: After
+}
+
+const passing: ReadonlySet<string> = new Set(['allow', 'transform'])
+
+/** Why a run failed or was flagged: the evidence of its failure tag, else its first such decision, else its first failed step. */
+export const whyOf = (trace: Trace): Why | undefined => {
+  const { failure_evidence: evidence, status } = trace.run
+  const named = trace.spans.find(({ id }) => id === evidence?.span_id)
+  const span = named ?? trace.spans.find(({ events }) => decidingIn(events) !== undefined) ?? failedIn(trace, status)
+  if (span === undefined) return undefined
+  const event = span.events.find(({ id }) => id === evidence?.event_id) ?? decidingIn(span.events)
+  const decision = event && decisionIn(event)
+  const error = errorOf(span)
+  const field = span === named ? evidence?.field : undefined
+  return {
+    span,
+    ...(event === undefined || decision === undefined ? {} : { decision, ...toldIn(trace, span, event, decision) }),
+    retries: countIn(event?.attributes.retries),
+    ...(error === undefined ? {} : { error }),
+    ...(field === undefined ? {} : { field }),
+    after: afterOf(trace, span),
+  }
+}
+
+const isDeciding = (event: TraceEvent): boolean => {
+  const found = decisionIn(event)
+  return found !== undefined && !passing.has(found.decision)
+}
+
+const decidingIn = (events: readonly TraceEvent[]): TraceEvent | undefined => events.find(isDeciding)
+
+/** The first failed step below the root, the innermost of several. */
+const failedIn = ({ spans }: Trace, status: string): TreeSpan | undefined => {
+  const first = spans.findIndex((span) => span.depth > 0 && isFailed(span))
+  if (first < 0) return status === 'ok' || status === 'running' ? undefined : spans.find(isFailed)
+  let found = spans[first] as TreeSpan
+  for (const span of spans.slice(first + 1)) {
+    if (span.depth <= found.depth) break
+    if (span.depth === found.depth + 1 && isFailed(span)) found = span
+  }
+  return found
+}
+
+const countIn = (value: unknown): number =>
+  typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
+const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value : undefined
+
+const matchIn = ({ spans }: Trace, span: TreeSpan, { attributes }: TraceEvent, { rule }: EventDecision): ToldMatch => {
+  const all = Array.isArray(attributes.matches) ? attributes.matches.filter(isShape) : []
+  const told = all.find(({ rule_id }) => rule_id === rule) ?? all[0] ?? {}
+  const message = textIn(told.message) ?? textIn(attributes.reason)
+  const rule_type = textIn(told.rule_type) ?? textIn(attributes.rule_type)
+  const action = textIn(told.action) ?? textIn(attributes.action)
+  return {
+    ...(message === undefined ? {} : { message }),
+    ...(rule_type === undefined ? {} : { rule_type }),
+    ...(action === undefined ? {} : { action }),
+    ...(told.threshold === undefined ? {} : { threshold: countIn(told.threshold) }),
+    ...(told.window_size === undefined ? {} : { window_size: countIn(told.window_size) }),
+    equal: requestedBy(spans, requestsIn(told.where)).filter((other) => other !== span),
+  }
+}
+
+const toldIn = (
+  trace: Trace,
+  span: TreeSpan,
+  event: TraceEvent,
+  decision: EventDecision,
+): Pick<Why, 'match' | 'message'> => {
+  const match = matchIn(trace, span, event, decision)
+  const last = trace.spans.flatMap(({ events }) => events).findLast((one) => isAlike(one, decision))
+  const message = (last && matchIn(trace, span, last, decision).message) ?? match.message
+  return { match, ...(message === undefined ? {} : { message }) }
+}
+
+const isAlike = (event: TraceEvent, { decision, reason, rule }: EventDecision): boolean => {
+  const other = decisionIn(event)
+  return other?.decision === decision && other.reason === reason && other.rule === rule
+}
+
+const requestsIn = (where: unknown): ReadonlySet<unknown> =>
+  new Set(Array.isArray(where) ? where.flatMap((place) => (isShape(place) ? (textIn(place.request) ?? []) : [])) : [])
+
+const requestedBy = (spans: readonly TreeSpan[], ids: ReadonlySet<unknown>): readonly TreeSpan[] =>
+  ids.size === 0 ? [] : spans.filter(({ attributes }) => ids.has(attributes['guard.request_id']))
+
+/** What a failed span says of its failure: its message, its exception, or the type of its error. */
+const errorOf = (span: TreeSpan): string | undefined => {
+  const exception = span.events.map(({ attributes }) => textIn(attributes['exception.message'])).find(Boolean)
+  const { attributes } = span
+  const said = textIn(span.status_message) ?? exception ?? textIn(attributes['error.message'])
+  if (said !== undefined || !isFailed(span)) return said
+  const parts = [attributes['http.response.status_code'], attributes['error.type']].filter(
+    (part) => part !== undefined && part !== null,
+  )
+  return parts.length === 0 ? undefined : parts.map(String).join(' ')
+}
+
+const afterOf = ({ spans }: Trace, { start_ns }: TreeSpan): After => {
+  const after = { requests: 0, all_requests: 0, tokens: 0n, cost_micro: 0n, all_cost_micro: 0n }
+  for (const span of countedSpans(spans)) {
+    if (span.kind !== 'model') continue
+    const cost = span.cost_micro ?? 0n
+    after.all_requests++
+    after.all_cost_micro += cost
+    if (span.start_ns < start_ns) continue
+    after.requests++
+    after.cost_micro += cost
+    after.tokens += (span.input_tokens ?? 0n) + (span.output_tokens ?? 0n)
+  }
+  return after
+}
