@@ -83,7 +83,7 @@ describe('the timeline', { skip: noBrowser }, () => {
     const visit = await world.open()
     const { page } = visit
     await visit.to(`/replay/${id}`)
-    await page.locator('.find input[type="search"]').fill('wanderlust')
+    await page.locator('#tools .find input[type="search"]').fill('wanderlust')
     await page.keyboard.press('Enter')
     await page.waitForURL(/find=wanderlust/)
     await page.locator('#span-s3.dim').waitFor()
@@ -105,7 +105,7 @@ describe('the timeline', { skip: noBrowser }, () => {
     const { page } = visit
     await visit.to(`/replay/${id}?span=a`)
     await page.locator('#live', { hasText: 'live' }).waitFor()
-    const field = page.locator('.find input[type="search"]')
+    const field = page.locator('#tools .find input[type="search"]')
     await field.pressSequentially('half a wor')
     await world.trace({ trace_id: id, spans: [{ id: 'c', name: 'tool.call', start_ns: at(Date.now(), 20) }] })
     await page.locator('#span-c').waitFor()
@@ -119,6 +119,39 @@ describe('the timeline', { skip: noBrowser }, () => {
     assert.equal(await field.inputValue(), 'half a wor')
     assert.equal(await field.evaluate((element) => element === document.activeElement), true)
     assert.equal(await page.locator('#span-a [aria-current]').count(), 1)
+    await visit.close()
+  })
+
+  it('shows the rows of a range, and in the virtual list those alone', async () => {
+    const id = await world.trace(longRun(6_000, start))
+    const visit = await world.open()
+    const { page } = visit
+    const ids = () => page.locator('#timeline tr[id]').evaluateAll((rows) => rows.map((row) => row.id))
+    await visit.to(`/replay/${id}?from=30000000000&to=30100000000`)
+    const few = await ids()
+    assert.ok(few.includes('span-s3001') && few.length < 20, String(few))
+    await visit.to(`/replay/${id}?from=10000000000&to=40000000000`)
+    assert.equal((await ids()).length, 1_000)
+    await page.locator('#load-all', { hasText: 'Load all 3,00' }).click()
+    await page.locator('#timeline .spacer').first().waitFor({ state: 'attached' })
+    assert.deepEqual((await ids()).slice(1, 3), ['span-s1000', 'span-s1001'])
+    await page.keyboard.press('End')
+    await page.locator('#span-s4000').waitFor()
+    assert.equal(await page.locator('#span-s4003').count(), 0)
+    await page.keyboard.press('0')
+    await page.waitForURL((url) => !url.searchParams.has('from'))
+    await page.locator('#span-s0').waitFor()
+    await visit.close()
+  })
+
+  it('leaves the search of the bar alone', async () => {
+    const id = await world.trace(threeSteps('searched', start))
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to(`/replay/${id}`)
+    await page.locator('.bar input[type="search"]').fill('nothing like it')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/search\?q=nothing/)
     await visit.close()
   })
 

@@ -8,10 +8,12 @@ import { Type } from 'typebox'
 import { replayErrors } from '../error-codes.ts'
 import { editRun, readEdit, readPin } from '../ingest/edit.ts'
 import { type Alignment, compare } from '../read/compare.ts'
+import type { TimeRange } from '../read/in-window.ts'
 import { rowsOf } from '../read/rows.ts'
 import { readTrace } from '../read/run.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import { runReader } from '../read/run-reader.ts'
+import { LAST_NS } from '../time.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { needJson } from './bodies.ts'
 import { comparisonText } from './comparison-text.ts'
@@ -85,7 +87,9 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
   })
   app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) => {
     checkParameters(query, Object.keys(rowsQuery.properties))
-    return rowsOf(await cache.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000))
+    const [after, limit] = [count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)]
+    const trace = await cache.trace(params.trace_id)
+    return rowsOf(trace, after, limit, rangeIn(query, trace.run.start_ns))
   })
 
   const pin = routeSchema('Set pin state', {
@@ -137,6 +141,24 @@ const count = (query: RawQuery, name: string, min: number, otherwise: number): n
   if (text === undefined) return otherwise
   if (typeof text === 'string' && /^\d{1,9}$/.test(text) && Number(text) >= min) return Number(text)
   throw new GuardError('INVALID_FILTER', `"${name}" must be an integer from ${min}.`, { path: `/${name}` })
+}
+
+/** The range of `from` and `to`, which are nanoseconds from the start of the run; undefined without them. */
+const rangeIn = (query: RawQuery, start_ns: bigint): TimeRange | undefined => {
+  if (query.from === undefined && query.to === undefined) return undefined
+  const [from, to] = [nanoseconds(query, 'from') ?? 0n, nanoseconds(query, 'to')]
+  if (to !== undefined && to < from)
+    throw new GuardError('INVALID_FILTER', '"to" must not be before "from".', { path: '/to' })
+  return { from_ns: start_ns + from, to_ns: to === undefined ? LAST_NS : start_ns + to }
+}
+
+const nanoseconds = (query: RawQuery, name: 'from' | 'to'): bigint | undefined => {
+  const text = query[name]
+  if (text === undefined) return undefined
+  if (typeof text === 'string' && /^\d{1,19}$/.test(text)) return BigInt(text)
+  throw new GuardError('INVALID_FILTER', `"${name}" must be nanoseconds from the start of the run.`, {
+    path: `/${name}`,
+  })
 }
 
 const pairIn = (body: unknown): { readonly left: string; readonly right: string; readonly align: Alignment } => {

@@ -122,6 +122,14 @@ export const exportQuery = Type.Object({
 export const rowsQuery = Type.Object({
   after: optional(Type.String({ pattern: '^\\d{1,9}$', description: 'The row that the page begins with.' })),
   limit: optional(Type.String({ pattern: '^\\d{1,9}$', description: 'Rows of a page, at most 2,000.' })),
+  from: optional(
+    Type.String({
+      pattern: '^\\d{1,19}$',
+      description:
+        'With `to`, nanoseconds from the start of the run: only spans that touch this range, and those above them.',
+    }),
+  ),
+  to: optional(Type.String({ pattern: '^\\d{1,19}$', description: 'The end of that range.' })),
 })
 
 /** An absent body pins. */

@@ -44,7 +44,10 @@ export const batchAnswer = Type.Object({
 
 export const rowsAnswer = Type.Object({
   columns: Type.Array(text),
-  rows: Type.Array(Type.Array(Type.Unknown())),
+  rows: Type.Array(Type.Array(Type.Unknown()), {
+    description:
+      'A list of values per span. `tokens` and `cost_micro` of the root are those of the run. `time_known` is false where the gateway saw neither start nor end. `equal`, at the first of equal siblings: how many they are, rows of the first, rows of all, then the end, tokens and cost of all; else null.',
+  }),
   next: Type.Union([count, Type.Null()], { description: 'The row that the next page begins with.' }),
 })
 

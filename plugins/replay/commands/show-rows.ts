@@ -1,4 +1,6 @@
 import { terminalLine } from 'guard-gateway/lib/text'
+import type { TraceSpan } from 'guard-gateway/lib/trace'
+import { isTimeKnown } from '../read/span-time.ts'
 import { durationOf } from './list.ts'
 
 /** Nanoseconds in a response; small ones are numbers. */
@@ -20,6 +22,8 @@ export interface SpanView {
   readonly parent_id: string | null
   readonly name: string
   readonly label: string | null
+  readonly kind: TraceSpan['kind']
+  readonly owner: TraceSpan['owner']
   readonly status: string
   readonly start_ns: Ns
   readonly end_ns: Ns | null
@@ -96,7 +100,7 @@ const spanRow = (span: SpanView, title: string, depth: number, start_ns: Ns): Ro
     title: terminalLine(span.parent_id === null ? span.name : title),
     from,
     until,
-    took: durationOf(until === null ? null : until - from),
+    took: until !== null && !isTimeKnown(span) ? '–' : durationOf(until === null ? null : until - from),
     status: span.status,
     decided: text.decided,
     note: text.note === '' && text.decided === '' ? terminalLine(span.label ?? '') : text.note,

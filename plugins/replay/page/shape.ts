@@ -8,8 +8,6 @@ export interface Shape {
   readonly places: ReadonlyMap<string, number>
   /** Index of the parent; -1 for the root. */
   readonly parents: Int32Array
-  /** 1: the span has children. */
-  readonly branches: Uint8Array
   /** 1: the span is on the critical path. */
   readonly critical: Uint8Array
 }
@@ -22,10 +20,8 @@ export const shapeOfTrace = (trace: Trace): Shape => {
   if (known !== undefined) return known
   const { spans } = trace
   const parents = parentsOf(spans)
-  const branches = new Uint8Array(spans.length)
-  for (const parent of parents) if (parent >= 0) branches[parent] = 1
   const places = new Map(spans.map(({ id }, at) => [id, at]))
-  const shape = { occurrences: occurrencesOf(spans), places, parents, branches, critical: criticalPath(spans, parents) }
+  const shape = { occurrences: occurrencesOf(spans), places, parents, critical: criticalPath(spans, parents) }
   shapes.set(trace, shape)
   return shape
 }

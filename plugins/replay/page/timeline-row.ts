@@ -1,9 +1,12 @@
-import { durationText } from 'guard-gateway/lib/format'
+import { costText, countText, durationText } from 'guard-gateway/lib/format'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
 import type { TreeSpan } from 'guard-gateway/lib/trace'
 import { standingDecision } from '../read/decisions.ts'
+import type { EqualGroup } from '../read/equal-siblings.ts'
+import { sumsOfRow } from '../read/rows.ts'
+import { isFailed, isTimeKnown } from '../read/span-time.ts'
 import { decisionClass } from './decisions.ts'
-import { isClosed, runLink, toggled } from './folding.ts'
+import { groupToggled, isClosed, runLink, toggled } from './folding.ts'
 import { middleEllipsis, numbered, rowId, statusMark } from './format.ts'
 import { spanTitle } from './shape.ts'
 import type { TimelineView } from './timeline-view.ts'
@@ -12,38 +15,75 @@ import { percentOf } from './window.ts'
 const MAX_INDENT = 12
 const NAME_CHARS = 40
 
-/** Row of a span. */
-export const timelineRow = (view: TimelineView, at: number): Html => {
-  const { trace, shape, matches, selected, base } = view
-  const span = trace.spans[at] as TreeSpan
-  const id = rowId(span.id)
-  const title = spanTitle(shape, span)
-  const full = span.label === null ? title : `${title} ${span.label}`
-  const classes = [
+/** Row of a span, by its place among the rows of the window; the first of equal siblings may stand for all of them. */
+export const timelineRow = (view: TimelineView, row: number): Html => {
+  const { trace, shape, selected, tree } = view
+  const span = tree.spans[row] as TreeSpan
+  const at = shape.places.get(span.id) ?? row
+  const group = tree.groups.get(row)
+  const folded = view.groups.has(row) ? group : undefined
+  const { tokens, cost_micro } = folded ?? sumsOfRow(trace, span)
+  const end_ns = folded?.end_ns ?? span.end_ns
+  return html`<tr id="${rowId(span.id)}" data-row class="${classesOf(view, span, at)}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}">${pick(view, span, at === selected)}${foldMark(view, span, row)}${group !== undefined && equalMark(view, span, group, folded !== undefined)}</th><td>${bar(view, span, end_ns)}</td><td class="figure">${tookText(span, end_ns)}</td><td class="figure">${shown(tokens, countText)}</td><td class="figure">${shown(cost_micro, costText)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
+}
+
+const classesOf = ({ selected, shape, matches }: TimelineView, span: TreeSpan, at: number): string =>
+  [
     span.kind,
     at === selected && 'chosen',
     shape.critical[at] === 1 && 'critical',
     matches !== undefined && !matches.has(at) && 'dim',
-  ].filter((one) => one !== false)
-  return html`<tr id="${id}" data-row class="${classes.join(' ')}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${numbered(title, NAME_CHARS)}${span.label !== null && html` <i>${middleEllipsis(span.label, NAME_CHARS)}</i>`}</a>${foldMark(view, span, at)}</th><td>${bar(view, span)}</td><td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
+    isFailed(span) && 'failed',
+  ]
+    .filter((one) => one !== false)
+    .join(' ')
+
+/** The name of a span, as a link that selects it. */
+const pick = ({ shape, base }: TimelineView, span: TreeSpan, isSelected: boolean): Html => {
+  const title = spanTitle(shape, span)
+  const full = span.label === null ? title : `${title} ${span.label}`
+  const href = `${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(rowId(span.id))}`
+  return html`<a class="pick" href="${href}"${isSelected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${numbered(title, NAME_CHARS)}${span.label !== null && html` <i>${middleEllipsis(span.label, NAME_CHARS)}</i>`}</a>`
+}
+
+/** A figure; nothing for none and for zero. */
+const shown = (value: bigint | null, text: (value: bigint) => string): string =>
+  value === null || value === 0n ? '' : text(value)
+
+const tookText = (span: TreeSpan, end_ns: bigint | null): string => {
+  if (end_ns === null) return '…'
+  return isTimeKnown(span) ? durationText(end_ns - span.start_ns) : '–'
+}
+
+/** How many equal siblings a row stands for, as a link that shows or hides the others. */
+const equalMark = ({ folding, query }: TimelineView, span: TreeSpan, { count }: EqualGroup, folded: boolean): Html => {
+  const href = runLink(query, { ...groupToggled(folding, span), span: span.id }, rowId(span.id))
+  const label = folded ? `Show all ${count} equal steps` : `Fold ${count} equal steps`
+  return html`<a class="equal" href="${href}" aria-expanded="${String(!folded)}" aria-label="${label}" title="${label}">×${count}, equal</a>`
 }
 
 /** The kind of a span as a letter. */
 export const kindMark = (kind: string): Html =>
   html`<abbr class="kind ${kind}" title="${kind}">${kind.charAt(0).toUpperCase()}</abbr>`
 
-const foldMark = ({ shape, folding, query }: TimelineView, span: TreeSpan, at: number): Html | '' => {
-  if (shape.branches[at] !== 1) return ''
+const foldMark = ({ tree, folding, query }: TimelineView, span: TreeSpan, row: number): Html | '' => {
+  if ((tree.spans[row + 1]?.depth ?? 0) <= span.depth) return ''
   const closed = isClosed(folding, span)
   const href = runLink(query, { ...toggled(folding, span), span: span.id }, rowId(span.id))
   return html`<a class="fold" href="${href}" aria-expanded="${String(!closed)}" aria-label="${closed ? 'Expand' : 'Collapse'}">${closed ? '▸' : '▾'}</a>`
 }
 
 /** Bar of a span within the window, always visible, and its duration as text. */
-const bar = ({ window, trace }: TimelineView, { start_ns, end_ns, status, events }: TreeSpan): Html => {
+const bar = ({ window, trace }: TimelineView, span: TreeSpan, end_ns: bigint | null): Html => {
+  const { start_ns, status, events } = span
   const from = percentOf(window, start_ns)
   const to = end_ns === null ? 100 : percentOf(window, end_ns)
-  const took = end_ns === null ? 'is running' : `lasts ${durationText(end_ns - start_ns)}`
+  const took =
+    end_ns === null
+      ? 'is running'
+      : isTimeKnown(span)
+        ? `lasts ${durationText(end_ns - start_ns)}`
+        : 'duration not known'
   const words = `starts at ${durationText(start_ns - trace.run.start_ns)}, ${took}, ${status}`
   const x = Math.max(0, from)
   const width = Math.min(100, to) - x
@@ -59,7 +99,7 @@ const LEAST_PERCENT = 0.01
 /** A label after the bar does not fit beyond this. */
 const LAST_PERCENT = 85
 /** A label before the bar does not fit below this. */
-const FIRST_PERCENT = 12
+const FIRST_PERCENT = 30
 
 const decisionText = (events: TreeSpan['events'], from: number, to: number): Html | '' => {
   const word = standingDecision(events)

@@ -9,7 +9,7 @@ import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { isFullRange, middleOf, zoomed } from './window.ts'
 
-const KEPT = ['closed', 'open', 'from', 'to', 'all']
+const KEPT = ['closed', 'open', 'unfolded', 'from', 'to', 'all']
 
 /** Search, navigation, folding and zoom as links and one form, with keyboard shortcuts. */
 export const timelineTools = (view: TimelineView, ask: Ask): Html => {
@@ -77,10 +77,13 @@ const zoomLinks = ({ query, window, trace, selected }: TimelineView): Html => {
   const to = (closer: boolean): string => {
     const { from, to: end } = zoomed(window, closer, closer ? chosen : undefined)
     const whole = from === 0n && end === window.length_ns
-    return runLink(query, whole ? { from: null, to: null } : { from: String(from), to: String(end) })
+    return runLink(query, {
+      after: null,
+      ...(whole ? { from: null, to: null } : { from: String(from), to: String(end) }),
+    })
   }
   return html`<a href="${to(true)}"${key('+')} title="key +" aria-label="Zoom in">zoom +</a> ${
     !isFullRange(window) &&
-    html`<a href="${to(false)}"${key('-')} title="key -" aria-label="Zoom out">−</a> <a href="${runLink(query, { from: null, to: null })}"${key('0')} title="key 0">whole run</a>`
+    html`<a href="${to(false)}"${key('-')} title="key -" aria-label="Zoom out">−</a> <a href="${runLink(query, { from: null, to: null, after: null })}"${key('0')} title="key 0">whole run</a>`
   }`
 }

@@ -1,15 +1,16 @@
 import type { Trace } from 'guard-gateway/lib/trace'
-import { type Folding, foldingOf, runLink, visibleIndexes } from './folding.ts'
+import { type TreeRows, treeRows } from '../read/rows.ts'
+import { type Folding, foldingOf, runLink, visibleRows } from './folding.ts'
 import { matchesOf, type SpanSearch, spanSearch } from './search.ts'
 import { type Shape, shapeOfTrace } from './shape.ts'
-import { type Window, windowOf } from './window.ts'
+import { isFullRange, rangeOf, type Window, windowOf } from './window.ts'
 
 /** Rows per page, which browsers render within half a second; a script loads all rows. */
 export const PAGE_ROWS = 1_000
 /** Rows shown until the script has loaded all. */
 const FIRST_ROWS = 100
 
-/** View of a timeline by its address. Indexes are those of spans in the tree. */
+/** View of a timeline by its address. Indexes are those of spans in the tree where nothing else is said. */
 export interface TimelineView {
   readonly trace: Trace
   readonly shape: Shape
@@ -19,9 +20,13 @@ export interface TimelineView {
   /** Undefined without a search. */
   readonly matches: ReadonlySet<number> | undefined
   readonly selected: number
-  /** Visible spans. */
+  /** The rows of the window: all spans, or those that touch it and what they are below. */
+  readonly tree: TreeRows
+  /** Visible rows, as indexes into `tree`. */
   readonly visible: readonly number[]
-  /** Rows of this page, and the offset of the page. */
+  /** Those of them that stand for all of their equal siblings. */
+  readonly groups: ReadonlySet<number>
+  /** Those of this page, and the offset of the page. */
   readonly rows: readonly number[]
   readonly after: number
   readonly query: URLSearchParams
@@ -33,27 +38,38 @@ export interface TimelineView {
 export const timelineView = (trace: Trace, query: URLSearchParams, now: number): TimelineView => {
   const shape = shapeOfTrace(trace)
   const search = spanSearch(query)
-  const folding = foldingOf(query)
   const matches = matchesOf(trace, shape, search)
+  const folding = foldingOf(query, matches !== undefined)
   const selected = selectedIn(trace, shape, query, matches)
-  const visible = visibleIndexes(trace, shape, folding, selected)
-  const page = query.has('all') ? FIRST_ROWS : PAGE_ROWS
-  const after = query.has('after') ? offsetIn(query, visible.length) : pageOf(visible.indexOf(selected), page)
+  const window = windowOf(trace, query, now)
+  const tree = treeRows(trace.spans, isFullRange(window) ? undefined : rangeOf(window))
+  const chosen = rowOfSpan(trace, tree, selected)
+  const { places: visible, groups } = visibleRows(tree, folding, chosen)
+  const page = query.has('all') && tree.spans.length > PAGE_ROWS ? FIRST_ROWS : PAGE_ROWS
+  const after = query.has('after') ? offsetIn(query, visible.length) : pageOf(visible.indexOf(chosen), page)
   const prefix = runLink(query, { span: null })
   return {
     trace,
     shape,
-    window: windowOf(trace, query, now),
+    window,
     folding,
     search,
     matches,
     selected,
+    tree,
     visible,
+    groups,
     rows: visible.slice(after, after + page),
     after,
     query,
     base: prefix === '?' ? prefix : `${prefix}&`,
   }
+}
+
+/** The row of a span; -1 if it is outside the window. */
+const rowOfSpan = ({ spans }: Trace, tree: TreeRows, at: number): number => {
+  const span = spans[at]
+  return span === undefined ? -1 : tree.spans === spans ? at : tree.spans.indexOf(span)
 }
 
 /** The selected span: the named one, the first match, the failure evidence, the first failed span, or the root. */

@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
-import { type Html, html } from 'guard-gateway/lib/html'
+import { costHead, type Html, html } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { Trace } from 'guard-gateway/lib/trace'
 import { spanDetails } from './details.ts'
@@ -10,7 +10,7 @@ import { overview } from './overview.ts'
 import { timelineRow } from './timeline-row.ts'
 import { timelineTools } from './timeline-tools.ts'
 import { PAGE_ROWS, type TimelineView, timelineView } from './timeline-view.ts'
-import { percentOf, ticksOf, type Window } from './window.ts'
+import { isFullRange, percentOf, ticksOf, type Window } from './window.ts'
 
 /** Timeline and the selected span. `part=details` omits everything else, `part=frame` only the rows: the script has them already. */
 export const timeline = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
@@ -20,12 +20,12 @@ export const timeline = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
   return html`${tools}
 <div class="panes">
 <div class="spans">
-${overview(view)}
+${overview(gateway, view)}
 ${long(view)}
-<table id="timeline" class="timeline" aria-rowcount="${view.visible.length}"${isLong(trace) && html` data-rows="${trace.spans.length}"`} data-selected="${selectedRow(view)}" data-origin="${view.window.origin_ns}" data-from="${view.window.from}" data-to="${view.window.to}"${view.matches !== undefined && html` data-finding`}${placesFor(view)}>
-<thead><tr><th scope="col">Span</th><th scope="col" class="track"><span class="hidden-label">Time</span>${ticks(view.window)}</th><th scope="col" class="figure">Duration</th><th scope="col">Status</th></tr></thead>
+<table id="timeline" class="timeline" aria-rowcount="${view.visible.length}"${isLong(view) && html` data-rows="${view.tree.spans.length}"${!isFullRange(view.window) && html` data-zoomed`}`} data-selected="${selectedRow(view)}" data-origin="${view.window.origin_ns}" data-from="${view.window.from}" data-to="${view.window.to}"${view.matches !== undefined && html` data-finding`}${placesFor(view)}>
+<thead><tr><th scope="col">Span</th><th scope="col" class="track"><span class="hidden-label">Time</span>${ticks(view.window)}</th><th scope="col" class="figure">Duration</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Status</th></tr></thead>
 <tbody>
-${ask.query.get('part') !== 'frame' && view.rows.map((at) => timelineRow(view, at))}</tbody>
+${(ask.query.get('part') !== 'frame' || !isLong(view)) && view.rows.map((row) => timelineRow(view, row))}</tbody>
 </table>
 ${pages(view)}
 </div>
@@ -46,22 +46,25 @@ const LAST_TICK_PERCENT = 84
 /** A round time without a zero remainder: `10 min`. */
 const tickText = (ns: bigint): string => (ns === 0n ? '0' : durationText(ns).replace(/ 00 \w+$|\.0(?= )/, ''))
 
-const isLong = ({ spans }: Trace): boolean => spans.length > PAGE_ROWS
+const isLong = ({ tree }: TimelineView): boolean => tree.spans.length > PAGE_ROWS
 
 const selectedRow = ({ trace, selected }: TimelineView): string => rowId(trace.spans[selected]?.id ?? '')
 
-/** Data for the script that marks rows of a long run. */
-const placesFor = ({ query, matches, shape }: TimelineView): Html => {
+/** Data for the script that marks rows of a long run, by their place among the rows of the window. */
+const placesFor = ({ query, matches, shape, tree }: TimelineView): Html => {
   if (!query.has('all')) return html``
-  const critical = [...shape.places.values()].filter((at) => shape.critical[at] === 1)
-  return html` data-critical="${critical.join(',')}"${matches !== undefined && html` data-matches="${[...matches].join(',')}"`}`
+  const placed = (isMarked: (at: number) => boolean): string =>
+    tree.spans.flatMap(({ id }, row) => (isMarked(shape.places.get(id) ?? -1) ? [row] : [])).join(',')
+  return html` data-critical="${placed((at) => shape.critical[at] === 1)}"${matches !== undefined && html` data-matches="${placed((at) => matches.has(at))}"`}`
 }
 
 /** Replaces the first rows of a long run by all rows, with a script only. */
-const long = ({ trace, query }: TimelineView): Html =>
-  isLong(trace)
-    ? html`<p class="long">${trace.spans.length.toLocaleString('en')} spans, ${PAGE_ROWS.toLocaleString('en')} on a page. <a id="load-all" hidden href="${runLink(query, { all: '1', after: null })}">Load all ${trace.spans.length.toLocaleString('en')}</a></p>`
-    : html``
+const long = (view: TimelineView): Html => {
+  if (!isLong(view)) return html``
+  const count = view.tree.spans.length.toLocaleString('en')
+  const where = isFullRange(view.window) ? 'spans' : 'spans in this range'
+  return html`<p class="long">${count} ${where}, ${PAGE_ROWS.toLocaleString('en')} on a page. <a id="load-all" hidden href="${runLink(view.query, { all: '1', after: null })}">Load all ${count}</a></p>`
+}
 
 const pages = ({ visible, rows, after, query }: TimelineView): Html => {
   if (visible.length <= PAGE_ROWS) return html``

@@ -1,4 +1,5 @@
 import type { Trace, TraceSpan } from 'guard-gateway/lib/trace'
+import type { TimeRange } from '../read/in-window.ts'
 import { NS_PER_MS } from '../time.ts'
 
 /** Visible range of a timeline; nanoseconds from the start of the run. */
@@ -32,6 +33,12 @@ const offset = (text: string | null, otherwise: bigint, length_ns: bigint): bigi
 }
 
 export const isFullRange = ({ from, to, length_ns }: Window): boolean => from === 0n && to === length_ns
+
+/** The window as a range of time. */
+export const rangeOf = ({ origin_ns, from, to }: Window): TimeRange => ({
+  from_ns: origin_ns + from,
+  to_ns: origin_ns + to,
+})
 
 /** Position in the window, in percent; below 0 and above 100 it is invisible. */
 export const percentOf = ({ origin_ns, from, to }: Window, at_ns: bigint): number =>

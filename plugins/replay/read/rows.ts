@@ -1,6 +1,9 @@
-import type { Trace } from 'guard-gateway/lib/trace'
+import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { standingDecision } from './decisions.ts'
+import { type EqualGroup, equalSiblings } from './equal-siblings.ts'
+import { indexesInWindow, type TimeRange } from './in-window.ts'
 import { occurrencesOf } from './occurrences.ts'
+import { isTimeKnown } from './span-time.ts'
 
 const PAGE = 2_000
 
@@ -17,6 +20,10 @@ const rowColumns = [
   'duration_ns',
   'events',
   'decision',
+  'tokens',
+  'cost_micro',
+  'time_known',
+  'equal',
 ] as const
 
 /** A page of a run's tree, one list of values per span. `next`: first row of the next page; null at the end. */
@@ -26,30 +33,69 @@ export interface RowsPage {
   readonly next: number | null
 }
 
+/** The rows of a run, or those of a range of its time with the spans above them. */
+export interface TreeRows {
+  readonly spans: readonly TreeSpan[]
+  /** Groups of equal siblings by the row of their first. */
+  readonly groups: ReadonlyMap<number, EqualGroup>
+}
+
+const known = new WeakMap<readonly TreeSpan[], TreeRows>()
+
+/** Computed once for a whole run. */
+export const treeRows = (all: readonly TreeSpan[], range?: TimeRange): TreeRows => {
+  if (range !== undefined) {
+    const spans = indexesInWindow(all, range).map((at) => all[at] as TreeSpan)
+    return { spans, groups: equalSiblings(spans) }
+  }
+  const rows = known.get(all) ?? { spans: all, groups: equalSiblings(all) }
+  known.set(all, rows)
+  return rows
+}
+
+/** Tokens and cost of a row: those of its span, at the root those of the run; null for a span without. */
+export const sumsOfRow = (
+  { run }: Pick<Trace, 'run'>,
+  { parent_id, input_tokens, output_tokens, cost_micro }: TreeSpan,
+): { readonly tokens: bigint | null; readonly cost_micro: bigint | null } => {
+  if (parent_id === null) return { tokens: run.total_tokens, cost_micro: run.cost_micro }
+  const isCounted = input_tokens !== null || output_tokens !== null
+  return { tokens: isCounted ? (input_tokens ?? 0n) + (output_tokens ?? 0n) : null, cost_micro }
+}
+
 /** At most `limit` (2,000) rows of a tree from `after` on. Occurrences count by name, in order of start. */
-export const rowsOf = ({ spans }: Trace, after = 0, limit = PAGE): RowsPage => {
-  const occurrences = occurrencesOf(spans)
-  const rows: (readonly unknown[])[] = []
+export const rowsOf = (trace: Trace, after = 0, limit = PAGE, range?: TimeRange): RowsPage => {
+  const occurrences = occurrencesOf(trace.spans)
+  const { spans, groups } = treeRows(trace.spans, range)
   const end = Math.min(spans.length, after + Math.min(limit, PAGE))
-  for (const [index, span] of spans.entries()) {
-    if (index === end) break
-    if (index < after) continue
-    const occurrence = occurrences.get(span) ?? 1
+  const rows = spans.slice(after, end).map((span, index) => {
     const { id, depth, name, label, kind, status, start_ns, end_ns, events } = span
-    const duration = end_ns === null ? null : end_ns - start_ns
-    rows.push([
+    const { tokens, cost_micro } = sumsOfRow(trace, span)
+    return [
       id,
       depth,
       name,
-      occurrence,
+      occurrences.get(span) ?? 1,
       label,
       kind,
       status,
       start_ns,
-      duration,
+      end_ns === null ? null : end_ns - start_ns,
       events.length,
       standingDecision(events) ?? null,
-    ])
-  }
+      tokens,
+      cost_micro,
+      isTimeKnown(span),
+      equalIn(groups, after + index),
+    ]
+  })
   return { columns: rowColumns, rows, next: end < spans.length ? end : null }
+}
+
+/** A group as counts from its first row: siblings, rows of the first, rows of all, then its end, tokens and cost. */
+const equalIn = (groups: ReadonlyMap<number, EqualGroup>, at: number): readonly unknown[] | null => {
+  const group = groups.get(at)
+  if (group === undefined) return null
+  const { count, own_end, end, end_ns, tokens, cost_micro } = group
+  return [count, own_end - at, end - at, end_ns, tokens, cost_micro]
 }

@@ -4,43 +4,52 @@ const PAGE_ROWS = 2000
 /** Rendered rows beyond both edges of the screen. */
 const MARGIN_ROWS = 20
 
-let loaded = { path: '', rows: [] }
+/** Rows of one run by range. */
+let loaded = { path: '', ranges: new Map() }
 
 /** Keeps integers beyond double precision exact. */
 const exact = (_key, value, { source }) =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? BigInt(source) : value
 
-/** Loads all rows of a run as lists of values. */
-const load = async (path, count) => {
-  if (loaded.path === path && loaded.rows.length === count) return loaded.rows
+/** Loads all rows of a run, or of a range of it, as lists of values. */
+const load = async (path, { rows: length, zoomed, from, to }) => {
+  const count = Number(length)
+  const range = zoomed === undefined ? '' : `&from=${from}&to=${to}`
+  if (loaded.path !== path) loaded = { path, ranges: new Map() }
+  const { ranges } = loaded
+  if (ranges.get(range)?.length === count) return ranges.get(range)
   const api = path.replace('/replay/', '/api/v1/runs/')
   const pages = Array.from({ length: Math.ceil(count / PAGE_ROWS) }, async (_, page) => {
-    const answer = await fetch(`${api}/rows?after=${page * PAGE_ROWS}&limit=${PAGE_ROWS}`)
+    const answer = await fetch(`${api}/rows?after=${page * PAGE_ROWS}&limit=${PAGE_ROWS}${range}`)
     return JSON.parse(await answer.text(), exact).rows
   })
-  loaded = { path, rows: (await Promise.all(pages)).flat() }
-  return loaded.rows
+  const rows = (await Promise.all(pages)).flat()
+  ranges.set(range, rows)
+  return rows
 }
 
-/** Closed rows of an address, and the parameter that toggles one. */
-const foldsIn = ({ searchParams }) => {
+/** Closed rows of an address, unfolded groups, and the parameters that toggle one. */
+const foldsIn = ({ searchParams }, isFinding) => {
   const folded = searchParams.has('open')
   const name = folded ? 'open' : 'closed'
-  const named = new Set((searchParams.get(name) ?? '').split(',').filter((id) => id !== '' && id !== '-'))
+  const idsIn = (key) => new Set((searchParams.get(key) ?? '').split(',').filter((id) => id !== '' && id !== '-'))
+  const [named, unfolded] = [idsIn(name), idsIn('unfolded')]
+  const turn = (ids, id) => {
+    const next = new Set(ids)
+    if (!next.delete(id)) next.add(id)
+    return [...next].join(',')
+  }
   return {
     isClosed: (id, depth) => (folded ? depth > 0 && !named.has(id) : named.has(id)),
-    turned: (id) => {
-      const next = new Set(named)
-      if (!next.delete(id)) next.add(id)
-      return { [name]: [...next].join(',') || '-' }
-    },
+    isUnfolded: (id) => isFinding || unfolded.has(id),
+    turned: (id) => ({ [name]: turn(named, id) || '-' }),
+    grouped: (id) => ({ unfolded: turn(unfolded, id) }),
   }
 }
 
 /** Indexes of the ancestors of a row. They are open in any case. */
-const pathTo = (rows, rowId) => {
+const pathTo = (rows, at) => {
   const path = new Set()
-  let at = rows.findIndex(([id]) => `span-${id}` === rowId)
   for (let depth = rows[at]?.[1]; at >= 0; at--) {
     if (rows[at][1] >= depth) continue
     path.add(at)
@@ -49,26 +58,42 @@ const pathTo = (rows, rowId) => {
   return path
 }
 
-/** Indexes of rows without a closed ancestor. */
-const seenIn = (rows, { isClosed }, path) => {
-  const seen = []
+/** Rows of the group that begins at a place: end of the first, end of all; undefined if it is not folded. */
+const groupAt = (rows, place, { isUnfolded }, chosen) => {
+  const [, own, all] = rows[place].at(-1) ?? []
+  if (!all || isUnfolded(rows[place][0]) || (chosen >= place + own && chosen < place + all)) return
+  return [place + own, place + all]
+}
+
+/** Indexes of rows without a closed ancestor, and of those that stand for a folded group; the chosen row is among them. */
+const seenIn = (rows, folds, chosen) => {
+  const [seen, groups, jumps] = [[], new Set(), new Map()]
+  const path = pathTo(rows, chosen)
   let hidden = Number.POSITIVE_INFINITY
-  for (const [place, [id, depth]] of rows.entries()) {
-    if (depth > hidden) continue
-    hidden = isClosed(id, depth) && !path.has(place) ? depth : Number.POSITIVE_INFINITY
+  for (let place = 0; place < rows.length; place++) {
+    while (jumps.has(place)) place = jumps.get(place)
+    const [id, depth] = rows[place] ?? ['', hidden + 1]
+    if (!id || depth > hidden) continue
+    hidden = folds.isClosed(id, depth) && !path.has(place) ? depth : Number.POSITIVE_INFINITY
     seen.push(place)
+    const group = groupAt(rows, place, folds, chosen)
+    if (!group) continue
+    const [after, end] = group
+    jumps.set(after, end)
+    groups.add(place)
   }
-  return seen
+  return { seen, groups }
 }
 
 const spacer = () => made('td', { class: 'spacer' })
 
 /** Virtual list of the rows of a long run. `reveal` renders a row and returns it. */
 export const longTimeline = async (table, url) => {
-  const rows = await load(url.pathname, Number(table.dataset.rows))
-  const folds = foldsIn(url)
-  const make = rowMaker(table, url, rows, folds)
-  const seen = seenIn(rows, folds, pathTo(rows, table.dataset.selected))
+  const rows = await load(url.pathname, table.dataset)
+  const folds = foldsIn(url, table.dataset.finding !== undefined)
+  const chosen = rows.findIndex(([id]) => `span-${id}` === table.dataset.selected)
+  const { seen, groups } = seenIn(rows, folds, chosen)
+  const make = rowMaker(table, url, rows, folds, groups)
   const body = table.tBodies[0]
   const spaces = [spacer(), spacer()]
   const [above, below] = spaces.map((space) => made('tr', {}, space))

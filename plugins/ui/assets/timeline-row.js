@@ -20,6 +20,22 @@ const took = (ns) => {
   return `${Math.floor(count / 60)} ${whole} ${String(count % 60).padStart(2, '0')} ${part}`
 }
 
+const tenths = (value) => value.toFixed(Math.abs(value) < 99.95 ? 1 : 0)
+
+/** A count, as the server formats it. */
+const counted = (count) => {
+  const value = Number(count)
+  if (value < 1e3) return value || ''
+  if (value < 999_500) return `${tenths(value / 1e3)}k`
+  return value < 999_500_000 ? `${tenths(value / 1e6)}M` : `${tenths(value / 1e9)}G`
+}
+
+/** A cost in millionths, as the server formats it. */
+const priced = (micro) => {
+  const value = Number(micro) / 1e6
+  return value >= 1e3 ? value.toFixed(0) : Number(value.toPrecision(4)) || ''
+}
+
 /** Shortens a text in the middle, as the server does. */
 const middled = (text, max = 40) => {
   if (text.length <= max) return visible(text)
@@ -56,7 +72,7 @@ const percent = (share) => `${share.toFixed(2)}%`
 /** Label of a decision, after its bar or before it. */
 const decisionMark = (word, from, to) => {
   const kind = /^(block|deny)$/.test(word) ? 'error' : 'warning'
-  const before = from < 12 ? 'start' : 'end'
+  const before = from < 30 ? 'start' : 'end'
   const [x, dx, anchor] = to <= 85 ? [to + 0.6, 4, 'start'] : [Math.max(0, from - 0.6), -2, before]
   return made('text', { class: kind, x: percent(x), dx, y: 11, 'text-anchor': anchor }, `◆ ${visible(word)}`)
 }
@@ -64,8 +80,8 @@ const decisionMark = (word, from, to) => {
 /** Positions in an attribute; undefined if absent. */
 const placesIn = (text) => (text === undefined ? undefined : new Set(JSON.parse(`[${text}]`)))
 
-/** Renders rows from lists of values, as the server does. `folds` has the closed rows. */
-export const rowMaker = (table, url, rows, folds) => {
+/** Renders rows from lists of values, as the server does. `folds` has the closed rows, `groups` those that stand for equal siblings. */
+export const rowMaker = (table, url, rows, folds, groups) => {
   const { origin, from, to, critical, matches } = table.dataset
   const [zero, first, width] = [BigInt(origin), Number(from), Number(to) - Number(from)]
   const [onPath, found] = [placesIn(critical), placesIn(matches)]
@@ -77,9 +93,9 @@ export const rowMaker = (table, url, rows, folds) => {
     return `?${query}`
   }
 
-  const lane = (start, duration, status, decision) => {
+  const lane = (start, duration, status, decision, known) => {
     const [left, right] = [share(start), duration === null ? 100 : share(start + BigInt(duration))]
-    const lasts = duration === null ? 'is running' : `lasts ${took(duration)}`
+    const lasts = duration === null ? 'is running' : known ? `lasts ${took(duration)}` : 'duration not known'
     const label = `starts at ${took(start - zero)}, ${lasts}, ${status}`
     const svg = made('svg', { class: 'lane', height: 14, role: 'img', 'aria-label': label })
     const [x, end] = [Math.max(0, left), Math.min(100, right)]
@@ -97,23 +113,52 @@ export const rowMaker = (table, url, rows, folds) => {
     return made('a', { class: 'fold', href, 'aria-expanded': !closed, 'aria-label': label }, closed ? '▸' : '▾')
   }
 
-  return (place) => {
-    const [span, depth, name, occurrence, label, kind, status, start, duration, , decision] = rows[place]
-    const id = `span-${span}`
+  const equal = (span, [count], folded) => {
+    const href = address({ ...folds.grouped(span), span })
+    const label = folded ? `Show all ${count} equal steps` : `Fold ${count} equal steps`
+    const attributes = { class: 'equal', href, 'aria-expanded': !folded, 'aria-label': label, title: label }
+    return made('a', attributes, `×${count}, equal`)
+  }
+
+  const classesOf = (place, id, kind, status) =>
+    [
+      kind,
+      id === table.dataset.selected && 'chosen',
+      onPath?.has(place) && 'critical',
+      found?.has(place) === false && 'dim',
+      /^(error|timeout)$/.test(status) && 'failed',
+    ]
+      .filter(Boolean)
+      .join(' ')
+
+  const pickOf = ([span, depth, name, occurrence, label, kind], id) => {
     const number = depth === 0 ? '' : `#${occurrence}`
     const [said, about] = label === null ? ['', []] : [` ${label}`, [' ', made('i', {}, middled(label))]]
-    const chosen = id === table.dataset.selected && 'chosen'
-    const classes = [kind, chosen, onPath?.has(place) && 'critical', found?.has(place) === false && 'dim']
     const title = visible(`${kind}: ${name}${number}${said}`)
     const shown = [depth > 12 ? `${depth} ` : '', made('bdi', {}, middled(name, 40 - number.length)), number, ...about]
     const pick = made('a', { class: 'pick', href: address({ span }), title }, ...shown)
-    if (chosen) pick.ariaCurrent = 'true'
+    if (id === table.dataset.selected) pick.ariaCurrent = 'true'
+    return pick
+  }
+
+  const figure = (...text) => made('td', { class: 'figure' }, ...text)
+
+  return (place) => {
+    const row = rows[place]
+    const [span, depth, , , , kind, status, start, own, , decision, tokens, cost, known, group] = row
+    const folded = groups.has(place)
+    const [, , , end, allTokens, allCost] = folded ? group : [0, 0, 0, 0, tokens, cost]
+    const duration = folded ? BigInt(end) - BigInt(start) : own
+    const id = `span-${span}`
+    const more = group ? equal(span, group, folded) : ''
     return made(
       'tr',
-      { id, 'data-row': '', class: classes.filter(Boolean).join(' ') },
-      made('th', { scope: 'row', class: `d${Math.min(12, depth)}` }, pick, fold(place, span, depth)),
-      made('td', {}, lane(BigInt(start), duration, status, decision)),
-      made('td', { class: 'figure' }, took(duration)),
+      { id, 'data-row': '', class: classesOf(place, id, kind, status) },
+      made('th', { scope: 'row', class: `d${Math.min(12, depth)}` }, pickOf(row, id), fold(place, span, depth), more),
+      made('td', {}, lane(BigInt(start), duration, status, decision, known)),
+      figure(known ? took(duration) : '–'),
+      figure(counted(allTokens)),
+      figure(priced(allCost)),
       made('td', {}, statusMark(status)),
     )
   }

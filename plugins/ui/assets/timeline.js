@@ -65,7 +65,7 @@ const show = async (url) => {
   const part = kept ? 'details' : url.searchParams.has('all') ? 'frame' : undefined
   const next = await fetched(url, part, going.signal)
   shown = url
-  for (const name of ['.head', '.tabs', '#tools', kept ? '#details' : '.panes']) swap(next, name)
+  for (const name of ['.head', '#why', '.tabs', '#tools', kept ? '#details' : '.panes']) swap(next, name)
   if (!kept) await begin()
   place(url, at, was)
 }
@@ -115,12 +115,13 @@ const drag = (event) => {
     const query = new URLSearchParams(location.search)
     query.set('from', String(Math.floor(from * map.dataset.length)))
     query.set('to', String(Math.ceil(to * map.dataset.length)))
+    query.delete('after')
     go(`?${query}`)
   }
 }
 
 const click = (event) => {
-  const link = event.target.closest?.('.pick, .fold, #tools a, #load-all')
+  const link = event.target.closest?.('.pick, .fold, .equal, .step, #tools a, #load-all')
   if (!link || event.button !== 0 || event.defaultPrevented || !isPlain(event)) return
   event.preventDefault()
   go(link.href)
@@ -143,7 +144,7 @@ export const timeline = () => {
   document.addEventListener('pointerdown', drag)
   document.addEventListener('keydown', arrow)
   document.addEventListener('submit', (event) => {
-    if (!event.target.matches('.find')) return
+    if (!event.target.matches('#tools .find')) return
     event.preventDefault()
     const fields = new FormData(/** @type {HTMLFormElement} */ (event.target))
     go(`?${new URLSearchParams(/** @type {any} */ (fields))}`)

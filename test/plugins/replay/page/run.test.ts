@@ -103,10 +103,10 @@ test('rows are in tree order, with bars at their times', async () => {
   assert.match(partOf(text, 'span-test'), /◆ deny<\/text>/)
 })
 
-test('zoom shows a range, with links to zoom in, out and reset', async () => {
+test('zoom shows the rows of a range with their parents, and links to zoom in, out and reset', async () => {
   const text = await bench.page('/replay/fix?from=4000000000&to=8000000000')
   assert.match(partOf(text, 'span-test'), /<rect x="0\.00%" width="50\.00%"/)
-  assert.doesNotMatch(partOf(text, 'span-ask'), /<rect/)
+  assert.deepEqual(rowIds(text), ['span-top', 'span-test', 'span-deep'])
   assert.match(text, /href="\?from=5000000000&amp;to=7000000000" data-key="\+"/)
   assert.match(text, /href="\?from=2000000000&amp;to=10000000000" data-key="-"/)
   assert.match(text, /href="\?" data-key="0"/)
@@ -147,7 +147,7 @@ test('search dims other spans, selects the first match and links to the next', a
 
 test('the critical path is marked', async () => {
   const text = await bench.page('/replay/fix')
-  assert.match(text, /<tr id="span-test" data-row class="command chosen critical"/)
+  assert.match(text, /<tr id="span-test" data-row class="command chosen critical failed"/)
   assert.match(text, /<tr id="span-ask" data-row class="model critical"/)
 })
 

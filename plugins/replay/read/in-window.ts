@@ -1,0 +1,21 @@
+import type { TreeSpan } from 'guard-gateway/lib/trace'
+
+/** A range of time, nanoseconds since 1970. */
+export interface TimeRange {
+  readonly from_ns: bigint
+  readonly to_ns: bigint
+}
+
+/** Indexes of the spans that touch a range, with the spans above them, in order of the tree. A running span has no end. */
+export const indexesInWindow = (spans: readonly TreeSpan[], { from_ns, to_ns }: TimeRange): readonly number[] => {
+  const kept: number[] = []
+  let needed = -1
+  for (let at = spans.length - 1; at >= 0; at--) {
+    const { depth, start_ns, end_ns } = spans[at] as TreeSpan
+    const touches = start_ns <= to_ns && (end_ns === null || end_ns > from_ns || start_ns >= from_ns)
+    if (!touches && depth !== needed) continue
+    kept.push(at)
+    needed = depth - 1
+  }
+  return kept.reverse()
+}
