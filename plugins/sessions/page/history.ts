@@ -2,39 +2,66 @@ import type { Gateway, SessionRow } from 'guard-gateway/core'
 import { countMark, cursorLinks, decisionMark, type Html, html, instantMark, newRowsMark } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
+import { type CallGroup, foldedCalls, LEAST_FOLDED } from './equal-calls.ts'
 
-const PAGE_ROWS = 50
 const CHANGES = 20
 
-/** What was decided about a session's requests, newest first, and what people changed about it. */
+/** What was decided about a session's requests, newest first, equal ones in one row, and what people changed about it. */
 export const historySection = async (gateway: Gateway, ask: Ask, { id, project_id }: SessionRow): Promise<Html> => {
   const { storage, tables } = gateway
   if (tables.get('calls') === undefined) return html``
   const cursor = ask.query.get('cursor')
   const [calls, changes] = await Promise.all([
-    storage.find('calls', { where: { session_id: id }, limit: PAGE_ROWS, ...(cursor ? { cursor } : {}) }),
+    foldedCalls(storage, id, cursor || undefined),
     storage.find('session_events', { where: { session_id: id, decision: null }, limit: CHANGES }),
   ])
   const [newest] = cursor ? (await storage.find('calls', { where: { session_id: id }, limit: 1 })).rows : []
   return html`${newest && newRowsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'request')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeList(ask, changes.rows)}${changes.next_cursor !== null && html`<p class="quiet">The newest ${CHANGES}.</p>`}`}
 <h2>Decisions</h2>
 ${
-  calls.rows.length === 0
+  calls.groups.length === 0
     ? html`<p class="quiet">No request is on record.</p>`
     : html`<table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Reason</th><th scope="col" class="free">Evidence</th><th scope="col">Model</th><th scope="col">Outcome</th><th scope="col" class="figure">Tokens</th><th scope="col">Replay</th></tr></thead><tbody>
-${calls.rows.map((call) => callRow(ask, call, project_id))}</tbody></table>`
+${calls.groups.map((group) => groupRows(ask, group, project_id))}</tbody></table>`
 }
 ${cursorLinks(ask, calls.next_cursor)}`
 }
 
-const callRow = ({ now }: Ask, call: CallRecord, project_id: string): Html => {
-  const { id, received_at, decision, reason, rule_id, matches, model_requested, outcome, total_tokens, retries } = call
+/** Equal requests as one row, or as one each if the address unfolds them. */
+const groupRows = (ask: Ask, group: CallGroup, project_id: string): readonly Html[] => {
+  const [newest] = group
+  if (group.length < LEAST_FOLDED) return group.map((call) => callRow(ask, [call], project_id))
+  if (!ask.query.getAll('unfold').includes(newest.id))
+    return [callRow(ask, group, project_id, foldLink(ask, group, true))]
+  return group.map((call, at) => callRow(ask, [call], project_id, at === 0 ? foldLink(ask, group, false) : undefined))
+}
+
+/** How many equal requests a row stands for, as a link that shows or hides the others. */
+const foldLink = ({ url, query }: Ask, [newest, ...others]: CallGroup, folded: boolean): Html => {
+  const next = new URLSearchParams(query)
+  next.delete('notice')
+  next.delete('unfold')
+  for (const id of query.getAll('unfold')) if (id !== newest.id) next.append('unfold', id)
+  if (folded) next.append('unfold', newest.id)
+  const label = folded ? `Show all ${others.length + 1} equal requests` : `Fold ${others.length + 1} equal requests`
+  const search = next.size === 0 ? '' : `?${next}`
+  return html`<a class="status" href="${pathOf(url)}${search}#call-${newest.id}" aria-expanded="${String(!folded)}" aria-label="${label}">${others.length + 1} ×</a> `
+}
+
+const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+
+const callRow = ({ now }: Ask, group: CallGroup, project_id: string, fold?: Html): Html => {
+  const [newest] = group
+  const { id, received_at, decision, reason, rule_id, matches, model_requested, outcome } = newest
   const told = matches?.find((match) => match.rule_id === rule_id)
-  return html`<tr id="call-${id}" data-row><td>${instantMark(received_at, now)}</td><td>${decisionMark(decision)}</td>
+  const oldest = group.at(-1) ?? newest
+  const retries = group.reduce((sum, call) => sum + call.retries, 0)
+  const tokens = group.reduce((sum, call) => sum + call.total_tokens, 0)
+  return html`<tr id="call-${id}" data-row><td>${oldest !== newest && html`${instantMark(oldest.received_at, now)} to `}${instantMark(received_at, now)}</td><td>${fold}${decisionMark(decision)}</td>
 <td>${reason !== null && reasonLink(reason, rule_id, project_id)}</td>
 <td>${told?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td>
-<td>${model_requested}</td><td>${outcome}</td><td class="figure">${countMark(total_tokens)}<span class="unit"> tokens</span></td>
-<td>${replayLink(call)}</td></tr>
+<td>${model_requested}</td><td>${outcome}</td><td class="figure">${countMark(tokens)}<span class="unit"> tokens</span></td>
+<td>${replayLink(oldest)}</td></tr>
 `
 }
 
