@@ -45,8 +45,13 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
   {
     id: 'replay compare',
     args: '<left> <right>',
-    summary: 'set two runs side by side: totals, then span by span',
-    options: { '--only-changed': 'without the spans that ended alike in both' },
+    summary: 'set two runs side by side: where they part, totals, then span by span',
+    options: {
+      '--only-changed': 'without the spans that ended alike in both',
+      '--align <how>': 'sequence, name or label; sequence if not said, in which an extra step shifts no other',
+      '--all': 'every span on a line of its own, also what repeats',
+    },
+    choices: { '--align': ['sequence', 'name', 'label'] },
     example: 'guard replay compare run-1 run-2 --only-changed',
     run: async (input, io) => (await import('./commands/compare.ts')).compareRuns(options, input, io),
   },

@@ -7,7 +7,7 @@ import { runSummary, streamTrace, type TraceReader } from 'guard-gateway/lib/tra
 import { Type } from 'typebox'
 import { replayErrors } from '../error-codes.ts'
 import { editRun, readEdit, readPin } from '../ingest/edit.ts'
-import { type Alignment, compare } from '../read/compare.ts'
+import { type Alignment, alignments, compare } from '../read/compare.ts'
 import type { TimeRange } from '../read/in-window.ts'
 import { rowsOf } from '../read/rows.ts'
 import { readTrace } from '../read/run.ts'
@@ -168,7 +168,10 @@ const pairIn = (body: unknown): { readonly left: string; readonly right: string;
     throw new GuardError(replayErrors.INVALID_COMPARE, undefined, {
       path: Array.isArray(trace_ids) ? '/trace_ids' : '/left',
     })
-  if (align !== 'name' && align !== 'label')
-    throw new GuardError(replayErrors.INVALID_COMPARE, '"align" must be name or label.', { path: '/align' })
-  return { left: first, right: second, align }
+  const alignment = alignments.find((known) => known === align)
+  if (alignment === undefined)
+    throw new GuardError(replayErrors.INVALID_COMPARE, `"align" must be one of ${alignments.join(', ')}.`, {
+      path: '/align',
+    })
+  return { left: first, right: second, align: alignment }
 }

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { type Alignment, alignments } from '../read/compare.ts'
 import { filterNames } from './filters.ts'
 import { count, failureTagOrNull, recordId, recordIdOrNull, text, textOrNull } from './record-schemas.ts'
 
@@ -148,7 +149,14 @@ export const editBody = Type.Object(
   { additionalProperties: false, examples: [{ name: 'Checked', tags: ['baseline'] }] },
 )
 
-const align = optional(Type.Unsafe<'name' | 'label'>({ type: 'string', enum: ['name', 'label'] }))
+const align = optional(
+  Type.Unsafe<Alignment>({
+    type: 'string',
+    enum: [...alignments],
+    description:
+      'name (default): the n-th span of a name with the n-th. label: of a name and label. sequence: as two sequences, in which an extra step shifts no other.',
+  }),
+)
 export const compareBody = Type.Union(
   [
     Type.Object({ left: text, right: text, align }),

@@ -56,7 +56,16 @@ export const pinAnswer = Type.Object({ trace_id: recordId, pinned: Type.Boolean(
 export const editAnswer = Type.Object({ run: runSummarySchema })
 
 const side = orNull(
-  Type.Object({ span_id: recordId, status: text, duration_ns: orNull(bigInteger), label: textOrNull }),
+  Type.Object({
+    span_id: recordId,
+    status: text,
+    duration_ns: Type.Union([bigInteger, Type.Null()], {
+      description: 'Null while running and where it is not known.',
+    }),
+    label: textOrNull,
+    tokens: orNull(bigInteger),
+    cost_micro: orNull(bigInteger),
+  }),
 )
 
 export const compareAnswer = Type.Object({
@@ -76,7 +85,10 @@ export const compareAnswer = Type.Object({
   ),
   spans: Type.Array(
     Type.Object({
-      key: Type.String({ description: 'name#occurrence, or name[label]#occurrence.' }),
+      key: Type.String({
+        description:
+          'name#occurrence, or name[label]#occurrence; in a sequence `+` stands before what only the right has.',
+      }),
       name: text,
       occurrence: Type.Integer({ minimum: 1 }),
       presence: Type.Unsafe<string>({ type: 'string', enum: ['both', 'left', 'right'] }),
@@ -84,8 +96,26 @@ export const compareAnswer = Type.Object({
       right: side,
       status_changed: Type.Boolean(),
       label_changed: Type.Boolean(),
+      arguments_changed: Type.Boolean({ description: 'Both have a hash of their arguments, and they differ.' }),
+      attributes_changed: Type.Array(text, {
+        description: 'Names of attributes that differ, without ids, times and usage; at most 20.',
+      }),
       duration_delta_ns: orNull(bigInteger),
+      tokens_delta: orNull(bigInteger),
+      cost_delta_micro: orNull(bigInteger),
     }),
+  ),
+  first_difference: Type.Union(
+    [
+      Type.Object({
+        step: Type.Integer({ minimum: 1 }),
+        left_span_id: textOrNull,
+        right_span_id: textOrNull,
+        text: Type.String({ description: 'One sentence.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Where the runs part; null if both took the same steps.' },
   ),
   events_by_name: Type.Array(Type.Object({ name: text, left: count, right: count, delta: Type.Integer() })),
   status_changed: Type.Boolean(),
@@ -96,6 +126,7 @@ export const compareAnswer = Type.Object({
     right_only: count,
     status_changed: count,
     label_changed: count,
+    arguments_changed: count,
   }),
   warnings,
 })

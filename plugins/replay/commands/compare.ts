@@ -1,46 +1,80 @@
 import { text } from 'node:stream/consumers'
+import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { costText } from 'guard-gateway/lib/format'
 import { readJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
-import type { ComparedRow, Comparison } from '../read/compare.ts'
+import { repeatsOf } from '../read/compare/repeats.ts'
+import { type Alignment, alignments, type ComparedRow, type Comparison } from '../read/compare.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
 
-/** Prints the deltas of the right run, then the paired spans. `--only-changed` omits equal rows. */
+/** Prints where the runs part, the deltas of the right run, then the paired spans, repetitions as one row. `--only-changed` omits equal rows, `--all` repeats none. */
 export const compareRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const [left, right] = input.args
-  const body = JSON.stringify({ left, right })
+  const align = alignmentIn(input)
+  const body = JSON.stringify({ left, right, align })
   const answer = await asking(async (ask) => text(await ask('POST', '/api/v1/compare', body)))
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0
   }
   const compared = readJson(answer) as Comparison
+  const parting = compared.first_difference?.text ?? 'Both took the same steps.'
+  io.out.write(`${terminalLine(parting)}\n`)
   for (const line of totals(compared)) io.out.write(`${line}\n`)
   const rows = compared.spans.filter((row) => input.options.onlyChanged !== true || changed(row))
-  for (const line of aligned(rows.map(cellsOf))) io.out.write(`${line}\n`)
+  const groups = input.options.all === true ? rows.map((row) => [row] as const) : repeatsOf(rows)
+  for (const line of aligned([columnHead, ...groups.map(cellsOf)])) io.out.write(`${line}\n`)
   if (input.options.quiet !== true)
     for (const { message } of compared.warnings) io.err.write(`warning: ${terminalLine(message)}\n`)
   return 0
 }
 
-const changed = (row: ComparedRow): boolean => row.presence !== 'both' || row.status_changed || row.label_changed
+const alignmentIn = ({ options }: Input): Alignment => {
+  const { align = 'sequence' } = options
+  const known = alignments.find((one) => one === align)
+  if (known === undefined) throw new GuardError('USAGE', `--align must be one of ${alignments.join(', ')}.`)
+  return known
+}
+
+const changed = (row: ComparedRow): boolean =>
+  row.presence !== 'both' || row.status_changed || row.label_changed || row.arguments_changed
 
 const marks = { both: ' ', left: '-', right: '+' } as const
 
-/** Symbol (`-` left only, `+` right only, `~` changed), span, both statuses, labels if they differ, and the difference in time. */
-const cellsOf = (row: ComparedRow): readonly string[] => {
-  const { key, presence, left, right, label_changed, duration_delta_ns } = row
+const columnHead = ['', 'span', 'left', 'right', 'tool or model', 'time', 'tokens', 'cost']
+
+/** Symbol (`-` left only, `+` right only, `~` changed), span, both statuses, tool or model, and the differences in time, tokens and cost of all rows that tell the same. */
+const cellsOf = (rows: readonly [ComparedRow, ...ComparedRow[]]): readonly string[] => {
+  const [row] = rows
+  const { key, presence, left, right, label_changed, arguments_changed } = row
+  const one = left?.label ?? right?.label ?? ''
+  const label = label_changed ? `${left?.label ?? 'none'} → ${right?.label ?? 'none'}` : one
+  const time = sumOf(rows, ({ duration_delta_ns }) => duration_delta_ns)
   return [
     presence === 'both' && changed(row) ? '~' : marks[presence],
-    key,
+    `${key.replace(/^\+/, '')}${rows.length > 1 ? ` ×${rows.length}` : ''}`,
     left?.status ?? '',
     right?.status ?? '',
-    label_changed ? `${left?.label ?? 'none'} → ${right?.label ?? 'none'}` : '',
-    duration_delta_ns === null ? '' : longer(duration_delta_ns),
+    arguments_changed ? `${label} (other arguments)` : label,
+    time === null ? '' : longer(time),
+    moreOrNone(sumOf(rows, ({ tokens_delta }) => tokens_delta)),
+    moreOrNone(
+      sumOf(rows, ({ cost_delta_micro }) => cost_delta_micro),
+      costText,
+    ),
   ]
 }
+
+/** The sum of a figure; null if no row has it. */
+const sumOf = (rows: readonly ComparedRow[], of: (row: ComparedRow) => Count | null): number | null => {
+  const known = rows.map(of).filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce<number>((sum, value) => sum + Number(value), 0)
+}
+
+const moreOrNone = (value: number | null, written?: (of: Count) => string): string =>
+  value === null || value === 0 ? '' : more(value, written)
 
 /** Responses have small integers as numbers, larger ones as bigint. */
 type Count = bigint | number

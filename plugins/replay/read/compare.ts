@@ -1,33 +1,16 @@
 import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
-import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
+import type { Trace } from 'guard-gateway/lib/trace'
 import { type RunSummary, runSummary } from 'guard-gateway/lib/trace-file'
+import { type FirstDifference, firstDifference } from './compare/first-difference.ts'
+import { pairsByOccurrence } from './compare/pairs-by-occurrence.ts'
+import { pairsBySequence } from './compare/pairs-by-sequence.ts'
+import { type ComparedRow, minus, rowOf } from './compare/row.ts'
 
-/** Pairs spans by name, or by name and label if a shift by one call would pair different tools. */
-export type Alignment = 'name' | 'label'
+export type { ComparedRow, ComparedSpan } from './compare/row.ts'
 
-/** One side of a row; nanoseconds. */
-export interface ComparedSpan {
-  readonly span_id: string
-  readonly status: string
-  /** Null while running. */
-  readonly duration_ns: bigint | null
-  readonly label: string | null
-}
-
-export interface ComparedRow {
-  /** `name#occurrence`, or `name[label]#occurrence`. */
-  readonly key: string
-  readonly name: string
-  /** From 1, in order of start within the name. */
-  readonly occurrence: number
-  readonly presence: 'both' | 'left' | 'right'
-  readonly left: ComparedSpan | null
-  readonly right: ComparedSpan | null
-  readonly status_changed: boolean
-  readonly label_changed: boolean
-  /** Right minus left; null if a side is missing or running. */
-  readonly duration_delta_ns: bigint | null
-}
+/** Pairs spans by name and number, by name, label and number, or as two sequences, in which an extra step shifts no other. */
+export const alignments = ['name', 'label', 'sequence'] as const
+export type Alignment = (typeof alignments)[number]
 
 export interface ComparedEvents {
   readonly name: string
@@ -50,6 +33,8 @@ export interface Comparison {
     readonly event_count: number
   }
   readonly spans: readonly ComparedRow[]
+  /** Null if both took the same steps. */
+  readonly first_difference: FirstDifference | null
   readonly events_by_name: readonly ComparedEvents[]
   readonly status_changed: boolean
   readonly failure_tag_changed: boolean
@@ -59,6 +44,7 @@ export interface Comparison {
     readonly right_only: number
     readonly status_changed: number
     readonly label_changed: number
+    readonly arguments_changed: number
   }
   readonly warnings: readonly { readonly code: 'different_projects'; readonly message: string }[]
 }
@@ -70,13 +56,17 @@ export const compare = async (
   align: Alignment = 'name',
   pace = new Pace(),
 ): Promise<Comparison> => {
-  const first = await numbered(left.spans, align, pace)
-  const spans = await joined(first, await numbered(right.spans, align, pace), pace)
+  const pairs =
+    align === 'sequence'
+      ? await pairsBySequence(left.spans, right.spans, pace)
+      : await pairsByOccurrence(left.spans, right.spans, align, pace)
+  const spans = await mapPaced(pairs, pace, rowOf)
   return {
     left: runSummary(left.run),
     right: runSummary(right.run),
     deltas: deltasOf(left, right),
     spans,
+    first_difference: firstDifference(spans),
     events_by_name: eventsByName(left, right),
     status_changed: left.run.status !== right.run.status,
     failure_tag_changed: left.run.failure_tag !== right.run.failure_tag,
@@ -88,18 +78,16 @@ export const compare = async (
 const counted = { both: 'both', left: 'left_only', right: 'right_only' } as const
 
 const summaryOf = async (rows: readonly ComparedRow[], pace: Pace): Promise<Comparison['summary']> => {
-  const summary = { both: 0, left_only: 0, right_only: 0, status_changed: 0, label_changed: 0 }
-  for (const { presence, status_changed, label_changed } of rows) {
+  const summary = { both: 0, left_only: 0, right_only: 0, status_changed: 0, label_changed: 0, arguments_changed: 0 }
+  for (const { presence, status_changed, label_changed, arguments_changed } of rows) {
     summary[counted[presence]]++
     if (status_changed) summary.status_changed++
     if (label_changed) summary.label_changed++
+    if (arguments_changed) summary.arguments_changed++
     if (pace.due) await pace.rest()
   }
   return summary
 }
-
-const minus = (right: bigint | null, left: bigint | null): bigint | null =>
-  right === null || left === null ? null : right - left
 
 const deltasOf = ({ run: left }: Trace, { run: right }: Trace): Comparison['deltas'] => ({
   duration_ns: minus(right.duration_ns, left.duration_ns),
@@ -110,90 +98,6 @@ const deltasOf = ({ run: left }: Trace, { run: right }: Trace): Comparison['delt
   span_count: right.span_count - left.span_count,
   event_count: right.event_count - left.event_count,
 })
-
-interface Numbered {
-  readonly name: string
-  readonly occurrence: number
-  readonly span: ComparedSpan
-}
-
-/** Spans by key, in tree order; numbered by start, then by tree order. */
-const numbered = async (
-  spans: readonly TreeSpan[],
-  align: Alignment,
-  pace: Pace,
-): Promise<ReadonlyMap<string, Numbered>> => {
-  const titled = await mapPaced(spans, pace, (span) => ({
-    span,
-    title: align === 'label' && span.label !== null ? `${span.name}[${span.label}]` : span.name,
-    occurrence: 0,
-  }))
-  const counts = new Map<string, number>()
-  // most spans are already in order of start, so this sort is fast
-  const started = titled.toSorted((a, b) => order(a.span.start_ns, b.span.start_ns))
-  await mapPaced(started, pace, (one) => {
-    one.occurrence = (counts.get(one.title) ?? 0) + 1
-    counts.set(one.title, one.occurrence)
-  })
-  const keyed = new Map<string, Numbered>()
-  await mapPaced(titled, pace, ({ span, title, occurrence }) => {
-    keyed.set(`${title}#${occurrence}`, { name: span.name, occurrence, span: sideOf(span) })
-  })
-  return keyed
-}
-
-const order = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
-
-const sideOf = ({ id, status, start_ns, end_ns, label }: TreeSpan): ComparedSpan => ({
-  span_id: id,
-  status,
-  duration_ns: minus(end_ns, start_ns),
-  label,
-})
-
-/** Rows in the left tree's order; spans of only the right side follow their predecessor. */
-const joined = async (
-  left: ReadonlyMap<string, Numbered>,
-  right: ReadonlyMap<string, Numbered>,
-  pace: Pace,
-): Promise<ComparedRow[]> => {
-  const additions = new Map<string, ComparedRow[]>()
-  let anchor = ''
-  for (const [key, only] of right) {
-    if (left.has(key)) anchor = key
-    else addTo(additions, anchor, row(key, undefined, only))
-    if (pace.due) await pace.rest()
-  }
-  const rows = [...(additions.get('') ?? [])]
-  for (const [key, one] of left) {
-    rows.push(row(key, one, right.get(key)))
-    for (const addition of additions.get(key) ?? []) rows.push(addition)
-    if (pace.due) await pace.rest()
-  }
-  return rows
-}
-
-const addTo = (additions: Map<string, ComparedRow[]>, anchor: string, addition: ComparedRow): void => {
-  const rows = additions.get(anchor)
-  if (rows === undefined) additions.set(anchor, [addition])
-  else rows.push(addition)
-}
-
-const row = (key: string, left: Numbered | undefined, right: Numbered | undefined): ComparedRow => {
-  const { name, occurrence } = left ?? right ?? { name: '', occurrence: 0 }
-  const both = left !== undefined && right !== undefined
-  return {
-    key,
-    name,
-    occurrence,
-    presence: both ? 'both' : left === undefined ? 'right' : 'left',
-    left: left?.span ?? null,
-    right: right?.span ?? null,
-    status_changed: both && left.span.status !== right.span.status,
-    label_changed: both && left.span.label !== right.span.label,
-    duration_delta_ns: both ? minus(right.span.duration_ns, left.span.duration_ns) : null,
-  }
-}
 
 const eventCounts = ({ spans, events }: Trace): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()

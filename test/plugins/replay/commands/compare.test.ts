@@ -63,7 +63,10 @@ describe('replay compare', () => {
   it('prints totals and spans, right minus left, without control characters', async () => {
     const { code, out, err } = await compare('left', 'right')
     assert.equal(code, 0)
-    assert.match(out, /^ +left +right\nstatus +ok +error +changed\n/)
+    assert.match(
+      out,
+      /^They part at step 1: left has read, right has write\.\n +left +right\nstatus +ok +error +changed\n/,
+    )
     assert.match(out, /\nduration +4\.0s +2\.0s +-2\.0s\n/)
     assert.match(out, /\nspans +4 +4 +0\n/)
     assert.match(out, /\n~ {2}tool\.call#1 +ok +ok +read → write +\+0ms\n/)
@@ -74,8 +77,23 @@ describe('replay compare', () => {
   })
   it('omits equal rows with --only-changed', async () => {
     const { out } = await compare('right', 'right', '--only-changed')
-    assert.equal(out.trimEnd().split('\n').length, 8)
-    assert.equal((await compare('right', 'right')).out.trimEnd().split('\n').length, 12)
+    assert.equal(out.trimEnd().split('\n').length, 10)
+    assert.equal((await compare('right', 'right')).out.trimEnd().split('\n').length, 14)
+  })
+  it('folds what repeats unless all is asked for, and pairs as --align says', async () => {
+    const repeats = Array.from({ length: 4 }, (_, at) =>
+      span('command.exec', 5000 + at * 100, 5050 + at * 100, { attributes: { command: 'npm test' } }),
+    )
+    const body = { ...left, trace_id: 'again', spans: [...left.spans, ...repeats] }
+    assert.equal((await gateway.request('POST', '/api/v1/traces', body)).status, 201)
+    const { out } = await compare('left', 'again')
+    assert.match(out, /^They part at step 4: left ends, right has npm test four times\.\n/)
+    assert.match(out, /\n\+ {2}command\.exec#1 ×4 +ok +npm test\n/)
+    assert.match((await compare('left', 'again', '--all')).out, /\n\+ {2}command\.exec#4 +ok +npm test\n/)
+    assert.match((await compare('left', 'again', '--align', 'label')).out, /\n {3}tool\.call\[read\]#1 /)
+    const wrong = await compare('left', 'again', '--align', 'time')
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.err, /--align/)
   })
   it('prints the response with --json', async () => {
     const { out, err } = await compare('left', 'right', '--json', '--quiet')
@@ -85,6 +103,7 @@ describe('replay compare', () => {
       right_only: 1,
       status_changed: 2,
       label_changed: 1,
+      arguments_changed: 0,
     })
     assert.equal(err, '')
   })

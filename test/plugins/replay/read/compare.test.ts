@@ -38,6 +38,7 @@ describe('two runs compared: pairing spans', () => {
       right_only: 1,
       status_changed: 0,
       label_changed: 0,
+      arguments_changed: 0,
     })
   })
 
@@ -106,11 +107,15 @@ describe('two runs compared: what changed', () => {
       name: 'a',
       occurrence: 1,
       presence: 'both',
-      left: { span_id: 'l', status: 'ok', duration_ns: 10n, label: 'x' },
-      right: { span_id: 'r', status: 'error', duration_ns: 15n, label: 'y' },
+      left: { span_id: 'l', status: 'ok', duration_ns: 10n, label: 'x', tokens: null, cost_micro: null },
+      right: { span_id: 'r', status: 'error', duration_ns: 15n, label: 'y', tokens: null, cost_micro: null },
       status_changed: true,
       label_changed: true,
+      arguments_changed: false,
+      attributes_changed: [],
       duration_delta_ns: 5n,
+      tokens_delta: null,
+      cost_delta_micro: null,
     })
   })
 

@@ -1,8 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
 import { costText, countText, durationText } from 'guard-gateway/lib/format'
 import { costHead, type Html, html } from 'guard-gateway/lib/html'
-import type { Comparison } from '../read/compare.ts'
-import { statusMark } from './format.ts'
+import type { Comparison } from '../../read/compare.ts'
+import { statusMark } from '../format.ts'
 
 type Side = Comparison['left']
 
@@ -30,12 +30,13 @@ const counted = (name: string, left: bigint | number, right: bigint | number, de
   line(name, countText(left), countText(right), moreText(delta))
 
 /** A difference of counts as text; empty for none. */
-const moreText = (delta: bigint | number): string => {
+export const moreText = (delta: bigint | number): string => {
   const value = Number(delta)
   return value === 0 ? '' : `${countText(Math.abs(value))} ${value > 0 ? 'more' : 'fewer'}`
 }
 
-const costDelta = (delta: bigint): string =>
+/** A difference of costs as text; empty for none. */
+export const costDelta = (delta: bigint): string =>
   delta === 0n ? '' : `${costText(delta < 0n ? -delta : delta)} ${delta > 0n ? 'more' : 'less'}`
 
 /** A difference of durations as text; empty for none. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { at, type PageBench, partOf, rowIds, startPages, textOf } from './kit.ts'
+import { at, type PageBench, partOf, rowIds, startPages, textOf } from '../kit.ts'
 
 let bench: PageBench
 before(async () => {
@@ -37,8 +37,8 @@ test('differences are right minus left, and swapping negates them', async () => 
   assert.match(textOf(await bench.page('/replay/compare?left=new&right=old')), /Duration 10\.3 s 12\.4 s 2\.1 s slower/)
 })
 
-test('spans are paired by name and number, with links to both sides', async () => {
-  const text = await bench.page('/replay/compare?left=old&right=new')
+test('spans are paired by name and number on request, with links to both sides', async () => {
+  const text = await bench.page('/replay/compare?left=old&right=new&align=name')
   assert.deepEqual(rowIds(text), ['row-agent.run#1', 'row-tool.call#1', 'row-tool.call#2', 'row-command.exec#1'])
   assert.equal(
     textOf(partOf(text, 'row-tool.call#1')),
@@ -49,12 +49,15 @@ test('spans are paired by name and number, with links to both sides', async () =
 })
 
 test('chips filter rows, and spans can be paired by label', async () => {
-  const rows = async (query: string) => rowIds(await bench.page(`/replay/compare?left=old&right=new&${query}`))
+  const rows = async (query: string) =>
+    rowIds(await bench.page(`/replay/compare?left=old&right=new&align=name&${query}`))
   assert.deepEqual(await rows('rows=slower'), ['row-tool.call#1'])
   assert.deepEqual(await rows('rows=left'), ['row-command.exec#1'])
   assert.deepEqual(await rows('rows=right'), ['row-tool.call#2'])
   assert.deepEqual(await rows('rows=tool'), ['row-tool.call#1'])
-  assert.ok((await rows('align=label')).includes('row-tool.call[read_file]#1'))
+  assert.ok(
+    rowIds(await bench.page('/replay/compare?left=old&right=new&align=label')).includes('row-tool.call[read_file]#1'),
+  )
 })
 
 test('the older of two selected runs is on the left', async () => {
@@ -91,7 +94,68 @@ test('a limited list of runs says so', async () => {
   for (let at = 0; at < 51; at++) await bench.trace({ trace_id: `many-${at}`, project_id: 'many' })
   const text = await bench.page('/replay/compare?left=many-0')
   assert.equal(rowIds(text).length, 50)
-  assert.doesNotMatch(text, /The newest 50/)
+  assert.doesNotMatch(text, /50 in all/)
   await bench.trace({ trace_id: 'many-51', project_id: 'many' })
-  assert.match(await bench.page('/replay/compare?left=many-0'), /The newest 50;.*href="\/replay\?project_id=many"/)
+  assert.match(
+    await bench.page('/replay/compare?left=many-0'),
+    /then the newest, 50 in all;.*href="\/replay\?project_id=many"/,
+  )
+})
+
+const step = (id: string, name: string, ms: number, attributes: object) => ({
+  id,
+  name,
+  start_ns: at(ms),
+  end_ns: at(ms + 10),
+  attributes,
+})
+const command = (id: string, ms: number) => step(id, 'command.exec', ms, { command: 'npm test' })
+const model = (id: string, ms: number, tokens: number) =>
+  step(id, 'gen_ai.request', ms, {
+    'gen_ai.request.model': 'gpt',
+    'gen_ai.usage.input_tokens': tokens,
+    'gen_ai.usage.output_tokens': 0,
+    'guard.cost_micro': tokens * 10,
+  })
+
+test('runs are compared as sequences: where they part, what repeats, tokens and cost of each step', async () => {
+  const root = (spans: readonly object[]) => [{ id: 'r', name: 'agent.run', start_ns: at(0), end_ns: at(900), spans }]
+  await bench.trace({ trace_id: 'good', spans: root([model('m', 0, 1_000), command('c', 20)]) })
+  const repeats = Array.from({ length: 6 }, (_, index) => command(`x${index}`, 100 + index * 20))
+  await bench.trace({ trace_id: 'loop', spans: root([model('m', 0, 3_500), command('c', 20), ...repeats]) })
+  const text = await bench.page('/replay/compare?left=good&right=loop')
+  assert.match(textOf(text), /They part at step 3: left ends, right repeats npm test six times\. right /)
+  assert.match(text, /<a href="\/replay\/loop\?span=x0#span-x0">right<\/a>/)
+  assert.deepEqual(rowIds(text), [
+    'row-agent.run#1',
+    'row-gen_ai.request#1',
+    'row-command.exec#1',
+    'row-+command.exec#2',
+  ])
+  assert.match(textOf(partOf(text, 'row-gen_ai.request#1')), /gpt ✓ ok 10 ms 10 ms 2\.5k more 0\.025 more$/)
+  const folded = partOf(text, 'row-+command.exec#2'.replace('+', '\\+'))
+  assert.equal(textOf(folded), '+ command.exec#2 ×6 npm test ✓ ok – 60 ms only right')
+  const [, href = ''] = /href="([^"#]*unfold=[^"#]*)/.exec(folded) ?? []
+  assert.equal(rowIds(await bench.page(href.replaceAll('&amp;', '&'))).length, 9)
+  assert.match(textOf(await bench.page('/replay/compare?left=good&right=good')), /Both took the same steps\./)
+})
+
+test('runs of the same task come first among those to choose from, and words find others', async () => {
+  const run = (trace_id: string, more: object) => bench.trace({ trace_id, project_id: 'shop', ...more })
+  await run('mine', { name: 'cart rounding', task_id: 'cart-1' })
+  await run('same-task', { name: 'another name', task_id: 'cart-1' })
+  for (let other = 0; other < 60; other++) await run(`other-${other}`, { name: 'cart rounding', task_id: `x-${other}` })
+  const text = await bench.page('/replay/compare?left=mine')
+  assert.equal(rowIds(text)[0], 'run-same-task')
+  assert.match(textOf(partOf(text, 'run-same-task')), /another name same task/)
+  assert.doesNotMatch(textOf(partOf(text, 'run-other-59')), /same task/)
+  assert.match(text, /<input type="hidden" name="left" value="mine">.*<input type="search" name="q"/)
+  assert.deepEqual(rowIds(await bench.page('/replay/compare?left=mine&q=another')), ['run-same-task'])
+  assert.match(textOf(await bench.page('/replay/compare?left=mine&q=nowhere')), /No other run of the project/)
+  const found = await bench.page('/replay/compare?left=mine&q=another')
+  assert.match(found, /href="\/replay\/compare\?left=mine&amp;right=same-task"/)
+  await run('nameless', {})
+  await run('named', { name: 'tidy up' })
+  await run('named-too', { name: 'tidy up' })
+  assert.equal(rowIds(await bench.page('/replay/compare?right=named'))[0], 'run-named-too')
 })
