@@ -52,7 +52,16 @@ export const seed = async (world: World) => {
   await world.play('exact-loop', 'shadow')
   const { json } = await world.api('GET', '/api/sessions')
   const [session] = json.sessions as readonly { readonly id: string }[]
-  return { left, right, run: String(played.id), session: session?.id ?? '', project: String(played.project_id) }
+  const { json: listed } = await world.api('GET', '/api/v1/runs?failure_tag=loop&limit=1')
+  const [looped] = listed.runs as readonly { readonly trace_id: string }[]
+  return {
+    left,
+    right,
+    looped: looped?.trace_id ?? '',
+    run: String(played.id),
+    session: session?.id ?? '',
+    project: String(played.project_id),
+  }
 }
 
 /** A run of this many spans, one behind the other, four levels deep; `first`: what the first is called. */

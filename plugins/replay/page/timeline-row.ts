@@ -99,7 +99,7 @@ const LEAST_PERCENT = 0.01
 /** A label after the bar does not fit beyond this. */
 const LAST_PERCENT = 85
 /** A label before the bar does not fit below this. */
-const FIRST_PERCENT = 30
+const FIRST_PERCENT = 36
 
 const decisionText = (events: TreeSpan['events'], from: number, to: number): Html | '' => {
   const word = standingDecision(events)

@@ -50,6 +50,12 @@ const foldLink = ({ url, query }: Ask, [newest, ...others]: CallGroup, folded: b
 
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
+const SECOND_MS = 1_000
+
+/** In another second, so that a range of time says something. */
+const isLater = (one: CallRecord, other: CallRecord): boolean =>
+  Math.floor(one.received_at / SECOND_MS) !== Math.floor(other.received_at / SECOND_MS)
+
 const callRow = ({ now }: Ask, group: CallGroup, project_id: string, fold?: Html): Html => {
   const [newest] = group
   const { id, received_at, decision, reason, rule_id, matches, model_requested, outcome } = newest
@@ -57,7 +63,7 @@ const callRow = ({ now }: Ask, group: CallGroup, project_id: string, fold?: Html
   const oldest = group.at(-1) ?? newest
   const retries = group.reduce((sum, call) => sum + call.retries, 0)
   const tokens = group.reduce((sum, call) => sum + call.total_tokens, 0)
-  return html`<tr id="call-${id}" data-row><td>${oldest !== newest && html`${instantMark(oldest.received_at, now)} to `}${instantMark(received_at, now)}</td><td>${fold}${decisionMark(decision)}</td>
+  return html`<tr id="call-${id}" data-row><td>${isLater(newest, oldest) && html`${instantMark(oldest.received_at, now)} to `}${instantMark(received_at, now)}</td><td>${fold}${decisionMark(decision)}</td>
 <td>${reason !== null && reasonLink(reason, rule_id, project_id)}</td>
 <td>${told?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td>
 <td>${model_requested}</td><td>${outcome}</td><td class="figure">${countMark(tokens)}<span class="unit"> tokens</span></td>

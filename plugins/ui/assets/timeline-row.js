@@ -72,7 +72,7 @@ const percent = (share) => `${share.toFixed(2)}%`
 /** Label of a decision, after its bar or before it. */
 const decisionMark = (word, from, to) => {
   const kind = /^(block|deny)$/.test(word) ? 'error' : 'warning'
-  const before = from < 30 ? 'start' : 'end'
+  const before = from < 36 ? 'start' : 'end'
   const [x, dx, anchor] = to <= 85 ? [to + 0.6, 4, 'start'] : [Math.max(0, from - 0.6), -2, before]
   return made('text', { class: kind, x: percent(x), dx, y: 11, 'text-anchor': anchor }, `◆ ${visible(word)}`)
 }

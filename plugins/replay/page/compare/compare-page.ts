@@ -80,6 +80,7 @@ const partingText = ({ left, right, first_difference: first }: Comparison): Html
 
 const chips = ['all', 'changed', 'slower', 'left', 'right', 'tool'] as const
 
+/** Links that filter the rows, and that pair them in another way. */
 const rowChips = ({ query }: Ask, { left, right, summary }: Comparison): Html => {
   const labels = {
     all: 'All',
@@ -92,15 +93,15 @@ const rowChips = ({ query }: Ask, { left, right, summary }: Comparison): Html =>
   const sides = { run: null, left: left.trace_id, right: right.trace_id, after: null }
   const chosen = query.get('rows') ?? 'all'
   const chosenAlignment = alignmentIn(query)
-  return html`<nav class="chips" aria-label="Rows">${chips.map(
+  return html`<div class="chips"><nav class="chips" aria-label="Rows">${chips.map(
     (name) =>
       html`<a href="${linked('/replay/compare', query, { ...sides, rows: name === 'all' ? null : name })}"${name === chosen ? raw` aria-current="true"` : ''}>${labels[name]}</a>`,
-  )}<span class="aside">${alignments
+  )}</nav><nav class="chips aside" aria-label="Pairing">${alignments
     .toReversed()
     .map(
       (align) =>
-        html`<a href="${linked('/replay/compare', query, { ...sides, align: align === 'sequence' ? null : align })}"${align === chosenAlignment ? raw` aria-current="true"` : ''}>${alignmentNames[align]}</a> `,
-    )}</span></nav>`
+        html`<a href="${linked('/replay/compare', query, { ...sides, align: align === 'sequence' ? null : align })}"${align === chosenAlignment ? raw` aria-current="true"` : ''}>${alignmentNames[align]}</a>`,
+    )}</nav></div>`
 }
 
 const alignmentNames = { sequence: 'As sequences', label: 'By name and label', name: 'By name' } as const
