@@ -27,6 +27,7 @@ const sources: Readonly<Record<string, string>> = {
   'timeline.css': 'guard-gateway/assets/timeline.css',
   'charts.css': 'guard-gateway/assets/charts.css',
   'charts.js': 'guard-gateway/assets/charts.js',
+  'run.css': 'guard-gateway/assets/run.css',
   'timeline.js': 'guard-gateway/assets/timeline.js',
   'timeline-row.js': 'guard-gateway/assets/timeline-row.js',
   'long-timeline.js': 'guard-gateway/assets/long-timeline.js',

@@ -109,8 +109,8 @@ export const compareAnswer = Type.Object({
     [
       Type.Object({
         step: Type.Integer({ minimum: 1 }),
-        left_span_id: textOrNull,
-        right_span_id: textOrNull,
+        left_span_id: Type.Union([text, Type.Null()], { description: 'Null if only the right run has the step.' }),
+        right_span_id: Type.Union([text, Type.Null()], { description: 'Null if only the left run has the step.' }),
         text: Type.String({ description: 'One sentence.' }),
       }),
       Type.Null(),
@@ -126,7 +126,7 @@ export const compareAnswer = Type.Object({
     right_only: count,
     status_changed: count,
     label_changed: count,
-    arguments_changed: count,
+    arguments_changed: Type.Integer({ minimum: 0, description: 'Spans of both that have other arguments.' }),
   }),
   warnings,
 })
