@@ -18,7 +18,13 @@ export const overview = (gateway: Gateway, view: TimelineView): Html => {
   const lanes = lanesOf(trace.spans, window)
   const rects = lanes.flatMap((lane, level) => runsIn(lane).map(({ from, to, kind }) => rect(level, from, to, kind)))
   return html`<svg id="overview" class="overview" height="${HEIGHT}" data-length="${window.length_ns}" aria-hidden="true"><defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="error" width="2.5" height="5"/></pattern></defs>${rects}${costLine(trace, window)}${!isFullRange(window) && frame(window)}</svg>
-${trace.run.cost_micro > 0n && html`<p class="quiet rising"><svg width="24" height="8" aria-hidden="true"><path d="M0 7h8V4h8V1h8"/></svg> cost up to ${costText(trace.run.cost_micro)} ${costUnit(gateway)}</p>`}`
+${trace.run.cost_micro > 0n && html`<p class="quiet rising"><svg width="24" height="8" aria-hidden="true"><path d="M0 7h8V4h8V1h8"/></svg> ${upTo(gateway, trace.run.cost_micro)}</p>`}`
+}
+
+/** What the line of the running cost ends at. */
+const upTo = (gateway: Gateway, cost_micro: bigint): string => {
+  const unit = costUnit(gateway)
+  return `cost up to ${costText(cost_micro)}${unit === 'cost' ? '' : ` ${unit}`}`
 }
 
 /** The running cost as a line from nothing to all of it, a step where a request ends. */

@@ -12,7 +12,7 @@ describe('an unknown parameter of a route is rejected with the known ones', () =
 
   const routes = [
     ['runs/one/export?fromat=otel', ['format', 'names']],
-    ['runs/one/rows?offset=3', ['after', 'limit']],
+    ['runs/one/rows?offset=3', ['after', 'limit', 'from', 'to']],
     ['stream?kinds=events', ['kind']],
   ] as const
   for (const [path, known] of routes)
