@@ -11,6 +11,15 @@ const calledIn = ({ kind, label }: TreeSpan): string => (kind === 'model' ? kind
  * call that the gateway saw in a reply counts only if no other span has its id.
  */
 export const countedSpans = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
+  const counted = known.get(spans) ?? count(spans)
+  known.set(spans, counted)
+  return counted
+}
+
+/** Cached, because each view of a long run needs them. */
+const known = new WeakMap<readonly TreeSpan[], readonly TreeSpan[]>()
+
+const count = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
   const ids = callIds(spans)
   const counted: TreeSpan[] = []
   /** Calls in the part of the tree that was passed, by depth. */

@@ -43,6 +43,15 @@ const passing: ReadonlySet<string> = new Set(['allow', 'transform'])
 
 /** Why a run failed or was flagged: the evidence of its failure tag, else its first such decision, else its first failed step. */
 export const whyOf = (trace: Trace): Why | undefined => {
+  const found = known.get(trace) ?? { why: reasonOf(trace) }
+  known.set(trace, found)
+  return found.why
+}
+
+/** Cached, because each view of a long run shows it. */
+const known = new WeakMap<Trace, { readonly why: Why | undefined }>()
+
+const reasonOf = (trace: Trace): Why | undefined => {
   const { failure_evidence: evidence, status } = trace.run
   const named = trace.spans.find(({ id }) => id === evidence?.span_id)
   const span = named ?? trace.spans.find(({ events }) => decidingIn(events) !== undefined) ?? failedIn(trace, status)

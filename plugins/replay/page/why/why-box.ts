@@ -12,6 +12,8 @@ import { type StepLink, stepLink } from './step-link.ts'
 
 /** Why a run was flagged, blocked or failed, what came after that, and what to do; nothing for a run that went well. */
 export const whyBox = async (gateway: Gateway, trace: Trace, ask: Ask): Promise<Html | undefined> => {
+  // the script has it already
+  if (ask.query.get('part') === 'details') return undefined
   const why = whyOf(trace)
   if (why === undefined) return undefined
   const link = stepLink(trace, ask.query)
