@@ -5,6 +5,7 @@ import type { Ask } from 'guard-gateway/lib/page'
 import type { Trace } from 'guard-gateway/lib/trace'
 import { type Why, whyOf } from '../../read/why.ts'
 import { decisionClass } from '../decisions.ts'
+import { middleEllipsis } from '../format.ts'
 import { failureHint, stepName } from './failure-hint.ts'
 import { afterSentence, flaggedSentence } from './sentences.ts'
 import { sessionButtons } from './session-buttons.ts'
@@ -26,12 +27,14 @@ const decided = async (gateway: Gateway, trace: Trace, ask: Ask, why: Why, link:
   const { decision, message, span } = why
   if (decision === undefined) return html``
   const title = decision.reason === '' ? decision.decision : decision.reason
-  return html`<p><strong class="${decisionClass(decision.decision)}">${title}</strong> ${message ?? decision.decision}, first at ${link(span)}${equalLinks(why, link)}</p>
+  return html`<p><strong class="${decisionClass(decision.decision)}">${title}</strong> ${middleEllipsis(message ?? decision.decision, MAX_CHARS)}, first at ${link(span)}${equalLinks(why, link)}</p>
 <p>${flaggedSentence(gateway, why)}</p>
 <p>${ruleText(gateway, trace, why)}</p>
 ${await sessionButtons(gateway, trace, ask, decision.reason.startsWith('LOOP_'))}`
 }
 
+/** What a step says at most; its details have all of it. */
+const MAX_CHARS = 400
 const MAX_EQUAL = 8
 
 const equalLinks = ({ match }: Why, link: StepLink): Html => {
@@ -64,6 +67,6 @@ const failed = (trace: Trace, why: Why, link: StepLink): Html => {
   const { span, error, field } = why
   const tag = trace.run.failure_tag
   const said = error ?? (field === undefined ? `It ended with ${span.status}.` : `Its ${field} says so.`)
-  return html`<p><strong class="error">${tag ?? span.status}</strong> ${link(span)}${stepName(span)}: <span class="text">${said}</span></p>
+  return html`<p><strong class="error">${tag ?? span.status}</strong> ${link(span)}${stepName(span)}: <span class="text">${middleEllipsis(said, MAX_CHARS)}</span></p>
 <p>${afterSentence(why, trace)}${failureHint(tag)} <a href="/replay/compare?right=${encodeURIComponent(trace.run.trace_id)}">Compare with a run that went well</a></p>`
 }

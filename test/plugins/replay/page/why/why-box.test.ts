@@ -106,6 +106,10 @@ describe('the box that tells why a run failed', () => {
       spans: [step('e', 0, { status: 'error', attributes: overloaded })],
     })
     assert.match(textOf(await why('/replay/busy')), /: 529 overloaded_error /)
+    const long = { status: 'error', status_message: `${'x'.repeat(5_000)}` }
+    await trace({ trace_id: 'wordy', status: 'error', spans: [step('f', 0, long)] })
+    const text = textOf(await why('/replay/wordy'))
+    assert.ok(text.length < 700, String(text.length))
   })
 
   it('names the innermost failed step, not those that it is in', async () => {
