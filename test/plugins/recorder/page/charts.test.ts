@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict'
-import { registerHooks } from 'node:module'
+import { execFile } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
 import { type Service, startService } from 'guard-gateway/test'
 import { dialectOf, looping } from '../../../kit.ts'
 
-const isDrawing = (url: string): boolean => /\/(?:d3-\w+|recorder\/chart)\//.test(url)
+/** Prints the modules that draw charts which a gateway has loaded once it has shown its start page, which has no requests yet. */
+const FIRST_PAGE = `
+import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+const { startGateway } = await import('guard-gateway/test')
+const started = await startGateway()
+const { status } = await fetch(started.url, { headers: { accept: 'text/html' } })
+await started.close()
+const drawing = loaded.filter((url) => /\\/(?:d3-\\w+|recorder\\/chart)\\//.test(url))
+console.log(JSON.stringify([status, loaded.some((url) => url.includes('/recorder/page/')), drawing]))
+`
 const STRIP = /<h2 class="strip">/
 
 describe('charts on pages', () => {
@@ -16,14 +28,7 @@ describe('charts on pages', () => {
     assert.doesNotMatch(text, /<style|\sstyle=|<script>|\son\w+="/)
     return text
   }
-  const loaded: string[] = []
   before(async () => {
-    registerHooks({
-      load(url, context, next) {
-        loaded.push(url)
-        return next(url, context)
-      },
-    })
     service = await startService()
   })
   after(() => service[Symbol.asyncDispose]())
@@ -31,7 +36,11 @@ describe('charts on pages', () => {
   it('are not there before the first request', async () => {
     assert.doesNotMatch(await page('/'), STRIP)
     assert.doesNotMatch(await page('/replay'), STRIP)
-    assert.deepEqual(loaded.filter(isDrawing), [], 'what draws them is not loaded yet')
+  })
+  it('cost a gateway nothing that has none to show', async () => {
+    const args = ['--conditions=guard-source', '--input-type=module', '--eval', FIRST_PAGE]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    assert.deepEqual(JSON.parse(stdout), [200, true, []])
   })
   describe('once there are requests', () => {
     before(async () => {
@@ -43,7 +52,6 @@ describe('charts on pages', () => {
     it('stand first on the start page, and leave the Playground out', async () => {
       const text = await page('/')
       assert.match(text, /<section><h2 class="strip">Last 24 hours<\/h2>/)
-      assert.ok(loaded.some(isDrawing), 'the log of loaded modules works')
       assert.ok(text.indexOf('class="strip"') < text.indexOf('<h2>Spend and upstreams'))
       assert.match(text, /<figcaption>Requests<br><strong>4<\/strong>/)
       assert.match(await page('/?playground=show'), /<figcaption>Requests<br><strong>8<\/strong>/)
