@@ -42,7 +42,7 @@ const overview = (commands: readonly Command[]): string[] => [
 const headings: readonly (readonly [title: string, words: readonly string[]])[] = [
   ['Start', ['gateway', 'run', 'setup', 'doctor', 'status']],
   ['Try', ['playground']],
-  ['Look', ['replay', 'sessions', 'agents', 'policy', 'notify']],
+  ['Look', ['report', 'replay', 'sessions', 'agents', 'policy', 'notify']],
   ['Tools (MCP)', ['mcp']],
   ['More', []],
 ]

@@ -81,6 +81,25 @@ export interface Panel {
   render(ask: Ask): Promise<Markup | undefined>
 }
 
+/** What of a feature waits for a person. */
+export interface Waiting {
+  /** One `li` each, with the class `need`, `data-row` and an id; the most urgent first. */
+  readonly lines: readonly Markup[]
+  /** How many there are, those without a line included. */
+  readonly total: number
+  /** What stands below all lines: where the others are, and what one should know. */
+  readonly note?: Markup
+}
+
+/** Tells what of a feature waits for a person, for the section of all that does. `id` is the feature's name, with what tells its sources apart. */
+export interface WaitingSource {
+  readonly id: string
+  /** Lower comes first. */
+  readonly order: number
+  /** One that throws is left out and reported. */
+  waiting(ask: Ask): Promise<Waiting>
+}
+
 /** What a feature knows of agents, for their pages. An agent is known by its id, or by the name that its programs send. */
 export interface AgentSource {
   readonly id: string
@@ -188,6 +207,7 @@ export const formKind = new Kind<Form>('form', {
   submit: 'function',
 })
 export const panelKind = new Kind<Panel>('panel', { order: 'number', render: 'function' })
+export const waitingSourceKind = new Kind<WaitingSource>('waiting source', { order: 'number', waiting: 'function' })
 export const agentSourceKind = new Kind<AgentSource>('agent source', {
   order: 'number',
   recent: 'function',

@@ -1,3 +1,4 @@
+export { addSinceFlag, type Flag, type FlagColumns, flagOf, isCounting, isRefusing, noteFlag } from './session/flag.ts'
 export { newSessionRow, type SessionStart } from './session/new-row.ts'
 export { isSessionName, namedSession, onlySession } from './session/session-id.ts'
 export type { Sessions } from './session/sessions.ts'

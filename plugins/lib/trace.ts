@@ -29,6 +29,16 @@ export type {
   FiguresAnswer,
   FiguresQuery,
 } from './trace/figures.ts'
+export type {
+  FlagGroupTotal,
+  FlagReport,
+  FlagReportQuery,
+  Flags,
+  RuleReport,
+  Savings,
+  SinceFlag,
+} from './trace/flag-report.ts'
+export { isPlayground, PLAYGROUND_UPSTREAM } from './trace/playground.ts'
 export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
 export { defaultRootSpan, enclosingRootSpan } from './trace/root.ts'
 export type {

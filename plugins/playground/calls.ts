@@ -1,7 +1,7 @@
 import type { Call, Gateway, Mode } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
+import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
 import type { Names } from './names.ts'
-import { UPSTREAM } from './script.ts'
 
 const CLIENT = 'guard-playground'
 
@@ -34,7 +34,7 @@ export const callOf = (gateway: Gateway, style: string, body: Buffer, names: Nam
     project_id: names.project_id,
     agent_id: null,
     mode,
-    upstream: UPSTREAM,
+    upstream: PLAYGROUND_UPSTREAM,
     session: null,
     notes: {},
   }

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream'
 import { GuardError, type Reply } from 'guard-gateway/core'
+import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import type { Answer, RequestStep, ScriptedText } from './scenario.ts'
-
-/** Name of the scripted provider, where records name an upstream. */
-export const UPSTREAM = 'playground'
 
 /** A request step in one API style: what the client sends, and what it gets if that is forwarded. */
 export interface Script {
@@ -28,7 +26,7 @@ export const scriptOf = (style: string, id: string, { say, reply }: Pick<Request
 const requestOf = (dialect: Dialect, say: readonly ScriptedText[], stream: boolean): Buffer =>
   Buffer.from(JSON.stringify(dialect.request(say, stream)))
 
-const origin = { upstream: UPSTREAM, upstream_request_id: null, on_disconnect: 'abort' } as const
+const origin = { upstream: PLAYGROUND_UPSTREAM, upstream_request_id: null, on_disconnect: 'abort' } as const
 
 const whole = (status: number, body: object): Reply => {
   const bytes = Buffer.from(JSON.stringify(body))
@@ -37,7 +35,7 @@ const whole = (status: number, body: object): Reply => {
     status,
     headers: ['content-type', 'application/json', 'content-length', String(bytes.length)],
     body: bytes,
-    attempts: [{ upstream: UPSTREAM, status, error: null }],
+    attempts: [{ upstream: PLAYGROUND_UPSTREAM, status, error: null }],
   }
 }
 
@@ -48,7 +46,7 @@ const streamed = (dialect: Dialect, id: string, answer: Answer): Reply => {
     status: 200,
     headers: ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache'],
     body: streamOf(events.slice(0, answer.cut_after), answer.cut_after !== undefined),
-    attempts: [{ upstream: UPSTREAM, status: 200, error: null }],
+    attempts: [{ upstream: PLAYGROUND_UPSTREAM, status: 200, error: null }],
   }
 }
 

@@ -5,11 +5,15 @@ import { EndedSums } from './figures/ended-sums.ts'
 import { figureErrors } from './figures/error-codes.ts'
 import { HourSums } from './figures/hour-sums.ts'
 import { readFigures } from './figures/read.ts'
+import { noteDecided } from './flags/flag-sums.ts'
+import { readFlagReport } from './flags/read-report.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
 import { tables } from './tables.ts'
 import { WriteBehindTotals } from './write-behind-totals.ts'
 
+export { type ReportCommandOptions, reportCommands } from './commands.ts'
+export { spentText } from './flags/words.ts'
 export type { RecorderOptions } from './record-calls.ts'
 
 /** Bytes of a reply for a preview: of a stream, and of any other reply. */
@@ -36,6 +40,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       },
     }
     gateway.service('figures').provide(figures)
+    gateway.service('flags').provide({ report: (query) => readFlagReport(gateway.storage, query) })
     gateway.errorCodes.add(...Object.values(figureErrors))
     gateway.hooks.open.tapPromise('recorder', async ({ beside }) => {
       await recoverTotals(gateway)
@@ -43,6 +48,10 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       // the other gateway counts
       if (!beside) backfill.start()
       totals.start()
+    })
+    gateway.hooks.decision.tap({ name: 'recorder', stage: stages.decision.flags }, (decision, call) => {
+      noteDecided(decision, call)
+      return decision
     })
     gateway.hooks.settle.tapPromise('recorder', record)
     // runs before Replay closes, because Replay gets these writes
@@ -52,13 +61,15 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       await totals.end()
     })
     gateway.hooks.http.tapPromise('recorder', async (app) => {
-      const [{ routes }, { figureRoutes }, { addPanels }] = await Promise.all([
+      const [{ routes }, { figureRoutes }, { reportRoutes }, { addPanels }] = await Promise.all([
         import('./routes.ts'),
         import('./figures/routes.ts'),
+        import('./flags/routes.ts'),
         import('./page/index.ts'),
       ])
       await app.register(routes(gateway, backfill), { prefix: '/api' })
       await app.register(figureRoutes(gateway, figures), { prefix: '/api/v1' })
+      await app.register(reportRoutes(gateway), { prefix: '/api/v1' })
       addPanels(gateway, figures)
     })
   },

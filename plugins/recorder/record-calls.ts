@@ -1,6 +1,7 @@
 import { type Change, type Gateway, GuardError, type Session, type Settled } from 'guard-gateway/core'
 import { type CallRecord, newCallRecord, type Previews, traceOf } from 'guard-gateway/lib/trace'
 import type { HourSums } from './figures/hour-sums.ts'
+import { flagSums, noteSettled, repeatedFlag } from './flags/flag-sums.ts'
 import { requestPreview, responsePreview } from './preview.ts'
 import { sessionRowLock } from './session-row-lock.ts'
 import type { WriteBehindTotals } from './write-behind-totals.ts'
@@ -22,7 +23,8 @@ export const callRecorder = (
   const pendingRetries = new Set<Promise<void>>()
   const withSessionRow = sessionRowLock()
 
-  const write = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
+  const write = async (entry: Entry, attempt: number): Promise<void> => {
+    const { settled, record, flags } = entry
     const { session } = settled.call
     // the row of a call is also its decision in the session's history
     const batch: Change[] = [{ table: 'calls', put: record, when: 'absent' }]
@@ -31,16 +33,16 @@ export const callRecorder = (
     if (session !== null) change = attempt === 0 ? totals.changeFor(session, settled) : totals.changeNow(session)
     if (change !== undefined) batch.push(change)
     // last: an earlier version that finds it in a log skips what comes after it
-    batch.push(sums.call(record))
-    const onRefused = () => retryAnswered(settled, record, attempt + 1)
+    batch.push(sums.call(record), ...flags)
+    const onRefused = () => retryAnswered(entry, attempt + 1)
     const written = await gateway.storage.write(batch, { hold: true, onRefused })
-    if (!written) await retry(settled, record, attempt + 1)
+    if (!written) await retry(entry, attempt + 1)
     else if (session !== null && change !== undefined) totals.stored(session, change)
   }
 
   /** Retries a failed write after the client has its reply. */
-  const retryAnswered = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
-    const writing = retry(settled, record, attempt)
+  const retryAnswered = (entry: Entry, attempt: number): Promise<void> => {
+    const writing = retry(entry, attempt)
       .catch((error: unknown) => gateway.fault(error, 'recorder:late'))
       .finally(() => pendingRetries.delete(writing))
     pendingRetries.add(writing)
@@ -48,20 +50,21 @@ export const callRecorder = (
   }
 
   /** Repeats a write if the session or trace changed in the meantime. */
-  const retry = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
-    const { id, session } = settled.call
+  const retry = async (entry: Entry, attempt: number): Promise<void> => {
+    const { id, session } = entry.settled.call
     if (attempt === ATTEMPTS)
       throw new GuardError(
         'STORAGE_BUSY',
         `Request ${id} could not be recorded: its session or its trace changed at the same time.`,
       )
     await refreshStored(gateway, session)
-    await write(settled, record, attempt)
+    await write(entry, attempt)
   }
 
   const writeRecord = (settled: Settled, previews: Previews): Promise<void> => {
     const continues = gateway.apiStyles.get(settled.call.style)?.continues === true
-    return write(settled, newCallRecord(settled, gateway.redact, previews, continues), 0)
+    const record = newCallRecord(settled, gateway.redact, previews, continues)
+    return write({ settled, record, flags: flagSums(settled, record) }, 0)
   }
 
   const record = (settled: Settled): Promise<void> => {
@@ -71,6 +74,7 @@ export const callRecorder = (
 
   const recordCall = (settled: Settled): Promise<void> => {
     const { call, decision } = settled
+    noteSettled(settled)
     const writing = record(settled)
     if (decision.decision !== 'block') return writing
     blocks.set(call.id, writing)
@@ -95,6 +99,13 @@ export const callRecorder = (
       } while (pendingRetries.size > 0)
     },
   }
+}
+
+/** A settled call, its row, and what it adds to the flags of its session. */
+interface Entry {
+  readonly settled: Settled
+  readonly record: CallRecord
+  readonly flags: readonly Change[]
 }
 
 /** Attempts, because other writers may change the session or the trace. */
@@ -135,7 +146,7 @@ const countOnRecord = ({ gateway, totals, sums }: Counters, { call }: Settled, f
     const patch = { retries: record.retries + 1, last_at: call.at, last_request_id: call.id }
     // one that is not counted yet will be, with all of its repetitions
     const batch: Change[] = [{ table: 'calls', key: first, patch, expected: { counted: record.counted } }]
-    if (record.counted === true) batch.push(sums.repeat(record))
+    if (record.counted === true) batch.push(sums.repeat(record), ...repeatedFlag(record))
     const { session } = call
     if (session !== null && (await read.get('sessions', session.row.id)) !== undefined) {
       session.stored = true

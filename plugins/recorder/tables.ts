@@ -1,6 +1,7 @@
 import { type Table, table } from 'guard-gateway/core'
 import { callColumns } from 'guard-gateway/lib/trace'
 import { hourTables } from './figures/tables.ts'
+import { flagTable } from './flags/tables.ts'
 
 /** One row per guarded request, with its decision. */
 const calls = table({
@@ -29,4 +30,4 @@ const sessionEvents = table({
   exact: ['id', 'session_id', 'project_id', 'agent_id', 'name', 'severity', 'request_id', 'decision'],
 })
 
-export const tables: readonly Table[] = [calls, sessionEvents, ...hourTables]
+export const tables: readonly Table[] = [calls, sessionEvents, ...hourTables, flagTable]

@@ -18,7 +18,7 @@ interface PendingTotals {
 }
 
 /**
- * Write-behind of session totals. Totals that can be recomputed from the stored row and newer records are deferred: they are written every two seconds and before any read of sessions. After a crash the next start recomputes them (`recovery.ts`). Other totals are written with the record.
+ * Write-behind of session totals. Totals that can be recomputed from the stored row and newer records are deferred: they are written every two seconds and before any read of sessions. After a crash the next start recomputes them (`recovery.ts`). Other totals are written with the record, as are those of a flagged session: what came since its flag is not recomputed.
  */
 export class WriteBehindTotals {
   readonly #gateway: Gateway
@@ -38,7 +38,7 @@ export class WriteBehindTotals {
   changeFor(session: Session, { call, ended_at }: Pick<Settled, 'call' | 'ended_at'>): Change | undefined {
     const delay_ms = this.#gateway.clock.tick() - call.tick - (ended_at - call.at)
     const isOnlyCall = session.open === 1 && delay_ms < MAX_RECORD_DELAY_MS
-    if (isOnlyCall && ended_at > this.#coveredUntil(session)) {
+    if (isOnlyCall && session.row.flagged_at === null && ended_at > this.#coveredUntil(session)) {
       this.#rows.add(session.row.id, { session, totals: sessionTotals(session.row) })
       return undefined
     }

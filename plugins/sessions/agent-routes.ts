@@ -32,7 +32,8 @@ export const agentRoutes =
     const list = { summary: 'List agents, newest first', querystring: agentsQuery, response: { 200: agentsPage } }
     app.get('/agents', { schema: list }, async ({ query }) => {
       rejectUnknownFilters(query, agentsQuery)
-      const { limit, cursor, ...where } = query
+      const { limit, cursor, playground, ...equal } = query
+      const where = { ...equal, ...(playground === undefined ? {} : { playground: playground || null }) }
       const page = { where, limit, ...(cursor === undefined ? {} : { cursor }) }
       const { rows, next_cursor, truncated } = await gateway.storage.find('agents', page)
       return { agents: rows.map((row) => agentView(row, keys.of(row.id))), next_cursor, truncated }

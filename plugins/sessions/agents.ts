@@ -1,4 +1,5 @@
-import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { type Call, type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { isPlayground } from 'guard-gateway/lib/trace'
 import { sessionErrors } from './error-codes.ts'
 import { SecondChanceCache } from './second-chance-cache.ts'
 import type { AgentRow } from './tables.ts'
@@ -42,10 +43,16 @@ export class Agents {
   }
 
   /** The agent that a request names; an unknown one is registered, so that it can be paused. */
-  async seen(id: string, at: number): Promise<AgentRow> {
+  async seen(id: string, { at, upstream }: Pick<Call, 'at' | 'upstream'>): Promise<AgentRow> {
     const known = await this.find(id)
     if (known !== undefined) return known
-    const row: AgentRow = { ...blank, id, registered_by: 'request', created_at: at }
+    const row: AgentRow = {
+      ...blank,
+      id,
+      registered_by: 'request',
+      created_at: at,
+      playground: isPlayground({ upstream }) || null,
+    }
     await this.#gateway.storage.put('agents', row, 'absent')
     return (await this.find(id)) ?? this.#agents.set(id, row)
   }
@@ -61,7 +68,7 @@ export class Agents {
   }
 }
 
-const blank = { name: null, project_id: null, metadata: {}, paused: false, paused_at: null } as const
+const blank = { name: null, project_id: null, metadata: {}, playground: null, paused: false, paused_at: null } as const
 
 /** The change that registers an agent; the batch it is in is refused if the id is taken. */
 export const registration = (agent: Pick<AgentRow, 'id' | 'created_at'> & Partial<AgentRow>): Change => ({

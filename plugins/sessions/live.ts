@@ -1,6 +1,7 @@
-import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
+import type { Call, Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { derivedId } from 'guard-gateway/lib/ids'
 import { newSessionRow, type SessionStart } from 'guard-gateway/lib/session'
+import { isPlayground } from 'guard-gateway/lib/trace'
 import { SecondChanceCache } from './second-chance-cache.ts'
 import type { ExternalId } from './sources.ts'
 
@@ -10,11 +11,12 @@ const GENERATED_ID = /^ses_[A-Za-z0-9_-]{1,120}$/
 
 /** Columns of a search for sessions. */
 export type SessionOrigin = Partial<
-  Pick<SessionRow, 'project_id' | 'paused'> & Record<'agent_id' | 'external_id', string>
+  Pick<SessionRow, 'project_id' | 'paused' | 'playground'> &
+    Record<'agent_id' | 'external_id' | 'flagged_rule_id', string>
 >
 
 /** The input of a new session besides its name, for example a call. */
-type NewSession = Omit<SessionStart, keyof ExternalId>
+type NewSession = Omit<SessionStart, keyof ExternalId | 'playground'> & Partial<Pick<Call, 'upstream'>>
 
 interface Candidate {
   readonly project: string
@@ -116,10 +118,11 @@ export class LiveSessions {
   #newRow(
     id: string,
     { external_id, external_source }: Pick<SessionStart, keyof ExternalId>,
-    { project_id, agent_id, client, at }: NewSession,
+    { project_id, agent_id, client, at, upstream }: NewSession,
   ): SessionRow {
     const shown = this.#gateway.redact.text(client)
-    return newSessionRow(id, { project_id, agent_id, external_id, external_source, client: shown, at })
+    const playground = isPlayground({ upstream })
+    return newSessionRow(id, { project_id, agent_id, external_id, external_source, client: shown, at, playground })
   }
 }
 

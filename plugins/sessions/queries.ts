@@ -1,6 +1,19 @@
 import { type Found, type Gateway, GuardError, type Session, type SessionRow } from 'guard-gateway/core'
 import { onlySession } from 'guard-gateway/lib/session'
+import type { Static } from 'typebox'
 import type { LiveSessions, SessionOrigin } from './live.ts'
+import type { sessionsQuery } from './schemas.ts'
+
+/** Filters of a list as columns. */
+export const originOf = ({
+  rule_id,
+  playground,
+  ...equal
+}: Omit<Static<typeof sessionsQuery>, 'limit' | 'cursor'>): SessionOrigin => ({
+  ...equal,
+  ...(rule_id === undefined ? {} : { flagged_rule_id: rule_id }),
+  ...(playground === undefined ? {} : { playground: playground || null }),
+})
 
 /**
  * A page of the sessions with these columns, newest first. The first page starts with those whose first requests are in flight. If they
@@ -25,19 +38,19 @@ export const foundSessions = async (
 
 const MOST_LATELY = 1_000
 
-/** Sessions with a request in progress or one since `from`, milliseconds since 1970, newest first; `more`: there are others, which were not read. */
+/** Sessions with a request in progress or one since `from`, milliseconds since 1970, newest first, without those of the Playground; `more`: there are others, which were not read. */
 export const sessionsSince = async (
   { storage }: Gateway,
   live: LiveSessions,
   from: number,
 ): Promise<{ readonly rows: readonly SessionRow[]; readonly more: boolean }> => {
   const { rows, next_cursor, truncated } = await storage.find('sessions', {
-    where: { last_seen_at: { gte: from } },
+    where: { last_seen_at: { gte: from }, playground: null },
     limit: MOST_LATELY,
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
   // sessions in memory are newer than their rows, and may have none yet
-  for (const { row } of live.lately(from)) byId.set(row.id, row)
+  for (const { row } of live.lately(from)) if (row.playground !== true) byId.set(row.id, row)
   return {
     rows: [...byId.values()].sort((one, other) => other.last_seen_at - one.last_seen_at),
     // a truncated scan hardly leaves out a session that is not in memory
@@ -63,12 +76,12 @@ export const liveByExternal = async (
   return session
 }
 
-/** Sessions that are paused and not ended, newest first. `more`: there are others. */
+/** Sessions that are paused and not ended, newest first, without those of the Playground. `more`: there are others. */
 export const waitingSessions = async (
   { storage }: Gateway,
   limit: number,
 ): Promise<{ readonly rows: readonly SessionRow[]; readonly more: boolean }> => {
-  const where = { paused_at: { gte: 0 }, ended_at: null }
+  const where = { paused_at: { gte: 0 }, ended_at: null, playground: null }
   const { rows, next_cursor, truncated } = await storage.find('sessions', { where, limit })
   return { rows, more: next_cursor !== null || truncated }
 }

@@ -44,7 +44,7 @@ export const resolver = (finders: Finders): ((call: Call) => void | Promise<void
     const agent = agents.at(agent_id)
     if (agent !== undefined) return enter(call, agent_id, project ?? agent.project_id ?? DEFAULT_PROJECT, named)
     return agents
-      .seen(agent_id, call.at)
+      .seen(agent_id, call)
       .then((seen) => enter(call, agent_id, project ?? seen.project_id ?? DEFAULT_PROJECT, named))
   }
 }

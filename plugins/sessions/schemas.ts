@@ -46,6 +46,20 @@ export const sessionSchema = Type.Object({
       'Of total_tokens, those read from a provider’s cache; null where an earlier version did not tell them.',
   }),
   cost_micro: count,
+  playground: Type.Boolean({ description: 'Its requests are those of a scenario of the Playground.' }),
+  flagged_at: Type.Union([time, Type.Null()], {
+    description:
+      'Arrival of the first request that enforcing would have refused, else of the first flagged one; of that since it was resumed. Null also where an earlier version recorded it.',
+  }),
+  flagged_rule_id: textOrNull,
+  flagged_reason: textOrNull,
+  flagged_action: textOrNull,
+  requests_since_flag: Type.Union([count, Type.Null()], {
+    description:
+      'The flagged request and those after it; null in sessions of earlier versions, until they are flagged again.',
+  }),
+  tokens_since_flag: Type.Union([count, Type.Null()]),
+  cost_since_flag_micro: Type.Union([count, Type.Null()]),
   created_at: time,
   last_seen_at: time,
 })
@@ -65,6 +79,7 @@ export const agentSchema = Type.Object({
   project_id: textOrNull,
   metadata,
   registered_by: Type.Union([Type.Literal('api'), Type.Literal('request')]),
+  playground: Type.Boolean({ description: 'Requests of the Playground named it first.' }),
   paused: Type.Boolean(),
   paused_at: timeOrNull,
   created_at: time,
@@ -91,16 +106,22 @@ const paging = {
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
   cursor: Type.Optional(Type.String()),
 }
+const playground = Type.Optional(
+  Type.Boolean({ description: 'true: those of the Playground alone; false: all others.' }),
+)
 export const sessionsQuery = Type.Object({
   project_id: Type.Optional(Type.String()),
   agent_id: Type.Optional(Type.String()),
   external_id: Type.Optional(Type.String()),
   paused: Type.Optional(Type.Boolean()),
+  rule_id: Type.Optional(Type.String({ description: 'The rule of its flag.' })),
+  playground,
   ...paging,
 })
 export const agentsQuery = Type.Object({
   project_id: Type.Optional(Type.String()),
   paused: Type.Optional(Type.Boolean()),
+  playground,
   ...paging,
 })
 export const projectQuery = Type.Object({ project_id: Type.Optional(Type.String()) })

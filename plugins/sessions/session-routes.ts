@@ -6,7 +6,7 @@ import type { Static } from 'typebox'
 import type { LiveSessions } from './live.ts'
 import { boundedMetadata } from './metadata.ts'
 import { changeSession, endSession, pauseSession, resumeSession } from './pause.ts'
-import { foundSessions, liveByExternal, liveById } from './queries.ts'
+import { foundSessions, liveByExternal, liveById, originOf } from './queries.ts'
 import {
   externalParams,
   oneSession,
@@ -31,8 +31,8 @@ export const sessionRoutes =
     const list = { summary: 'List sessions, newest first', querystring: sessionsQuery, response: { 200: sessionsPage } }
     app.get('/sessions', { schema: list }, async ({ query }) => {
       rejectUnknownFilters(query, sessionsQuery)
-      const { limit, cursor, ...where } = query
-      const { rows, next_cursor, truncated } = await foundSessions(gateway, live, where, limit, cursor)
+      const { limit, cursor, ...filters } = query
+      const { rows, next_cursor, truncated } = await foundSessions(gateway, live, originOf(filters), limit, cursor)
       return { sessions: rows.map(sessionView), next_cursor, truncated }
     })
 

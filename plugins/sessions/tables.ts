@@ -9,6 +9,8 @@ export interface AgentRow {
   readonly metadata: Readonly<Record<string, unknown>>
   /** `api`: registered by hand; `request`: seen in a header first. */
   readonly registered_by: 'api' | 'request'
+  /** Requests of the Playground named it first. Null: not, or an earlier version recorded it. */
+  readonly playground: true | null
   paused: boolean
   paused_at: number | null
   readonly created_at: number
@@ -61,6 +63,14 @@ const sessions = table<'sessions'>({
     total_tokens: 'integer',
     cache_read_tokens: 'integer',
     cost_micro: 'integer',
+    playground: 'boolean',
+    flagged_at: 'integer',
+    flagged_rule_id: 'text',
+    flagged_reason: 'text',
+    flagged_action: 'text',
+    requests_since_flag: 'integer',
+    tokens_since_flag: 'integer',
+    cost_since_flag_micro: 'integer',
     created_at: 'integer',
     last_seen_at: 'integer',
   },
@@ -68,8 +78,18 @@ const sessions = table<'sessions'>({
     ['project_id', 'recorded'],
     ['external_id', 'recorded'],
   ],
-  sparse: [['agent_id'], ['paused_at']],
-  exact: ['id', 'project_id', 'agent_id', 'external_id', 'external_source', 'seen_tips'],
+  sparse: [['agent_id'], ['paused_at'], ['flagged_at'], ['flagged_rule_id']],
+  exact: [
+    'id',
+    'project_id',
+    'agent_id',
+    'external_id',
+    'external_source',
+    'seen_tips',
+    'flagged_rule_id',
+    'flagged_reason',
+    'flagged_action',
+  ],
 })
 
 const agents = table<'agents'>({
@@ -80,6 +100,7 @@ const agents = table<'agents'>({
     project_id: 'text',
     metadata: 'json',
     registered_by: 'text',
+    playground: 'boolean',
     paused: 'boolean',
     paused_at: 'integer',
     created_at: 'integer',

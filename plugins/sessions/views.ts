@@ -9,6 +9,8 @@ export const sessionView = ({ seen_tips: _marks, ...row }: SessionRow): Static<t
   paused_at: timeOrNull(row.paused_at),
   ended_at: timeOrNull(row.ended_at),
   resumed_at: timeOrNull(row.resumed_at),
+  playground: row.playground === true,
+  flagged_at: timeOrNull(row.flagged_at),
   created_at: time(row.created_at),
   last_seen_at: time(row.last_seen_at),
 })
@@ -16,6 +18,7 @@ export const sessionView = ({ seen_tips: _marks, ...row }: SessionRow): Static<t
 /** An agent with its live keys, of which only the prefix is shown. */
 export const agentView = (row: AgentRow, keys: readonly AgentKeyRow[]): Static<typeof agentSchema> => ({
   ...row,
+  playground: row.playground === true,
   paused_at: timeOrNull(row.paused_at),
   created_at: time(row.created_at),
   keys: keys.map(({ id, prefix, created_at, last_used_at }) => ({

@@ -38,6 +38,7 @@ const sources: Readonly<Record<string, string>> = {
   'request-send.js': 'guard-gateway/assets/request-send.js',
   'request.css': 'guard-gateway/assets/request.css',
   'forms.css': 'guard-gateway/assets/forms.css',
+  'needs.css': 'guard-gateway/assets/needs.css',
   'print.css': 'guard-gateway/assets/print.css',
   'icon.svg': 'guard-gateway/assets/icon.svg',
   'icon-badge.svg': 'guard-gateway/assets/icon-badge.svg',

@@ -1,8 +1,9 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import { pageKind } from 'guard-gateway/lib/page'
+import { pageKind, panelKind } from 'guard-gateway/lib/page'
 import { assetRoutes, loadAssets } from './assets.ts'
 import { errorPage } from './error-page.ts'
 import { formRoutes } from './forms.ts'
+import { needsPanel } from './needs.ts'
 import { nowPage } from './now.ts'
 import { documentOf, pageRoutes } from './pages.ts'
 import { searchPage } from './search.ts'
@@ -21,6 +22,7 @@ export const ui = (options: UiOptions): Plugin => ({
   apply(gateway: Gateway) {
     gateway.registry(pageKind).add(nowPage(gateway, options))
     gateway.registry(pageKind).add(searchPage(gateway))
+    gateway.registry(panelKind).add(needsPanel(gateway))
     gateway.hooks.http.tapPromise({ name: 'ui', stage: stages.http.pages }, async (app) => {
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)

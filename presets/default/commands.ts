@@ -19,6 +19,7 @@ import { mcpCommands } from 'guard-gateway/plugins/mcp'
 import { notifyCommands } from 'guard-gateway/plugins/notify'
 import { playgroundCommands, showInBrowser } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
+import { reportCommands } from 'guard-gateway/plugins/recorder'
 import { replayCommands } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFor, exists, located } from './command-config.ts'
@@ -146,6 +147,7 @@ const addClientCommands = (
     playgroundCommands(json),
     sessionCommands(json),
     notifyCommands(json),
+    reportCommands(json),
     policyCommands({
       ...json,
       presets: async () => (await shippedRules()).presets,

@@ -6,6 +6,8 @@ export type SessionStart = Pick<
   'project_id' | 'agent_id' | 'external_id' | 'external_source' | 'client'
 > & {
   readonly at: number
+  /** Absent: not of the Playground. */
+  readonly playground?: boolean
 }
 
 /** A session of which nothing has been seen yet. */
@@ -33,6 +35,14 @@ export const newSessionRow = (id: string, beginning: SessionStart): SessionRow =
   total_tokens: 0,
   cache_read_tokens: 0,
   cost_micro: 0,
+  playground: beginning.playground === true ? true : null,
+  flagged_at: null,
+  flagged_rule_id: null,
+  flagged_reason: null,
+  flagged_action: null,
+  requests_since_flag: 0,
+  tokens_since_flag: 0,
+  cost_since_flag_micro: 0,
   created_at: beginning.at,
   last_seen_at: beginning.at,
 })

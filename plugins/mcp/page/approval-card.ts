@@ -35,7 +35,8 @@ ${row.status === 'pending' && answers(ask, row, approver, shown)}
 /** Where one approval is with its arguments to the end. */
 export const approvalUrl = (id: string): string => `/approvals/${encodeURIComponent(id)}`
 
-const leftText = (ms: number): string => {
+/** Time that is left, in minutes and seconds. */
+export const leftText = (ms: number): string => {
   const seconds = Math.max(0, Math.ceil(ms / 1000))
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
@@ -106,12 +107,17 @@ ${approverField(approver, again?.faults)}
 ${allowPart(id, shown)} <button class="grave" name="action" value="deny">Deny this call</button></form>`
 }
 
-const allowPart = (id: string, { arguments: args, sent_arguments, left_out }: ShownArguments): Html => {
+const allowPart = (id: string, shown: ShownArguments): Html => {
+  const { left_out } = shown
   if (left_out !== undefined) return html`<a class="button" href="${approvalUrl(id)}">Read all of it to allow it</a>`
-  if ([args, sent_arguments].some((text) => text !== null && HIDDEN.test(text)))
+  if (isHidden(shown))
     return html`<span class="warning">Part of it is too long to be looked through for secrets and cannot be shown, so it is not allowed from here.</span>`
   return html`<button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button>`
 }
+
+/** Some of the arguments cannot be shown here. */
+export const isHidden = ({ arguments: args, sent_arguments }: ShownArguments): boolean =>
+  [args, sent_arguments].some((text) => text !== null && HIDDEN.test(text))
 
 /** The placeholder of a value that cannot be shown here, however harmless it is. */
 const HIDDEN = /\[REDACTED:(?:limit|fault)\]/

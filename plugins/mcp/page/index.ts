@@ -1,10 +1,11 @@
-import { formKind, pageKind, panelKind, searchSourceKind } from 'guard-gateway/lib/page'
+import { formKind, pageKind, panelKind, searchSourceKind, waitingSourceKind } from 'guard-gateway/lib/page'
 import type { Approver } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
+import { approvalSource } from './approval-line.ts'
 import { approvalPage } from './approval-page.ts'
 import { approvalForm, pinsForm, undoForm } from './forms.ts'
 import { mcpPage } from './mcp-page.ts'
-import { approvalsPanel, refusedPanel } from './panels.ts'
+import { refusedPanel } from './panels.ts'
 import { mcpSource } from './search.ts'
 
 /** What the page serves from. */
@@ -18,7 +19,7 @@ export const addPages = (parts: PageParts): void => {
   const { gateway } = parts.mcp
   gateway.registry(pageKind).add(mcpPage(parts))
   gateway.registry(pageKind).add(approvalPage(parts))
-  gateway.registry(panelKind).add(approvalsPanel(parts))
+  gateway.registry(waitingSourceKind).add(approvalSource(parts))
   gateway.registry(panelKind).add(refusedPanel(parts))
   gateway.registry(searchSourceKind).add(mcpSource(parts))
   gateway.registry(formKind).add(approvalForm(parts))

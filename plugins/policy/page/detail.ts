@@ -32,12 +32,16 @@ const unsavedView = async ({ gateway }: PageParts, { draft, step }: UnsavedDraft
   return { draft, edited: true, simulated: read, confirming: step === 'confirming' }
 }
 
-/** What is in force; a link from elsewhere may put the rules of a preset into the form, to be enforced. */
+/** What is in force; a link from elsewhere may put the rules of a preset into the form, or those in force, to be enforced; the latter are tried on what is stored. */
 const storedView = async (parts: PageParts, project_id: string, query: URLSearchParams) => {
   const { mode, version, rules } = await parts.policies.load(project_id)
   const preset = query.get('preset') ?? ''
   const offered = Object.hasOwn(parts.presets, preset) ? parts.presets[preset] : undefined
   if (offered !== undefined) return { draft: draftOf('enforce', version, offered), edited: true }
+  if (query.get('try') === 'enforce' && mode !== 'enforce') {
+    const draft = draftOf('enforce', version, rules)
+    return { draft, edited: true, simulated: { mode: 'enforce' as const, rules } }
+  }
   const lost = query.has('draft') && !query.has('notice')
   return { draft: draftOf(mode, version, rules), edited: false, lost }
 }

@@ -87,7 +87,7 @@ const stretchOf = (duration: number): number => {
 }
 
 /** What upstreams report may be anything. */
-const safe = (value: number): number =>
+export const safe = (value: number): number =>
   Number.isSafeInteger(value)
     ? value
     : Math.trunc(Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, value))) || 0

@@ -1,5 +1,11 @@
 import type { Addends, Storage } from 'guard-gateway/core'
-import type { FigureGroup, FiguresAnswer, FiguresQuery } from 'guard-gateway/lib/trace'
+import {
+  type FigureGroup,
+  type FiguresAnswer,
+  type FiguresQuery,
+  isPlayground,
+  PLAYGROUND_UPSTREAM,
+} from 'guard-gateway/lib/trace'
 import { type Buckets, bucketAt, bucketsOf } from './buckets.ts'
 import { HOUR_MS, hourOf, startOf } from './hours.ts'
 import { measures } from './measures.ts'
@@ -7,8 +13,6 @@ import { minuteCalls } from './minutes.ts'
 import type { HourGroup, HourRow } from './tables.ts'
 import { Tallies } from './tally.ts'
 
-/** The name that calls of the Playground have for their upstream. */
-const PLAYGROUND = 'playground'
 /** Hours that are added up at a time. */
 const SPAN_MS = 24 * HOUR_MS
 
@@ -48,12 +52,12 @@ export const readFigures = async (
 const filterOf = ({ project_id, agent_id, playground }: FiguresQuery) => ({
   ...(project_id === undefined ? {} : { project_id }),
   ...(agent_id === undefined ? {} : { agent_id }),
-  ...(playground === true ? { upstream: PLAYGROUND } : {}),
+  ...(playground === true ? { upstream: PLAYGROUND_UPSTREAM } : {}),
 })
 
 /** The group of a row or a call; undefined: it is not asked for. */
 const groupOf = ({ group, playground }: FiguresQuery, row: Partial<Readonly<Record<keyof HourGroup, unknown>>>) => {
-  if (playground === false && row.upstream === PLAYGROUND) return undefined
+  if (playground === false && isPlayground(row)) return undefined
   const column = COLUMNS[group]
   return column === undefined ? null : String(row[column] ?? '') || null
 }

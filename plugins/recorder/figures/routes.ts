@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
-import { instantOf } from 'guard-gateway/lib/time'
 import type { FigureBucket, Figures } from 'guard-gateway/lib/trace'
 import { HOUR_MS } from './hours.ts'
+import { instant } from './instant.ts'
 import { figuresAnswer, figuresQuery } from './schemas.ts'
 
 /** Figures over time, below `/api/v1`. */
@@ -35,13 +35,3 @@ export const figureRoutes =
 const dated = (bucket: FigureBucket) => ({ ...bucket, at: text(bucket.at) })
 
 const text = (at: number): string => new Date(at).toISOString()
-
-const instant = (name: 'since' | 'until', given: string, now: number): number => {
-  const at = instantOf(given, now)
-  if (at !== undefined) return at
-  throw new GuardError(
-    'INVALID_REQUEST',
-    `"${name}" is not a time: ${given}. Send a day like 2026-01-31, a time like 2026-01-31T12:00:00Z, or an age like 24h.`,
-    { path: `/${name}` },
-  )
-}

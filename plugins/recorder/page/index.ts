@@ -1,19 +1,27 @@
 import type { Gateway } from 'guard-gateway/core'
-import { agentSourceKind, panelKind, searchSourceKind } from 'guard-gateway/lib/page'
+import { agentSourceKind, panelKind, searchSourceKind, waitingSourceKind } from 'guard-gateway/lib/page'
 import type { Figures } from 'guard-gateway/lib/trace'
 import { agentCharts, chartPanel, chartsOf } from './charts.ts'
-import { decisionsPanel } from './decisions.ts'
+import { flaggedPanel } from './flagged.ts'
+import { flaggedSource } from './flagged-lines.ts'
+import { latestPanel } from './latest.ts'
+import { loopCostPanel } from './loop-cost.ts'
 import { requestSource } from './search.ts'
 import { spendPanel } from './spend.ts'
-import { Traffic } from './traffic.ts'
 
-/** Adds the panels of the start page and of agents, and what finds requests. */
+/** Adds the panels of the start page and of agents, what of sessions waits for a person, and what finds requests. */
 export const addPanels = (gateway: Gateway, figures: Figures): void => {
   const charts = chartsOf(gateway, figures)
   gateway.service('charts').provide(charts)
-  const traffic = new Traffic()
-  for (const panel of [chartPanel(charts), decisionsPanel(gateway, traffic), spendPanel(gateway, traffic)])
+  for (const panel of [
+    chartPanel(charts),
+    loopCostPanel(gateway),
+    flaggedPanel(gateway),
+    spendPanel(gateway, figures),
+    latestPanel(gateway),
+  ])
     gateway.registry(panelKind).add(panel)
   gateway.registry(agentSourceKind).add(agentCharts(gateway, charts))
+  gateway.registry(waitingSourceKind).add(flaggedSource(gateway))
   gateway.registry(searchSourceKind).add(requestSource(gateway))
 }

@@ -1,66 +1,69 @@
 import type { Gateway } from 'guard-gateway/core'
 import { costHead, costUnit, countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import type { Ask, Panel } from 'guard-gateway/lib/page'
-import { addUsage, emptyUsage, type LastResponse, type Traffic, type Usage } from './traffic.ts'
+import type { FigureSums, Figures } from 'guard-gateway/lib/trace'
+import { HOUR_MS } from '../figures/hours.ts'
+import { type LastAnswer, LastAnswers } from './last-answers.ts'
 
-/** Spend of the last hour and today, and the state of upstreams. */
-export const spendPanel = (gateway: Gateway, traffic: Traffic): Panel => ({
-  id: 'recorder/spend',
-  order: 15,
-  render: async (ask) => {
-    await traffic.update(gateway.storage, ask.now)
-    const configured = configuredNames(gateway)
-    const names = [...new Set([...(configured ?? []), ...traffic.names()])]
-    // unconfigured upstreams, such as the Playground's, cost nothing; rejected requests have no upstream
-    const upstreams = names.map((name) => ({
-      name,
-      counts: configured === undefined || name === '' || configured.includes(name),
-    }))
-    return upstreams.length === 0 ? undefined : spendTable(gateway, ask, traffic, upstreams)
-  },
-})
+const DAY_MS = 24 * HOUR_MS
+const NONE = { requests: 0, flagged: 0, blocked: 0, errors: 0, total_tokens: 0, cost_micro: 0 } as const
+type Used = Pick<FigureSums, keyof typeof NONE>
 
-/** Upstream names of the health response; undefined if absent. */
-const configuredNames = (gateway: Gateway): readonly string[] | undefined => {
-  const upstreams: unknown = gateway.health.get('upstreams')?.()
-  return Array.isArray(upstreams) ? upstreams.map((one) => String(Reflect.get(Object(one), 'name'))) : undefined
-}
-
-/** An upstream, and whether its requests count toward the totals. */
-interface Upstream {
-  readonly name: string
-  readonly counts: boolean
-}
-
-const spendTable = (gateway: Gateway, ask: Ask, traffic: Traffic, upstreams: readonly Upstream[]): Html => {
-  const unit = costUnit(gateway)
-  const [hour, today] = [emptyUsage(), emptyUsage()]
-  for (const { name, counts } of upstreams) {
-    if (!counts) continue
-    addUsage(hour, traffic.lastHour(name, ask.now))
-    addUsage(today, traffic.today(name, ask.now))
+/** Spend of this hour and today, from the sums by hour, and the state of upstreams. */
+export const spendPanel = (gateway: Gateway, figures: Figures): Panel => {
+  const answers = new LastAnswers()
+  return {
+    id: 'recorder/spend',
+    order: 16,
+    render: async (ask) => {
+      const [today, hour] = await Promise.all([
+        usedBy(figures, ask.now - (ask.now % DAY_MS), ask.now),
+        usedBy(figures, ask.now - (ask.now % HOUR_MS), ask.now),
+        answers.look(gateway.storage),
+      ])
+      const names = [...new Set([...configuredNames(gateway), ...today.byUpstream.keys()])]
+      if (names.length === 0) return undefined
+      const unit = costUnit(gateway)
+      return html`<h2>Spend and upstreams</h2>
+<p>${today.complete ? '' : 'At least: '}This hour: ${usageText(hour.totals, unit)}. Today, UTC: ${usageText(today.totals, unit)}.</p>
+<table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests this hour</th><th scope="col" class="figure">Requests today</th><th scope="col" class="figure">Failed today</th><th scope="col" class="figure">Tokens today</th><th scope="col" class="figure">${costHead(gateway, 'Cost today')}</th></tr></thead><tbody>
+${names.map((name) => upstreamRow(ask, name, hour.byUpstream.get(name) ?? NONE, today.byUpstream.get(name) ?? NONE, answers.of(name), unit))}</tbody></table>`
+    },
   }
-  return html`<h2>Spend and upstreams</h2>
-<p>${traffic.partial && 'At least: '}Last hour: ${usageText(hour, unit)}. Today, UTC: ${usageText(today, unit)}.</p>
-<table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests in the last hour</th><th scope="col" class="figure">Requests today</th><th scope="col" class="figure">Failed today</th><th scope="col" class="figure">Tokens today</th><th scope="col" class="figure">${costHead(gateway, 'Cost today')}</th></tr></thead><tbody>
-${upstreams.map((upstream) => upstreamRow(ask, upstream, traffic, unit))}</tbody></table>`
 }
 
-const usageText = ({ requests, blocked, flagged, tokens, cost_micro }: Usage, unit: string): Html => {
+/** What calls since then came to, without those of the Playground, by their upstream; the empty name: none. */
+const usedBy = async (figures: Figures, since: number, now: number) => {
+  const asked = { since, until: now + 1, step: 'hour', group: 'upstream', playground: false } as const
+  const { totals, series, complete } = await figures.read(asked)
+  return { totals, complete, byUpstream: new Map<string, Used>(series.map((one) => [one.group ?? '', one.totals])) }
+}
+
+/** Names of the configured upstreams. */
+const configuredNames = (gateway: Gateway): readonly string[] => {
+  const upstreams: unknown = gateway.health.get('upstreams')?.()
+  return Array.isArray(upstreams) ? upstreams.map((one) => String(Reflect.get(Object(one), 'name'))) : []
+}
+
+const usageText = ({ requests, blocked, flagged, total_tokens, cost_micro }: Used, unit: string): Html => {
   if (requests === 0) return html`no request`
-  return html`${countMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${countMark(flagged)} flagged`}${blocked > 0 && html`, ${countMark(blocked)} blocked`}, ${countMark(tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> ${unit}`
+  return html`${countMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${countMark(flagged)} flagged`}${blocked > 0 && html`, ${countMark(blocked)} blocked`}, ${countMark(total_tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> ${unit}`
 }
 
-const upstreamRow = ({ now }: Ask, { name, counts }: Upstream, traffic: Traffic, unit: string): Html => {
-  const hour = traffic.lastHour(name, now)
-  const today = traffic.today(name, now)
-  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">no upstream</span>` : name}${!counts && html` <span class="quiet">not configured, not counted above</span>`}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${countMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${countMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${countMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${countMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> ${unit}</span></td></tr>
+const upstreamRow = (
+  { now }: Ask,
+  name: string,
+  hour: Used,
+  today: Used,
+  answer: LastAnswer | undefined,
+  unit: string,
+): Html =>
+  html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">no upstream</span>` : name}</th><td>${stateMark(answer, now)}</td><td class="figure">${countMark(hour.requests)}<span class="unit"> this hour</span></td><td class="figure">${countMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.errors > 0 ? html`<span class="error">${countMark(today.errors)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${countMark(today.total_tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> ${unit}</span></td></tr>
 `
-}
 
-/** State by the last response. */
-const stateMark = (last: LastResponse | undefined, now: number): Html => {
-  if (last === undefined) return html`<span class="quiet">no requests today</span>`
+/** State by the last answer. */
+const stateMark = (last: LastAnswer | undefined, now: number): Html => {
+  if (last === undefined) return html`<span class="quiet">not asked lately</span>`
   const [kind, words] =
     last.outcome === 'ok' ? ['ok', '✓ answers'] : ['error', last.outcome === 'unreachable' ? '✕ no answer' : '✕ errors']
   return html`<span class="${kind} status">${words}</span> <span class="quiet">${instantMark(last.at, now)}</span>`

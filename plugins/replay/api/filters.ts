@@ -1,4 +1,4 @@
-import { failureTags, GuardError, type Order, type Query, type Test } from 'guard-gateway/core'
+import { failureTags, GuardError, type Order, type Origin, type Query, type Test } from 'guard-gateway/core'
 import { parseDatedCursor } from 'guard-gateway/lib/paging'
 import { queryTokens } from 'guard-gateway/lib/text'
 import { instantOf } from 'guard-gateway/lib/time'
@@ -12,6 +12,7 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 const equal = ['project_id', 'session_id', 'agent_id', 'agent_name', 'task_id', 'origin'] as const
 const identifying = ['project_id', 'session_id', 'agent_id'] as const
 const facets = ['tag', 'model', 'tool'] as const
+const otherOrigins: readonly Origin[] = ['gateway', 'mcp', 'api', 'otlp', 'import']
 const sorts = {
   recorded: 'recorded',
   start: 'start_ns',
@@ -24,6 +25,7 @@ export const filterNames = [
   'q',
   'agent',
   ...equal,
+  'playground',
   'status',
   'failure_tag',
   ...facets,
@@ -102,13 +104,21 @@ const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean
     const value = oneOf(query, name)
     if (value !== undefined) tests[name] = value
   }
-  const pinned = oneOf(query, 'pinned')
-  if (pinned !== undefined) {
-    if (pinned !== 'true' && pinned !== 'false') throw invalid('pinned', 'true or false')
-    // few runs are pinned, so their index helps; nearly all are unpinned, so it does not
-    tests.pinned = pinned === 'true' ? true : { in: [false] }
-  }
+  const pinned = flag(query, 'pinned')
+  // few runs are pinned, so their index helps; nearly all are unpinned, so it does not
+  if (pinned !== undefined) tests.pinned = pinned ? true : { in: [false] }
+  const playground = flag(query, 'playground')
+  if (playground !== undefined && tests.origin !== undefined)
+    throw invalid('playground', 'left out where "origin" is given')
+  if (playground !== undefined) tests.origin = playground ? 'playground' : { in: otherOrigins }
   return tests
+}
+
+const flag = (query: RawQuery, name: 'pinned' | 'playground'): boolean | undefined => {
+  const text = oneOf(query, name)
+  if (text === undefined) return undefined
+  if (text !== 'true' && text !== 'false') throw invalid(name, 'true or false')
+  return text === 'true'
 }
 
 const listTests = (

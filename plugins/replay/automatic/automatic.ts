@@ -1,5 +1,5 @@
 import type { Call, CallTrace, Gateway, Recording } from 'guard-gateway/core'
-import { isProjectReplaceable, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
+import { isPlayground, isProjectReplaceable, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { labelsWith } from '../write/labels.ts'
@@ -199,6 +199,4 @@ const place = (call: Call, run: OpenRun, parent_span_id: string | null): void =>
   call.trace = placed
 }
 
-/** The upstream identifies calls of the Playground. */
-const originOf = ({ upstream }: Call): 'gateway' | 'playground' =>
-  upstream === 'playground' ? 'playground' : 'gateway'
+const originOf = (call: Call): 'gateway' | 'playground' => (isPlayground(call) ? 'playground' : 'gateway')

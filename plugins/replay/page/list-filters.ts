@@ -55,6 +55,11 @@ export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
 ${each('tag').map((tag) => html`<label>Tag<input name="tag" value="${tag}" size="10"></label>`)}
 ${each('model').map((model) => html`<label>Model<input name="model" value="${model}" size="14"></label>`)}
 <label>Since${choice('since', value('since'), ages)}</label>
+<label>Playground${choice('playground', value('playground'), [
+    ['', 'shown'],
+    ['false', 'left out'],
+    ['true', 'alone'],
+  ])}</label>
 ${KEPT.flatMap((name) => query.getAll(name).map((kept) => kept !== '' && html`<input type="hidden" name="${name}" value="${kept}">`))}
 <button>Search</button>
 ${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}

@@ -1,4 +1,5 @@
 import {
+  choice,
   costHead,
   costUnit,
   countMark,
@@ -13,7 +14,7 @@ import type { FigureSums } from 'guard-gateway/lib/trace'
 import type { AgentRow } from '../tables.ts'
 import { pauseButton, pausedMark, pauseForm } from './buttons.ts'
 import type { PageParts } from './index.ts'
-import { decisionsText } from './list.ts'
+import { decisionsText, playgroundChoices } from './list.ts'
 
 const MAX_ROWS = 50
 const WEEK_MS = 7 * 24 * 3_600_000
@@ -24,11 +25,14 @@ export const agentListPage = (parts: PageParts): Page => ({
   path: '/agents',
   nav: { label: 'Agents', order: 35, key: 'a' },
   render: async (ask) => {
-    const { rows, next_cursor } = await parts.gateway.storage.find('agents', { limit: MAX_ROWS })
+    const playground = ask.query.get('playground') ?? ''
+    const where = playground === '' ? {} : { playground: playground === 'true' || null }
+    const { rows, next_cursor } = await parts.gateway.storage.find('agents', { where, limit: MAX_ROWS })
     const named = (await recentNames(parts)).filter((name) => rows.every(({ id }) => id !== name))
-    const others = await unregistered(parts, named.slice(0, MAX_ROWS))
+    const others = playground === 'true' ? [] : await unregistered(parts, named.slice(0, MAX_ROWS))
     const used = await usedInWeek(parts, ask, [...rows.map(({ id }) => id), ...others])
     const main = html`<div data-live="*"><h1>Agents</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}
+<form class="filters" action="/agents" role="search"><label>Playground${choice('playground', playground, playgroundChoices)}</label><button>Search</button></form>
 ${rows.length + others.length === 0 ? html`<p class="empty">No agent has come by yet. An agent is known once a request, a run or an MCP session names it.</p>` : table(parts, ask, rows, others, used)}
 ${next_cursor !== null && html`<p class="quiet">The newest ${MAX_ROWS} that are registered; all of them are at <code>GET /api/agents</code>.</p>`}</div>`
     return { title: 'Agents', main }
@@ -79,7 +83,7 @@ const table = (
 ${rows.map(
   (
     row,
-  ) => html`<tr id="agent-${row.id}" data-row><th scope="row">${agentLink(row.id)}${row.name !== null && html` <span class="quiet">${row.name}</span>`}</th>
+  ) => html`<tr id="agent-${row.id}" data-row><th scope="row">${agentLink(row.id)}${row.name !== null && html` <span class="quiet">${row.name}</span>`}${row.playground === true && html` <span class="quiet">Playground</span>`}</th>
 <td>${row.project_id}</td>${usedCells(parts, ask, used.get(row.id))}<td class="figure">${parts.keys.of(row.id).length}<span class="unit"> keys</span></td><td>${pausedMark(row.paused)}</td><td class="act">${pauseButton('agents', row)}</td></tr>
 `,
 )}${others.map(

@@ -1,8 +1,18 @@
 import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { byRemainingShare } from 'guard-gateway/lib/budget'
-import { costHead, countMark, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import {
+  costHead,
+  costUnit,
+  countMark,
+  faultList,
+  type Html,
+  html,
+  instantMark,
+  priceMark,
+} from 'guard-gateway/lib/html'
 import { type Ask, type Markup, type Page, sessionSourceKind } from 'guard-gateway/lib/page'
+import { isRefusing } from 'guard-gateway/lib/session'
 import { budgetTable, stateField } from 'guard-gateway/lib/terminal'
 import { liveById } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
@@ -45,6 +55,15 @@ const sections = async (gateway: Gateway, ask: Ask, id: string): Promise<readonl
   return parts.filter((part) => part !== undefined)
 }
 
+/** What came since the flag; of an earlier version it is not known. */
+const sinceFlag = (gateway: Gateway, now: number, row: SessionRow): Html => {
+  const { flagged, flagged_at, flagged_rule_id, flagged_reason, flagged_action } = row
+  if (flagged_at === null)
+    return html`${flagged > 0 && row.requests_since_flag === null && html`<dt>After the flag</dt><dd class="quiet">not known: recorded by an earlier version</dd>`}`
+  const would = isRefusing(flagged_action) ? 'Enforced, it would have been refused.' : 'Its rule only flags.'
+  return html`<dt>After the flag</dt><dd>${countMark(row.requests_since_flag ?? 0)} of ${countMark(row.requests)} requests, ${priceMark(row.cost_since_flag_micro ?? 0)} of ${priceMark(row.cost_micro)} ${costUnit(gateway)}, ${countMark(row.tokens_since_flag ?? 0)} tokens <span class="quiet">since ${instantMark(flagged_at, now)}, ${flagged_rule_id ?? flagged_reason}. ${would}</span></dd>`
+}
+
 const facts = (
   gateway: Gateway,
   { now }: Ask,
@@ -59,6 +78,7 @@ ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
 <dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(row.input_tokens)} in, ${countMark(row.output_tokens)} out${(row.cache_read_tokens ?? 0) > 0 && html`, ${countMark(row.cache_read_tokens ?? 0)} from the cache`}</span></dd>
 <dt>${costHead(gateway)}</dt><dd>${priceMark(row.cost_micro)}</dd>
+${sinceFlag(gateway, now, row)}
 <dt>Decisions</dt><dd>${decisionsText(row)}</dd>
 <dt>Active</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>
 </dl>`

@@ -1,14 +1,15 @@
 import type { Gateway } from 'guard-gateway/core'
-import { formKind, pageKind, panelKind, searchSourceKind } from 'guard-gateway/lib/page'
+import { formKind, pageKind, panelKind, searchSourceKind, waitingSourceKind } from 'guard-gateway/lib/page'
 import type { Agents } from '../agents.ts'
 import type { AgentKeys } from '../keys.ts'
 import type { LiveSessions } from '../live.ts'
 import { agentListPage } from './agent-list.ts'
 import { agentPage } from './agent-page.ts'
 import { detailPage } from './detail.ts'
+import { expensivePanel } from './expensive.ts'
 import { agentForms, sessionForms } from './forms.ts'
 import { listPage } from './list.ts'
-import { waitingPanel } from './paused-panel.ts'
+import { pausedSource } from './paused-lines.ts'
 import { recentPanel } from './recent.ts'
 import { sessionSource } from './search.ts'
 
@@ -27,7 +28,8 @@ export const addPages = (parts: PageParts): void => {
   gateway.registry(pageKind).add(detailPage(parts))
   gateway.registry(pageKind).add(agentListPage(parts))
   gateway.registry(pageKind).add(agentPage(parts))
-  gateway.registry(panelKind).add(waitingPanel(parts))
+  gateway.registry(waitingSourceKind).add(pausedSource(parts))
+  gateway.registry(panelKind).add(expensivePanel(parts))
   gateway.registry(panelKind).add(recentPanel(parts))
   gateway.registry(searchSourceKind).add(sessionSource(parts))
   for (const form of [...sessionForms(gateway, live), ...agentForms(gateway, agents)])

@@ -16,7 +16,7 @@ import {
 import { shortId } from 'guard-gateway/lib/ids'
 import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { SessionOrigin } from '../live.ts'
-import { foundSessions, waitingSessions } from '../queries.ts'
+import { foundSessions, originOf, waitingSessions } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { nameMark, pauseButton, pausedMark, pauseForm, shortName } from './buttons.ts'
 import type { PageParts } from './index.ts'
@@ -56,17 +56,19 @@ ${cursorLinks(ask, found.next_cursor)}
   },
 })
 
-const filters = ['project_id', 'agent_id', 'external_id', 'paused'] as const
+const filters = ['project_id', 'agent_id', 'external_id', 'rule_id', 'paused', 'playground'] as const
 
 const whereOf = (query: URLSearchParams): SessionOrigin => {
-  const where: SessionOrigin = {}
-  for (const name of filters) {
-    const value = query.get(name) ?? ''
-    if (value === '') continue
-    if (name === 'paused') where.paused = isPaused(value)
-    else where[name] = value
-  }
-  return where
+  const text = (name: (typeof filters)[number]) => query.get(name) || undefined
+  const named = Object.entries({
+    project_id: text('project_id'),
+    agent_id: text('agent_id'),
+    external_id: text('external_id'),
+    rule_id: text('rule_id'),
+    paused: flag('paused', text('paused')),
+    playground: flag('playground', text('playground')),
+  }).filter(([, value]) => value !== undefined)
+  return originOf(Object.fromEntries(named))
 }
 
 /** On later pages, where script shows the number of new sessions. */
@@ -77,10 +79,18 @@ const newRowsOf = async ({ storage }: Gateway, { query }: Ask): Promise<Html | u
   return newest && newRowsMark(first, `session-${newest.id}`, 'session')
 }
 
-const isPaused = (text: string): boolean => {
+const flag = (name: string, text: string | undefined): boolean | undefined => {
+  if (text === undefined) return undefined
   if (text === 'true' || text === 'false') return text === 'true'
-  throw new GuardError('INVALID_FILTER', '"paused" must be true or false.', { path: '/paused' })
+  throw new GuardError('INVALID_FILTER', `"${name}" must be true or false.`, { path: `/${name}` })
 }
+
+/** What a list shows of the Playground. */
+export const playgroundChoices = [
+  ['', 'shown'],
+  ['false', 'left out'],
+  ['true', 'alone'],
+] as const
 
 const filterForm = ({ query }: Ask): Html => {
   const value = (name: string) => query.get(name) ?? ''
@@ -94,6 +104,8 @@ const filterForm = ({ query }: Ask): Html => {
     ['true', 'paused'],
     ['false', 'open'],
   ])}</label>
+<label>Flagged by<input name="rule_id" value="${value('rule_id')}" size="14" placeholder="any rule or none"></label>
+<label>Playground${choice('playground', value('playground'), playgroundChoices)}</label>
 <button>Search</button>${narrowed && html` <a class="clear" href="/sessions">Clear</a>`}
 </form>`
 }
@@ -135,7 +147,7 @@ const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined,
     pause_reason,
   } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
-<th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a></th>
+<th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a>${row.playground === true && html` <span class="quiet">Playground</span>`}</th>
 <td>${nameMark(project_id)}</td><td>${agent_id !== null && html`<a href="/agents/${encodeURIComponent(agent_id)}">${shortName(agent_id)}</a>`}</td>
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
 <td>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens)}</td>

@@ -1,4 +1,5 @@
 import { isTimeZone } from 'guard-gateway/lib/time'
+import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { addressError, headerError, originErrors } from './check-http.ts'
 import { mcpErrors } from './checks-mcp.ts'
@@ -56,6 +57,10 @@ const upstreamErrors = (upstream: UpstreamConfig, names: readonly string[], path
   const { name, base_url, proxy, api_key, fallback, headers, paths } = upstream
   return [
     ...at([...path, 'name'], names.indexOf(name) === path[1] ? undefined : `"${name}" names two upstreams`),
+    ...at(
+      [...path, 'name'],
+      name === PLAYGROUND_UPSTREAM ? `"${name}" is the name of the upstream that the Playground plays` : undefined,
+    ),
     ...at([...path, 'base_url'], urlError(base_url)),
     ...at([...path, 'proxy'], proxyError(proxy)),
     ...at([...path, 'api_key'], api_key === undefined ? undefined : headerError('x-api-key', api_key)),

@@ -57,7 +57,10 @@ export const mcpServers: Check = async ({ config, gateway, options }) => {
   if (config === undefined || (config.mcp.policy === '' && Object.keys(config.mcp.servers).length === 0)) return []
   const approver =
     config.mcp.approver_key === ''
-      ? ok('every local program can approve MCP calls; mcp.approver_key lets only some')
+      ? warning(
+          'every local program can approve MCP calls, an agent included',
+          'Set mcp.approver_key, and keep it where agents cannot read it.',
+        )
       : ok('MCP calls are approved with mcp.approver_key')
   if (options.online !== true || gateway === undefined) return [approver]
   const findings = Object.entries(config.mcp.servers).map(([id, { target }]) => checkServer(gateway, id, target))

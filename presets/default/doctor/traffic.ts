@@ -1,6 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import { shapeOf } from 'guard-gateway/lib/json'
+import { type CallRecord, isPlayground } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
+import { spentText } from 'guard-gateway/plugins/recorder'
 import { type Check, error, ok, warning } from './check.ts'
 import { reachability } from './reachability.ts'
 
@@ -48,22 +50,46 @@ export const pricing: Check = async ({ gateway }) => {
 
 const isUnpriced = ({ cost_source }: CallRecord): boolean => cost_source === 'unpriced'
 
-/** Reports the default mode, and the effect of the other mode on at most 500 requests of the last week. */
+/** A share of requests from which on it is no good news that enforce would have refused them. */
+const NOTABLE_SHARE = 0.05
+
+/** Reports the default mode, and in shadow mode what enforcing would have refused in the last seven days, by the sums of all calls on record. */
 export const mode: Check = async ({ config, gateway }) => {
   if (config === undefined || gateway === undefined) return []
   if (config.default_mode === 'enforce') return [ok('default mode enforce')]
-  const since = gateway.clock.now() - 7 * DAY_MS
-  const week = (await recent(gateway)).filter(({ received_at }) => received_at >= since)
-  if (week.length === 0) return [ok('default mode shadow')]
-  const blocked = week.filter(wouldBlock).length
+  const week = await weekOf(gateway)
+  if (week === undefined || week.requests === 0) return [ok('default mode shadow')]
+  const { requests, flagged, unknown, saved, unit, complete } = week
+  const share = flagged / requests
+  const percent = share > 0 && share < 0.01 ? 'under 1' : (share * 100).toFixed(0)
+  const earlier = unknown > 0 ? `; ${unknown} more were flagged and recorded by an earlier version` : ''
+  const what = `default mode shadow: enforce would have blocked ${flagged} of ${complete ? '' : 'at least '}${requests} requests of the last seven days (${percent} %)${earlier}`
+  if (saved.requests_since_flag === 0) return [ok(what)]
+  const cost = `${what}; their sessions went on for ${spentText(saved, unit)}`
+  if (share < NOTABLE_SHARE) return [ok(cost)]
   return [
-    ok(`default mode shadow: enforce would have blocked ${blocked} of ${week.length} requests of the last seven days`),
+    warning(
+      cost,
+      'guard report shows which sessions. If they were loops, default_mode: enforce refuses them; guard policy simulate tries the rules on what is stored.',
+    ),
   ]
 }
 
-/** A rule with another action than block flags in either mode. */
-const wouldBlock = ({ decision, matches }: CallRecord): boolean =>
-  decision === 'shadow_flag' && matches?.some(({ action }) => action === 'block' || action === 'pause') === true
+/** What the sums tell of the last seven days; undefined where nothing is recorded. */
+const weekOf = async (gateway: Gateway) => {
+  const [figures, flags] = [gateway.service('figures').get(), gateway.service('flags').get()]
+  if (figures === undefined || flags === undefined) return undefined
+  const now = gateway.clock.now()
+  const time = { since: now - 7 * DAY_MS, until: now + 1 }
+  const [{ totals, complete }, { saved, rules, flagged: known }] = await Promise.all([
+    figures.read({ ...time, step: 'hour', group: 'none', playground: false }),
+    flags.report(time),
+  ])
+  const flagged = rules.reduce((sum, rule) => sum + (rule.would_refuse ? rule.flagged : 0), 0)
+  const { currency } = shapeOf(gateway.health.get('pricing')?.())
+  const unit = typeof currency === 'string' ? currency : 'cost'
+  return { requests: totals.requests, flagged, unknown: Math.max(0, totals.flagged - known), saved, complete, unit }
+}
 
 /** Checks that the clock is not earlier than the newest record. */
 export const clock: Check = async ({ gateway }) => {
@@ -76,7 +102,7 @@ export const clock: Check = async ({ gateway }) => {
 
 /** Newest requests without those of Playground scenarios. */
 const recent = async (gateway: Gateway): Promise<readonly CallRecord[]> =>
-  (await newest(gateway, RECENT)).filter(({ upstream }) => upstream !== 'playground')
+  (await newest(gateway, RECENT)).filter((call) => !isPlayground(call))
 
 const newest = async ({ storage }: Gateway, limit: number): Promise<readonly CallRecord[]> =>
   (await storage.find('calls', { limit, order: ['recorded', 'desc'] })).rows

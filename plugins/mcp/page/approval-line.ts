@@ -1,0 +1,46 @@
+import type { Approver } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
+import type { Ask, WaitingSource } from 'guard-gateway/lib/page'
+import type { ApprovalRow } from '../approvals/index.ts'
+import { approvalUrl, isHidden, leftText, type ShownArguments } from './approval-card.ts'
+import { summaryOf } from './argument-summary.ts'
+import type { PageParts } from './index.ts'
+import { pendingApprovals } from './pending-approvals.ts'
+
+const MAX_SHOWN = 10
+
+/** The calls of tools that wait for a person, a line each; the one that expires first before the others. */
+export const approvalSource = ({ mcp, approver }: PageParts): WaitingSource => ({
+  id: 'mcp/approvals',
+  order: 10,
+  waiting: async (ask) => {
+    const waiting = await pendingApprovals(mcp)
+    if (waiting.length === 0) return { lines: [], total: 0 }
+    const rest = waiting.length - MAX_SHOWN
+    return {
+      lines: waiting.slice(0, MAX_SHOWN).map((row) => approvalLine(ask, row, approver)),
+      total: waiting.length,
+      note: html`${rest > 0 && html`<a href="/mcp#approvals">${rest} more calls wait</a>. `}${!approver.needsKey && html`Any process on this machine can approve, an agent included. Set <code>mcp.approver_key</code> to ask for a key.`}`,
+    }
+  },
+})
+
+const approvalLine = ({ now, url }: Ask, row: ApprovalRow, approver: Approver): Html => {
+  const { id, tool, server_id, message, findings, expires_at } = row
+  const shown: ShownArguments = {
+    arguments: row.preview,
+    sent_arguments: row.sent_preview,
+    ...(row.argument_chars === null ? {} : { left_out: row.argument_chars }),
+  }
+  const summary = summaryOf(shown.arguments)
+  const [finding] = findings ?? []
+  const mayAllow = summary.isWhole && shown.sent_arguments === null && shown.left_out === undefined && !isHidden(shown)
+  return html`<li class="need" id="approval-${id}" data-row data-expires data-gone="answered elsewhere"><span class="status warning"><span aria-hidden="true">?</span> approve</span>
+<span class="who"><strong>${tool}</strong> <span class="quiet">on ${server_id}</span></span>
+<span class="why">${summary.markup}${finding !== undefined && html` <span class="warning">${finding.check}: ${finding.reason}</span>`}${message !== null && html` <span class="quiet">${message}</span>`} <span class="quiet">expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - now)}</span></span></span>
+<span class="acts">${!approver.needsKey && answers(row, url, mayAllow)}<a class="button" href="${approvalUrl(id)}" aria-label="Open: ${tool} on ${server_id}">${mayAllow && !approver.needsKey ? 'Open' : 'Open to allow'}</a></span></li>`
+}
+
+/** The form names what is shown, as that of a card does. What is not shown to its end cannot be allowed from here. */
+const answers = ({ id, tool, server_id, argument_hash }: ApprovalRow, url: string, mayAllow: boolean): Html =>
+  html`<form class="inline" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="tool" value="${tool}"><input type="hidden" name="argument_hash" value="${argument_hash}"><input type="hidden" name="return_to" value="${url}">${mayAllow && html`<button class="main" name="action" value="allow" aria-label="Allow once: ${tool} on ${server_id}">Allow once</button> `}<button class="grave" name="action" value="deny" aria-label="Deny: ${tool} on ${server_id}">Deny</button></form> `

@@ -1,0 +1,76 @@
+import type { Gateway, SessionRow } from 'guard-gateway/core'
+import { shapeOf } from 'guard-gateway/lib/json'
+import type { FlagGroupTotal, FlagReport } from 'guard-gateway/lib/trace'
+import type { Static } from 'typebox'
+import { readFlagReport } from './read-report.ts'
+import type { reportAnswer } from './schemas.ts'
+
+/** A report as the API gives it. */
+export type Report = Static<typeof reportAnswer>
+
+interface Asked {
+  readonly since: number
+  readonly until: number
+  readonly project_id?: string | undefined
+  readonly limit: number
+}
+
+/** The report of a time, with the sessions behind it. */
+export const reportOf = async (gateway: Gateway, { limit, ...asked }: Asked): Promise<Report> => {
+  const report = await readFlagReport(gateway.storage, asked)
+  const { since, until, groups, ...rest } = report
+  const shown = groups.slice(0, limit)
+  const [rows, unknown_sessions] = await Promise.all([
+    sessionsOf(gateway, shown),
+    unknownSessions(gateway, report, asked.project_id),
+  ])
+  const { currency } = shapeOf(gateway.health.get('pricing')?.())
+  return {
+    since: new Date(since).toISOString(),
+    until: new Date(Math.min(until, Math.max(since, gateway.clock.now()))).toISOString(),
+    project_id: asked.project_id ?? null,
+    currency: typeof currency === 'string' ? currency : null,
+    ...rest,
+    rules: [...rest.rules],
+    projects: [...rest.projects],
+    sessions: shown.map((group) => sessionEntry(group, rows.get(group.session_id))),
+    more: groups.length - shown.length,
+    unknown_sessions,
+  }
+}
+
+/** Rows of the sessions of groups, by id; those that are not on record any more are left out. */
+export const sessionsOf = async (
+  { storage }: Gateway,
+  groups: readonly FlagGroupTotal[],
+): Promise<ReadonlyMap<string, SessionRow>> => {
+  const ids = [...new Set(groups.map(({ session_id }) => session_id))]
+  const rows = await Promise.all(ids.map((id) => storage.get('sessions', id)))
+  return new Map(rows.filter((row) => row !== undefined).map((row) => [row.id, row]))
+}
+
+const sessionEntry = (
+  { last_hour_at: _at, ...group }: FlagGroupTotal,
+  row: SessionRow | undefined,
+): Report['sessions'][number] => ({
+  ...group,
+  name: row?.name ?? null,
+  external_id: row?.external_id ?? null,
+  agent_id: row?.agent_id ?? null,
+  cost_micro: row?.cost_micro ?? null,
+})
+
+const unknownSessions = async (
+  { storage }: Gateway,
+  { since, until }: FlagReport,
+  project_id: string | undefined,
+): Promise<number> => {
+  const where = {
+    requests_since_flag: null,
+    flagged: { gte: 1 },
+    last_seen_at: { gte: since, lt: until },
+    ...(project_id === undefined ? {} : { project_id }),
+  }
+  const [found] = await storage.sum('sessions', { where, by: [], of: [] })
+  return found?.rows ?? 0
+}
