@@ -37,7 +37,7 @@ export const listRow = (run: RunSummary, context: RowContext): Html => {
   return html`<tr id="run-${trace_id}" data-row>
 <td><input type="checkbox" name="run" value="${trace_id}" form="compare" aria-label="Compare ${short}"></td>
 <td>${timeMark(run.recorded_ns, now)}</td>
-<th scope="row">${rowPinButton(run, short)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}><bdi>${short}</bdi></a>${run.origin === 'playground' && html` <span class="quiet">Playground</span>`}</th>
+<th scope="row">${rowPinButton(run, short)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}><bdi>${short}</bdi></a>${run.origin === 'playground' && html` <em>Playground</em>`}</th>
 <td>${agent !== null && agentLink(agent)}</td>
 <td>${middleEllipsis(project_id, 22)}</td>
 <td>${statusMark(run.status)}</td>

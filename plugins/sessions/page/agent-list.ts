@@ -83,7 +83,7 @@ const table = (
 ${rows.map(
   (
     row,
-  ) => html`<tr id="agent-${row.id}" data-row><th scope="row">${agentLink(row.id)}${row.name !== null && html` <span class="quiet">${row.name}</span>`}${row.playground === true && html` <span class="quiet">Playground</span>`}</th>
+  ) => html`<tr id="agent-${row.id}" data-row><th scope="row">${agentLink(row.id)}${row.name !== null && html` <span class="quiet">${row.name}</span>`}${row.playground === true && html` <em>Playground</em>`}</th>
 <td>${row.project_id}</td>${usedCells(parts, ask, used.get(row.id))}<td class="figure">${parts.keys.of(row.id).length}<span class="unit"> keys</span></td><td>${pausedMark(row.paused)}</td><td class="act">${pauseButton('agents', row)}</td></tr>
 `,
 )}${others.map(

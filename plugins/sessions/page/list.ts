@@ -104,7 +104,7 @@ const filterForm = ({ query }: Ask): Html => {
     ['true', 'paused'],
     ['false', 'open'],
   ])}</label>
-<label>Flagged by<input name="rule_id" value="${value('rule_id')}" size="14" placeholder="any rule or none"></label>
+${value('rule_id') !== '' && html`<label>Flagged by<input name="rule_id" value="${value('rule_id')}" size="14"></label>`}
 <label>Playground${choice('playground', value('playground'), playgroundChoices)}</label>
 <button>Search</button>${narrowed && html` <a class="clear" href="/sessions">Clear</a>`}
 </form>`
@@ -147,7 +147,7 @@ const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined,
     pause_reason,
   } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
-<th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a>${row.playground === true && html` <span class="quiet">Playground</span>`}</th>
+<th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a>${row.playground === true && html` <em>Playground</em>`}</th>
 <td>${nameMark(project_id)}</td><td>${agent_id !== null && html`<a href="/agents/${encodeURIComponent(agent_id)}">${shortName(agent_id)}</a>`}</td>
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
 <td>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens)}</td>

@@ -44,6 +44,14 @@ describe('sessions over HTTP', () => {
         total_tokens: 0,
         cache_read_tokens: 0,
         cost_micro: 0,
+        playground: false,
+        flagged_at: null,
+        flagged_rule_id: null,
+        flagged_reason: null,
+        flagged_action: null,
+        requests_since_flag: 0,
+        tokens_since_flag: 0,
+        cost_since_flag_micro: 0,
         created_at: '2026-03-01T12:00:00.000Z',
         last_seen_at: '2026-03-01T12:00:00.000Z',
       },
@@ -155,7 +163,10 @@ describe('sessions over HTTP', () => {
   it('refuses filters and limits that there are not', async () => {
     const answer = await house.http('GET', '/api/sessions?colour=red')
     assert.deepEqual(errorCode(answer), [400, 'UNKNOWN_FILTER'])
-    assert.match(String(object(answer, 'error').message), /project_id, agent_id, external_id, paused, limit, cursor/)
+    assert.match(
+      String(object(answer, 'error').message),
+      /project_id, agent_id, external_id, paused, rule_id, playground, limit, cursor/,
+    )
     for (const query of ['limit=0', 'limit=201', 'limit=x', 'paused=maybe']) {
       assert.equal((await house.http('GET', `/api/sessions?${query}`)).status, 400, query)
     }

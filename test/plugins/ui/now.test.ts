@@ -64,7 +64,7 @@ describe('the start page', () => {
     assert.match(text, /<a href="\/playground">/)
     assert.match(textOf(text), /Requests under way None at this moment/)
     assert.deepEqual(faults, ['panel:broken'])
-    assert.doesNotMatch(text, /Last flagged|Sessions of|Pending/)
+    assert.doesNotMatch(text, /Flagged and|Sessions of|Needs you|loops cost/)
   })
 
   it('answers HEAD / for agents that probe', async () => {
@@ -102,16 +102,59 @@ describe('the start page’s requests', () => {
     assert.match(await pageAt(service.gateway.url), /None at this moment/)
   })
 
-  it('that were flagged or blocked precede others, with evidence', async () => {
+  it('that were flagged are one line a session and reason, before the others, with what they cost and the way to stop them', async () => {
     for (let turn = 0; turn < 4; turn++)
       await service.send(dialect, looping(1), { 'x-guard-session-id': 'looping', 'x-guard-project-id': 'loops' })
     const text = await pageAt(service.gateway.url)
-    assert.ok(text.indexOf('Last flagged and blocked') < text.indexOf('Latest requests'))
-    const flagged = /<tr id="flag-[\s\S]*?<\/tr>/.exec(text)?.[0] ?? ''
-    assert.match(textOf(flagged), /shadow_flag LOOP_EXACT \d identical requests/)
-    assert.match(flagged, /href="\/policies\/\w+#rule-exact_repeat">LOOP_EXACT/)
-    assert.match(flagged, /<a href="\/replay\/[0-9a-f]+\?span=[0-9a-f]+#span-[0-9a-f]+">Show/)
-    assert.match(textOf(text), /Last hour: 5 requests, 2 flagged/)
+    const order = [
+      'Needs you (1)',
+      'What loops cost',
+      'Most expensive',
+      'Flagged and blocked',
+      'Spend',
+      'Latest requests',
+    ]
+    const places = order.map((words) => text.indexOf(words))
+    assert.deepEqual(
+      places,
+      places.toSorted((one, other) => one - other),
+      String(places),
+    )
+    assert.ok(!places.includes(-1), String(places))
+    const [need = ''] = /<li class="need" id="loop-[\s\S]*?<\/li>/.exec(text) ?? []
+    assert.match(
+      textOf(need),
+      /▲ loop looping loops \d identical requests in the last \d+ × 2 ; 50 tokens since it was flagged/,
+    )
+    assert.match(need, /action="\/ui\/sessions\/ses_\w+\/pause"/)
+    assert.match(need, /<a href="\/replay\/[0-9a-f]+\?span=[0-9a-f]+#span-[0-9a-f]+">Evidence/)
+    assert.equal(text.match(/<tr id="flagged-/g)?.length, 1)
+    const [flagged = ''] = /<tr id="flagged-[\s\S]*?<\/tr>/.exec(text) ?? []
+    assert.match(textOf(flagged), /looping loops LOOP_EXACT flagged × 2 50 tokens after it/)
+    assert.match(flagged, /href="\/policies\/loops#rule-exact_repeat">LOOP_EXACT/)
+    assert.match(textOf(text), /would have saved at most 50 tokens in the last 7 days: 2 requests of 1 session/)
+    assert.match(text, /href="\/policies\/loops\?try=enforce">Enforce loops…/)
+    assert.match(textOf(text), /Today, UTC: 5 requests, 2 flagged/)
+  })
+
+  it('lead to the switch, with what the rules in force would have stopped beside it; nothing is saved by looking', async () => {
+    const answer = await fetch(`${service.gateway.url}/policies/loops?try=enforce`, { headers: accept })
+    const text = await answer.text()
+    assert.match(text, /Tried on stored traffic[\s\S]*False positives\?[\s\S]*exact_repeat/)
+    assert.match(text, /These changes are not saved\./)
+    assert.match(text, /value="save">Save and enforce/)
+    const { json } = await service.request('GET', '/api/policies/loops')
+    assert.notEqual((json as { readonly policy?: { readonly mode: string } }).policy?.mode, 'enforce')
+  })
+
+  it('need nobody once the session is paused as a loop, nor once it is reset', async () => {
+    const { id } = await service.session('looping')
+    await service.request('POST', `/api/sessions/${id}/pause`, { reason: 'runs in circles' })
+    const paused = await pageAt(service.gateway.url)
+    assert.doesNotMatch(paused, /id="loop-ses_/)
+    assert.match(textOf(paused), /Needs you \(1\) ■ paused looping loops runs in circles/)
+    await service.request('POST', `/api/sessions/${id}/resume`)
+    assert.doesNotMatch(await pageAt(service.gateway.url), /Needs you/)
   })
 
   it('are counted once per upstream, with its state', async () => {
@@ -120,28 +163,34 @@ describe('the start page’s requests', () => {
       return textOf(row.slice(0, row.indexOf('</tr>')))
     }
     const before = await rowOf('near')
-    assert.match(before, /near ✓ answers .* 5 in the last hour /)
-    assert.match(await rowOf('idle'), /idle no requests today 0 in the last hour/)
+    assert.match(before, /near ✓ answers .* 5 today /)
+    assert.match(await rowOf('idle'), /idle not asked lately 0 this hour 0 today/)
     service.provider.script({ status: 500, body: '{}' })
     await service.send(dialect, looping(2))
-    assert.match(await rowOf('near'), /near ✕ errors .* 6 in the last hour /)
-    assert.match(await rowOf('near'), / 6 in the last hour /)
-    await service.request('POST', '/api/demo/run', { scenario: 'token-limit' })
-    assert.match(await rowOf('playground'), /not configured, not counted above .* 4 in the last hour /)
-    assert.match(textOf(await pageAt(service.gateway.url)), /Last hour: 6 requests, 2 flagged/, 'nobody pays for those')
+    assert.match(await rowOf('near'), /near ✕ errors .* 6 today 1 failed/)
+    const page = textOf(await pageAt(service.gateway.url))
+    for (const mode of ['shadow', 'enforce'])
+      await service.request('POST', '/api/demo/run', { scenario: 'exact-loop', mode })
+    assert.equal(await rowOf('playground'), '')
+    const parts = (text: string) => /Today, UTC: [^.]*|What loops cost .* Spend/.exec(text)
+    const after = textOf(await pageAt(service.gateway.url))
+    assert.deepEqual(parts(after), parts(page), 'the Playground is in no sum')
+    assert.doesNotMatch(after, /playground/, 'nor in any list')
   })
 })
 
 describe('the start page’s recent sessions', () => {
   it('are the same after a restart, for any reader', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-now-'))
-    const start = () => startGateway({ folder, backend: 'sqlite' })
+    const start = () => startGateway({ folder, backend: 'sqlite', upstream: 'http://127.0.0.1:9' })
     const told = async ({ url }: Started) => {
       const text = await pageAt(url)
       return [/Sessions of the last 15 minutes \((.+?)\)/.exec(text)?.[1], text.match(/id="session-ses_/g)?.length]
     }
     const first = await start()
-    for (const scenario of ['exact-loop', 'recovery']) await first.request('POST', '/api/demo/run', { scenario })
+    const body = { model: 'm', max_tokens: 8, messages: [{ role: 'user', content: 'hello' }] }
+    for (const id of ['one', 'two']) await first.request('POST', '/v1/messages', body, { 'x-guard-session-id': id })
+    await first.request('POST', '/api/demo/run', { scenario: 'exact-loop' })
     assert.deepEqual(await told(first), ['2', 2])
     await first.close()
     const second = await start()
@@ -169,8 +218,9 @@ rules:
     await client.call('delete_file', { path: 'a' })
     await client.call('write_file', { path: 'b' })
     const text = await pageAt(service.gateway.url)
-    assert.ok(text.indexOf('Pending approvals (1)') < text.indexOf('Requests under way'))
-    assert.match(text, /Tool calls of late that[\s\S]*no-delete/)
+    assert.ok(text.indexOf('Needs you (1)') < text.indexOf('Requests under way'))
+    assert.match(text, /Tool calls that were not simply allowed[\s\S]*no-delete/)
+    assert.match(textOf(text), /\? approve write_file on up path b /)
     const id = /action="\/ui\/approvals\/(apr_[^"]+)"/.exec(text)?.[1]
     const answer = await fetch(`${service.gateway.url}/ui/approvals/${id}`, {
       method: 'POST',
@@ -179,6 +229,6 @@ rules:
       redirect: 'manual',
     })
     assert.match(answer.headers.get('location') ?? '', /^\/\?notice=approval-denied&about=apr_\w+$/)
-    assert.doesNotMatch(await pageAt(service.gateway.url), /Pending approvals/)
+    assert.doesNotMatch(await pageAt(service.gateway.url), /Needs you/)
   })
 })

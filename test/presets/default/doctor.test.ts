@@ -117,7 +117,10 @@ test('requests of agents are judged without those of the Playground', async (con
   await gateway.request('POST', '/api/demo/run', { scenario: 'exact-loop', mode: 'shadow' })
   await gateway.close()
   const { out } = await look()
-  assert.match(out, /✓ default mode shadow: enforce would have blocked 1 of 4 requests of the last seven days\n/)
+  assert.match(
+    out,
+    /! default mode shadow: enforce would have blocked 1 of 4 requests of the last seven days \(25 %\); their sessions went on for \d+ tokens\n {2}→ guard report /,
+  )
   assert.match(out, /! no price for m-1: their cost counts as 0\n/)
 })
 
@@ -162,7 +165,10 @@ tests: [{ call: { tool: rm }, expect: deny }]
   await writeFile(join(cwd, 'policy.yml'), policy)
   const { out } = await look()
   assert.match(out, /✓ MCP policy \S+policy\.yml, its tests pass \(1\)\n! MCP policy: PIN_OFF a tool may change/)
-  assert.match(out, /\n {2}→ guard mcp validate-policy \S+policy\.yml\n✓ every local program can approve MCP calls/)
+  assert.match(
+    out,
+    /\n {2}→ guard mcp validate-policy \S+policy\.yml\n! every local program can approve MCP calls, an agent included\n {2}→ Set mcp\.approver_key/,
+  )
   assert.match(out, /✗ MCP server files at \S+ does not answer: .*ECONNREFUSED/)
   assert.match(out, /✓ MCP server up answers \(scripted 1\.0\.0, MCP 2025-11-25\)/)
   assert.match(out, /✗ MCP server child does not answer: .*code 3.*\n {2}→ Check command and args\./)

@@ -148,11 +148,11 @@ test('what waits for a person is on the page of what is in progress, with the re
   await service.policy({ mode: 'enforce', rules: [{ rule_type: 'tool_repeat', action: 'pause' }] })
   const chat = dialectOf('chat_completions')
   const now = async () => (await service.request('GET', '/', undefined, { accept: 'text/html' })).text
-  assert.doesNotMatch(await now(), /id="waiting"/)
+  assert.doesNotMatch(await now(), /id="waiting-/)
   for (const times of [2, 3]) await service.send(chat, looping(times), { 'x-guard-session-id': 'stuck <one>' })
   const { id } = await service.session('stuck <one>')
   const waiting = await now()
-  assert.match(waiting, /Paused sessions \(1\)/)
+  assert.match(waiting, /Needs you \(1\)/)
   assert.match(waiting, /stuck &lt;one&gt;/)
   assert.match(waiting, /tool_repeat: read_file was called 3 times with the same arguments/)
   for (const act of ['resume', 'end']) assert.ok(waiting.includes(`action="/ui/sessions/${id}/${act}"`), act)
@@ -166,7 +166,7 @@ test('what waits for a person is on the page of what is in progress, with the re
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     })
   assert.equal((await post('end')).status, 303)
-  assert.doesNotMatch(await now(), /id="waiting"/)
+  assert.doesNotMatch(await now(), /id="waiting-/)
   const ended = await service.request('GET', `/sessions/${id}`, undefined, { accept: 'text/html' })
   assert.match(ended.text, /■<\/span> ended/)
   assert.match(ended.text, /Resume this session/)
