@@ -37,7 +37,7 @@ const approvalLine = ({ now, url }: Ask, row: ApprovalRow, approver: Approver): 
   const mayAllow = summary.isWhole && shown.sent_arguments === null && shown.left_out === undefined && !isHidden(shown)
   return html`<li class="need" id="approval-${id}" data-row data-expires data-gone="answered elsewhere"><span class="status warning"><span aria-hidden="true">?</span> approve</span>
 <span class="who"><strong>${tool}</strong> <span class="quiet">on ${server_id}</span></span>
-<span class="why">${summary.markup}${finding !== undefined && html` <span class="warning">${finding.check}: ${finding.reason}</span>`}${message !== null && html` <span class="quiet">${message}</span>`} <span class="quiet">expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - now)}</span></span></span>
+<span class="why">${summary.markup}${finding !== undefined && html` <span class="warning">· ${finding.check}: ${finding.reason}</span>`}${message !== null && html` <span class="quiet">· ${message}</span>`} <span class="quiet">· expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - now)}</span></span></span>
 <span class="acts">${!approver.needsKey && answers(row, url, mayAllow)}<a class="button" href="${approvalUrl(id)}" aria-label="Open: ${tool} on ${server_id}">${mayAllow && !approver.needsKey ? 'Open' : 'Open to allow'}</a></span></li>`
 }
 

@@ -28,8 +28,8 @@ const pausedLine = ({ now, url }: Ask, row: SessionRow, approver: Approver): Htm
   const back = html`<input type="hidden" name="return_to" value="${url}">${stateField(row)}`
   const title = name ?? (external_id === null ? shortId(id) : nameMark(external_id))
   return html`<li class="need" id="waiting-${id}" data-row data-gone="let go or ended elsewhere"><span class="warning status"><span aria-hidden="true">■</span> paused</span>
-<span class="who"><a href="/sessions/${encodeURIComponent(id)}">${title}</a> <span class="quiet">${nameMark(project_id)}</span></span>
-<span class="why">${pause_reason ?? html`<span class="quiet">Paused by hand, without a reason.</span>`} <span class="quiet">since ${paused_at !== null && instantMark(paused_at, now)}</span></span>
+<span class="who"><a href="/sessions/${encodeURIComponent(id)}">${title}</a> <span class="quiet">· ${nameMark(project_id)}</span></span>
+<span class="why">${pause_reason ?? html`<span class="quiet">Paused by hand, without a reason.</span>`} <span class="quiet">· since ${paused_at !== null && instantMark(paused_at, now)}</span></span>
 <span class="acts"><form class="inline" method="post" action="${path}/resume">${back}${approverField(approver, undefined)}<button class="main" aria-label="Resume session ${id}">Resume</button></form>
 <form class="inline" method="post" action="${path}/end">${back}<button class="grave" aria-label="End session ${id}">End</button></form></span></li>`
 }

@@ -124,7 +124,7 @@ describe('the start page’s requests', () => {
     const [need = ''] = /<li class="need" id="loop-[\s\S]*?<\/li>/.exec(text) ?? []
     assert.match(
       textOf(need),
-      /▲ loop looping loops \d identical requests in the last \d+ × 2 ; 50 tokens since it was flagged/,
+      /▲ loop looping · loops \d identical requests in the last \d+ × 2 · 50 tokens since it was flagged/,
     )
     assert.match(need, /action="\/ui\/sessions\/ses_\w+\/pause"/)
     assert.match(need, /<a href="\/replay\/[0-9a-f]+\?span=[0-9a-f]+#span-[0-9a-f]+">Evidence/)
@@ -152,7 +152,7 @@ describe('the start page’s requests', () => {
     await service.request('POST', `/api/sessions/${id}/pause`, { reason: 'runs in circles' })
     const paused = await pageAt(service.gateway.url)
     assert.doesNotMatch(paused, /id="loop-ses_/)
-    assert.match(textOf(paused), /Needs you \(1\) ■ paused looping loops runs in circles/)
+    assert.match(textOf(paused), /Needs you \(1\) ■ paused looping · loops runs in circles/)
     await service.request('POST', `/api/sessions/${id}/resume`)
     assert.doesNotMatch(await pageAt(service.gateway.url), /Needs you/)
   })
