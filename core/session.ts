@@ -49,18 +49,6 @@ export interface SessionRow {
   cache_read_tokens: number | null
   /** Millionths of the billing currency. */
   cost_micro: number
-  /** Its requests are those of a scenario of the Playground. Null: they are not, or an earlier version recorded them. */
-  playground: true | null
-  /** Arrival of the request from which on the three sums below count: the first one that enforcing would have refused, else the first flagged one. */
-  flagged_at: number | null
-  /** Rule, reason and action of its flag. */
-  flagged_rule_id: string | null
-  flagged_reason: string | null
-  flagged_action: string | null
-  /** What came since then, the flagged request with it; null in rows of earlier versions. */
-  requests_since_flag: number | null
-  tokens_since_flag: number | null
-  cost_since_flag_micro: number | null
   created_at: number
   last_seen_at: number
 }

@@ -1,5 +1,27 @@
 import type { Decision, Match, Mode, SessionRow } from 'guard-gateway/core'
 
+/** Columns of a session that its flag sets, and those that its later requests add to. */
+export interface FlagColumns {
+  /** Arrival of the request from which on the three sums count: the first one that enforcing would have refused, else the first flagged one. Milliseconds since 1970. */
+  flagged_at: number | null
+  /** Rule, reason and action of its flag. */
+  flagged_rule_id: string | null
+  flagged_reason: string | null
+  flagged_action: string | null
+  /** What came since then, the flagged request with it; null in rows of earlier versions. */
+  requests_since_flag: number | null
+  tokens_since_flag: number | null
+  /** Millionths of the billing currency. */
+  cost_since_flag_micro: number | null
+}
+
+declare module 'guard-gateway/core' {
+  interface SessionRow extends FlagColumns {
+    /** Its requests are those of a scenario of the Playground. Null: they are not, or an earlier version recorded them. */
+    playground: true | null
+  }
+}
+
 /** What a flag says of its request. */
 export interface Flag {
   readonly rule_id: string | null
@@ -7,18 +29,6 @@ export interface Flag {
   /** The action of its rule; null where no rule of the policy flagged. */
   readonly action: string | null
 }
-
-/** Columns of a session that a flag sets, and those that its later requests add to. */
-export type FlagColumns = Pick<
-  SessionRow,
-  | 'flagged_at'
-  | 'flagged_rule_id'
-  | 'flagged_reason'
-  | 'flagged_action'
-  | 'requests_since_flag'
-  | 'tokens_since_flag'
-  | 'cost_since_flag_micro'
->
 
 /** Whether enforcing would have refused a request for this action. */
 export const isRefusing = (action: string | null): boolean => action === 'block' || action === 'pause'

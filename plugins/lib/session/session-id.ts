@@ -1,4 +1,4 @@
-import type { Reader, SessionRow } from 'guard-gateway/core'
+import type { Reader } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 import { derivedId } from 'guard-gateway/lib/ids'
 
