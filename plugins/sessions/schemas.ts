@@ -2,6 +2,7 @@ import { budgetLeftSchema } from 'guard-gateway/lib/budget'
 import { Type } from 'typebox'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
+const told = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 const time = Type.String({ format: 'date-time' })
 const timeOrNull = Type.Union([time, Type.Null()])
 const count = Type.Integer({ minimum: 0 })
@@ -51,15 +52,17 @@ export const sessionSchema = Type.Object({
     description:
       'Arrival of the first request that enforcing would have refused, else of the first flagged one; of that since it was resumed. Null also where an earlier version recorded it.',
   }),
-  flagged_rule_id: textOrNull,
-  flagged_reason: textOrNull,
-  flagged_action: textOrNull,
+  flagged_rule_id: told('Rule of its flag.'),
+  flagged_reason: told('Reason of its flag, such as LOOP_EXACT.'),
+  flagged_action: told('Action of that rule; enforcing would have refused the request for block and pause.'),
   requests_since_flag: Type.Union([count, Type.Null()], {
     description:
       'The flagged request and those after it; null in sessions of earlier versions, until they are flagged again.',
   }),
-  tokens_since_flag: Type.Union([count, Type.Null()]),
-  cost_since_flag_micro: Type.Union([count, Type.Null()]),
+  tokens_since_flag: Type.Union([count, Type.Null()], { description: 'Tokens of these requests.' }),
+  cost_since_flag_micro: Type.Union([count, Type.Null()], {
+    description: 'Cost of these requests, in millionths of the billing currency.',
+  }),
   created_at: time,
   last_seen_at: time,
 })

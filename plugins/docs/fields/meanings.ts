@@ -138,6 +138,7 @@ export const meanings: Readonly<Record<string, string>> = {
   paused_at: 'When it was paused; null if it is not.',
   pin: 'State of the pinned definition of the tool.',
   pinned: 'Pinned runs are never removed by age or size.',
+  playground: 'true: those of the Playground alone; false: all others.',
   plugins: 'Plugins that are loaded, by name.',
   policies: 'The policies that the records refer to.',
   policy: 'The policy that is in force.',

@@ -25,10 +25,14 @@ export const flagSums = ({ call: { session, at } }: Settled, record: CallRecord)
   if (session === null || isPlayground(record)) return []
   const own = ownFlag(record)
   const first = record.decision !== 'block' && isCounting(session.row, at) ? sinceFlag(session.row, record) : undefined
+  if (own === undefined && first === undefined) return NONE
   if (own !== undefined && first !== undefined && isSame(own.flag, first.flag))
     return [added(record, { flag: first.flag, add: { ...own.add, ...first.add } })]
   return [own, first].filter((sum) => sum !== undefined).map((sum) => added(record, sum))
 }
+
+/** Nearly all calls. */
+const NONE: readonly Change[] = []
 
 /** What is added, and to which flag. */
 interface FlagSum {

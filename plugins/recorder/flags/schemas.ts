@@ -16,7 +16,7 @@ export const reportQuery = Type.Object({
 
 const sinceFlag = {
   requests_since_flag: Type.Integer({ minimum: 0, description: 'The flagged request and those after it.' }),
-  tokens_since_flag: count,
+  tokens_since_flag: Type.Integer({ minimum: 0, description: 'Tokens of these requests.' }),
   cost_since_flag_micro: Type.Integer({ description: 'Millionths of the billing currency.' }),
 }
 const savings = { sessions: count, ...sinceFlag }
@@ -43,7 +43,9 @@ export const reportAnswer = Type.Object({
   blocked: count,
   blocked_retries: count,
   rules: Type.Array(Type.Object({ ...rule, ...savings }), { description: 'Those that cost most first.' }),
-  projects: Type.Array(Type.Object({ project_id: Type.String(), ...savings })),
+  projects: Type.Array(Type.Object({ project_id: Type.String(), ...savings }), {
+    description: 'What enforcing would have saved in each project, the most first.',
+  }),
   sessions: Type.Array(
     Type.Object({
       session_id: Type.String(),

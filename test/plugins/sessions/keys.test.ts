@@ -170,6 +170,7 @@ describe('agents', () => {
         project_id: 'shop',
         metadata: { team: 'a' },
         registered_by: 'api',
+        playground: false,
         paused: false,
         paused_at: null,
         created_at: '2026-03-01T12:00:00.000Z',

@@ -11,7 +11,7 @@ let pages: readonly string[]
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'guard-currency-'))
   await writeFile(join(folder, 'prices.yml'), 'version: 1\ncurrency: EUR\nmodels: { playground-model: 400000 }\n')
-  started = await startGateway({ folder, config: 'replay: { pricing: prices.yml }' })
+  started = await startGateway({ folder, upstream: 'http://127.0.0.1:9', config: 'replay: { pricing: prices.yml }' })
   const { json } = await started.request('POST', '/api/demo/run', { scenario: 'cost-limit', mode: 'enforce' })
   const { session_id, trace_ids } = json as Readonly<Record<string, string>>
   pages = [
