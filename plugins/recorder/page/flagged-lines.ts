@@ -70,7 +70,7 @@ const flaggedLine = (gateway: Gateway, { url }: Ask, row: SessionRow, call: Call
   const back = html`<input type="hidden" name="return_to" value="${url}">${stateField(row)}`
   return html`<li class="need" id="loop-${id}" data-row data-gone="paused or reset elsewhere"><span class="status warning"><span aria-hidden="true">▲</span> ${kindOf(flagged_reason)}</span>
 <span class="who">${sessionLink(id, row)} <span class="quiet">· ${agent_id === null ? project_id : agentLink(agent_id)}</span></span>
-<span class="why">${match?.message ?? flagged_reason}${flagged > 1 && html` <span class="status">× ${countMark(flagged)}</span>`} · <strong>${spentText(spent, costUnit(gateway))}</strong> since it was flagged</span>
+<span class="why">${match?.message ?? flagged_reason}${flagged > 1 && html` <span class="status">· flagged × ${countMark(flagged)}</span>`} · <strong>${spentText(spent, costUnit(gateway))}</strong> since it was flagged</span>
 <span class="acts"><form class="inline" method="post" action="${path}/pause">${back}<button class="main" aria-label="Pause session ${id}">Pause</button></form>
 <form class="inline" method="post" action="${path}/resume">${back}${approverField(gateway.approver, undefined)}<button aria-label="Reset loop rules of session ${id}">Reset</button></form>
 ${call !== undefined && replayLink(call, 'Evidence')}</span></li>`

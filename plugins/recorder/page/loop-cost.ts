@@ -28,7 +28,7 @@ ${ruleTable(gateway, rules)}`
 
 /** In shadow: the page of each project that would save most, with its rules tried in enforce mode on what is stored. */
 const switchLinks = ({ projects }: FlagReport): Html =>
-  html`<p>${projects.slice(0, MAX_PROJECTS).map(({ project_id }) => html`<a class="button" href="/policies/${encodeURIComponent(project_id)}?try=enforce">Enforce ${project_id}…</a> `)}<span class="quiet">First shows what its rules would have stopped, with possible false alarms; nothing changes before you save.</span></p>`
+  html`<p class="buttons">${projects.slice(0, MAX_PROJECTS).map(({ project_id }) => html`<a class="button" href="/policies/${encodeURIComponent(project_id)}?try=enforce">Enforce ${project_id}…</a> `)}<span class="quiet">First shows what its rules would have stopped, with possible false alarms; nothing changes before you save.</span></p>`
 
 const ruleTable = (gateway: Gateway, rules: readonly RuleReport[]): Html =>
   html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Flagged</th><th scope="col" class="figure">Blocked</th><th scope="col" class="figure">Requests since the flag</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th></tr></thead><tbody>

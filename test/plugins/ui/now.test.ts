@@ -124,7 +124,7 @@ describe('the start page’s requests', () => {
     const [need = ''] = /<li class="need" id="loop-[\s\S]*?<\/li>/.exec(text) ?? []
     assert.match(
       textOf(need),
-      /▲ loop looping · loops \d identical requests in the last \d+ × 2 · 50 tokens since it was flagged/,
+      /▲ loop looping · loops \d identical requests in the last \d+ · flagged × 2 · 50 tokens since it was flagged/,
     )
     assert.match(need, /action="\/ui\/sessions\/ses_\w+\/pause"/)
     assert.match(need, /<a href="\/replay\/[0-9a-f]+\?span=[0-9a-f]+#span-[0-9a-f]+">Evidence/)
