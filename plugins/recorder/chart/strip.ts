@@ -17,8 +17,10 @@ export const strip = async (figures: Figures, unit: string, options: ChartOption
   const period = periodOf(ask.query, ask.now, isList)
   if (period === undefined) return undefined
   const group = groupOf(ask.query)
-  const isPlaygroundShown = ask.query.get('playground') === 'show'
-  const whose = { project_id, agent_id, ...(isPlaygroundShown ? {} : { playground: false }) }
+  const shown = ask.query.get('playground')
+  const isPlaygroundShown = shown === 'show' || shown === 'true'
+  const playground = isPlaygroundShown ? shown === 'true' || undefined : false
+  const whose = { project_id, agent_id, playground }
   const { since, until, step } = period
   const compared = comparedOf(period)
   const [answer, earlier] = await Promise.all([

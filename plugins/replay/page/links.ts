@@ -8,7 +8,9 @@ const PAGE_ONLY = ['notice', 'back', ...CHART_PARAMETERS]
 export const listQuery = (query: URLSearchParams): RawQuery => {
   const found: Record<string, string | readonly string[]> = Object.create(null)
   for (const name of new Set(query.keys())) {
-    if (PAGE_ONLY.includes(name)) continue
+    // charts alone say "show", which the list does by itself
+    const isFilter = name === 'playground' && query.get(name) !== 'show'
+    if (PAGE_ONLY.includes(name) && !isFilter) continue
     const [first = '', ...more] = query.getAll(name)
     found[name] = more.length === 0 ? first : [first, ...more]
   }

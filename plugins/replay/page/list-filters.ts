@@ -30,7 +30,7 @@ const KEPT = [
   'min_cost_micro',
   'min_tokens',
   'limit',
-  ...CHART_PARAMETERS,
+  ...CHART_PARAMETERS.filter((name) => name !== 'playground'),
 ]
 
 /** Search form of the list. `fault`: the invalid parameter. */
@@ -56,7 +56,7 @@ ${each('tag').map((tag) => html`<label>Tag<input name="tag" value="${tag}" size=
 ${each('model').map((model) => html`<label>Model<input name="model" value="${model}" size="14"></label>`)}
 <label>Since${choice('since', value('since'), ages)}</label>
 <label>Playground${choice('playground', value('playground'), [
-    ['', 'shown'],
+    [value('playground') === 'show' ? 'show' : '', 'shown'],
     ['false', 'left out'],
     ['true', 'alone'],
   ])}</label>
@@ -70,7 +70,9 @@ const NO_FILTERS = ['notice', 'back', 'cursor', 'sort', 'order', 'limit', ...CHA
 
 /** Whether the list is filtered. */
 export const isNarrowed = (query: URLSearchParams): boolean =>
-  [...query].some(([name, value]) => value !== '' && !NO_FILTERS.includes(name))
+  [...query].some(
+    ([name, value]) => value !== '' && (!NO_FILTERS.includes(name) || (name === 'playground' && value !== 'show')),
+  )
 
 const chips = [
   ['All', {}],

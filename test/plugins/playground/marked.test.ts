@@ -57,4 +57,10 @@ test('so are its runs in Replay, and a filter that contradicts another is a clea
     (await fetch(`${started.url}/replay${query}`, { headers: { accept: 'text/html' } })).text()
   assert.equal((await page('')).match(/<em>Playground<\/em>/g)?.length, alone.length)
   assert.doesNotMatch(await page('?playground=false'), /<em>Playground<\/em>/)
+  assert.equal(
+    (await page('?playground=show')).match(/<em>Playground<\/em>/g)?.length,
+    alone.length,
+    'as charts say it',
+  )
+  assert.match(await page('?playground=false&q=nothing'), /No run matches/)
 })
