@@ -30,7 +30,7 @@ export const benchCommand: Command = {
   args: '[...cases]',
   summary: 'measure how right and how fast the detectors are',
   options,
-  example: 'guard bench --detector ./my-detector.ts --data trajectories',
+  example: ['guard bench', 'guard bench --detector ./my-detector.ts --data trajectories'],
   standalone: true,
   run: (input, io) => runBench(argumentsOf(input), io),
 }

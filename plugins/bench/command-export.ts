@@ -24,7 +24,7 @@ export const exportCommand = (asking: Asking): Command => ({
     '--project <id>': 'of this project',
     '--output <file>': 'write here instead of stdout; replaces no file',
   },
-  example: 'guard bench export --since 7d --output mine/week.jsonl',
+  example: ['guard bench export --since yesterday', 'guard bench export --since 7d --output mine/week.jsonl'],
   run: (input, io) => asking((ask) => exportTrajectories(ask, input, io)),
 })
 
@@ -65,6 +65,6 @@ const sinceOf = (text: string, now: number): number => {
   if (at !== undefined) return at
   throw new GuardError(
     'USAGE',
-    `--since takes an age such as 7d, or a time such as 2026-01-31, not "${terminalLine(text)}".`,
+    `--since takes an age such as 7d, today, yesterday, or a time such as 2026-01-31, not "${terminalLine(text)}".`,
   )
 }

@@ -1,6 +1,6 @@
 import { cac } from 'cac'
 import type { Command, Input } from 'guard-gateway/lib/command'
-import { globalFlags, type Token } from './flags.ts'
+import { globalFlags, ownFlags, type Token } from './flags.ts'
 
 /** Stands before text that must be taken as it is, not as a number or a flag; no argument of a process can hold this character. */
 const MARK = '\0'
@@ -11,7 +11,9 @@ const COMMAND = 'command'
 export const readByCac = (tokens: readonly Token[], command?: Command): Pick<Input, 'args' | 'options'> => {
   const parser = cac('guard')
   const known = parser.command(`${COMMAND} [...args]`)
-  for (const [flag, meaning] of Object.entries({ ...globalFlags, ...command?.options })) known.option(flag, meaning)
+  const flags = { ...globalFlags, ...(command && ownFlags(command)) }
+  // a value that may be left out is read by `takeFields`
+  for (const [flag, meaning] of Object.entries(flags)) known.option(flag.replace(/ \[.*\]$/, ''), meaning)
   const words = tokens.flatMap(({ word }) => (word === undefined ? [] : [MARK + word]))
   const typed = tokens.flatMap((token) => (token.word === undefined && token.flag !== undefined ? [token] : []))
   const plain = new Set(typed.flatMap(({ flag }) => (flag?.valued === false ? [flag.long] : [])))

@@ -15,7 +15,8 @@ export const explain = (known: Known): Command => ({
   get choices() {
     return { code: codesOf(known) }
   },
-  example: 'guard explain PORT_TAKEN',
+  example: ['guard explain PORT_TAKEN', 'guard explain loop_exact'],
+  paged: true,
   standalone: true,
   extensible: 'if_usable',
   async run({ args, options }, io) {
@@ -23,8 +24,7 @@ export const explain = (known: Known): Command => ({
     const code = typed.toUpperCase().replaceAll('-', '_')
     const entry = entryOf(code, known)
     if (entry === undefined) {
-      const codes = codesOf(known)
-      const near = suggestion(code, codes) || ` There is ${codes.join(', ')}.`
+      const near = nearText(code, codesOf(known))
       printUsage(`There is no code "${typed}".${near}`, options, io, '')
       return exits.failed
     }
@@ -34,6 +34,15 @@ export const explain = (known: Known): Command => ({
     return exits.done
   },
 })
+
+/** The nearest code, else those that hold what was typed, else those of its letter. */
+const nearText = (typed: string, codes: readonly string[]): string => {
+  const near = suggestion(typed, codes)
+  if (near !== '') return near
+  const holding = codes.filter((code) => code.includes(typed))
+  const alike = holding.length > 0 ? holding : codes.filter((code) => code.startsWith(typed.charAt(0)))
+  return alike.length === 0 ? '' : ` There is ${alike.join(', ')}.`
+}
 
 const codesOf = ({ detectors, errorCodes }: Known): readonly string[] => [
   ...new Set([...errorCodes.ids(), ...[...detectors].map(({ code }) => code)]),

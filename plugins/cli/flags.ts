@@ -4,14 +4,23 @@ import { suggestion } from './suggestion.ts'
 /** Flags that every command takes, with what they mean. */
 export const globalFlags: Readonly<Record<string, string>> = {
   '--config <file>': 'configuration file; else GUARD_CONFIG, else ./guard-config.yml',
-  '--json': 'one JSON document instead of text; errors too',
+  '--json [fields]': 'one JSON document instead of text; errors too. Fields, as in --json id,status, choose some of it',
   '--no-color': 'no colours',
+  '--no-pager': 'print long results at once; else they go through GUARD_PAGER, PAGER or less',
   '--no-progress': 'no progress line',
   '-q, --quiet': 'no hints and no warnings',
   '--verbose, --debug': 'stack traces with errors',
   '-h, --help': 'show this',
   '-v, --version': 'show the version',
 }
+
+/** The flags that a command takes beside those of every command. */
+export const ownFlags = ({ options, page }: Pick<Command, 'options' | 'page'>): Readonly<Record<string, string>> => ({
+  ...options,
+  ...(page === undefined
+    ? {}
+    : { '--web': 'open the page that shows this in the browser; else its address is printed' }),
+})
 
 /** `--port <number>` is called `port` and takes a value. */
 export interface Flag {
@@ -21,6 +30,8 @@ export interface Flag {
   /** `-q`, `--quiet`. */
   readonly spellings: readonly string[]
   readonly valued: boolean
+  /** May have a value, behind `=`. */
+  readonly optional: boolean
   /** May be given several times. */
   readonly many: boolean
 }
@@ -65,14 +76,15 @@ export const read = (
 
 /** The flags that a command takes, those of every command among them. */
 const flagsOf = (command?: Command): readonly Flag[] =>
-  Object.keys({ ...globalFlags, ...command?.options }).map((spelled) => {
-    const spellings = spelled.split('<', 1)[0]?.match(/-{1,2}[A-Za-z][\w-]*/g) ?? []
+  Object.keys({ ...globalFlags, ...(command && ownFlags(command)) }).map((spelled) => {
+    const spellings = spelled.split(/[<[]/, 1)[0]?.match(/-{1,2}[A-Za-z][\w-]*/g) ?? []
     const long = spellings.find((text) => text.startsWith('--')) ?? spellings[0] ?? ''
     return {
       long,
       name: long.replace(/^--no-|^-+/, '').replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
       spellings,
       valued: spelled.includes('<'),
+      optional: spelled.includes('['),
       many: spelled.includes('...'),
     }
   })
@@ -106,7 +118,8 @@ const apart = (argument: string, flags: readonly Flag[]): readonly string[] => {
   return letters !== '' && short.every((text) => flagCalled(text, flags)?.valued === false) ? short : [argument]
 }
 
-const valueFault = (text: string, { valued, many }: Flag, value: string | undefined, again: boolean) => {
+const valueFault = (text: string, { valued, optional, many }: Flag, value: string | undefined, again: boolean) => {
+  if (optional) return undefined
   if (!valued) return value === undefined ? undefined : `${text} takes no value.`
   if (value === undefined) return `${text} needs a value.`
   return again && !many ? `${text} is given twice.` : undefined

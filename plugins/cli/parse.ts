@@ -2,6 +2,7 @@ import type { Command, Input } from 'guard-gateway/lib/command'
 import { readByCac } from './cac.ts'
 import { leadingWords, read } from './flags.ts'
 import type { HelpSubject } from './help.ts'
+import { takeFields } from './json-fields.ts'
 import { suggestion } from './suggestion.ts'
 
 /** What a command line asks for. `unknown` is a command that none of those given is. */
@@ -18,8 +19,10 @@ export const parse = (commands: readonly Command[], argv: readonly string[]): Pa
   const { before, behind } = parted(argv)
   const words = leadingWords(before)
   const { command, length } = commandIn(words, commands)
-  const { tokens, fault } = read(before, command)
-  const { args, options } = readByCac(tokens, command)
+  const { tokens: typedTokens, fault } = read(before, command)
+  const { tokens, jsonFields } = takeFields(typedTokens, command, length)
+  const { args, options: flags } = readByCac(tokens, command)
+  const options = jsonFields === undefined ? flags : { ...flags, jsonFields }
   if (options.version === true) return { kind: 'version', options }
   if (command === undefined) return withoutCommand(words, options, fault, commands)
   if (options.help === true) return { kind: 'help', topic: command, options }
@@ -27,7 +30,7 @@ export const parse = (commands: readonly Command[], argv: readonly string[]): Pa
   const input = takesCommand(command)
     ? { args: typed, options, rest: behind }
     : { args: [...typed, ...behind], options, rest: [] }
-  const message = fault ?? arityFault(input.args, command)
+  const message = fault ?? fieldsFault(jsonFields) ?? arityFault(input.args, command)
   return message === undefined ? { kind: 'run', command, input, options } : { kind: 'wrong', command, message, options }
 }
 
@@ -48,8 +51,13 @@ const parted = (
   return { before: flags, behind: argv.slice(end + 1) }
 }
 
+const fieldsFault = (fields: readonly string[] | undefined): string | undefined => {
+  const wrong = fields?.find((name) => !/^\w+(?:\.\w+)*$/.test(name))
+  return wrong === undefined ? undefined : `--json takes names of fields, as in --json id,status, not "${wrong}".`
+}
+
 /** The longest command that the words begin with, and how many of them it takes. */
-const commandIn = (
+export const commandIn = (
   words: readonly string[],
   commands: readonly Command[],
 ): { readonly command: Command | undefined; readonly length: number } => {

@@ -1,8 +1,9 @@
 import { styleText } from 'node:util'
 import { errorBody, errorOrigin, type Gateway, GuardError } from 'guard-gateway/core'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { showsColours } from 'guard-gateway/lib/terminal'
+import { commandKind, type Input, type Io } from 'guard-gateway/lib/command'
+import { showsColours, terminalWidth, wrapText } from 'guard-gateway/lib/terminal'
 import { terminalText } from 'guard-gateway/lib/text'
+import { nameCommands } from './command-names.ts'
 
 /** How a process ends, by the meaning of the number. */
 export const exits = {
@@ -49,20 +50,26 @@ const unusable: ReadonlySet<string> = new Set([
 export const printError = (error: unknown, options: Input['options'], io: Io, gateway?: Gateway): void => {
   const redact = (text: string): string => gateway?.redact.text(text) ?? text
   const known = error instanceof GuardError
-  const message = redact(known ? error.message : failure(error))
+  const named = (text: string): string =>
+    gateway === undefined ? text : nameCommands(text, gateway.registry(commandKind), gateway.calledAs.here)
+  const message = named(redact(known ? error.message : failure(error)))
   if (options.json === true) {
     const body = {
       ...errorBody(error),
       message,
-      ...(known ? { hint: gateway?.errorCodes.get(error.code)?.help ?? error.entry.help } : {}),
+      ...(known ? { hint: named(gateway?.errorCodes.get(error.code)?.help ?? error.entry.help) } : {}),
     }
     io.err.write(`${JSON.stringify({ error: body })}\n`)
     return
   }
   const code = known ? ` (${error.code})` : ''
-  io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}\n`)
+  printLine(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}`, io)
   if (options.verbose === true && error instanceof Error) io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
 }
+
+/** A sentence for people: on a terminal it is broken between words. */
+const printLine = (text: string, { err }: Io): void =>
+  void err.write(`${wrapText(text, terminalWidth(err) ?? Number.POSITIVE_INFINITY)}\n`)
 
 const failure = (error: unknown): string => {
   const who = errorOrigin(error)
@@ -81,14 +88,14 @@ export const printUsage = (
 ): void => {
   if (options.json === true)
     io.err.write(`${JSON.stringify({ error: { type: 'usage_error', code: 'USAGE', message, hint } })}\n`)
-  else io.err.write(`${paint('red', 'error:', options, io)} ${terminalText([message, hint].join(' ').trimEnd())}\n`)
+  else printLine(`${paint('red', 'error:', options, io)} ${terminalText([message, hint].join(' ').trimEnd())}`, io)
 }
 
 /** A line that deserves attention; `--quiet` hides it. */
 export const printWarning = (message: string, options: Input['options'], io: Io): void => {
   if (options.quiet === true) return
   if (options.json === true) io.err.write(`${JSON.stringify({ warning: message })}\n`)
-  else io.err.write(`${paint('yellow', 'warning:', options, io)} ${terminalText(message)}\n`)
+  else printLine(`${paint('yellow', 'warning:', options, io)} ${terminalText(message)}`, io)
 }
 
 /** A line that tells what went well; `--quiet` hides it. */

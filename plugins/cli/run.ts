@@ -1,8 +1,11 @@
 import type { Gateway } from 'guard-gateway/core'
 import { type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
+import { terminalWidth } from 'guard-gateway/lib/terminal'
+import { COMPLETE, suggest } from './completion/suggest.ts'
 import { helpText } from './help.ts'
 import { type Parsed, parse } from './parse.ts'
 import { exitOf, exits, printError, printUsage } from './print.ts'
+import { runCommand } from './run-command.ts'
 
 /** Where a command line finds its commands. */
 export interface CommandSource {
@@ -13,6 +16,8 @@ export interface CommandSource {
   configured(options: Input['options'], command: Command | undefined): Promise<Gateway>
   /** The configuration names plugins, which may bring commands. */
   extended(options: Input['options']): Promise<boolean>
+  /** The address of the gateway that runs with the configuration. Throws GATEWAY_NOT_RUNNING. */
+  address(options: Input['options']): Promise<string>
 }
 
 /** Runs one command line; resolves to the exit code. Never throws. */
@@ -24,20 +29,22 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
   }
   try {
     gateway = await source.builtIn()
+    if (argv[0] === COMPLETE) return await suggest(argv.slice(1), [...gateway.registry(commandKind)], io, source)
     const { parsed, commands } = await parseAll(argv, [...gateway.registry(commandKind)], source)
     options = parsed.options
     if (parsed.kind !== 'run') return answer(parsed, commands, source.version, io)
     const { command, input } = parsed
+    const run = (found: Command): Promise<number> => runCommand(found, input, io, () => source.address(options))
     if (command.standalone === true && !(command.extensible !== undefined && (await source.extended(options))))
-      return await command.run(input, io)
+      return await run(command)
     const made = await source.configured(options, command).catch((error: unknown) => {
       if (command.extensible === 'if_usable') return undefined
       throw error
     })
-    if (made === undefined) return await command.run(input, io)
+    if (made === undefined) return await run(command)
     gateway = made
     const own = gateway.registry(commandKind).get(command.id) ?? (command.standalone === true ? command : undefined)
-    return await (own ?? gateway.registry(commandKind).need(command.id)).run(input, io)
+    return await run(own ?? gateway.registry(commandKind).need(command.id))
   } catch (error) {
     printError(error, options, io, gateway)
     return exitOf(error)
@@ -65,7 +72,7 @@ const answer = (
   version: string,
   io: Io,
 ): number => {
-  if (parsed.kind === 'help') io.out.write(helpText(commands, parsed))
+  if (parsed.kind === 'help') io.out.write(helpText(commands, parsed, terminalWidth(io.out)))
   else if (parsed.kind === 'version')
     io.out.write(parsed.options.json === true ? `${JSON.stringify({ version })}\n` : `${version}\n`)
   else {

@@ -26,8 +26,9 @@ export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',
   apply: (gateway) => {
     gateway.errorCodes.add(...Object.values(clientErrors))
-    for (const command of [setup, status, printKey, makeApproverKey, statusline])
+    for (const command of [setup, printKey, makeApproverKey, statusline])
       gateway.registry(commandKind).add(command(options))
+    gateway.registry(commandKind).add(status(options, () => gateway.clock.now()))
     gateway.registry(commandKind).add(runAgent(gateway, options))
     countRuns(gateway)
   },

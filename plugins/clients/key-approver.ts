@@ -5,7 +5,7 @@ import { newKey, sha256 } from 'guard-gateway/lib/ids'
 export const makeApproverKey = (): Command => ({
   id: 'key approver',
   summary: 'make a key that approving, resuming and changing rules then take; it is printed this once',
-  example: 'guard key approver',
+  example: ['guard key approver', 'guard key approver --json'],
   async run({ options }, io) {
     const key = newKey('guard_')
     const approver_key = `sha256:${sha256(key)}`

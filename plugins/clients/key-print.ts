@@ -13,7 +13,7 @@ export const printKey = (options: ClientsOptions): Command => ({
     '--agent <id>': 'the key that setup stored for this agent',
     '--dir <folder>': 'the profiles folder; profiles if absent',
   },
-  example: 'GUARD_GATEWAY_KEY="$(guard key print)" my-agent',
+  example: ['guard key print', 'GUARD_GATEWAY_KEY="$(guard key print)" my-agent'],
   async run(input, io) {
     const { agent, dir = 'profiles' } = input.options
     const key = typeof agent === 'string' ? await agentKey(resolve(io.cwd, String(dir)), agent) : options.gateway_key

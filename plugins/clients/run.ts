@@ -32,7 +32,7 @@ export const runAgent = (gateway: Gateway, options: ClientsOptions): Command => 
     '--start': 'start a gateway for as long as the agent runs, if none answers',
   },
   choices: { '--mode': ['shadow', 'enforce'], '--as': profiles.map(({ id }) => id) },
-  example: 'guard run --project demo -- claude -p "fix the tests"',
+  example: ['guard run -- claude', 'guard run --project demo -- claude -p "fix the tests"'],
   run: (input, io) => run(gateway, options, input, io),
 })
 

@@ -28,7 +28,7 @@ export const setup = (options: ClientsOptions): Command => ({
     '--print': 'print the profiles and write nothing',
   },
   choices: { clients: profiles.map(({ id }) => id) },
-  example: 'guard setup claude-code codex --project demo',
+  example: ['guard setup claude-code', 'guard setup claude-code codex --project demo'],
   run: (input, io) => run(options, input, io),
 })
 

@@ -1,9 +1,9 @@
 import { GuardError } from 'guard-gateway/core'
 import { type BudgetLeft, byRemainingShare, remainingText } from 'guard-gateway/lib/budget'
 import type { AskJson, Command } from 'guard-gateway/lib/command'
-import { costText, countText } from 'guard-gateway/lib/format'
+import { costText, countText, groupedText } from 'guard-gateway/lib/format'
 import { shapeOf } from 'guard-gateway/lib/json'
-import { hint, type ListedSession, sessionLines, terminalWidth } from 'guard-gateway/lib/terminal'
+import { hint, type ListedSession, sessionLines } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
 import { isPaused, pausedSessionLines } from './paused-sessions.ts'
@@ -20,11 +20,15 @@ interface Budgeted {
 }
 
 /** `guard status`: the newest sessions with their usage and decisions, and the tightest budget. */
-export const status = ({ asking, calledAs }: ClientsOptions): Command => ({
+export const status = ({ asking, calledAs }: ClientsOptions, now: () => number): Command => ({
   id: 'status',
   summary: 'sessions, spend, flags and blocks at a glance',
-  example: 'guard status --json',
-  async run({ options }, io) {
+  example: ['guard status', 'guard status --json requests,cost_micro,paused', 'guard status --web'],
+  paged: true,
+  page: () => '/',
+  async run(input, io) {
+    const { options } = input
+
     const { sessions, budgets, address, currency } = await asking(async (ask, address) => ({
       ...((await ask('GET', `/api/sessions?limit=${SESSION_LIMIT}`)) as Listed),
       budgets: await budgetsIn(ask),
@@ -41,7 +45,7 @@ export const status = ({ asking, calledAs }: ClientsOptions): Command => ({
     io.out.write(`${headline(totals, sessions.length, currency)}\n`)
     const [tightest] = budgets
     if (tightest !== undefined) io.out.write(`${budgetLine(tightest, budgets.length)}\n`)
-    for (const line of sessionLines(sessions.slice(0, MAX_SESSION_ROWS), terminalWidth(io.out)))
+    for (const line of sessionLines(sessions.slice(0, MAX_SESSION_ROWS), now(), { input, io }))
       io.out.write(`${line}\n`)
     for (const line of pausedSessionLines(sessions, calledAs)) io.out.write(`${line}\n`)
     if (sessions.length === 0) hint(`No requests yet. Start an agent with: ${calledAs} run -- claude`, { options }, io)
@@ -78,9 +82,9 @@ const currencyIn = (health: unknown): string | null => {
 const headline = (totals: Totals, count: number, currency: string | null): string =>
   [
     `${count}${count === SESSION_LIMIT ? ' newest' : ''} ${count === 1 ? 'session' : 'sessions'}`,
-    `${totals.requests} ${totals.requests === 1 ? 'request' : 'requests'}`,
-    `${totals.flagged} flagged`,
-    `${totals.blocked} blocked`,
+    `${groupedText(totals.requests)} ${totals.requests === 1 ? 'request' : 'requests'}`,
+    `${groupedText(totals.flagged)} flagged`,
+    `${groupedText(totals.blocked)} blocked`,
     `${totals.paused} paused`,
     `${countText(totals.total_tokens)} tokens`,
     `cost ${costText(totals.cost_micro)}${currency === null ? '' : ` ${currency}`}`,

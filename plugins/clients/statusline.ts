@@ -16,7 +16,7 @@ export const statusline = ({ address }: Pick<ClientsOptions, 'address'>): Comman
   id: 'statusline',
   summary: 'one line about a session, for the status line of Claude Code',
   unconfigured: 'memory',
-  example: 'echo \'{"session_id":"…"}\' | guard statusline',
+  example: ['guard statusline < session.json', 'echo \'{"session_id":"…"}\' | guard statusline'],
   async run(_input, io) {
     const line = await lineFor(address, io).catch(() => '')
     io.out.write(`${line}\n`)

@@ -50,7 +50,7 @@ const runCommand = (gateway: Gateway, options: RunOptions): Command => ({
     '--open': 'open the pages in the browser',
     '--init': 'write the configuration file named by --config first',
   },
-  example: 'guard gateway run --port 9000 --data /tmp/guard',
+  example: ['guard gateway run --open', 'guard gateway run --port 9000 --data /tmp/guard'],
   run: (input, io) => run(gateway, options, input, io),
 })
 

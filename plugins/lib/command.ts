@@ -20,6 +20,12 @@ export interface Io {
   readonly cwd: string
 }
 
+/** Something that an argument or a flag may be, with what tells a person which one it is. */
+export interface Suggestion {
+  readonly value: string
+  readonly meaning?: string
+}
+
 /** One command of the command line; `id` is one or two words. The number `run` gives is the exit code. */
 export interface Command {
   readonly id: string
@@ -29,8 +35,16 @@ export interface Command {
   readonly options?: Readonly<Record<string, string>>
   /** Words that an argument (`scenario`) or a flag (`--mode`) takes, for shells that complete them. */
   readonly choices?: Readonly<Record<string, readonly string[]>>
-  /** One complete command line, shown by `--help`. */
-  readonly example?: string
+  /** The same for what is stored: asked when a shell completes an argument (`trace_id`) or a flag (`--session`). */
+  readonly suggestions?: Readonly<Record<string, (input: Pick<Input, 'args'>) => Promise<readonly Suggestion[]>>>
+  /** Complete command lines, shown by `--help`; the most common one first. */
+  readonly example?: string | readonly string[]
+  /** Its results are text to read: on a terminal, lines are broken between words, and what is longer than the screen goes through a pager. */
+  readonly paged?: boolean | ((input: Input) => boolean)
+  /** Path of the page that shows the same. Gives the command `--web`. */
+  readonly page?: (input: Input) => string | Promise<string>
+  /** The route that it stands for, `GET /api/v1/runs`: where a message names the route, the command line names the command. */
+  readonly route?: string
   /** Runs without a configuration file, on built-in plugins alone. */
   readonly standalone?: boolean
   /** Though it is standalone: where the configuration names plugins, they are there too; `if_usable`: unless it cannot be used. */

@@ -27,6 +27,9 @@ export const countText = (count: bigint | number): string => {
 
 const tenths = (value: number): string => (Math.abs(value) < 99.95 ? value.toFixed(1) : value.toFixed(0))
 
+/** A number with all its digits in groups of three: `84,730`. */
+export const groupedText = (count: bigint | number): string => count.toLocaleString('en')
+
 /** A number of bytes: `900 B`, `2.1 kB`, `1.1 GB`. */
 export const bytesText = (bytes: bigint | number): string => {
   const value = Number(bytes)

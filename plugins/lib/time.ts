@@ -1,3 +1,5 @@
+import { Calendar } from './time/calendar.ts'
+
 export { Calendar, type Window } from './time/calendar.ts'
 export { isTimeZone, systemZone } from './time/zone.ts'
 
@@ -14,8 +16,12 @@ export const timeOf = (text: string): number | undefined => {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** As `timeOf`, also for an age such as 24h, counted back from `now`. */
-export const instantOf = (text: string, now: number): number | undefined => {
+/** As `timeOf`, also for an age such as 24h, counted back from `now`, and for `today` and `yesterday`, which begin at midnight in `zone`: that of the system if absent. */
+export const instantOf = (text: string, now: number, zone?: string): number | undefined => {
+  if (text === 'today') return dayBegin(now, zone)
+  if (text === 'yesterday') return dayBegin(dayBegin(now, zone) - 1, zone)
   const [, count, unit = ''] = AGE.exec(text) ?? []
   return count === undefined ? timeOf(text) : now - Number(count) * (UNITS[unit] ?? 0)
 }
+
+const dayBegin = (at: number, zone?: string): number => new Calendar(zone).windowAt('day', at).start

@@ -19,7 +19,7 @@ export const notifyCommands = ({ asking }: NotifyCommandOptions): Plugin => ({
       id: 'notify test',
       args: '[receiver]',
       summary: 'send a test message to one receiver of notifications, or to each',
-      example: 'guard notify test team',
+      example: ['guard notify test', 'guard notify test team'],
       run: async ({ args: [receiver], options }, { out }) => {
         const body = receiver === undefined ? {} : { receiver }
         const answer = (await asking((ask) => ask('POST', '/api/notify/test', body))) as Answer

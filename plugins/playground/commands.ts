@@ -1,8 +1,7 @@
 import { GuardError, type Plugin } from 'guard-gateway/core'
 import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { hint } from 'guard-gateway/lib/terminal'
+import { columnLines, hint, openInBrowser, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { openInBrowser } from './browser.ts'
 import { outcomeOf, type StartedRun, stepLine } from './run-text.ts'
 import { scenariosOf } from './scenario.ts'
 
@@ -43,19 +42,28 @@ interface Listed {
 const list = ({ asking }: PlaygroundCommandOptions): Command => ({
   id: 'playground list',
   summary: 'list the scenarios that show what Guard does',
-  example: 'guard playground list',
+  example: ['guard playground list', 'guard playground list --json id,title,step_count'],
+  paged: true,
+  page: () => '/playground',
+  route: 'GET /api/v1/playground/scenarios',
   unconfigured: 'memory',
   async run({ options }, io) {
     const answer = (await asking((ask) => ask('GET', '/api/v1/playground/scenarios'))) as Listed
     if (options.json === true) io.out.write(`${JSON.stringify(answer)}\n`)
-    else
-      for (const { id, kind, step_count, title } of answer.scenarios)
-        io.out.write(
-          `${id.padEnd(28)}  ${kind.padEnd(5)}  ${String(step_count).padStart(2)} ${step_count === 1 ? 'step ' : 'steps'}  ${terminalLine(title)}\n`,
-        )
+    else for (const line of scenarioLines(answer, terminalWidth(io.out))) io.out.write(`${line}\n`)
     return 0
   },
 })
+
+const scenarioLines = ({ scenarios }: Listed, width: number | undefined): readonly string[] =>
+  columnLines(
+    [
+      ['scenario', 'title', 'kind', 'steps'],
+      ...scenarios.map(({ id, kind, step_count, title }) => [id, terminalLine(title), kind, String(step_count)]),
+    ],
+    new Set([3]),
+    { width, spare: [2, 3], free: new Map([[1, 20]]) },
+  )
 
 const run = (options: PlaygroundCommandOptions, scenarios: readonly string[], called: () => string): Command => ({
   id: 'playground run',
@@ -68,7 +76,11 @@ const run = (options: PlaygroundCommandOptions, scenarios: readonly string[], ca
     '--all': 'every scenario, one after another',
   },
   choices: { scenario: scenarios, '--mode': ['shadow', 'enforce'] },
-  example: 'guard playground run exact-loop --mode enforce',
+  example: [
+    'guard playground run',
+    'guard playground run exact-loop --mode enforce',
+    'guard playground run --all --json',
+  ],
   unconfigured: 'memory',
   async run(input, io) {
     const code = await options.asking((ask, address) => runAll(ask, input, io, address))
@@ -88,8 +100,8 @@ const runAll = async (ask: AskJson, { args, options }: Input, io: Io, address: s
   const order = choices(options)
   let missed = 0
   for (const named of await ordersOf(ask, args[0], options)) {
-    const ended = await follow(ask, { ...order, ...named }, json, io)
-    io.out.write(json ? `${JSON.stringify(ended)}\n` : `${outcomeOf(ended, address)}\n`)
+    const ended = await follow(ask, { ...order, ...named }, { options }, io)
+    io.out.write(json ? `${JSON.stringify(ended)}\n` : `${outcomeOf(ended, address, { options }, io)}\n`)
     if (ended.matched !== true) missed++
   }
   return missed === 0 ? 0 : 1
@@ -126,11 +138,12 @@ const ordersOf = async (
 }
 
 /** Starts a run and prints its steps until it has ended. */
-const follow = async (ask: AskJson, order: object, quiet: boolean, io: Io): Promise<StartedRun> => {
+const follow = async (ask: AskJson, order: object, input: Pick<Input, 'options'>, io: Io): Promise<StartedRun> => {
+  const quiet = input.options.json === true
   let state = (await ask('POST', '/api/v1/playground/runs', order)) as StartedRun
   if (!quiet) io.out.write(`${state.scenario_id}  ${state.mode}\n`)
   for (let told = 0; ; ) {
-    if (!quiet) for (const step of state.steps.slice(told)) io.out.write(`${stepLine(step, io)}\n`)
+    if (!quiet) for (const step of state.steps.slice(told)) io.out.write(`${stepLine(step, input, io)}\n`)
     told = state.steps.length
     if (state.status !== 'queued' && state.status !== 'running') return state
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
@@ -141,7 +154,7 @@ const follow = async (ask: AskJson, order: object, quiet: boolean, io: Io): Prom
 const open = ({ running }: PlaygroundCommandOptions): Command => ({
   id: 'playground open',
   summary: 'open the Playground in the browser',
-  example: 'guard playground open',
+  example: ['guard playground open', 'guard playground open --json'],
   unconfigured: 'memory',
   run: async (input, io) => openInBrowser(await running(), '/playground', input, io),
 })

@@ -6,7 +6,6 @@ import { Runs } from './runs.ts'
 import { builtInScenarios } from './scenarios/index.ts'
 import { runsTable } from './tables.ts'
 
-export { showInBrowser } from './browser.ts'
 export { type PlaygroundCommandOptions, playgroundCommands } from './commands.ts'
 export type {
   Answer,

@@ -1,5 +1,5 @@
-import type { Io } from 'guard-gateway/lib/command'
-import { verdictSymbols } from 'guard-gateway/lib/terminal'
+import type { Input, Io } from 'guard-gateway/lib/command'
+import { cutToWidth, padToWidth, paintedWord, painter, terminalWidth, verdictSymbols } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type ObservedOutcome, unmetText } from './unmet-text.ts'
 
@@ -24,13 +24,31 @@ interface StepSummary extends ObservedOutcome {
   readonly missed: readonly string[]
 }
 
+const NUMBER = 3
+const MAX_WHAT = 44
+const MIN_WHAT = 12
+const [MIN_VERDICT, MAX_VERDICT] = [26, 36]
+/** `✗ unexpected`, and two blanks between the four columns. */
+const REST = 12 + 6
+
 /** One step on one line, and a line for each expectation that it missed. */
-export const stepLine = ({ index, what, matched, missed, ...seen }: StepSummary, io: Pick<Io, 'env'>): string => {
+export const stepLine = (
+  { index, what, matched, missed, ...seen }: StepSummary,
+  input: Pick<Input, 'options'>,
+  io: Pick<Io, 'env' | 'out'>,
+): string => {
   const { ok, bad } = verdictSymbols(io)
-  const verdict = verdictOf(seen).filter((word) => word !== null)
-  const line = `${String(index).padStart(3)}  ${terminalLine(what).padEnd(44)}  ${verdict.join('  ').padEnd(36)}`
-  const faults = missed.map((name) => `\n       ${terminalLine(unmetText(name, seen))}`).join('')
-  return `${line}  ${matched ? `${ok} expected` : `${bad} unexpected`}${faults}`
+  const paint = painter(input, io)
+  const [decided = '', ...more] = verdictOf(seen).filter((word) => word !== null)
+  const text = [decided, ...more].join('  ')
+  const width = terminalWidth(io.out) ?? NUMBER + MAX_WHAT + MAX_VERDICT + REST
+  const wide = Math.max(text.length, Math.min(MAX_VERDICT, Math.max(MIN_VERDICT, width - NUMBER - REST - MAX_WHAT)))
+  const room = Math.min(MAX_WHAT, Math.max(MIN_WHAT, width - NUMBER - REST - wide))
+  const said = padToWidth(text, wide).replace(decided, paintedWord(decided, paint))
+  const name = padToWidth(cutToWidth(terminalLine(what), room), room)
+  const end = matched ? paint(`${ok} expected`, 'green') : paint(`${bad} unexpected`, 'red')
+  const faults = missed.map((one) => `\n       ${terminalLine(unmetText(one, seen))}`).join('')
+  return `${String(index).padStart(NUMBER)}  ${name}  ${said}  ${end}${faults}`
 }
 
 const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }: Pick<StepSummary, Verdict>) => [
@@ -44,9 +62,16 @@ const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }
 type Verdict = 'decision' | 'reason' | 'action' | 'forwarded' | 'outcome' | 'http_status'
 
 /** The last line of a run: whether all was as expected, and its address if a gateway serves it. */
-export const outcomeOf = (run: StartedRun, address: string | undefined): string => {
+export const outcomeOf = (
+  run: StartedRun,
+  address: string | undefined,
+  input: Pick<Input, 'options'>,
+  io: Pick<Io, 'env' | 'out'>,
+): string => {
   if (run.error !== null) return `${run.status}: ${terminalLine(run.error.message)} (${run.error.code})`
   const met = run.steps.filter(({ matched }) => matched).length
   const where = address === undefined || typeof run.replay_url !== 'string' ? '' : `  ${address}${run.replay_url}`
-  return `${run.matched === true ? 'matched' : run.status}  ${met}/${run.step_count}${where}\n`
+  const paint = painter(input, io)
+  const end = run.matched === true ? paint('matched', 'green') : paint(run.status, 'red')
+  return `${end}  ${met}/${run.step_count}${where}\n`
 }

@@ -1,22 +1,36 @@
 import { writeJson } from 'guard-gateway/lib/json'
-import { columnLines, terminalWidth } from 'guard-gateway/lib/terminal'
+import { columnLines, listedTime, paintedWord, painter, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
 import { type CommandContext, filtered, printPage } from './command-context.ts'
 import type { agentSchema, agentsPage, issued, oneAgent, registered } from './schemas.ts'
 
 const filters = { project: 'project_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
-const head = ['agent', 'name', 'project', 'keys', 'registered by', 'since', '']
-/** By whom it was registered, name, project, since when. */
-const spare = [4, 1, 2, 5]
+const head = ['agent', 'name', 'state', 'project', 'since', 'keys', 'registered by']
+/** By whom it was registered, keys, project, name. */
+const spare = [6, 5, 3, 1]
+const free = new Map([
+  [0, 16],
+  [1, 12],
+  [3, 10],
+])
 
 /** Prints a page of agents, one a line. */
 export const listAgents = async (context: CommandContext): Promise<void> => {
   const page = (await context.ask('GET', filtered('/api/agents', context.input, filters))) as Static<typeof agentsPage>
+  const { input, io, now } = context
+  const width = terminalWidth(io.out)
+  const colour = painter(input, io)
+  const paint = (cell: string, column: number): string => (column === 2 ? paintedWord(cell, colour) : cell)
   const lines = ({ agents }: typeof page) =>
     agents.length === 0
       ? []
-      : columnLines([head, ...agents.map(rowOf)], new Set([3]), { width: terminalWidth(context.io.out), spare })
+      : columnLines([head, ...agents.map((agent) => rowOf(agent, now, width !== undefined))], new Set([5]), {
+          width,
+          spare,
+          free,
+          paint,
+        })
   printPage(page, context, lines, 'There are no such agents.')
 }
 
@@ -37,17 +51,19 @@ export const addAgent = async ({ ask, input, io }: CommandContext): Promise<void
 }
 
 /** Prints the live keys of an agent, one a line, none of them itself. */
-export const listKeys = async ({ ask, input, io }: CommandContext): Promise<void> => {
+export const listKeys = async ({ ask, input, io, now }: CommandContext): Promise<void> => {
   const { agent } = (await ask('GET', agentPath(input))) as Static<typeof oneAgent>
   if (input.options.json === true) return void io.out.write(`${writeJson({ keys: agent.keys })}\n`)
   if (agent.keys.length === 0) return void io.err.write(`"${agent.id}" has no key of its own.\n`)
+  const width = terminalWidth(io.out)
   const rows = agent.keys.map(({ id, prefix, created_at, last_used_at }) => [
     terminalLine(id),
     `${terminalLine(prefix)}…`,
-    created_at.slice(0, 10),
-    last_used_at?.slice(0, 16).replace('T', ' ') ?? 'never',
+    listedTime(Date.parse(created_at), now, width !== undefined),
+    last_used_at === null ? 'never' : listedTime(Date.parse(last_used_at), now, width !== undefined),
   ])
-  for (const line of columnLines([['key', 'begins', 'since', 'last used (UTC)'], ...rows])) io.out.write(`${line}\n`)
+  const lines = columnLines([['key', 'begins', 'since', 'last used'], ...rows], new Set(), { width, spare: [2] })
+  for (const line of lines) io.out.write(`${line}\n`)
 }
 
 /** Issues a further key; only the key, which cannot be printed again, goes to stdout. */
@@ -75,12 +91,12 @@ export const changeAgent = async ({ ask, input, io }: CommandContext, change: 'p
 
 const agentPath = ({ args }: CommandContext['input']): string => `/api/agents/${encodeURIComponent(args[0] ?? '')}`
 
-const rowOf = (agent: Static<typeof agentSchema>): readonly string[] => [
+const rowOf = (agent: Static<typeof agentSchema>, now: number, isTerminal: boolean): readonly string[] => [
   terminalLine(agent.id),
   terminalLine(agent.name ?? ''),
+  agent.paused ? 'paused' : '',
   terminalLine(agent.project_id ?? ''),
+  listedTime(Date.parse(agent.created_at), now, isTerminal),
   String(agent.keys.length),
   agent.registered_by,
-  agent.created_at.slice(0, 10),
-  agent.paused ? 'paused' : '',
 ]

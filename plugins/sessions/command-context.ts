@@ -7,6 +7,8 @@ export interface CommandContext {
   readonly ask: AskJson
   readonly input: Input
   readonly io: Io
+  /** Milliseconds since 1970. */
+  readonly now: number
 }
 
 /** Prints a page of a list: the response with `--json`, else `lines` of it. The cursor of the next page goes to stderr. */

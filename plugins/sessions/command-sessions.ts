@@ -1,6 +1,6 @@
-import { costText, countText } from 'guard-gateway/lib/format'
+import { costText, countText, groupedText } from 'guard-gateway/lib/format'
 import { writeJson } from 'guard-gateway/lib/json'
-import { columnLines, sessionLines, terminalWidth } from 'guard-gateway/lib/terminal'
+import { agoText, columnLines, sessionLines, terminalWidth, wholeId } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
 import { type CommandContext, filtered, printPage } from './command-context.ts'
@@ -15,19 +15,25 @@ export const listSessions = async (context: CommandContext): Promise<void> => {
   const page = (await context.ask('GET', filtered('/api/sessions', context.input, filters))) as Static<
     typeof sessionsPage
   >
-  const width = terminalWidth(context.io.out)
-  printPage(page, context, ({ sessions }) => sessionLines(sessions, width), 'There are no such sessions.')
+  printPage(
+    page,
+    context,
+    ({ sessions }) => sessionLines(sessions, context.now, context),
+    'There are no such sessions.',
+  )
 }
 
 /** Prints what is known of one session. */
 export const showSession = async (context: CommandContext): Promise<void> => {
-  const answer = (await context.ask('GET', pathOf(context))) as Static<typeof oneSession>
-  const { input, io } = context
+  const answer = (await context.ask('GET', await pathOf(context))) as Static<typeof oneSession>
+  const { input, io, now } = context
   if (input.options.json === true) return void io.out.write(`${writeJson(answer)}\n`)
+  const timeOf = (time: string): string =>
+    terminalWidth(io.out) === undefined ? exactTime(time) : `${agoText(Date.parse(time), now)}, ${exactTime(time)}`
   const { name, client, metadata, pause_reason, external_id, external_source, created_at, ...rest } = answer.session
   const rows: [string, string][] = [
-    ['session', rest.id],
     ['name', name ?? ''],
+    ['session', rest.id],
     ['state', stateOf(rest)],
     ['pause reason', pause_reason ?? ''],
     ['project', rest.project_id],
@@ -36,7 +42,10 @@ export const showSession = async (context: CommandContext): Promise<void> => {
     ['client id', external_id === null ? '' : `${external_id} (from ${external_source})`],
     ['first seen', timeOf(created_at)],
     ['last seen', timeOf(rest.last_seen_at)],
-    ['requests', `${rest.requests}, ${rest.flagged} flagged, ${rest.blocked} blocked, ${rest.errors} errors`],
+    [
+      'requests',
+      `${groupedText(rest.requests)}, ${rest.flagged} flagged, ${rest.blocked} blocked, ${rest.errors} errors`,
+    ],
     ['tokens', `${countText(rest.input_tokens)} in, ${countText(rest.output_tokens)} out`],
     ['cost', costText(rest.cost_micro)],
     ['metadata', Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata)],
@@ -50,12 +59,23 @@ export const changeSession = async (context: CommandContext, change: 'pause' | '
   const { input, io } = context
   const { reason } = input.options
   const body = reason === undefined ? undefined : { reason: String(reason) }
-  const answer = (await context.ask('POST', `${pathOf(context)}/${change}`, body)) as Static<typeof oneSession>
+  const answer = (await context.ask('POST', `${await pathOf(context)}/${change}`, body)) as Static<typeof oneSession>
   if (input.options.json === true) io.out.write(`${writeJson(answer)}\n`)
   else io.out.write(`${answer.session.id}  ${stateOf(answer.session)}\n`)
 }
 
-const pathOf = ({ input }: CommandContext): string => `/api/sessions/${encodeURIComponent(input.args[0] ?? '')}`
+const pathOf = (context: CommandContext): Promise<string> => sessionPath('/api/sessions', context)
+
+/** Path of the session that is named, below `base`. */
+export const sessionPath = async (base: string, context: Pick<CommandContext, 'ask' | 'input'>): Promise<string> =>
+  `${base}/${encodeURIComponent(await sessionId(context))}`
+
+/** The session that is meant by what a list shows of its id. */
+const sessionId = ({ ask, input }: Pick<CommandContext, 'ask' | 'input'>): Promise<string> =>
+  wholeId(input.args[0] ?? '', async () => {
+    const { sessions } = (await ask('GET', '/api/sessions?limit=200')) as Static<typeof sessionsPage>
+    return sessions.map(({ id }) => id)
+  })
 
 const stateOf = ({ paused, ended_at }: Pick<Session, 'paused' | 'ended_at'>): string => {
   if (!paused) return 'active'
@@ -63,4 +83,4 @@ const stateOf = ({ paused, ended_at }: Pick<Session, 'paused' | 'ended_at'>): st
 }
 
 /** RFC 3339 in UTC, to the second. */
-const timeOf = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`
+const exactTime = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`

@@ -1,7 +1,8 @@
 import type { Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
-import { type AskJson, type Command, commandKind } from 'guard-gateway/lib/command'
-import type { CommandContext } from './command-context.ts'
+import { type AskJson, type Command, commandKind, type Input } from 'guard-gateway/lib/command'
+import { type CommandContext, filtered } from './command-context.ts'
+import type { Suggest } from './command-suggest.ts'
 
 /** Where commands find sessions and agents. */
 export interface SessionCommandOptions {
@@ -14,10 +15,18 @@ export const sessionCommands = ({ asking }: SessionCommandOptions): Plugin => ({
   name: 'session-commands',
   requires: ['sessions'],
   apply(gateway) {
-    for (const { run, ...command } of commands)
+    const now = (): number => gateway.clock.now()
+    for (const { run, page, suggest = {}, ...command } of commands)
       gateway.registry(commandKind).add({
         ...command,
-        run: (input, io) => asking((ask) => run({ ask, input, io })).then(() => 0),
+        ...(page === undefined ? {} : { page: (input: Input) => asking((ask) => page({ ask, input })) }),
+        suggestions: Object.fromEntries(
+          Object.entries(suggest).map(([name, values]) => [
+            name,
+            ({ args }) => asking(async (ask) => (await values())(ask, now(), args)),
+          ]),
+        ),
+        run: (input, io) => asking((ask) => run({ ask, input, io, now: now() })).then(() => 0),
       })
   },
 })
@@ -27,7 +36,28 @@ const paging = {
   '--cursor <cursor>': 'behind those that were listed with this cursor',
 }
 
-const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: CommandContext) => Promise<void> })[] = [
+interface SessionCommand extends Omit<Command, 'run' | 'page' | 'suggestions'> {
+  readonly run: (context: CommandContext) => Promise<void>
+  readonly page?: (context: Pick<CommandContext, 'ask' | 'input'>) => Promise<string>
+  /** What is stored for an argument or a flag; loaded when a shell asks. */
+  readonly suggest?: Readonly<Record<string, () => Promise<Suggest>>>
+}
+
+const anySession = async () => (await import('./command-suggest.ts')).suggestSessions
+const openSession = async () => (await import('./command-suggest.ts')).suggestOpenSessions
+const pausedSession = async () => (await import('./command-suggest.ts')).suggestPausedSessions
+const anyAgent = async () => (await import('./command-suggest.ts')).suggestAgents
+const activeAgent = async () => (await import('./command-suggest.ts')).suggestActiveAgents
+const pausedAgent = async () => (await import('./command-suggest.ts')).suggestPausedAgents
+const anyKey = async () => (await import('./command-suggest.ts')).suggestKeys
+const anyProject = async () => (await import('./command-suggest.ts')).suggestProjects
+
+type PageContext = Pick<CommandContext, 'ask' | 'input'>
+
+const agentPage = async ({ input }: PageContext): Promise<string> =>
+  `/agents/${encodeURIComponent(input.args[0] ?? '')}`
+
+const commands: readonly SessionCommand[] = [
   {
     id: 'sessions list',
     summary: 'list sessions, newest first',
@@ -37,14 +67,27 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: Comma
       '--paused': 'paused ones alone',
       ...paging,
     },
-    example: 'guard sessions list --project shop --paused',
+    suggest: { '--project': anyProject, '--agent': anyAgent },
+    example: [
+      'guard sessions list',
+      'guard sessions list --project shop --paused',
+      'guard sessions list --json id,agent_id,cost_micro',
+    ],
+    paged: true,
+    page: async ({ input }) =>
+      filtered('/sessions', input, { project: 'project_id', agent: 'agent_id', paused: 'paused' }),
+    route: 'GET /api/sessions',
     run: async (context) => (await import('./command-sessions.ts')).listSessions(context),
   },
   {
     id: 'sessions show',
     args: '<id>',
     summary: 'show what is known of a session, by its id or that of its client',
-    example: 'guard sessions show ses_4mq7t2wz3n5p6q7r8s9tabcdef',
+    suggest: { id: anySession },
+    example: ['guard sessions show ses_…k9z3m5q7', 'guard sessions show my-first-session --web'],
+    paged: true,
+    page: async (context) => (await import('./command-sessions.ts')).sessionPath('/sessions', context),
+    route: 'GET /api/sessions/{id}',
     run: async (context) => (await import('./command-sessions.ts')).showSession(context),
   },
   {
@@ -52,14 +95,18 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: Comma
     args: '<id>',
     summary: 'forward nothing of a session until it is resumed',
     options: { '--reason <text>': 'words that are kept with the pause' },
-    example: 'guard sessions pause ses_4mq7t2wz3n5p6q7r8s9tabcdef --reason "runs in circles"',
+    suggest: { id: openSession },
+    example: ['guard sessions pause my-first-session', 'guard sessions pause ses_…k9z3m5q7 --reason "runs in circles"'],
+    route: 'POST /api/sessions/{id}/pause',
     run: async (context) => (await import('./command-sessions.ts')).changeSession(context, 'pause'),
   },
   {
     id: 'sessions end',
     args: '<id>',
     summary: 'forward nothing of a session any more; it waits for nobody',
-    example: 'guard sessions end ses_4mq7t2wz3n5p6q7r8s9tabcdef',
+    suggest: { id: anySession },
+    example: ['guard sessions end my-first-session', 'guard sessions end ses_…k9z3m5q7'],
+    route: 'POST /api/sessions/{id}/end',
     run: async (context) => (await import('./command-sessions.ts')).changeSession(context, 'end'),
   },
   {
@@ -67,14 +114,20 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: Comma
     args: '<id>',
     summary: 'resume a session and reset its loop rules',
     options: APPROVER_FLAG,
-    example: 'guard sessions resume ses_4mq7t2wz3n5p6q7r8s9tabcdef',
+    suggest: { id: pausedSession },
+    example: ['guard sessions resume my-first-session', 'guard sessions resume ses_…k9z3m5q7'],
+    route: 'POST /api/sessions/{id}/resume',
     run: async (context) => (await import('./command-sessions.ts')).changeSession(context, 'resume'),
   },
   {
     id: 'agents list',
     summary: 'list agents, newest first',
     options: { '--project <id>': 'of this project', '--paused': 'paused ones alone', ...paging },
-    example: 'guard agents list',
+    suggest: { '--project': anyProject },
+    example: ['guard agents list', 'guard agents list --paused', 'guard agents list --json id,paused'],
+    paged: true,
+    page: async () => '/agents',
+    route: 'GET /api/agents',
     run: async (context) => (await import('./command-agents.ts')).listAgents(context),
   },
   {
@@ -87,14 +140,18 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: Comma
       '--no-key': 'without a key of its own',
       ...APPROVER_FLAG,
     },
-    example: 'guard agents add reviewer --project shop',
+    suggest: { '--project': anyProject },
+    example: ['guard agents add reviewer', 'guard agents add reviewer --name "Code review" --project shop'],
+    route: 'POST /api/agents',
     run: async (context) => (await import('./command-agents.ts')).addAgent(context),
   },
   {
     id: 'agents pause',
     args: '<id>',
     summary: 'forward nothing of an agent until it is resumed',
-    example: 'guard agents pause reviewer',
+    suggest: { id: activeAgent },
+    example: ['guard agents pause reviewer', 'guard agents pause reviewer --json paused,paused_at'],
+    route: 'POST /api/agents/{id}/pause',
     run: async (context) => (await import('./command-agents.ts')).changeAgent(context, 'pause'),
   },
   {
@@ -102,14 +159,20 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: Comma
     args: '<id>',
     summary: 'let an agent go on',
     options: APPROVER_FLAG,
-    example: 'guard agents resume reviewer',
+    suggest: { id: pausedAgent },
+    example: ['guard agents resume reviewer', 'GUARD_APPROVER_KEY=… guard agents resume reviewer'],
+    route: 'POST /api/agents/{id}/resume',
     run: async (context) => (await import('./command-agents.ts')).changeAgent(context, 'resume'),
   },
   {
     id: 'agents keys',
     args: '<id>',
     summary: 'list the keys of an agent, by their ids and how they begin',
-    example: 'guard agents keys reviewer',
+    suggest: { id: anyAgent },
+    example: ['guard agents keys reviewer', 'guard agents keys reviewer --json id,last_used_at'],
+    paged: true,
+    page: agentPage,
+    route: 'GET /api/agents/{id}',
     run: async (context) => (await import('./command-agents.ts')).listKeys(context),
   },
   {
@@ -117,14 +180,18 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (context: Comma
     args: '<id>',
     summary: 'issue a further key for an agent and print it, this once',
     options: APPROVER_FLAG,
-    example: 'guard agents issue reviewer',
+    suggest: { id: anyAgent },
+    example: ['guard agents issue reviewer', 'guard agents issue reviewer > reviewer.key'],
+    route: 'POST /api/agents/{id}/keys',
     run: async (context) => (await import('./command-agents.ts')).issueKey(context),
   },
   {
     id: 'agents revoke',
     args: '<id> <key_id>',
     summary: 'end a key of an agent, at once',
-    example: 'guard agents revoke reviewer gk_0k3v9q0000000abcdefghijklm',
+    suggest: { id: anyAgent, key_id: anyKey },
+    example: ['guard agents keys reviewer', 'guard agents revoke reviewer gk_0k3v9q0000000abcdefghijklm'],
+    route: 'DELETE /api/agents/{id}/keys/{key_id}',
     run: async (context) => (await import('./command-agents.ts')).revokeKey(context),
   },
 ]

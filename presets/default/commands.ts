@@ -4,6 +4,7 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
 import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
 import { readJson } from 'guard-gateway/lib/json'
+import { showInBrowser } from 'guard-gateway/lib/terminal'
 import { bench } from 'guard-gateway/plugins/bench'
 import {
   asking,
@@ -17,7 +18,7 @@ import { clients } from 'guard-gateway/plugins/clients'
 import { checkHost, gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
 import { notifyCommands } from 'guard-gateway/plugins/notify'
-import { playgroundCommands, showInBrowser } from 'guard-gateway/plugins/playground'
+import { playgroundCommands } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { reportCommands } from 'guard-gateway/plugins/recorder'
 import { replayCommands } from 'guard-gateway/plugins/replay'
@@ -182,5 +183,5 @@ const mcpServe = {
     '--port <number>': 'listen here instead of server.port; 0 lets the system choose',
     '--allow-remote': 'let other machines reach the gateway; its administration pages have no login',
   },
-  example: 'guard mcp serve --policy policy.yml --server docs=http://127.0.0.1:3000/mcp',
+  example: ['guard mcp serve', 'guard mcp serve --policy policy.yml --server docs=http://127.0.0.1:3000/mcp'],
 }

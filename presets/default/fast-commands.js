@@ -18,10 +18,13 @@ export const runsFastCommand = (argv) => {
 const answerTo = ([first = 'help', ...more]) => {
   if (more.length > 0) return
   if (VERSION.has(first)) return `${JSON.parse(textOf('guard-gateway/package.json')).version}\n`
-  if (OVERVIEW.has(first) && !hasOwnPlugins()) return textOf('guard-gateway/help.txt')
+  if (OVERVIEW.has(first) && fitsStoredHelp() && !hasOwnPlugins()) return textOf('guard-gateway/help.txt')
 }
 const VERSION = new Set(['--version', '-v', 'version'])
 const OVERVIEW = new Set(['--help', '-h', 'help'])
+
+/** The help file is 80 columns wide. */
+const fitsStoredHelp = () => (process.stdout.columns ?? 80) >= 80
 
 /** @param {string} file */
 const textOf = (file) => readFileSync(new URL(import.meta.resolve(file)), 'utf8')

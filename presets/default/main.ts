@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Gateway } from 'guard-gateway/core'
 import type { Command, Input, Io } from 'guard-gateway/lib/command'
-import { begins, printWarning, runCli } from 'guard-gateway/plugins/cli'
+import { begins, printWarning, requireGateway, runCli } from 'guard-gateway/plugins/cli'
 import { configFor, located } from './command-config.ts'
 import { addressOf } from './config/address.ts'
 import { withOverrides } from './config/overrides.ts'
@@ -16,6 +16,11 @@ export const main = (argv: readonly string[], io: Io): Promise<number> => {
     version,
     builtIn,
     configured,
+    address: async (options) => {
+      const { gatewayLocation } = await import('./gateway-location.ts')
+      const { config } = await configFor(undefined, options, io)
+      return requireGateway(gatewayLocation(config, located(options, io).file))
+    },
     extended: async (options) => /^plugins:/m.test(await readFile(located(options, io).file, 'utf8').catch(() => '')),
   })
 }

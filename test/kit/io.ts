@@ -9,7 +9,15 @@ export interface FakeIo extends Io {
   errHolds(part: string): Promise<void>
 }
 
-const collector = (tty: boolean) => {
+interface Screen {
+  /** Seen as a terminal. */
+  readonly tty?: boolean
+  /** Its size; absent: it does not say. */
+  readonly columns?: number
+  readonly rows?: number
+}
+
+const collector = ({ tty = false, columns, rows }: Screen) => {
   let text = ''
   const waiting = new Map<string, () => void>()
   const stream = new Writable({
@@ -21,19 +29,18 @@ const collector = (tty: boolean) => {
   })
   const holds = (part: string) =>
     text.includes(part) ? Promise.resolve() : new Promise<void>((resolve) => waiting.set(part, resolve))
-  return { stream: Object.assign(stream, { isTTY: tty }), text: () => text, holds }
+  return { stream: Object.assign(stream, { isTTY: tty, columns, rows }), text: () => text, holds }
 }
 
 /** An `Io` for a command under test; no environment and no terminal unless given. */
 export const fakeIo = ({
   cwd = '/',
   env = {},
-  tty = false,
+  ...screen
 }: {
   cwd?: string
   env?: Io['env']
-  tty?: boolean
-} = {}): FakeIo => {
-  const [out, err] = [collector(tty), collector(tty)]
+} & Screen = {}): FakeIo => {
+  const [out, err] = [collector(screen), collector(screen)]
   return { out: out.stream, err: err.stream, env, cwd, outText: out.text, errText: err.text, errHolds: err.holds }
 }

@@ -9,6 +9,13 @@ export const bashScript = (commands: readonly CompletedCommand[]): string =>
     at: 'COMP_CWORD',
     first: 1,
     offer: [`COMPREPLY=($(compgen -W "$1" -- "\${COMP_WORDS[COMP_CWORD]}"))`],
+    ask: [
+      'local line',
+      'COMPREPLY=()',
+      `while IFS= read -r line; do COMPREPLY+=("\${line%%$'\\t'*}"); done < <(`,
+      `  "\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null`,
+      ')',
+    ],
     // where nothing is offered, bash itself completes files
     files: 'COMPREPLY=()',
     tail: ['complete -o default -F _guard guard'],

@@ -1,4 +1,11 @@
-import { type CompletedCommand, type CompletedFlag, commonFlags, firstWords, secondWords } from './words.ts'
+import {
+  type CompletedCommand,
+  type CompletedFlag,
+  type CompletedValue,
+  commonFlags,
+  firstWords,
+  secondWords,
+} from './words.ts'
 
 /** The completion script of fish: a line for each word, under the condition in which it is offered. */
 export const fishScript = (commands: readonly CompletedCommand[]): string =>
@@ -24,10 +31,18 @@ export const fishScript = (commands: readonly CompletedCommand[]): string =>
     '# As many words, and these in front.',
     'function __guard_at',
     '  set -l typed (__guard_words)',
-    '  test (count $typed) -ge $argv[1]; and test "$typed[1..(count $argv[2..-1])]" = "$argv[2..-1]"',
+    // fish 3 takes no command in the index of a quoted variable
+    '  set -l length (count $argv[2..-1])',
+    '  test (count $typed) -ge $argv[1]; and test "$typed[1..$length]" = "$argv[2..-1]"',
     'end',
     'function __guard_exactly',
     '  test (count (__guard_words)) -eq $argv[1]; and __guard_at $argv',
+    'end',
+    '# What the program answers for the words typed so far: a value a line, a tab, and what it is.',
+    'function __guard_ask',
+    '  set -l typed (commandline -opc)',
+    '  set -l current (commandline -ct)',
+    '  $typed[1] __complete $typed[2..-1] "$current" 2>/dev/null',
     'end',
     'complete -c guard -f',
     ...commonFlags.map((flag) => flagLine('', flag)),
@@ -51,10 +66,12 @@ const commandLines = ({ id, summary, flags, args, many }: CompletedCommand): rea
   return [
     ...(second === undefined ? [] : [line(`__guard_exactly 1 ${first}`, [second], summary)]),
     ...flags.map((flag) => flagLine(`__guard_at ${words.length} ${id}`, flag)),
-    ...args.flatMap((choices, index) => {
+    ...args.flatMap((value, index) => {
       const here = many && index === args.length - 1 ? '__guard_at' : '__guard_exactly'
       const condition = `${here} ${words.length + index} ${id}`
-      return [choices.length === 0 ? `complete -c guard -n '${condition}' -F` : line(condition, choices, '')]
+      // in the order of the answer: the newest first
+      if (value.isStored) return [`complete -c guard -n '${condition}' -k -a '(__guard_ask)'`]
+      return [value.words.length === 0 ? `complete -c guard -n '${condition}' -F` : line(condition, value.words, '')]
     }),
   ]
 }
@@ -62,11 +79,16 @@ const commandLines = ({ id, summary, flags, args, many }: CompletedCommand): rea
 const line = (condition: string, words: readonly string[], meaning: string): string =>
   `complete -c guard -n '${condition}' -a ${quoted(words.join(' '))}${meaning === '' ? '' : ` -d ${quoted(meaning)}`}`
 
-const flagLine = (condition: string, { spellings, meaning, valued: takes, choices }: CompletedFlag): string => {
+const flagLine = (condition: string, { spellings, meaning, valued: takes, ...value }: CompletedFlag): string => {
   const names = spellings.map((text) => (text.startsWith('--') ? `-l ${text.slice(2)}` : `-s ${text.slice(1)}`))
-  const value = takes ? (choices.length === 0 ? ' -r -F' : ` -x -a ${quoted(choices.join(' '))}`) : ''
+  const taken = takes ? takenValue(value) : ''
   const when = condition === '' ? '' : ` -n '${condition}'`
-  return `complete -c guard${when} ${names.join(' ')}${value} -d ${quoted(meaning)}`
+  return `complete -c guard${when} ${names.join(' ')}${taken} -d ${quoted(meaning)}`
+}
+
+const takenValue = ({ words, isStored }: CompletedValue): string => {
+  if (isStored) return ` -x -k -a '(__guard_ask)'`
+  return words.length === 0 ? ' -r -F' : ` -x -a ${quoted(words.join(' '))}`
 }
 
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

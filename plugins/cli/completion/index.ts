@@ -17,7 +17,11 @@ export const completion = (gateway: Gateway): Command => ({
   id: 'completion',
   args: '<bash|zsh|fish>',
   summary: 'print what lets a shell complete these commands; the first line says where to put it',
-  example: 'eval "$(guard completion bash)"',
+  example: [
+    'eval "$(guard completion bash)"',
+    'source <(guard completion zsh)',
+    'guard completion fish > ~/.config/fish/completions/guard.fish',
+  ],
   standalone: true,
   extensible: 'if_usable',
   async run({ args }, io) {

@@ -1,4 +1,11 @@
-import { type CompletedCommand, type CompletedFlag, commonFlags, firstWords, secondWords } from './words.ts'
+import {
+  type CompletedCommand,
+  type CompletedFlag,
+  type CompletedValue,
+  commonFlags,
+  firstWords,
+  secondWords,
+} from './words.ts'
 
 /** How a shell of the family of sh says what completion needs. */
 export interface Dialect {
@@ -10,6 +17,8 @@ export interface Dialect {
   readonly first: number
   /** Offers the words that its only argument holds. */
   readonly offer: readonly string[]
+  /** Offers what the program answers for the words typed so far: a value a line, a tab, and what it is. */
+  readonly ask: readonly string[]
   /** Leaves it to the shell, which offers files. */
   readonly files: string
   /** Lines behind the function. */
@@ -22,6 +31,9 @@ export const posixScript = (commands: readonly CompletedCommand[], shell: Dialec
     ...shell.head,
     '_guard_offer() {',
     ...indented(shell.offer),
+    '}',
+    '_guard_ask() {',
+    ...indented(shell.ask),
     '}',
     '_guard() {',
     ...indented([...reading(commands, shell), ...answering(commands, shell)]),
@@ -89,20 +101,27 @@ const pairRow = (commands: readonly CompletedCommand[]): readonly string[] => {
   return pairs.length === 0 ? [] : [`    ${pairs.join('|')}) ${join} ;;`]
 }
 
-const valueRows = (id: string, { spellings, choices }: CompletedFlag): readonly string[] =>
-  choices.length === 0 ? [] : spellings.map((spelling) => `'${id} ${spelling}') _guard_offer '${choices.join(' ')}' ;;`)
+const valueRows = (id: string, flag: CompletedFlag): readonly string[] => {
+  const offer = offerOf(flag)
+  return offer === undefined ? [] : flag.spellings.map((spelling) => `'${id} ${spelling}') ${offer} ;;`)
+}
+
+const offerOf = ({ words, isStored }: CompletedValue): string | undefined => {
+  if (isStored) return '_guard_ask'
+  return words.length === 0 ? undefined : `_guard_offer '${words.join(' ')}'`
+}
 
 /** The second words of a command of two, or words of an argument. */
 const argumentRows = (commands: readonly CompletedCommand[]): readonly string[] => [
   ...firstWords(commands).flatMap((first) => {
-    const more = [...secondWords(commands, first), ...(commands.find(({ id }) => id === first)?.args[0] ?? [])]
+    const more = [...secondWords(commands, first), ...(commands.find(({ id }) => id === first)?.args[0]?.words ?? [])]
     return secondWords(commands, first).length === 0 ? [] : [`'${first}:0') _guard_offer '${more.join(' ')}' ;;`]
   }),
   ...commands.flatMap(({ id, args, many }) =>
-    args.flatMap((words, index) => {
-      if (words.length === 0) return []
+    args.flatMap((value, index) => {
+      const offer = offerOf(value)
       const last = many && index === args.length - 1
-      return [`'${id}:'${last ? '*' : index}) _guard_offer '${words.join(' ')}' ;;`]
+      return offer === undefined ? [] : [`'${id}:'${last ? '*' : index}) ${offer} ;;`]
     }),
   ),
 ]

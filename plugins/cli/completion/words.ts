@@ -1,13 +1,19 @@
 import type { Command } from 'guard-gateway/lib/command'
-import { globalFlags } from '../flags.ts'
+import { globalFlags, ownFlags } from '../flags.ts'
+
+/** What can stand in one place of a command line. */
+export interface CompletedValue {
+  /** Empty where nobody can tell. */
+  readonly words: readonly string[]
+  /** The program is asked for what is stored. */
+  readonly isStored: boolean
+}
 
 /** A flag as it is typed. */
-export interface CompletedFlag {
+export interface CompletedFlag extends CompletedValue {
   readonly spellings: readonly string[]
   readonly meaning: string
   readonly valued: boolean
-  /** What its value may be; empty where nobody can tell. */
-  readonly choices: readonly string[]
 }
 
 /** What can follow the words of a command. */
@@ -15,8 +21,8 @@ export interface CompletedCommand {
   readonly id: string
   readonly summary: string
   readonly flags: readonly CompletedFlag[]
-  /** Words for its first, second and further arguments; empty where nobody can tell. */
-  readonly args: readonly (readonly string[])[]
+  /** Its first, second and further arguments. */
+  readonly args: readonly CompletedValue[]
   /** The last of these arguments may be given several times. */
   readonly many: boolean
 }
@@ -28,18 +34,23 @@ export const commonFlags: readonly CompletedFlag[] = Object.entries(globalFlags)
 
 /** What a command line may say, command by command. */
 export const completedCommands = (commands: Iterable<Command>): readonly CompletedCommand[] =>
-  [...commands].map(({ id, summary, args = '', options = {}, choices = {} }) => ({
-    id,
-    summary,
-    flags: Object.entries(options).map(([spelled, meaning]) => flagOf(spelled, meaning, choices)),
-    args: args.startsWith('[--')
-      ? []
-      : args
-          .split(' ')
-          .filter(Boolean)
-          .map((arg) => argumentWords(arg, choices)),
-    many: args.includes('...'),
-  }))
+  [...commands].map((command) => {
+    const { id, summary, args = '' } = command
+    return {
+      id,
+      summary,
+      flags: Object.entries(ownFlags(command)).map(([spelled, meaning]) => flagOf(spelled, meaning, command)),
+      args: args.startsWith('[--') ? [] : argumentNames(args).map((name) => argumentOf(name, command)),
+      many: args.includes('...'),
+    }
+  })
+
+/** `<id>` and `[...clients]` as the names of what they stand for. */
+export const argumentNames = (args: string): readonly string[] =>
+  args
+    .split(' ')
+    .filter(Boolean)
+    .map((arg) => arg.replace(/[<>[\].]/g, ''))
 
 /** The first words of commands, each once. */
 export const firstWords = (commands: readonly CompletedCommand[]): readonly string[] => [
@@ -50,21 +61,22 @@ export const firstWords = (commands: readonly CompletedCommand[]): readonly stri
 export const secondWords = (commands: readonly CompletedCommand[], first: string): readonly string[] =>
   commands.flatMap(({ id }) => (id.startsWith(`${first} `) ? [id.slice(first.length + 1)] : []))
 
-type Choices = NonNullable<Command['choices']>
+type Known = Pick<Command, 'choices' | 'suggestions'>
 
-function flagOf(spelled: string, meaning: string, choices: Choices): CompletedFlag {
+function flagOf(spelled: string, meaning: string, { choices = {}, suggestions = {} }: Known): CompletedFlag {
   const [names = ''] = spelled.split(/[ =](?=[<[])/, 1)
   const spellings = names.split(/,\s*/)
   return {
     spellings,
     meaning,
     valued: spelled.includes('<'),
-    choices: spellings.flatMap((spelling) => choices[spelling] ?? []),
+    words: spellings.flatMap((spelling) => choices[spelling] ?? []),
+    isStored: spellings.some((spelling) => spelling in suggestions),
   }
 }
 
 /** `<list|allow> ` names its words itself; those of `<scenario>` stand under its name. */
-const argumentWords = (arg: string, choices: Choices): readonly string[] => {
-  const name = arg.replace(/[<>[\].]/g, '')
-  return choices[name] ?? (name.includes('|') ? name.split('|') : [])
-}
+const argumentOf = (name: string, { choices = {}, suggestions = {} }: Known): CompletedValue => ({
+  words: choices[name] ?? (name.includes('|') ? name.split('|') : []),
+  isStored: name in suggestions,
+})

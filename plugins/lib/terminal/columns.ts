@@ -1,4 +1,5 @@
 import type { Io } from 'guard-gateway/lib/command'
+import { cutToWidth, displayWidth, padToWidth } from './display-width.ts'
 
 /** What a table does where it is wider than the terminal. */
 export interface TableFit {
@@ -6,7 +7,15 @@ export interface TableFit {
   readonly width?: number | undefined
   /** Positions of the columns that are left out then, the first before the others. */
   readonly spare: readonly number[]
+  /** Positions of the columns of free text, which are cut before a column is left out, and how narrow each may become for that. */
+  readonly free?: ReadonlyMap<number, number>
+  /** Colours a cell below the head, blanks around it included. */
+  readonly paint?: (cell: string, column: number) => string
 }
+
+const GAP = 2
+/** So narrow any column may become where nothing else helps. */
+const LEAST = 8
 
 /** Columns of the terminal at the end of a stream; undefined where there is none. */
 export const terminalWidth = (out: NodeJS.WritableStream): number | undefined => {
@@ -14,31 +23,65 @@ export const terminalWidth = (out: NodeJS.WritableStream): number | undefined =>
   return isTerminal && 'columns' in out && typeof out.columns === 'number' && out.columns > 0 ? out.columns : undefined
 }
 
-/** Rows of a terminal's table as lines: columns as wide as what is in them, two blanks between, those in `figures` to the right. */
+/** Rows of a terminal's table as lines: columns as wide as what is in them, two blanks between, those in `figures` to the right. The first row is the head. */
 export const columnLines = (
   rows: readonly (readonly string[])[],
   figures: ReadonlySet<number> = new Set(),
-  { width = Number.POSITIVE_INFINITY, spare }: TableFit = { spare: [] },
+  fit: TableFit = { spare: [] },
 ): readonly string[] => {
+  const layout = layoutOf(rows, fit)
+  return rows.map((row, at) =>
+    layout
+      .map(({ column, width }) => {
+        const cell = padToWidth(cutToWidth(row[column] ?? '', width), width, figures.has(column) ? 'left' : 'right')
+        return at === 0 || fit.paint === undefined ? cell : fit.paint(cell, column)
+      })
+      .join(' '.repeat(GAP))
+      .trimEnd(),
+  )
+}
+
+interface Laid {
+  readonly column: number
+  readonly width: number
+}
+
+/** The columns that are shown, and how wide each is. */
+const layoutOf = (
+  rows: readonly (readonly string[])[],
+  { width = Number.POSITIVE_INFINITY, spare, free = new Map() }: TableFit,
+): readonly Laid[] => {
   const widths: number[] = []
   for (const row of rows)
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
-  const padded = (cell: string, column: number): string =>
-    figures.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)
-  const without = (gone: readonly number[]): readonly string[] =>
-    rows.map((row) =>
-      row
-        .map(padded)
-        .filter((_cell, column) => !gone.includes(column))
-        .join('  ')
-        .trimEnd(),
-    )
-  let lines = without([])
-  for (const last of spare.keys()) {
-    if (lines.every(({ length }) => length <= width)) break
-    lines = without(spare.slice(0, last + 1))
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, displayWidth(cell))
+  const all = widths.map((wide, column) => ({ column, width: wide }))
+  if (total(all) <= width) return all
+  const isUsed = ({ column }: Laid): boolean => rows.slice(1).some((row) => (row[column] ?? '') !== '')
+  const used = all.filter(isUsed)
+  for (let left = 0; ; left++) {
+    const shown = used.filter(({ column }) => !spare.slice(0, left).includes(column))
+    const isLast = left >= spare.length
+    const fitted = narrowed(shown, width, free)
+    if (total(fitted) <= width) return fitted
+    if (isLast) return narrowed(fitted, width, new Map(fitted.map(({ column }) => [column, LEAST])))
   }
-  return lines
+}
+
+const total = (laid: readonly Laid[]): number =>
+  laid.reduce((sum, { width }) => sum + width, 0) + GAP * Math.max(laid.length - 1, 0)
+
+/** Takes what is too much from the widest columns of free text, none of which becomes narrower than it may. */
+const narrowed = (laid: readonly Laid[], width: number, free: ReadonlyMap<number, number>): readonly Laid[] => {
+  const widths = new Map(laid.map((one) => [one.column, one.width]))
+  const room = (column: number): number => (widths.get(column) ?? 0) - (free.get(column) ?? 0)
+  for (let excess = total(laid) - width; excess > 0; excess--) {
+    const [widest] = [...free.keys()]
+      .filter((column) => widths.has(column) && room(column) > 0)
+      .sort((a, b) => (widths.get(b) ?? 0) - (widths.get(a) ?? 0))
+    if (widest === undefined) break
+    widths.set(widest, (widths.get(widest) ?? 0) - 1)
+  }
+  return laid.map(({ column, width: whole }) => ({ column, width: widths.get(column) ?? whole }))
 }
 
 /** Whether the locale of a terminal can write more than ASCII; where none is set, it is taken for one of today's. */

@@ -1,11 +1,20 @@
-import { costText, countText } from 'guard-gateway/lib/format'
+import type { Input, Io } from 'guard-gateway/lib/command'
+import { costText, countText, groupedText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { columnLines } from './columns.ts'
+import { columnLines, terminalWidth } from './columns.ts'
+import { painter } from './painter.ts'
+import { listedId } from './short-id.ts'
+import { listedTime } from './time-ago.ts'
 
 /** The fields of a session in a list on a terminal. */
 export interface ListedSession {
   readonly id: string
+  readonly name?: string | null
+  /** The client's own id of it. */
+  readonly external_id?: string | null
+  /** The program that it comes from. */
+  readonly client?: string
   readonly project_id: string
   readonly agent_id: string | null
   readonly paused: boolean
@@ -22,26 +31,55 @@ export interface ListedSession {
   readonly last_seen_at: string
 }
 
-const head = ['last seen (UTC)', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
-const figures: ReadonlySet<number> = new Set([4, 5, 6, 7, 8])
-/** Agent, project, last seen, tokens. */
-const spare = [3, 2, 0, 7]
+const head = [
+  'session',
+  'agent',
+  'project',
+  'state',
+  'last seen',
+  'requests',
+  'flagged',
+  'blocked',
+  'tokens',
+  'cost',
+  'id',
+]
+const figures: ReadonlySet<number> = new Set([5, 6, 7, 8, 9])
+/** Project, tokens, requests, agent, last seen. */
+const spare = [2, 8, 5, 1, 4]
+const free = new Map([
+  [0, 16],
+  [1, 10],
+  [2, 10],
+])
 
-/** Sessions as lines for a terminal of that many columns, one each below a head; none for none. */
-export const sessionLines = (sessions: readonly ListedSession[], width: number | undefined): readonly string[] =>
-  sessions.length === 0 ? [] : columnLines([head, ...sessions.map(rowOf)], figures, { width, spare })
+/** Sessions as lines for a terminal, one each below a head; none for none. `now`: milliseconds since 1970. */
+export const sessionLines = (
+  sessions: readonly ListedSession[],
+  now: number,
+  { input, io }: { readonly input: Pick<Input, 'options'>; readonly io: Pick<Io, 'out' | 'env'> },
+): readonly string[] => {
+  if (sessions.length === 0) return []
+  const width = terminalWidth(io.out)
+  const colour = painter(input, io)
+  const paint = (cell: string, column: number): string =>
+    Number(cell) > 0 && column === 7 ? colour(cell, 'red') : column === 3 ? colour(cell, 'yellow') : cell
+  const rows = sessions.map((session) => rowOf(session, now, width !== undefined))
+  return columnLines([head, ...rows], figures, { width, spare, free, paint })
+}
 
-const rowOf = (session: ListedSession): readonly string[] => [
-  session.last_seen_at.slice(0, 19).replace('T', ' '),
-  session.id,
-  terminalLine(session.project_id),
+const rowOf = (session: ListedSession, now: number, isTerminal: boolean): readonly string[] => [
+  terminalLine(session.name ?? session.external_id ?? session.client ?? ''),
   terminalLine(session.agent_id ?? ''),
-  String(session.requests),
-  String(session.flagged),
-  String(session.blocked),
+  terminalLine(session.project_id),
+  stateOf(session),
+  listedTime(Date.parse(session.last_seen_at), now, isTerminal),
+  groupedText(session.requests),
+  groupedText(session.flagged),
+  groupedText(session.blocked),
   countText(session.total_tokens),
   costText(session.cost_micro),
-  stateOf(session),
+  listedId(session.id, isTerminal),
 ]
 
 const stateOf = ({ paused, ended_at = null }: ListedSession): string => {

@@ -1,4 +1,14 @@
-import { hint } from 'guard-gateway/lib/terminal'
+import { readJson } from 'guard-gateway/lib/json'
+import {
+  columnLines,
+  hint,
+  listedId,
+  listedTime,
+  paintedWord,
+  painter,
+  terminalWidth,
+  wholeId,
+} from 'guard-gateway/lib/terminal'
 import type { ApprovalView, WholeApprovalView } from './approval-schemas.ts'
 import { type CommandContext, getText, postText, printAnswer, queryOf } from './command-context.ts'
 import { visibleLine } from './visible-line.ts'
@@ -10,17 +20,58 @@ interface ApprovalsPage {
   readonly next_cursor: string | null
 }
 
-/** Prints approvals, newest first; of those that wait, what they are about. */
+/** Prints approvals, those that wait for a decision first, the others newest first; of those that wait, what they are about. */
 export const listApprovals = async (context: CommandContext): Promise<number> => {
   const { io, input } = context
   const answer = await getText(context, `/approvals${queryOf(input, filters)}`)
-  printAnswer<ApprovalsPage>(answer, context, ({ approvals, next_cursor }) => {
-    if (approvals.length === 0) io.err.write('There are no such approvals.\n')
-    if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
-    return approvals.map(approvalLines)
-  })
+  if (input.options.json === true) {
+    printAnswer<ApprovalsPage>(answer, context, () => [])
+    return 0
+  }
+  const { approvals, next_cursor } = readJson(answer) as ApprovalsPage
+  const { status, cursor, serverId } = input.options
+  const isWhole = status === undefined && cursor === undefined
+  const first = isWhole ? (await waiting(context)).filter(({ server_id }) => server_id === (serverId ?? server_id)) : []
+  const waits = new Set(first.map(({ id }) => id))
+  for (const line of listLines([...first, ...approvals.filter(({ id }) => !waits.has(id))], context))
+    io.out.write(`${line}\n`)
+  if (first.length + approvals.length === 0) io.err.write('There are no such approvals.\n')
+  if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
   return 0
 }
+
+const head = ['call', 'status', 'asked', 'client', 'id']
+
+/** A line for each approval below a head, and what somebody must know who decides it. */
+const listLines = (approvals: readonly ApprovalView[], { io, input, now }: CommandContext): readonly string[] => {
+  if (approvals.length === 0) return []
+  const width = terminalWidth(io.out)
+  const colour = painter(input, io)
+  const rows = approvals.map(({ id, tool, server_id, client, created_at, ...approval }) => [
+    `${visibleLine(tool)} on ${visibleLine(server_id)}`,
+    stateOf(approval),
+    listedTime(Date.parse(created_at), now, width !== undefined),
+    visibleLine(client?.name ?? ''),
+    listedId(id, width !== undefined),
+  ])
+  const [first = '', ...lines] = columnLines([head, ...rows], new Set(), {
+    width,
+    spare: [3],
+    free: new Map([
+      [0, 24],
+      [3, 10],
+    ]),
+    paint: (cell, column) => (column === 1 ? paintedWord(cell, colour) : cell),
+  })
+  return [first, ...lines.flatMap((line, at) => [line, ...detailLines(approvals[at])])]
+}
+
+/** The approval that is meant by what a list shows of its id. */
+const approvalId = (context: Pick<CommandContext, 'ask'>, typed = ''): Promise<string> =>
+  wholeId(typed, async () => {
+    const { approvals } = readJson(await getText(context, '/approvals?limit=200')) as ApprovalsPage
+    return [...(await waiting(context)), ...approvals].map(({ id }) => id)
+  })
 
 /** Submits a decision and prints what the approval is then. */
 export const decideApproval = async (context: CommandContext, action: 'allow' | 'deny'): Promise<number> => {
@@ -31,21 +82,25 @@ export const decideApproval = async (context: CommandContext, action: 'allow' | 
     ...(reason === undefined ? {} : { reason: String(reason) }),
     ...(argumentHash === undefined ? {} : { argument_hash: String(argumentHash) }),
   }
-  const answer = await decided(context, context.input.args[0] ?? '', body)
+  const answer = await decided(context, await approvalId(context, context.input.args[0]), body)
   printAnswer<ApprovalView>(answer, context, (approval) => [lineOf(approval)])
   return 0
 }
 
 /** Prints one approval with its arguments to the end. */
 export const showApproval = async (context: CommandContext): Promise<number> => {
-  const answer = await getText(context, `/approvals/${encodeURIComponent(context.input.args[0] ?? '')}`)
+  const answer = await getText(
+    context,
+    `/approvals/${encodeURIComponent(await approvalId(context, context.input.args[0]))}`,
+  )
   printAnswer<WholeApprovalView>(answer, context, (approval) => [wholeLines(approval)])
   return 0
 }
 
 /** Takes an allowance back that is not used yet, and prints what the approval is then. */
 export const undoApproval = async (context: CommandContext): Promise<number> => {
-  const answer = await postText(context, `/approvals/${encodeURIComponent(context.input.args[0] ?? '')}/undo`, {})
+  const id = await approvalId(context, context.input.args[0])
+  const answer = await postText(context, `/approvals/${encodeURIComponent(id)}/undo`, {})
   printAnswer<ApprovalView>(answer, context, (approval) => [lineOf(approval)])
   return 0
 }
@@ -67,27 +122,31 @@ export const decided = (context: CommandContext, id: string, body: object): Prom
 
 /** Approvals that wait for a decision, oldest first. */
 export const waiting = async (context: Pick<CommandContext, 'ask'>): Promise<readonly ApprovalView[]> => {
-  const { approvals } = JSON.parse(await getText(context, '/approvals?status=pending&limit=500')) as ApprovalsPage
+  const { approvals } = readJson(await getText(context, '/approvals?status=pending&limit=500')) as ApprovalsPage
   return approvals.toReversed()
 }
 
-const lineOf = ({ id, status, scope, server_id, tool, client }: ApprovalView): string => {
-  const state = status === 'allowed' ? `allowed ${scope}` : status
+const stateOf = ({ status, scope }: Pick<ApprovalView, 'status' | 'scope'>): string =>
+  status === 'allowed' ? `allowed ${scope}` : status
+
+const lineOf = (approval: ApprovalView): string => {
+  const { id, server_id, tool, client } = approval
   const who = client === null ? '' : `  for ${visibleLine(client.name)}`
-  return `${id}  ${state.padEnd(15)}  ${visibleLine(tool)} on ${visibleLine(server_id)}${who}`
+  return `${id}  ${stateOf(approval).padEnd(15)}  ${visibleLine(tool)} on ${visibleLine(server_id)}${who}`
 }
 
 /** An approval with what somebody must know who decides it. */
-export const approvalLines = (approval: ApprovalView): string => {
-  const lines = [lineOf(approval)]
-  if (approval.status !== 'pending') return lines.join('\n')
-  lines.push(`  asked by ${approval.rule_ids.map(visibleLine).join(', ')}  until ${approval.expires_at}`)
-  lines.push(...quotedLines(approval))
-  if (approval.message !== null) lines.push(`  ${visibleLine(approval.message)}`)
-  for (const { pointer, reason } of approval.findings) lines.push(`  ${visibleLine(`${pointer} ${reason}`)}`)
-  if (approval.preview !== null) lines.push(`  arguments ${visibleLine(approval.preview)}`)
-  if (approval.sent_preview !== null) lines.push(`  forwarded as ${visibleLine(approval.sent_preview)}`)
-  return lines.join('\n')
+export const approvalLines = (approval: ApprovalView): string => [lineOf(approval), ...detailLines(approval)].join('\n')
+
+const detailLines = (approval: ApprovalView | undefined): readonly string[] => {
+  if (approval?.status !== 'pending') return []
+  const { rule_ids, expires_at, message, findings, preview, sent_preview } = approval
+  const lines = [`  asked by ${rule_ids.map(visibleLine).join(', ')}  until ${expires_at}`, ...quotedLines(approval)]
+  if (message !== null) lines.push(`  ${visibleLine(message)}`)
+  for (const { pointer, reason } of findings) lines.push(`  ${visibleLine(`${pointer} ${reason}`)}`)
+  if (preview !== null) lines.push(`  arguments ${visibleLine(preview)}`)
+  if (sent_preview !== null) lines.push(`  forwarded as ${visibleLine(sent_preview)}`)
+  return lines
 }
 
 /** What the server says of its own tool, marked as its words. */

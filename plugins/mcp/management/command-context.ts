@@ -12,6 +12,8 @@ export interface CommandContext {
   readonly ask: AskStream
   readonly input: Input
   readonly io: Io
+  /** Milliseconds since 1970. */
+  readonly now: number
 }
 
 const BASE = '/api/v1/mcp'

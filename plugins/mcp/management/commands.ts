@@ -1,6 +1,6 @@
 import { GuardError, type Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
-import { type Command, commandKind } from 'guard-gateway/lib/command'
+import { type Command, commandKind, type Input, type Suggestion } from 'guard-gateway/lib/command'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { CommandContext, UseApi } from './command-context.ts'
 
@@ -9,8 +9,18 @@ export const mcpCommands = (asking: UseApi): Plugin => ({
   name: 'mcp-commands',
   requires: ['mcp'],
   apply(gateway) {
-    for (const { run, ...command } of commands)
-      gateway.registry(commandKind).add({ ...command, run: (input, io) => asking((ask) => run({ ask, input, io })) })
+    const now = (): number => gateway.clock.now()
+    for (const { run, suggest = {}, ...command } of commands)
+      gateway.registry(commandKind).add({
+        ...command,
+        suggestions: Object.fromEntries(
+          Object.entries(suggest).map(([name, values]) => [
+            name,
+            ({ args }) => asking((ask) => values({ ask, now: now(), args })),
+          ]),
+        ),
+        run: (input, io) => asking((ask) => run({ ask, input, io, now: now() })),
+      })
   },
 })
 
@@ -37,7 +47,33 @@ const oneOf =
     return handler({ ...context, input: { ...context.input, args } })
   }
 
-const commands: readonly (Omit<Command, 'run'> & { readonly run: CommandHandler })[] = [
+interface SuggestContext extends Pick<CommandContext, 'ask' | 'now'> {
+  readonly args: readonly string[]
+}
+
+interface McpCommand extends Omit<Command, 'run' | 'suggestions'> {
+  readonly run: CommandHandler
+  /** What is stored for an argument or a flag. */
+  readonly suggest?: Readonly<Record<string, (context: SuggestContext) => Promise<readonly Suggestion[]>>>
+}
+
+const anyServer = async (context: SuggestContext) => (await import('./command-suggest.ts')).suggestServers(context)
+
+const isRead = ({ args }: Input): boolean => args[0] === 'list' || args[0] === 'show'
+
+/** Throws USAGE for what changes something: a page shows. */
+const approvalsPage = ({ args: [what, id] }: Input): string => {
+  if (what === 'show' && id !== undefined) return `/approvals/${encodeURIComponent(id)}`
+  if (what === 'list') return '/mcp'
+  throw new GuardError('USAGE', '--web goes with "mcp approvals list" and "mcp approvals show <id>".')
+}
+
+const pinsPage = ({ args: [what] }: Input): string => {
+  if (what === 'list') return '/mcp'
+  throw new GuardError('USAGE', '--web goes with "mcp pins list".')
+}
+
+const commands: readonly McpCommand[] = [
   {
     id: 'mcp approvals',
     args: '<list|show|allow|deny|undo|watch> [id]',
@@ -56,7 +92,19 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: CommandHandler 
       '--status': ['pending', 'allowed', 'denied', 'consumed', 'expired'],
       '--scope': ['once', 'session'],
     },
-    example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
+    suggest: {
+      id: async (context) => (await import('./command-suggest.ts')).suggestApprovals(context, context.now),
+      '--server-id': anyServer,
+    },
+    example: [
+      'guard mcp approvals list --status pending',
+      'guard mcp approvals allow apr_…0k3v9q00 --scope session',
+      'guard mcp approvals deny apr_…0k3v9q00 --reason "not in production"',
+      'guard mcp approvals watch',
+    ],
+    paged: isRead,
+    page: approvalsPage,
+    route: 'GET /api/v1/mcp/approvals',
     run: oneOf('mcp approvals', {
       list: [async (context) => (await import('./command-approvals.ts')).listApprovals(context), 0, 0, 'no argument'],
       show: ofOne(async (context) => (await import('./command-approvals.ts')).showApproval(context)),
@@ -75,7 +123,17 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: CommandHandler 
       '--fingerprint <hash...>': 'accept: what list has shown; nothing is trusted if a definition is another by now',
       ...APPROVER_FLAG,
     },
-    example: 'guard mcp pins accept fs read_file --fingerprint 1f0c6d7a9b3e4852',
+    suggest: {
+      server_id_and_tools: async (context) => (await import('./command-suggest.ts')).suggestPins(context, context.args),
+    },
+    example: [
+      'guard mcp pins list',
+      'guard mcp pins accept fs read_file --fingerprint 1f0c6d7a9b3e4852',
+      'guard mcp pins accept fs --all',
+    ],
+    paged: isRead,
+    page: pinsPage,
+    route: 'GET /api/v1/mcp/servers',
     run: oneOf('mcp pins', {
       list: [async (context) => (await import('./command-pins.ts')).listPins(context), 0, 0, 'no argument'],
       accept: [
@@ -92,12 +150,17 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: CommandHandler 
     options: {
       '--format <format>': 'json or jsonl; json if not said',
       '--server-id <id>': 'of this server',
-      '--since <time>': 'since then: an age such as 24h, or a time',
+      '--since <time>': 'since then: an age such as 24h, today, yesterday, or a time',
       '--output <file>': 'write here instead of stdout',
       '--force': 'replace the file if it exists',
     },
     choices: { '--format': ['json', 'jsonl'] },
-    example: 'guard mcp export --since 24h --output audit.json',
+    suggest: { '--server-id': anyServer },
+    example: [
+      'guard mcp export --since yesterday --output audit.json',
+      'guard mcp export --format jsonl --server-id fs > audit.jsonl',
+    ],
+    route: 'GET /api/v1/mcp/export',
     run: async (context) => (await import('./command-export.ts')).exportAudit(context),
   },
 ]

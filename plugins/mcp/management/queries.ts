@@ -11,9 +11,13 @@ import type { eventsQuery } from './event-schemas.ts'
 const sinceOf = (text: string, now: number): number => {
   const at = instantOf(text, now)
   if (at === undefined)
-    throw new GuardError('INVALID_FILTER', `"since" must be an age like 24h or a time like 2026-01-31T12:00:00Z.`, {
-      path: '/since',
-    })
+    throw new GuardError(
+      'INVALID_FILTER',
+      `"since" must be an age like 24h, today, yesterday, or a time like 2026-01-31T12:00:00Z.`,
+      {
+        path: '/since',
+      },
+    )
   return at
 }
 

@@ -22,7 +22,7 @@ export const paged = {
   truncated: Type.Boolean({ description: 'The page ended early; the cursor goes on.' }),
 }
 
-export const since = Type.String({ description: 'An age such as 24h, or a time.' })
+export const since = Type.String({ description: 'An age such as 24h, today, yesterday, or a time.' })
 export const paging = (most: number) => ({
   limit: Type.Integer({ minimum: 1, maximum: most, default: 50 }),
   cursor: Type.Optional(Type.String()),

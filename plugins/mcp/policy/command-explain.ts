@@ -2,6 +2,7 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
 import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import { type Colour, paintedWord, painter } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ToolCall } from '../judge/tool-call.ts'
 import { fileContent, textOption } from './command-files.ts'
@@ -27,7 +28,9 @@ export const explainPolicy = async (gateway: Gateway, { options }: Input, io: Io
   }
   const call = await callOf(tool, options, io, gateway.clock.now())
   const explanation = await explainCall(gateway, loaded.policy, call)
-  io.out.write(options.json === true ? `${writeJson(explanation)}\n` : report(explanation, call))
+  io.out.write(
+    options.json === true ? `${writeJson(explanation)}\n` : report(explanation, call, painter({ options }, io)),
+  )
   return 0
 }
 
@@ -50,20 +53,22 @@ const callOf = async (tool: string, options: Input['options'], io: Io, at: numbe
   return { server_id, session_id: 'mcp_explain', tool, arguments: args, text, cwd: io.cwd, at }
 }
 
-const report = ({ verdict, forwarded, rules }: Explanation, { tool, server_id }: ToolCall): string => {
+type Paint = (text: string, colour: Colour) => string
+
+const report = ({ verdict, forwarded, rules }: Explanation, { tool, server_id }: ToolCall, paint: Paint): string => {
   const { action, mode, policy_version, winners, sent } = verdict
   const ids = winners.map(({ rule_id }) => rule_id).join(', ')
   const lines = [
-    `${action}  ${terminalLine(tool)} on "${terminalLine(server_id)}" by ${ids}; ${forwarded ? 'forwarded' : 'not forwarded'}`,
+    `${paintedWord(action, paint)}  ${terminalLine(tool)} on "${terminalLine(server_id)}" by ${ids}; ${forwarded ? 'forwarded' : 'not forwarded'}`,
     `mode ${mode}, policy version ${policy_version.slice(0, 12)}`,
-    ...rules.map(line),
+    ...rules.map((rule) => line(rule, paint)),
     ...(sent === undefined ? [] : [`sends ${terminalLine(sent.text)}`]),
   ]
   return `${lines.join('\n')}\n`
 }
 
-const line = ({ rule_id, speaks, action, why, wins, findings }: RuleAccount): string => {
-  const first = `  ${wins ? '*' : ' '} ${rule_id}  ${speaks ? String(action) : 'silent'}  ${terminalLine(why)}`
+const line = ({ rule_id, speaks, action, why, wins, findings }: RuleAccount, paint: Paint): string => {
+  const first = `  ${wins ? '*' : ' '} ${rule_id}  ${paintedWord(speaks ? String(action) : 'silent', paint)}  ${terminalLine(why)}`
   const more = findings.slice(1).map(({ pointer, reason }) => `      ${terminalLine(`${pointer} ${reason}`)}`)
   return [first, ...more].join('\n')
 }

@@ -11,7 +11,11 @@ export const policyCommands = (gateway: Gateway): readonly Command[] => [
       '--tools <file>': 'an answer to tools/list as JSON, for warnings about tools and their arguments',
       '--strict': 'warnings fail, too',
     },
-    example: 'guard mcp validate-policy policy.yml --strict',
+    example: [
+      'guard mcp validate-policy policy.yml',
+      'guard mcp validate-policy policy.yml --strict --tools tools.json',
+    ],
+    paged: true,
     standalone: true,
     extensible: true,
     async run(input, io) {
@@ -28,7 +32,12 @@ export const policyCommands = (gateway: Gateway): readonly Command[] => [
       '--server-id <id>': 'the server it belongs to; "test" if not said',
       '--arguments <json>': 'the arguments as JSON, or @file; {} if not said',
     },
-    example: `guard mcp explain --policy policy.yml --tool read_file --arguments '{"path": "a.txt"}'`,
+    example: [
+      'guard mcp explain --policy policy.yml --tool read_file',
+      `guard mcp explain --policy policy.yml --tool read_file --arguments '{"path": "a.txt"}'`,
+      'guard mcp explain --policy policy.yml --tool write_file --arguments @call.json',
+    ],
+    paged: true,
     standalone: true,
     extensible: true,
     async run(input, io) {

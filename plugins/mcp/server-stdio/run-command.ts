@@ -26,7 +26,10 @@ export const runCommand = (gateway: Gateway): Command => ({
     '--session <id>': 'session of the client that its records belong to',
     '--env <name...>': 'gives the server a variable of the environment that holds a key',
   },
-  example: 'guard mcp run --server-id fs --policy filesystem.yml -- npx -y @modelcontextprotocol/server-filesystem .',
+  example: [
+    'guard mcp run --server-id fs -- npx -y @modelcontextprotocol/server-filesystem .',
+    'guard mcp run --server-id fs --policy filesystem.yml -- npx -y @modelcontextprotocol/server-filesystem .',
+  ],
   run: (input, io) => run(gateway, input, io),
 })
 

@@ -17,7 +17,10 @@ export const testServerCommand: Command = {
     '--misbehave <how>': `do one thing wrong: ${Object.keys(misbehaviours).join(', ')}`,
   },
   choices: { '--transport': ['http', 'stdio'], '--misbehave': Object.keys(misbehaviours) },
-  example: 'guard mcp run --server-id test --policy policy.yml -- guard mcp test-server --transport stdio',
+  example: [
+    'guard mcp test-server --port 8790',
+    'guard mcp run --server-id test --policy policy.yml -- guard mcp test-server --transport stdio',
+  ],
   standalone: true,
   run: (input, io) => run(input, io),
 }

@@ -33,7 +33,7 @@ export const applyPolicy = async (context: CommandContext, options: PolicyComman
     for (const line of previewLines(preview, terminalWidth(io.err))) io.err.write(`${line}\n`)
   if (yes !== true && !(await confirmed(io, String(project)))) return 1
   const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
-  print(context, { ...policy, ...preview }, () => policyLines(policy))
+  print(context, { ...policy, ...preview }, () => policyLines(policy, context))
   if (isVerbose) for (const line of [...warningLines(policy), ...nextLines(policy, options)]) io.err.write(`${line}\n`)
   return 0
 }

@@ -6,6 +6,7 @@ import { applyPolicy } from './apply.ts'
 import type { PolicyCommandOptions } from './command-context.ts'
 import { listPresets } from './presets.ts'
 import { showPolicy } from './show.ts'
+import { suggestProjects } from './suggest.ts'
 
 /** Gives the command line `policy show`, `policy apply` and `policy simulate`. */
 export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
@@ -16,7 +17,11 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
       id: 'policy show',
       args: '[project]',
       summary: 'show the rules of a project; of "default" if none is named',
-      example: 'guard policy show shop',
+      example: ['guard policy show', 'guard policy show shop', 'guard policy show shop --json mode,rules'],
+      suggestions: { project: () => options.asking(suggestProjects) },
+      paged: true,
+      page: ({ args }) => `/policies/${encodeURIComponent(args[0] ?? 'default')}`,
+      route: 'GET /api/policies/{project_id}',
       run: (input, io) => options.asking((ask) => showPolicy({ ask, input, io })),
     })
     gateway.registry(commandKind).add({
@@ -26,13 +31,22 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
       options: {
         '--project <id>': 'of this project; "default" if not said',
         '--mode <mode>': 'and its mode: shadow or enforce',
-        '--since <time>': 'try it on sessions since: an age such as 24h, or a time; the newest 200 if not said',
+        '--since <time>':
+          'try it on sessions since: an age such as 24h, today, yesterday, or a time; the newest 200 if not said',
         '--dry-run': 'only say what would change, and what that would have done to stored sessions',
         '--yes': 'apply without a question',
         ...APPROVER_FLAG,
       },
       choices: { '--mode': ['shadow', 'enforce'] },
-      example: 'guard policy apply enforce-recommended --mode enforce',
+      example: [
+        'guard policy apply',
+        'guard policy apply enforce-recommended --mode enforce',
+        'guard policy apply rules.yml --project shop --dry-run',
+      ],
+      suggestions: {
+        preset_or_file: async () => Object.entries(options.summaries).map(([value, meaning]) => ({ value, meaning })),
+        '--project': () => options.asking(suggestProjects),
+      },
       run: (input, io) =>
         input.args.length === 0
           ? Promise.resolve(listPresets(input, io, options))

@@ -1,6 +1,6 @@
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { writeJson } from 'guard-gateway/lib/json'
-import { columnLines } from 'guard-gateway/lib/terminal'
+import { columnLines, terminalWidth, wrapLine } from 'guard-gateway/lib/terminal'
 import { RECOMMENDED } from '../document/default-enforced.ts'
 import type { PolicyCommandOptions } from './command-context.ts'
 
@@ -11,7 +11,9 @@ export const listPresets = ({ options }: Input, io: Io, { summaries, calledAs }:
     io.out.write(`${writeJson({ presets: presets.map(([name, summary]) => ({ name, summary })) })}\n`)
     return 0
   }
-  for (const line of columnLines(presets)) io.out.write(`${line}\n`)
+  const width = terminalWidth(io.out) ?? Number.POSITIVE_INFINITY
+  const left = Math.max(...presets.map(([name]) => name.length)) + 2
+  for (const line of columnLines(presets).flatMap((whole) => wrapLine(whole, width, left))) io.out.write(`${line}\n`)
   if (options.quiet !== true)
     io.err.write(`To stop agents that are stuck: ${calledAs} policy apply ${RECOMMENDED} --mode enforce\n`)
   return 0

@@ -1,24 +1,41 @@
+import { groupedText } from 'guard-gateway/lib/format'
 import { writeJson } from 'guard-gateway/lib/json'
-import { columnLines } from 'guard-gateway/lib/terminal'
+import { columnLines, paintedWord, painter, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { PolicyAnswer } from '../schemas.ts'
 import { type CommandContext, policyPath } from './command-context.ts'
 
+/** Params, type. */
+const spare = [6, 1]
+const free = new Map([
+  [0, 14],
+  [1, 14],
+  [6, 12],
+])
 const head = ['rule', 'type', 'threshold', 'window', 'action', '', 'params']
 
 /** Prints the policy of a project, a rule a line; what it may not mean goes to stderr. */
 export const showPolicy = async ({ ask, input, io }: CommandContext): Promise<number> => {
   const policy = (await ask('GET', policyPath(input.args[0] ?? 'default'))) as PolicyAnswer
   if (input.options.json === true) io.out.write(`${writeJson(policy)}\n`)
-  else for (const line of policyLines(policy)) io.out.write(`${line}\n`)
+  else for (const line of policyLines(policy, { input, io })) io.out.write(`${line}\n`)
   if (input.options.json !== true) for (const line of warningLines(policy)) io.err.write(`${line}\n`)
   return 0
 }
 
 /** A policy for people: whose it is, then its rules. */
-export const policyLines = ({ project_id, version, source, mode, rules }: PolicyAnswer): readonly string[] => {
+export const policyLines = (
+  { project_id, version, source, mode, rules }: PolicyAnswer,
+  { input, io }: Pick<CommandContext, 'input' | 'io'>,
+): readonly string[] => {
   const state = `${source === 'default' ? 'the default' : `version ${version}`}, mode ${mode ?? 'of the configuration'}`
-  return [`${terminalLine(project_id)}: ${state}`, ...columnLines([head, ...rules.map(ruleCells)], new Set([2, 3]))]
+  const colour = painter(input, io)
+  const paint = (cell: string, column: number): string => (column === 4 ? paintedWord(cell, colour) : cell)
+  const fit = { width: terminalWidth(io.out), spare, free, paint }
+  return [
+    `${terminalLine(project_id)}: ${state}`,
+    ...columnLines([head, ...rules.map(ruleCells)], new Set([2, 3]), fit),
+  ]
 }
 
 /** One line for each thing that works and yet may not be meant. */
@@ -31,8 +48,8 @@ export const warningLines = ({ warnings }: PolicyAnswer): readonly string[] =>
 const ruleCells = (rule: PolicyAnswer['rules'][number]): readonly string[] => [
   terminalLine(rule.id),
   terminalLine(rule.rule_type),
-  String(rule.threshold),
-  String(rule.window_size),
+  groupedText(rule.threshold),
+  groupedText(rule.window_size),
   terminalLine(rule.action),
   rule.enabled ? '' : 'off',
   rule.params === undefined ? '' : terminalLine(JSON.stringify(rule.params)),

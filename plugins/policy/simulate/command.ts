@@ -4,6 +4,7 @@ import { hint, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type CommandContext, type PolicyCommandOptions, policyPath } from '../commands/command-context.ts'
 import { requestedPolicy } from '../commands/requested-policy.ts'
+import { suggestProjects } from '../commands/suggest.ts'
 import type { Simulation } from './simulation.ts'
 import { simulationLines } from './text.ts'
 
@@ -19,12 +20,14 @@ export const simulateCommands = (options: PolicyCommandOptions): readonly Comman
     options: {
       '--project <id>': 'of this project; "default" if not said',
       '--mode <mode>': 'shadow or enforce',
-      '--since <time>': 'sessions since: an age such as 24h, or a time',
+      '--since <time>': 'sessions since: an age such as 24h, today, yesterday, or a time',
       '--until <time>': 'and until then',
       '--limit <number>': 'so many sessions at most, newest first; 200 if not said',
     },
     choices: { '--mode': ['shadow', 'enforce'] },
-    example: `guard ${id} rules.yml --project shop --since 7d`,
+    example: [`guard ${id} enforce-recommended`, `guard ${id} rules.yml --project shop --since 7d`],
+    suggestions: { '--project': () => options.asking(suggestProjects) },
+    paged: true,
     run: (input, io) => options.asking((ask) => simulatePolicy({ ask, input, io }, options)),
   }))
 

@@ -45,7 +45,7 @@ const timeOf = (name: string, value: unknown, now: number): number => {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   const at = typeof value === 'string' ? instantOf(value, now) : undefined
   if (at !== undefined) return at
-  throw invalid(name, 'a time like 2026-01-31T12:00:00Z, milliseconds since 1970, or an age like 24h')
+  throw invalid(name, 'a time like 2026-01-31T12:00:00Z, milliseconds since 1970, an age like 24h, today or yesterday')
 }
 
 const idsOf = (value: unknown): readonly string[] => {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { PolicyShape, RuleList } from '../schemas.ts'
 
 const Time = Type.Union([Type.Integer(), Type.String()], {
-  description: 'Milliseconds since 1970, a time like 2026-01-31T12:00:00Z, or an age like 24h',
+  description: 'Milliseconds since 1970, a time like 2026-01-31T12:00:00Z, an age like 24h, today or yesterday',
 })
 
 const Range = {

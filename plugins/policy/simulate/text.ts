@@ -1,5 +1,5 @@
 import { costText, countText } from 'guard-gateway/lib/format'
-import { columnLines } from 'guard-gateway/lib/terminal'
+import { columnLines, listedId } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Simulation } from './simulation.ts'
 
@@ -12,8 +12,8 @@ export const simulationLines = (
   const head = `${counted(sessions, 'session')}, ${counted(requests, 'request')}: ${countText(flagged.length)} ${verb}`
   return [
     head,
-    ...table(ruleRows(rules), SPARE_OF_RULES, width),
-    ...table(sessionRows(flagged), SPARE_OF_SESSIONS, width),
+    ...table(ruleRows(rules), SPARE_OF_RULES, new Map([[0, 14]]), width),
+    ...table(sessionRows(flagged, width !== undefined), SPARE_OF_SESSIONS, new Map([[4, 14]]), width),
   ]
 }
 
@@ -27,8 +27,9 @@ const SPARE_OF_SESSIONS = [7, 5, 6, 3, 2]
 const table = (
   rows: readonly (readonly string[])[],
   spare: readonly number[],
+  free: ReadonlyMap<number, number>,
   width: number | undefined,
-): readonly string[] => (rows.length < 2 ? [] : ['', ...columnLines(rows, new Set(), { width, spare })])
+): readonly string[] => (rows.length < 2 ? [] : ['', ...columnLines(rows, new Set(), { width, spare, free })])
 
 const ruleRows = (rules: Simulation['rules']): readonly (readonly string[])[] => [
   ['rule', 'sessions', 'share', 'requests after', 'tokens after', 'cost after', 'differing results', 'not seen'],
@@ -44,11 +45,11 @@ const ruleRows = (rules: Simulation['rules']): readonly (readonly string[])[] =>
   ]),
 ]
 
-const sessionRows = (flagged: Simulation['flagged']): readonly (readonly string[])[] => [
+const sessionRows = (flagged: Simulation['flagged'], isTerminal: boolean): readonly (readonly string[])[] => [
   ['session', 'request', 'step', 'reason', 'rule', 'requests after', 'tokens after', 'equal results'],
   ...flagged.map((one) => [
-    one.session_id,
-    one.first_request_id,
+    listedId(one.session_id, isTerminal),
+    listedId(one.first_request_id, isTerminal),
     countText(one.step),
     terminalLine(one.code),
     terminalLine(one.rule_id),

@@ -5,7 +5,7 @@ const oneOf = <const T extends readonly string[]>(names: T, options: object) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: names, ...options })
 
 export const figuresQuery = Type.Object({
-  since: moment('A UTC day, an RFC 3339 time, or an age such as 24h. A day ago if absent.'),
+  since: moment('A UTC day, an RFC 3339 time, an age such as 24h, today or yesterday. A day ago if absent.'),
   until: moment('The same; not included. Now if absent.'),
   step: oneOf(['minute', 'hour', '6h', 'day', 'whole'], {
     default: 'hour',

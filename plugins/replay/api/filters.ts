@@ -13,13 +13,16 @@ const equal = ['project_id', 'session_id', 'agent_id', 'agent_name', 'task_id', 
 const identifying = ['project_id', 'session_id', 'agent_id'] as const
 const facets = ['tag', 'model', 'tool'] as const
 const otherOrigins: readonly Origin[] = ['gateway', 'mcp', 'api', 'otlp', 'import']
-const sorts = {
+const sortColumns = {
   recorded: 'recorded',
   start: 'start_ns',
   duration: 'duration_ns',
   cost: 'cost_micro',
   tokens: 'total_tokens',
 } as const satisfies Readonly<Record<string, 'recorded' | keyof RunRow>>
+
+/** What a list can be sorted by. */
+export const sorts: readonly string[] = Object.keys(sortColumns)
 
 export const filterNames = [
   'q',
@@ -185,16 +188,16 @@ const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint 
   if (/^\d{10,19}$/.test(text)) return withinNs(BigInt(text))
   const ms = instantOf(text, now)
   if (ms === undefined)
-    throw invalid(name, 'a time like 2026-01-31T12:00:00Z, nanoseconds since 1970, or an age like 24h')
+    throw invalid(name, 'a time like 2026-01-31T12:00:00Z, nanoseconds since 1970, an age like 24h, today or yesterday')
   return withinNs(BigInt(ms) * NS_PER_MS)
 }
 
 const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {
   const sort = oneOf(query, 'sort') ?? 'recorded'
   const direction = oneOf(query, 'order') ?? 'desc'
-  if (!Object.hasOwn(sorts, sort)) throw invalid('sort', `one of ${Object.keys(sorts).join(', ')}`)
+  if (!Object.hasOwn(sortColumns, sort)) throw invalid('sort', `one of ${sorts.join(', ')}`)
   if (direction !== 'asc' && direction !== 'desc') throw invalid('order', 'asc or desc')
-  return [sorts[sort as keyof typeof sorts], direction]
+  return [sortColumns[sort as keyof typeof sortColumns], direction]
 }
 
 const limitOf = (query: RawQuery): number => {

@@ -1,20 +1,23 @@
 import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
-import { costText } from 'guard-gateway/lib/format'
+import { costText, groupedText } from 'guard-gateway/lib/format'
 import { readJson } from 'guard-gateway/lib/json'
+import { columnLines, listedId, paintedWord, painter, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { repeatsOf } from '../read/compare/repeats.ts'
 import { type Alignment, alignments, type ComparedRow, type Comparison } from '../read/compare.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
+import { runId } from './run-id.ts'
 
 /** Prints where the runs part, the deltas of the right run, then the paired spans, repetitions as one row. `--only-changed` omits equal rows, `--all` repeats none. */
 export const compareRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
-  const [left, right] = input.args
   const align = alignmentIn(input)
-  const body = JSON.stringify({ left, right, align })
-  const answer = await asking(async (ask) => text(await ask('POST', '/api/v1/compare', body)))
+  const answer = await asking(async (ask) => {
+    const [left, right] = [await runId(ask, input.args[0]), await runId(ask, input.args[1])]
+    return text(await ask('POST', '/api/v1/compare', JSON.stringify({ left, right, align })))
+  })
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0
@@ -22,10 +25,15 @@ export const compareRuns = async ({ asking }: ReplayCommandOptions, input: Input
   const compared = readJson(answer) as Comparison
   const parting = compared.first_difference?.text ?? 'Both took the same steps.'
   io.out.write(`${terminalLine(parting)}\n`)
-  for (const line of totals(compared)) io.out.write(`${line}\n`)
+  const width = terminalWidth(io.out)
+  const colour = painter(input, io)
+  const paint = (cell: string): string => paintedWord(cell, colour)
+  const sums = cleaned(totals(compared, width !== undefined))
+  for (const line of columnLines(sums, new Set(), { width, spare: [], paint })) io.out.write(`${line}\n`)
   const rows = compared.spans.filter((row) => input.options.onlyChanged !== true || changed(row))
   const groups = input.options.all === true ? rows.map((row) => [row] as const) : repeatsOf(rows)
-  for (const line of aligned([columnHead, ...groups.map(cellsOf)])) io.out.write(`${line}\n`)
+  const spans = cleaned([columnHead, ...groups.map(cellsOf)])
+  for (const line of columnLines(spans, new Set(), { width, spare, free, paint })) io.out.write(`${line}\n`)
   if (input.options.quiet !== true)
     for (const { message } of compared.warnings) io.err.write(`warning: ${terminalLine(message)}\n`)
   return 0
@@ -43,6 +51,13 @@ const changed = (row: ComparedRow): boolean =>
 
 const marks = { both: ' ', left: '-', right: '+' } as const
 
+/** Cost, tokens, tool or model. */
+const spare = [7, 6, 4]
+/** Span, tool or model. */
+const free = new Map([
+  [1, 20],
+  [4, 14],
+])
 const columnHead = ['', 'span', 'left', 'right', 'tool or model', 'time', 'tokens', 'cost']
 
 /** Symbol (`-` left only, `+` right only, `~` changed), span, both statuses, tool or model, and the differences in time, tokens and cost of all rows that tell the same. */
@@ -79,39 +94,27 @@ const moreOrNone = (value: number | null, written?: (of: Count) => string): stri
 /** Responses have small integers as numbers, larger ones as bigint. */
 type Count = bigint | number
 
-const totals = ({ left, right, deltas }: Comparison): readonly string[] =>
-  aligned([
-    ['', left.trace_id, right.trace_id],
-    ['status', left.status, right.status, left.status === right.status ? '' : 'changed'],
-    ['tag', left.failure_tag ?? '', right.failure_tag ?? '', left.failure_tag === right.failure_tag ? '' : 'changed'],
-    [
-      'duration',
-      durationOf(left.duration_ns),
-      durationOf(right.duration_ns),
-      deltas.duration_ns === null ? '' : longer(deltas.duration_ns),
-    ],
-    ['tokens', String(left.total_tokens), String(right.total_tokens), more(deltas.total_tokens)],
-    ['cost', costText(left.cost_micro), costText(right.cost_micro), more(deltas.cost_micro, costText)],
-    ['spans', String(left.span_count), String(right.span_count), more(deltas.span_count)],
-    ['events', String(left.event_count), String(right.event_count), more(deltas.event_count)],
-  ])
+const totals = ({ left, right, deltas }: Comparison, isTerminal: boolean): readonly (readonly string[])[] => [
+  ['', listedId(left.trace_id, isTerminal), listedId(right.trace_id, isTerminal)],
+  ['status', left.status, right.status, left.status === right.status ? '' : 'changed'],
+  ['tag', left.failure_tag ?? '', right.failure_tag ?? '', left.failure_tag === right.failure_tag ? '' : 'changed'],
+  [
+    'duration',
+    durationOf(left.duration_ns),
+    durationOf(right.duration_ns),
+    deltas.duration_ns === null ? '' : longer(deltas.duration_ns),
+  ],
+  ['tokens', groupedText(left.total_tokens), groupedText(right.total_tokens), more(deltas.total_tokens)],
+  ['cost', costText(left.cost_micro), costText(right.cost_micro), more(deltas.cost_micro, costText)],
+  ['spans', groupedText(left.span_count), groupedText(right.span_count), more(deltas.span_count)],
+  ['events', groupedText(left.event_count), groupedText(right.event_count), more(deltas.event_count)],
+]
 
 /** A difference with its sign. */
-const more = (value: Count, written: (of: Count) => string = String): string =>
+const more = (value: Count, written: (of: Count) => string = groupedText): string =>
   `${Number(value) > 0 ? '+' : ''}${written(value)}`
 
 const longer = (ns: Count): string => `${Number(ns) < 0 ? '-' : '+'}${durationOf(Math.abs(Number(ns)))}`
 
-/** Aligns columns. */
-const aligned = (rows: readonly (readonly string[])[]): readonly string[] => {
-  const cells = rows.map((row) => row.map((cell) => terminalLine(cell)))
-  const widths: number[] = []
-  for (const row of cells)
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
-  return cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-}
+const cleaned = (rows: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  rows.map((row) => row.map((cell) => terminalLine(cell)))

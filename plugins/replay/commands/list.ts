@@ -1,71 +1,102 @@
 import { text } from 'node:stream/consumers'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { costText } from 'guard-gateway/lib/format'
+import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
+import { costText, groupedText } from 'guard-gateway/lib/format'
 import { readJson } from 'guard-gateway/lib/json'
-import { columnLines, hint, terminalWidth } from 'guard-gateway/lib/terminal'
+import {
+  columnLines,
+  hint,
+  listedId,
+  listedTime,
+  paintedWord,
+  painter,
+  terminalWidth,
+} from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { agentOf } from '../read/run-agent.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
-
-/** Filter by flag. */
-const filters: Readonly<Record<string, string>> = {
-  project: 'project_id',
-  session: 'session_id',
-  agent: 'agent',
-  status: 'status',
-  tag: 'tag',
-  pinned: 'pinned',
-  since: 'since',
-  query: 'q',
-  limit: 'limit',
-  cursor: 'cursor',
-}
+import { FILTERS, queryOf } from './list-query.ts'
 
 interface Listed {
   readonly runs: readonly RunSummary[]
   readonly next_cursor: string | null
 }
 
-/** Prints a page of runs, one per line below a head. */
-export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
-  const query = new URLSearchParams({ limit: '20' })
-  for (const [flag, name] of Object.entries(filters)) {
-    const value = input.options[flag]
-    if (value !== undefined) query.set(name, String(value))
-  }
-  const answer = await asking(async (ask) => text(await ask('GET', `/api/v1/runs?${query}`)))
+/** Prints a page of runs, one per line below a head. `now`: milliseconds since 1970. */
+export const listRuns = async (
+  { asking }: ReplayCommandOptions,
+  input: Input,
+  io: Io,
+  now: number,
+): Promise<number> => {
+  const query = queryOf(input, { ...FILTERS, limit: 'limit', cursor: 'cursor' }, { limit: '20' })
+  const { answer, titles } = await asking(async (ask) => {
+    const answer = await text(await ask('GET', `/api/v1/runs?${query}`))
+    return {
+      answer,
+      titles: input.options.json === true ? new Map() : await sessionTitles(ask, readJson(answer) as Listed),
+    }
+  })
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0
   }
   const { runs, next_cursor } = readJson(answer) as Listed
-  for (const line of linesOf(runs, terminalWidth(io.out))) io.out.write(`${line}\n`)
+  for (const line of linesOf(runs, titles, now, input, io)) io.out.write(`${line}\n`)
   if (runs.length === 0) io.err.write('There are no such runs.\n')
   if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
   return 0
 }
 
-const head = ['run', 'started (UTC)', 'status', 'tag', 'duration', 'tokens', 'cost', 'project', 'agent', 'name']
-const figures: ReadonlySet<number> = new Set([4, 5, 6])
-/** Order in which columns are dropped: project, tokens, cost, agent, name, duration. */
-const dropOrder = [7, 5, 6, 8, 9, 4]
+const head = ['run', 'agent', 'result', 'duration', 'tokens', 'cost', 'started', 'project', 'id']
+const figures: ReadonlySet<number> = new Set([3, 4, 5])
+const free = new Map([
+  [0, 18],
+  [1, 10],
+  [7, 10],
+])
+/** Project, tokens, duration, cost, agent. */
+const spare = [7, 4, 3, 5, 1]
 
-const linesOf = (runs: readonly RunSummary[], width: number | undefined): readonly string[] =>
-  runs.length === 0 ? [] : columnLines([head, ...runs.map(rowOf)], figures, { width, spare: dropOrder })
+type Titles = ReadonlyMap<string, string>
 
-const rowOf = (run: RunSummary): readonly string[] => [
-  run.trace_id,
-  new Date(Number(run.start_ns) / 1e6).toISOString().slice(0, 19).replace('T', ' '),
-  run.status,
-  run.failure_tag ?? '',
-  durationOf(run.duration_ns),
-  Number(run.total_tokens).toLocaleString('en'),
-  costText(run.cost_micro),
-  terminalLine(run.project_id),
+/** Names of the sessions of unnamed runs, by session id; none where the gateway keeps no sessions. */
+const sessionTitles = async (ask: AskStream, { runs }: Listed): Promise<Titles> => {
+  if (runs.every((run) => run.name !== null || run.session_id === null)) return new Map()
+  const answer = await ask('GET', '/api/sessions?limit=200').then(text, () => '{"sessions":[]}')
+  const { sessions } = readJson(answer) as {
+    readonly sessions: readonly {
+      readonly id: string
+      readonly name: string | null
+      readonly external_id: string | null
+    }[]
+  }
+  return new Map(sessions.map(({ id, name, external_id }) => [id, name ?? external_id ?? id]))
+}
+
+const linesOf = (runs: readonly RunSummary[], titles: Titles, now: number, input: Input, io: Io): readonly string[] => {
+  if (runs.length === 0) return []
+  const width = terminalWidth(io.out)
+  const colour = painter(input, io)
+  const paint = (cell: string, column: number): string => (column === 2 ? paintedWord(cell, colour) : cell)
+  const rows = runs.map((run) => rowOf(run, titles, now, width !== undefined))
+  return columnLines([head, ...rows], figures, { width, spare, free, paint })
+}
+
+const rowOf = (run: RunSummary, titles: Titles, now: number, isTerminal: boolean): readonly string[] => [
+  terminalLine(run.name ?? run.task_id ?? titles.get(run.session_id ?? '') ?? ''),
   terminalLine(agentOf(run) ?? ''),
-  terminalLine(run.name ?? ''),
+  resultOf(run),
+  durationOf(run.duration_ns),
+  groupedText(run.total_tokens),
+  costText(run.cost_micro),
+  listedTime(Number(BigInt(run.start_ns) / 1_000_000n), now, isTerminal),
+  terminalLine(run.project_id),
+  listedId(run.trace_id, isTerminal),
 ]
+
+/** Why a run failed says more than that it did. */
+const resultOf = ({ status, failure_tag }: RunSummary): string => terminalLine(failure_tag ?? status)
 
 /** Nanoseconds as text; null for a run or span without an end. */
 export const durationOf = (ns: bigint | number | null): string => {

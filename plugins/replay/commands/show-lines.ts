@@ -1,5 +1,6 @@
+import { type Colour, colourOf } from 'guard-gateway/lib/terminal'
 import type { Row } from './show-rows.ts'
-import { type Colour, colourOf, type TerminalSymbols } from './terminal.ts'
+import type { TerminalSymbols } from './terminal.ts'
 
 const MAX_INDENT = 8
 const MIN_BAR = 10

@@ -1,19 +1,23 @@
 import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
-import { costText } from 'guard-gateway/lib/format'
+import { costText, groupedText } from 'guard-gateway/lib/format'
 import { isShape, readJson } from 'guard-gateway/lib/json'
+import { colourOf, hint, painter } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
+import { runPath } from './run-id.ts'
 import { linesOf } from './show-lines.ts'
 import { type EventView, eventRow, type Row, rowsOfSpans, type SpanView, selectSpans, titlesOf } from './show-rows.ts'
-import { colourOf, columnsOf, painter, symbolsOf } from './terminal.ts'
+import { columnsOf, symbolsOf } from './terminal.ts'
 
 /** Default width. */
 const COLUMNS = 100
 const [MIN_COLUMNS, MAX_COLUMNS] = [60, 1_000]
+/** Lines of a run if no other number is asked for. */
+const MAX_LINES = 1_000
 
 interface Bundle {
   readonly run: RunSummary
@@ -24,18 +28,33 @@ interface Bundle {
 /** Prints a run as a tree of spans with time bars and decisions. Throws USAGE for an invalid width or unknown spans. */
 export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const width = widthIn(input, io)
-  const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}`
-  const answer = await asking(async (ask) => text(await ask('GET', path)))
+  const limit = limitIn(input)
+  const answer = await asking(async (ask) => text(await ask('GET', await runPath(ask, input.args[0]))))
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0
   }
   const bundle = readJson(answer) as Bundle
   const paint = painter(input, io)
-  const rows = rowsIn(bundle, input)
+  const all = rowsIn(bundle, input)
+  const rows = all.slice(0, limit)
   io.out.write(`${headOf(bundle, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
   for (const line of linesOf(rows, { width, symbols: symbolsOf(io), paint })) io.out.write(`${line}\n`)
+  const more = all.length - rows.length
+  if (more > 0)
+    hint(
+      `${groupedText(more)} more ${more === 1 ? 'line' : 'lines'}: choose spans with --spans, or raise --limit (0 for all).`,
+      input,
+      io,
+    )
   return 0
+}
+
+const limitIn = ({ options: { limit } }: Input): number => {
+  if (limit === undefined) return MAX_LINES
+  if (!/^\d{1,7}$/.test(String(limit)))
+    throw new GuardError('USAGE', '--limit must be a number of lines, or 0 for all.')
+  return Number(limit) === 0 ? Number.POSITIVE_INFINITY : Number(limit)
 }
 
 const widthIn = ({ options: { width } }: Input, io: Io): number => {
@@ -65,7 +84,7 @@ const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): stri
     paint(run.status),
     failure_tag === null ? '' : `tag ${failure_tag}`,
     durationOf(run.duration_ns),
-    `${Number(run.total_tokens).toLocaleString('en')} tokens`,
+    `${groupedText(run.total_tokens)} tokens`,
     `cost ${costText(run.cost_micro)}`,
     session_id === null ? '' : `session ${session_id}`,
     failureReason(run, spans),

@@ -1,5 +1,5 @@
+import { type Colour, colourOf, listedId } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { type Colour, colourOf } from './terminal.ts'
 
 type Paint = (text: string, colour: Colour) => string
 
@@ -22,29 +22,29 @@ export interface StreamDecision {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** A run on a line: time of day, id, status, origin, session. `at` is milliseconds since 1970. */
-export const runLine = (run: StreamRun, at: number, paint: Paint): string =>
+/** A run on a line: time of day, id, status, origin, session; ids are shortened for people at a terminal. `at` is milliseconds since 1970. */
+export const runLine = (run: StreamRun, at: number, paint: Paint, isTerminal: boolean): string =>
   [
     timeOf(at),
-    run.trace_id,
+    listedId(run.trace_id, isTerminal),
     painted(run.status.padEnd(11), run.status, paint),
     run.origin.padEnd(10),
-    run.session_id ?? '',
+    listedId(run.session_id ?? '', isTerminal),
   ]
     .join('  ')
     .trimEnd()
 
 /** A decision on a line: time of day, run id, decision, reason, mode, session. */
-export const decisionLine = (decision: StreamDecision, paint: Paint): string => {
+export const decisionLine = (decision: StreamDecision, paint: Paint, isTerminal: boolean): string => {
   const { attributes, session_id, time_ns, trace_id } = decision
   const decided = wordOf(attributes.decision)
   const cells = [
     timeOf(Number(BigInt(time_ns) / 1_000_000n)),
-    trace_id,
+    listedId(trace_id, isTerminal),
     painted(decided.padEnd(11), decided, paint),
     wordOf(attributes.reason_code).padEnd(10),
     wordOf(attributes.mode),
-    session_id ?? '',
+    listedId(session_id ?? '', isTerminal),
   ]
   return cells
     .filter((cell) => cell !== '')

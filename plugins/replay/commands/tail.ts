@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from 'guard-gateway/core'
 import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { painter } from 'guard-gateway/lib/terminal'
 import type { TraceEvent } from 'guard-gateway/lib/trace'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { LRU } from 'tiny-lru'
@@ -9,7 +10,7 @@ import { eventV1 } from '../stream/events.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { listen, type Message } from './listen.ts'
 import { decisionLine, runLine, type StreamDecision, type StreamRun } from './tail-lines.ts'
-import { painter } from './terminal.ts'
+import { isTerminal } from './terminal.ts'
 
 /** Limit of remembered runs, whose unchanged status is not printed again. */
 const MAX_KNOWN = 10_000
@@ -110,12 +111,13 @@ class Tail {
   #run(run: StreamRun, at: number): void {
     if (!this.#isWanted(run)) return
     if (this.#input.options.json === true) this.#io.out.write(`${writeJson(run)}\n`)
-    else if (this.#isNew(run)) this.#io.out.write(`${runLine(run, at, this.#paint)}\n`)
+    else if (this.#isNew(run)) this.#io.out.write(`${runLine(run, at, this.#paint, isTerminal(this.#io.out))}\n`)
   }
 
   #decision(event: StreamDecision): void {
     if (event.name !== 'policy.decision' || !this.#isWanted(event)) return
-    const line = this.#input.options.json === true ? writeJson(event) : decisionLine(event, this.#paint)
+    const line =
+      this.#input.options.json === true ? writeJson(event) : decisionLine(event, this.#paint, isTerminal(this.#io.out))
     this.#io.out.write(`${line}\n`)
   }
 

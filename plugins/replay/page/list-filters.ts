@@ -8,7 +8,9 @@ const ages = [
   ['', 'any time'],
   ['15m', '15 minutes'],
   ['1h', '1 hour'],
+  ['today', 'today'],
   ['24h', '24 hours'],
+  ['yesterday', 'yesterday and today'],
   ['7d', '7 days'],
   ['30d', '30 days'],
 ] as const

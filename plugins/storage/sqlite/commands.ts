@@ -14,7 +14,7 @@ export const storageCommands = (file: string): readonly Command[] => [
   {
     id: 'storage check',
     summary: 'read the whole database through and say whether it is sound',
-    example: 'guard storage check',
+    example: ['guard storage check', 'guard storage check --config other.yml'],
     run: async ({ options }, { out, cwd }) => {
       const database = existing(file, cwd)
       const found = await withReadonly(database, (db) => String(db.pragma('integrity_check(1)', { simple: true })))
@@ -29,7 +29,7 @@ export const storageCommands = (file: string): readonly Command[] => [
     id: 'storage backup',
     args: '<file>',
     summary: 'write a copy of the database to a new file, also while a gateway uses it',
-    example: 'guard storage backup guard-2026-01-31.db',
+    example: ['guard storage backup guard-2026-01-31.db', 'guard storage backup "/backups/guard-$(date +%F).db"'],
     run: async ({ args: [name = ''], options }, { out, err, cwd }) => {
       const database = existing(file, cwd)
       const target = resolve(cwd, name)

@@ -49,7 +49,7 @@ export const doctor = (locate: (options: Input['options'], io: Io) => string): C
   summary: 'check configuration, key, address, storage, upstreams and profiles, or what one client needs',
   options: { '--online': 'also ask whether the upstreams and MCP servers answer' },
   choices: { client: clients.map(({ id }) => id) },
-  example: 'guard doctor --online',
+  example: ['guard doctor', 'guard doctor --online', 'guard doctor claude-code'],
   standalone: true,
   async run({ args: [client], options }, io) {
     const selected = client === undefined ? checks : [configuration, key, ...checksOf(clientOf(client))]

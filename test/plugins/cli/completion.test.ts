@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { describe, it } from 'node:test'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
 import { Gateway, type GuardError } from 'guard-gateway/core'
 import { type Command, commandKind } from 'guard-gateway/lib/command'
 import { cli } from 'guard-gateway/plugins/cli'
 import { main } from '../../../presets/default/main.ts'
+import { commandHome } from '../../kit/command-home.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const BASH = '/bin/bash'
@@ -27,7 +31,95 @@ const offered = (script: string, ...words: readonly string[]): readonly string[]
   return told.split('\n').filter((word) => word !== '')
 }
 
+/** A folder with a `guard` that answers for what is stored, and says what it was asked. */
+const stored = async (context: TestContext): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guard-shell-'))
+  context.after(() => rm(folder, { recursive: true, force: true }))
+  const answers = ['ses_1\tfix the cart, 3 min ago', 'ses_2\tit is $(odd) `too`']
+  await writeFile(join(folder, 'answers'), answers.map((line) => `${line}\n`).join(''))
+  const script = `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/asked"\ncat "${folder}/answers"\n`
+  await writeFile(join(folder, 'guard'), script, { mode: 0o755 })
+  return folder
+}
+
+const asked = async (folder: string): Promise<readonly string[]> =>
+  (await readFile(join(folder, 'asked'), 'utf8')).split('\n').slice(0, -1)
+
+const FISH = '/usr/bin/fish'
+const ZSH = '/usr/bin/zsh'
+
+/** What the function of zsh hands to `compadd` for the last of these words. */
+const offeredByZsh = (script: string, folder: string, ...typed: readonly string[]): readonly string[] => {
+  const ask = `compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; [[ $1 == -a || $1 == -d ]] && { print -rl -- "\${(@P)2}"; shift; }; shift; done; print -rl -- "$@" }
+compdef() { : }
+_files() { print files }
+eval "$1"; shift; words=("$@"); CURRENT=$#; _guard`
+  const told = execFileSync(ZSH, ['-f', '-c', ask, 'zsh', script, 'guard', ...typed], {
+    encoding: 'utf8',
+    env: { PATH: `${folder}:${process.env.PATH}`, HOME: folder },
+  })
+  return told.split('\n').filter((word) => word !== '')
+}
+
+const zshTests = (): void => {
+  it('completes words, flags and what is stored in zsh', async (context) => {
+    const folder = await stored(context)
+    const script = await scriptOf('zsh')
+    assert.ok(offeredByZsh(script, folder, 'replay', 'p').includes('pin'))
+    assert.ok(offeredByZsh(script, folder, 'replay', 'list', '--f').includes('--failure'))
+    assert.deepEqual(offeredByZsh(script, folder, 'replay', 'import', ''), ['files'])
+    assert.deepEqual(offeredByZsh(script, folder, 'sessions', 'pause', 'ses').slice(0, 4), [
+      'ses_1  fix the cart, 3 min ago',
+      'ses_2  it is $(odd) `too`',
+      'ses_1',
+      'ses_2',
+    ])
+    assert.deepEqual(await asked(folder), ['__complete', 'sessions', 'pause', 'ses'])
+  })
+}
+
+/** What fish offers for a command line, each with its meaning. */
+const offeredByFish = (script: string, line: string, folder = ''): readonly string[] => {
+  const told = execFileSync(FISH, ['--no-config', '-c', `${script}\ncomplete -C ${JSON.stringify(line)}`], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: `${folder}:${process.env.PATH}`, HOME: folder },
+  })
+  return told.split('\n').filter((word) => word !== '')
+}
+
+const fishTests = (): void => {
+  it('completes words and flags in fish, with their meaning and no complaint', async () => {
+    const script = await scriptOf('fish')
+    assert.deepEqual(offeredByFish(script, 'guard pl'), ['playground\tlist, run, open'])
+    assert.deepEqual(offeredByFish(script, 'guard replay unp'), ['unpin\tlet a run go when its time comes'])
+    assert.match(offeredByFish(script, 'guard --config x replay list --fail').join(), /^--failure\twith one of these/)
+    assert.match(offeredByFish(script, 'guard replay list --failure lo').join(), /^loop\t/)
+    assert.match(offeredByFish(script, 'guard replay show --w').join(), /--web\topen the page/)
+    assert.deepEqual(offeredByFish(script, 'guard completion f'), ['fish'])
+  })
+  it('completes what is stored in fish, newest first', async (context) => {
+    const folder = await stored(context)
+    const script = await scriptOf('fish')
+    assert.deepEqual(offeredByFish(script, 'guard --json sessions pause ', folder), [
+      'ses_1\tfix the cart, 3 min ago',
+      'ses_2\tit is $(odd) `too`',
+    ])
+    assert.deepEqual(await asked(folder), ['__complete', '--json', 'sessions', 'pause', ''])
+    assert.equal(offeredByFish(script, 'guard replay list --session ses_', folder).length, 2)
+    assert.deepEqual(await asked(folder), ['__complete', 'replay', 'list', '--session', 'ses_'])
+  })
+}
+
 const bashTests = (): void => {
+  it('completes what is stored in bash', async (context) => {
+    const folder = await stored(context)
+    const script = `PATH="${folder}:$PATH"; ${await scriptOf('bash')}`
+    assert.deepEqual(offered(script, 'sessions', 'pause', ''), ['ses_1', 'ses_2'])
+    assert.deepEqual(await asked(folder), ['__complete', 'sessions', 'pause', ''])
+    assert.deepEqual(offered(script, 'replay', 'list', '--session', 'ses_'), ['ses_1', 'ses_2'])
+    assert.deepEqual(await asked(folder), ['__complete', 'replay', 'list', '--session', 'ses_'])
+  })
   it('completes the first and the second word of a command, behind flags too', async () => {
     const script = await scriptOf('bash')
     assert.deepEqual(offered(script, 'pl'), ['playground'])
@@ -39,7 +131,7 @@ const bashTests = (): void => {
   it('completes the flags of a command, and those of all', async () => {
     const script = await scriptOf('bash')
     assert.deepEqual(offered(script, 'replay', 'list', '--st'), ['--status'])
-    assert.deepEqual(offered(script, 'replay', 'list', '--no-'), ['--no-color', '--no-progress'])
+    assert.deepEqual(offered(script, 'replay', 'list', '--no-'), ['--no-color', '--no-pager', '--no-progress'])
     assert.deepEqual(offered(script, '--v'), ['--verbose', '--version'])
     assert.deepEqual(offered(script, 'setup', '--port'), [])
   })
@@ -79,6 +171,49 @@ const bashTests = (): void => {
 
 describe('completion', () => {
   if (existsSync(BASH)) bashTests()
+  if (existsSync(FISH) || process.env.GUARD_SHELL_TESTS === 'required') fishTests()
+  if (existsSync(ZSH) || process.env.GUARD_SHELL_TESTS === 'required') zshTests()
+
+  it('knows what is stored for an argument and for a flag, and is silent where nothing can be asked', async (context) => {
+    const home = await commandHome({ served: true })
+    context.after(() => home.remove())
+    for (const scenario of ['exact-loop', 'mcp-confirm']) await home.guard('playground', 'run', scenario)
+    await home.guard('agents', 'add', 'reviewer', '--name', 'Code review')
+    const suggested = async (...words: readonly string[]) => {
+      const { code, out, err } = await home.guard('__complete', ...words)
+      assert.deepEqual([code, err], [0, ''])
+      return out.split('\n').filter((line) => line !== '')
+    }
+    const [session = '', external = ''] = await suggested('sessions', 'pause', '')
+    assert.match(session, /^ses_\w+\tplayground-play_\w+, playground, playground-exact-loop, (?:now|\d+ s ago)$/)
+    const [id = ''] = session.split('\t')
+    assert.deepEqual(await suggested('sessions', 'pause', id.slice(0, 6)), [session])
+    assert.match(external, /^playground-play_/)
+    assert.deepEqual(await suggested('sessions', 'resume', ''), [])
+    await home.guard('sessions', 'pause', id)
+    assert.deepEqual((await suggested('sessions', 'resume', 'ses_')).length, 1)
+    assert.deepEqual(await suggested('agents', 'keys', 'rev'), ['reviewer\tCode review'])
+    assert.match((await suggested('agents', 'revoke', 'reviewer', '')).join(), /^gk_\w+\tgak_[\w-]*…, never used$/)
+    assert.match((await suggested('replay', 'show', '')).join('\n'), /^[0-9a-f]{32}\t.*playground.*ago|now$/m)
+    assert.deepEqual(await suggested('replay', 'list', '--agent', ''), ['playground\t2 runs'])
+    assert.deepEqual(await suggested('replay', 'list', '--model', ''), ['playground-model'])
+    assert.match((await suggested('policy', 'simulate', 'x', '--project', 'play')).join(), /^playground-exact-loop/)
+    assert.match((await suggested('policy', 'apply', 'enforce')).join(), /^enforce-recommended\t\S/)
+    for (const words of [
+      ['no-such'],
+      ['replay'],
+      ['replay', 'show', 'one', ''],
+      ['doctor', ''],
+      ['replay', 'list', '--limit', ''],
+      [],
+    ])
+      assert.deepEqual(await suggested(...words), [], words.join(' '))
+    const nowhere = fakeIo({ cwd: '/no-such-folder' })
+    assert.deepEqual(
+      [await main(['__complete', 'sessions', 'pause', ''], nowhere), nowhere.outText() + nowhere.errText()],
+      [0, ''],
+    )
+  })
 
   it('is made of the commands there are, those of plugins too', async () => {
     const gateway = new Gateway().use(cli())

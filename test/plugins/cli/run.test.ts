@@ -32,6 +32,7 @@ const guard = async (argv: readonly string[], { own, builtIn = [], configError, 
       return gatewayWith(...builtIn, ...(own ?? []))
     },
     extended: async () => own !== undefined,
+    address: async () => 'http://127.0.0.1:8787',
   })
   return { code, out: io.outText(), err: io.errText() }
 }
@@ -41,6 +42,8 @@ interface Setting {
   readonly builtIn?: readonly Command[]
   readonly configError?: GuardError
   readonly tty?: boolean
+  readonly columns?: number
+  readonly rows?: number
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -62,7 +65,7 @@ describe('help', () => {
     assert.equal(code, 0)
     assert.match(out, /^Fail\.\n\nUsage: guard replay fail \[options\]\n/)
     assert.match(out, /--speed <number> +how fast/)
-    assert.match(out, /Example\n {2}guard replay fail\n$/)
+    assert.match(out, /Example\n {2}guard replay fail\n\nFor every command: --config, --json, /)
   })
   it('says where options of a command stand that starts another', async () => {
     const command = { ...failing(null), options: { '--speed <number>': 'how fast' } }

@@ -37,8 +37,8 @@ test('a loop is seen being blocked without a configuration, a key or a gateway',
 
 test('scenarios are listed, and runs told as JSON', async (context) => {
   const { out } = await guard(context, 'list')
-  assert.match(out, /^exact-loop +model +4 steps {2}Four identical requests$/m)
-  assert.match(out, /^mcp-transform +mcp +1 step {3}Arguments made safe$/m)
+  assert.match(out, /^exact-loop +Four identical requests +model +4$/m)
+  assert.match(out, /^mcp-transform +Arguments made safe +mcp +1$/m)
   const { scenarios } = JSON.parse((await guard(context, 'list', '--json')).out)
   assert.ok(scenarios.some(({ id }: { id: string }) => id === 'calm-work'))
   const run = JSON.parse((await guard(context, 'run', 'recovery', '--json')).out)

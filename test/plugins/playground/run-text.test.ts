@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stepLine } from '../../../plugins/playground/run-text.ts'
+import { fakeIo } from '../../kit/io.ts'
 
 const came = {
   index: 3,
@@ -18,7 +19,9 @@ const came = {
 test('a step that ended otherwise tells of each expectation what came instead', () => {
   const expected = { decision: 'block', reason: 'LOOP_EXACT', status: 429, sees: 'Guard', lacks: 'Hello' } as const
   const missed = ['decision', 'reason', 'status', 'sees', 'lacks']
-  const [first, ...lines] = stepLine({ ...came, expected, matched: false, missed }, { env: {} }).split('\n')
+  const [first, ...lines] = stepLine({ ...came, expected, matched: false, missed }, { options: {} }, fakeIo()).split(
+    '\n',
+  )
   assert.match(first ?? '', /and again .* unexpected$/)
   assert.deepEqual(
     lines.map((line) => line.trim()),

@@ -14,8 +14,11 @@ describe('guard sessions and guard agents', () => {
   it('list sessions as a table, or as the interface gives them', async () => {
     const { code, out, err } = await home.guard('sessions', 'list', '--project', 'playground-exact-loop')
     assert.equal(code, 0)
-    assert.match(out, /^last seen \(UTC\) +session +project +agent +requests +flagged +blocked +tokens +cost$/m)
-    assert.match(out, /^[\d-]+ [\d:]+ {2}ses_\w+ {2}playground-exact-loop {2}playground +2 +0 +1 +52 /m)
+    assert.match(out, /^session +agent +project +state +last seen +requests +flagged +blocked +tokens +cost +id$/m)
+    assert.match(
+      out,
+      /^playground-play_\w+ +playground +playground-exact-loop +[\d-]+ [\d:]+ +2 +0 +1 +52 +\S+ +ses_\w+$/m,
+    )
     assert.equal(err, '')
     const { sessions } = JSON.parse((await home.guard('sessions', 'list', '--json')).out)
     assert.deepEqual([sessions.length, sessions[0].agent_id, sessions[0].requests], [1, 'playground', 2])
@@ -31,7 +34,7 @@ describe('guard sessions and guard agents', () => {
     const paused = await home.guard('sessions', 'pause', id, '--reason', 'runs in circles')
     assert.deepEqual([paused.code, paused.out], [0, `${id}  paused\n`])
     assert.match((await home.guard('sessions', 'show', id)).out, /^pause reason +runs in circles$/m)
-    assert.match((await home.guard('sessions', 'list', '--paused')).out, / paused$/m)
+    assert.match((await home.guard('sessions', 'list', '--paused')).out, / paused .*ses_\w+$/m)
     const { session } = JSON.parse((await home.guard('sessions', 'show', id, '--json')).out)
     assert.deepEqual([session.paused, session.pause_reason], [true, 'runs in circles'])
     assert.equal((await home.guard('sessions', 'resume', session.external_id)).out, `${id}  active\n`)
@@ -45,8 +48,8 @@ describe('guard sessions and guard agents', () => {
     assert.match(added.out, /^gak_[\w-]{20,}\n$/)
     assert.match(added.err, /^Registered "reviewer"\. This is its key; it is shown this once/)
     const listed = await home.guard('agents', 'list')
-    assert.match(listed.out, /^agent +name +project +keys +registered by +since$/m)
-    assert.match(listed.out, /^reviewer +The reviewer +shop +1 +api +[\d-]+$/m)
+    assert.match(listed.out, /^agent +name +state +project +since +keys +registered by$/m)
+    assert.match(listed.out, /^reviewer +The reviewer +shop +[\d-]+ [\d:]+ +1 +api$/m)
     assert.ok(!listed.out.includes(added.out.trim()))
     const keyless = await home.guard('agents', 'add', 'silent', '--no-key')
     assert.deepEqual([keyless.code, keyless.out], [0, ''])
@@ -62,8 +65,8 @@ describe('guard sessions and guard agents', () => {
     assert.match(issued.out, /^gak_[\w-]{20,}\n$/)
     const [id = ''] = /gk_\w+/.exec(issued.err) ?? []
     const listed = await home.guard('agents', 'keys', 'reviewer')
-    assert.match(listed.out, /^key +begins +since +last used \(UTC\)$/m)
-    assert.match(listed.out, new RegExp(`^${id} +${issued.out.slice(0, 8)}… +[\\d-]+ +never$`, 'm'))
+    assert.match(listed.out, /^key +begins +since +last used$/m)
+    assert.match(listed.out, new RegExp(`^${id} +${issued.out.slice(0, 8)}… +[\\d-]+ [\\d:]+ +never$`, 'm'))
     assert.ok(!listed.out.includes(issued.out.trim()))
     assert.equal((await home.guard('agents', 'revoke', 'reviewer', id)).out, `${id}  revoked\n`)
     const { keys } = JSON.parse((await home.guard('agents', 'keys', 'reviewer', '--json')).out)
@@ -80,12 +83,12 @@ describe('guard sessions and guard agents', () => {
   it('end a session, and take that back', async () => {
     assert.deepEqual((await home.guard('sessions', 'end', id)).out, `${id}  ended\n`)
     assert.match((await home.guard('sessions', 'show', id)).out, /^state +ended$/m)
-    assert.match((await home.guard('sessions', 'list')).out, / ended$/m)
+    assert.match((await home.guard('sessions', 'list')).out, / ended .*ses_\w+$/m)
     assert.deepEqual((await home.guard('sessions', 'resume', id)).out, `${id}  active\n`)
   })
   it('pause and resume an agent', async () => {
     assert.equal((await home.guard('agents', 'pause', 'reviewer')).out, 'reviewer  paused\n')
-    assert.match((await home.guard('agents', 'list', '--paused')).out, /^reviewer .* paused$/m)
+    assert.match((await home.guard('agents', 'list', '--paused')).out, /^reviewer .* paused /m)
     assert.equal((await home.guard('agents', 'resume', 'reviewer')).out, 'reviewer  active\n')
     assert.equal(JSON.parse((await home.guard('agents', 'resume', 'reviewer', '--json')).out).agent.paused, false)
   })

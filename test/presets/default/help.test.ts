@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { commandKind } from 'guard-gateway/lib/command'
+import { parse } from '../../../plugins/cli/parse.ts'
+import { withCommands } from '../../../presets/default/commands.ts'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 
@@ -34,13 +37,42 @@ test('the help file matches the registered commands', async (context) => {
     io.outText(),
     'run: npm run -s guard -- --help --no-color > presets/default/help.txt',
   )
-  const [commands = ''] = io.outText().split('\nOptions\n')
+  const [commands = ''] = io.outText().split('\nOptions of every command\n')
   for (const line of commands.split('\n').filter((text) => text.startsWith('  ')))
     assert.match(
       line,
       /^ {2}(?:[a-z].{33}| {34}) \S|^ {2}[a-z].{34,}[\]>]$/,
       'what a command does stands below that of the others',
     )
+})
+
+/** The words of a command line as a shell takes them, without variables, redirections and what stands in front of `guard`. */
+const wordsOf = (line: string): readonly string[] => {
+  const typed = line.replace(/^.*?(?=\bguard\b)/, '').replace(/[)]?"?\s[<>|].*$|\)" .*$/, '')
+  return [...typed.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replace(/["']/g, '')).slice(1)
+}
+
+test('the help of every command fits its terminal, and its examples are command lines that can be run', async (context) => {
+  const cwd = await emptyFolder(context)
+  const commands = [...(await withCommands(fakeIo({ cwd }))).registry(commandKind)]
+  assert.ok(commands.length > 40)
+  const groups = new Set(commands.flatMap(({ id }) => (id.includes(' ') ? [id.split(' ', 1)] : [])))
+  for (const words of [[], ...groups, ...commands.map(({ id }) => id.split(' '))])
+    for (const columns of [80, 100, 56, 36]) {
+      const io = fakeIo({ cwd, tty: true, columns })
+      assert.equal(await main([...words, '--help'], io), 0)
+      for (const line of io.outText().replaceAll(' \\\n', '\n').split('\n'))
+        assert.ok(line.length <= columns || !/\S +\S/.test(line.trim()), `${words.join(' ')} at ${columns}: ${line}`)
+    }
+  for (const { id, example } of commands) {
+    const examples = [example ?? []].flat()
+    assert.ok(examples.length > 1, `${id} has several examples`)
+    for (const line of examples.filter((text) => !/\bguard completion\b/.test(text))) {
+      assert.ok(line.length <= 110, line)
+      const parsed = parse(commands, wordsOf(line))
+      assert.equal(parsed.kind, 'run', `${line}: ${JSON.stringify(parsed)}`)
+    }
+  }
 })
 
 test('help and version are printed before other modules load', async (context) => {

@@ -66,7 +66,8 @@ describe('guard mcp approvals', () => {
     const { code, out } = await guard('approvals', 'list', '--status', 'pending')
     assert.equal(code, 0)
     assert.deepEqual(out.trimEnd().split('\n'), [
-      `${approval.id}  pending          write_file on fs  for client`,
+      'call              status   asked                client  id',
+      `write_file on fs  pending  2026-01-01 00:00:00  client  ${approval.id}`,
       '  asked by r1  until 2026-01-01T00:05:00.000Z',
       '  Only U+001B[31mtext and this',
       '  /path is long',
@@ -197,7 +198,7 @@ describe('guard mcp pins and export', () => {
   it('pins list names what is not as it was trusted, accept trusts it', async () => {
     assert.equal(
       (await guard('pins', 'list')).out,
-      'fs  changed  read_file  f1\n    - description: Reads.\n    + description: ReadsU+001B[2J all.\n',
+      'tool       server  pin      fingerprint\nread_file  fs      changed  f1\n    - description: Reads.\n    + description: ReadsU+001B[2J all.\n',
     )
     assert.equal((await guard('pins', 'accept', 'fs', 'read_file')).out, 'trusted  read_file\n')
     assert.equal((await guard('pins', 'accept', 'fs', '--all')).code, 0)
@@ -224,7 +225,7 @@ describe('guard mcp pins and export', () => {
       assert.match(readFileSync(join(cwd, 'audit.jsonl'), 'utf8'), /^\{"type":"bundle"/)
       await assert.rejects(run(io, 'export', '--output', 'audit.jsonl'), usage)
       assert.equal(await run(io, 'export', '--output', 'audit.jsonl', '--force', '--quiet'), 0)
-      await assert.rejects(run(io, 'export', '--since', 'yesterday'), { code: 'INVALID_FILTER' })
+      await assert.rejects(run(io, 'export', '--since', 'lately'), { code: 'INVALID_FILTER' })
       await assert.rejects(run(io, 'export', '--output', 'no/such/folder.json'), usage)
     }))
   it('export is written as fast as its reader takes it', async () => {
@@ -234,7 +235,7 @@ describe('guard mcp pins and export', () => {
     }
     const ask = async () => Readable.from(pieces(), { highWaterMark: 1 })
     const out = new Writable({ highWaterMark: 1, write: () => {} })
-    const exporting = exportAudit({ ask, input: { args: [], options: {}, rest: [] }, io: { ...fakeIo(), out } })
+    const exporting = exportAudit({ ask, input: { args: [], options: {}, rest: [] }, io: { ...fakeIo(), out }, now: 0 })
     await new Promise(setImmediate)
     assert.ok(asked < 5, `${asked} pieces wait for a reader`)
     out.on('error', () => {})

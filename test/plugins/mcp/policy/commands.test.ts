@@ -54,6 +54,7 @@ describe('the commands about policies', () => {
       builtIn: async () => gateway,
       configured: async () => gateway,
       extended: async (_options: Input['options']) => false,
+      address: async () => '',
     }
     const code = await runCli(argv, io, source)
     return { code, out: io.outText(), err: io.errText() }

@@ -166,7 +166,7 @@ describe('POST /api/policies/{project_id}/simulate', () => {
       const { error } = reply.json()
       return [error.code, error.path]
     }
-    assert.deepEqual(await refused({ since: 'yesterday' }), ['INVALID_REQUEST', '/since'])
+    assert.deepEqual(await refused({ since: 'lately' }), ['INVALID_REQUEST', '/since'])
     assert.deepEqual(await refused({ since: '2026-02-31' }), ['INVALID_REQUEST', '/since'])
     assert.deepEqual(await refused({ limit: 1001 }), ['INVALID_REQUEST', '/limit'])
     assert.deepEqual(await refused({ session_ids: 'ses_1' }), ['INVALID_REQUEST', '/session_ids'])

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Input, Io } from 'guard-gateway/lib/command'
 
 /** Opens a page of the gateway, and prints its address for use without a browser. */
-export const openInBrowser = (address: string, path: string, { options }: Input, io: Io): number => {
+export const openInBrowser = (address: string, path: string, { options }: Pick<Input, 'options'>, io: Io): number => {
   const url = address + path
   io.out.write(options.json === true ? `${JSON.stringify({ url })}\n` : `${url}\n`)
   showInBrowser(url, io)
@@ -10,7 +10,7 @@ export const openInBrowser = (address: string, path: string, { options }: Input,
 }
 
 /** Opens an address in the browser, where there is one. */
-export const showInBrowser = (url: string, io: Io): void => {
+export const showInBrowser = (url: string, io: Pick<Io, 'env'>): void => {
   const [command, ...args] = openers[process.platform] ?? ['xdg-open']
   // without a display there is no browser to open
   const shown = process.platform !== 'linux' || (io.env.DISPLAY ?? io.env.WAYLAND_DISPLAY) !== undefined

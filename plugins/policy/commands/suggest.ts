@@ -1,0 +1,12 @@
+import type { AskJson, Suggestion } from 'guard-gateway/lib/command'
+
+interface Listed {
+  readonly sessions: readonly { readonly project_id: string }[]
+}
+
+/** Projects of the newest sessions, and the one that requests belong to which name none. */
+export const suggestProjects = async (ask: AskJson): Promise<readonly Suggestion[]> => {
+  const { sessions } = (await ask('GET', '/api/sessions?limit=100')) as Listed
+  const projects = new Set([...sessions.map(({ project_id }) => project_id), 'default'])
+  return [...projects].map((value) => ({ value }))
+}
