@@ -11,5 +11,6 @@ export {
   newRowsMark,
   pageUrl,
   priceMark,
+  suggestedValues,
 } from './html/marks.ts'
 export { escapeInvisible, Html, type HtmlValue, html, joined, raw } from './html/template.ts'

@@ -40,6 +40,7 @@ export type {
 } from './trace/flag-report.ts'
 export { isPlayground, PLAYGROUND_UPSTREAM } from './trace/playground.ts'
 export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
+export { RecentNames } from './trace/recent-names.ts'
 export { defaultRootSpan, enclosingRootSpan } from './trace/root.ts'
 export type {
   Artifact,

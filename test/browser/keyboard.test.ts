@@ -47,6 +47,16 @@ describe('by keyboard alone', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('compares what was ticked with the mouse', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/replay')
+    for (const at of [0, 1]) await page.locator('[name="run"]').nth(at).click()
+    await press(page, 'c')
+    await page.waitForURL(/\/replay\/compare\?run=/)
+    await visit.close()
+  })
+
   it('pins the run that is stood on', async () => {
     const visit = await world.open()
     const { page } = visit

@@ -102,7 +102,7 @@ describe('every page', { skip: noBrowser }, () => {
         const rules = colorScheme === 'dark' ? [['color-contrast']] : []
         assert.deepEqual(await seriousFindings(page, ...rules), [], colorScheme)
       }
-      for (const width of [360, 768, 1024, 1100, 1280]) {
+      for (const width of [360, 700, 768, 900, 950, 1024, 1100, 1280]) {
         await page.setViewportSize({ width, height: 800 })
         assert.ok((await visit.overflow()) <= 0, `wider than ${width} px by ${await visit.overflow()}`)
       }
@@ -132,6 +132,92 @@ describe('every page', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('tables stay tables down to 700 px, with what sorts them, and are cards below', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/replay')
+    for (const width of [1440, 1099, 900, 700]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const name of ['Time', 'Duration', 'Cost'])
+        assert.ok(await page.locator('thead').getByRole('link', { name }).isVisible(), `${name} at ${width} px`)
+      const [first, second] = await page.locator('tbody tr:first-child > :is(td:nth-child(2), th)').all()
+      const [left, right] = [await first?.boundingBox(), await second?.boundingBox()]
+      assert.ok((left?.x ?? 0) < (right?.x ?? 0) && Math.abs((left?.y ?? 0) - (right?.y ?? 9)) < 8, `${width} px`)
+    }
+    await page.setViewportSize({ width: 699, height: 800 })
+    assert.equal(await page.locator('thead').getByRole('link', { name: 'Cost' }).isVisible(), false)
+    await visit.close()
+  })
+
+  it('meters pass below the head of their table', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await page.setViewportSize({ width: 1280, height: 240 })
+    await visit.to('/sessions')
+    const head = page.locator('.sessions thead th').nth(4)
+    const meter = page.locator('.sessions meter').first()
+    const [top, from] = [await head.boundingBox(), await meter.boundingBox()]
+    assert.ok(top !== null && from !== null)
+    await page.evaluate((by) => {
+      document.body.style.paddingBottom = '2000px'
+      scrollBy(0, by)
+    }, from.y - 4)
+    const spot = await meter.boundingBox()
+    assert.ok(spot !== null)
+    const seen = await page.evaluate(({ x, y }) => document.elementFromPoint(x, y)?.closest('thead, meter')?.tagName, {
+      x: spot.x + spot.width / 2,
+      y: spot.y + spot.height / 2,
+    })
+    assert.equal(seen, 'THEAD')
+    await visit.close()
+  })
+
+  it('is accessible with an agent, a used budget and runs of MCP, in every width', async () => {
+    const { json } = await world.api('POST', '/api/agents', { id: 'nightly-fixer', name: 'Fixes at night' })
+    assert.ok(json.agent !== undefined)
+    const budget = {
+      rule_type: 'max_requests',
+      id: 'daily',
+      threshold: 4,
+      action: 'block',
+      params: { per: 'day', scope: 'agent' },
+    }
+    assert.equal((await world.api('PUT', '/api/policies/shop', { rules: [budget] })).status, 200)
+    for (let at = 0; at < 4; at++)
+      await fetch(`${world.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${world.gateway.key}`,
+          'content-type': 'application/json',
+          'x-guard-project-id': 'shop',
+          'x-guard-session-id': 'night-shift',
+          'x-guard-agent-id': 'nightly-fixer',
+        },
+        body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: `part ${at}` }] }),
+      })
+    await world.play('mcp-confirm')
+    const visit = await world.open()
+    const { page } = visit
+    for (const path of ['/sessions/night-shift', '/agents/nightly-fixer', '/sessions', '/replay', '/']) {
+      await visit.to(path)
+      for (const width of [390, 700, 1024, 1440]) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.deepEqual(await seriousFindings(page), [], `${path} at ${width} px`)
+        assert.ok((await visit.overflow()) <= 0, `${path} is wider than ${width} px by ${await visit.overflow()}`)
+      }
+    }
+    await visit.to('/replay')
+    const suggested = (name: string) =>
+      page.locator(`input[name="${name}"]`).evaluate((field) => {
+        const { list } = field as HTMLInputElement
+        return [...(list?.options ?? [])].map(({ value }) => value)
+      })
+    assert.ok((await suggested('agent')).includes('nightly-fixer'))
+    assert.ok((await suggested('project_id')).includes('shop'))
+    assert.notDeepEqual(await suggested('model'), [])
+    await visit.close()
+  })
+
   it('sessions with long names fit into every window', async () => {
     const { json } = await world.api('POST', '/api/agents', { name: 'a', project_id: 'a-project-of-some-length' })
     const { id } = (json.agent ?? json) as { readonly id: string }
@@ -150,7 +236,7 @@ describe('every page', { skip: noBrowser }, () => {
     const visit = await world.open()
     for (const path of ['/', '/sessions']) {
       await visit.to(path)
-      for (const width of [1280, 1100, 1099, 360]) {
+      for (const width of [1280, 1100, 1099, 950, 949, 800, 700, 360]) {
         await visit.page.setViewportSize({ width, height: 800 })
         assert.ok((await visit.overflow()) <= 0, `${path} is wider than ${width} px by ${await visit.overflow()}`)
       }

@@ -53,6 +53,12 @@ export const choice = (name: string, value: string, choices: readonly (readonly 
   )}</select>`
 }
 
+/** What a field with this `list` suggests; nothing for none. */
+export const suggestedValues = (id: string, values: readonly string[]): Html =>
+  values.length === 0
+    ? html``
+    : html`<datalist id="${id}">${values.map((value) => html`<option value="${value}"></option>`)}</datalist>`
+
 /** What is wrong in a form, each point with a link to its field, whose id is `field-` and its name. */
 export const faultList = (faults: readonly FieldFault[]): Html =>
   faults.length === 0

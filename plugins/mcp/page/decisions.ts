@@ -78,11 +78,11 @@ const filterForm = (query: URLSearchParams, { servers }: ServersView): Html => {
 
 /** Audit records as a table. */
 export const auditTable = ({ now }: Ask, rows: readonly AuditRow[]): Html =>
-  html`<table class="list rows stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col">Rule</th><th scope="col" class="free">Reason</th><th scope="col">Result</th><th scope="col">Replay</th></tr></thead><tbody>
+  html`<table class="list rows stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col" class="first-spare">Rule</th><th scope="col" class="free">Reason</th><th scope="col">Result</th><th scope="col">Replay</th></tr></thead><tbody>
 ${rows.map(
   (
     row,
-  ) => html`<tr id="audit-${row.id}" data-row><td>${instantMark(row.at, now)}</td><td>${row.action === null ? row.name : decisionMark(row.action)}</td><td>${nameMark(row.tool)}</td><td>${nameMark(row.server_id)}</td><td>${row.rule_ids?.join(', ')}</td><td>${reasonText(row)}</td><td>${happened(row)}</td><td>${spanLink(row.trace_id, row.span_id, 'Show')}</td></tr>
+  ) => html`<tr id="audit-${row.id}" data-row><td>${instantMark(row.at, now)}</td><td>${row.action === null ? row.name : decisionMark(row.action)}</td><td>${nameMark(row.tool)}</td><td>${nameMark(row.server_id)}</td><td class="first-spare">${row.rule_ids?.join(', ')}</td><td>${reasonText(row)}</td><td>${happened(row)}</td><td>${spanLink(row.trace_id, row.span_id, 'Show')}</td></tr>
 `,
 )}</tbody></table>`
 

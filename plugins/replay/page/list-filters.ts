@@ -1,5 +1,5 @@
 import { failureTags } from 'guard-gateway/core'
-import { choice, type Html, html, raw } from 'guard-gateway/lib/html'
+import { choice, type Html, html, raw, suggestedValues } from 'guard-gateway/lib/html'
 import { type Ask, CHART_PARAMETERS } from 'guard-gateway/lib/page'
 import { statuses } from '../api/filters.ts'
 import { FROM_START, linked } from './links.ts'
@@ -35,8 +35,15 @@ const KEPT = [
   ...CHART_PARAMETERS.filter((name) => name !== 'playground'),
 ]
 
+/** What the fields of the form suggest. */
+export interface FilterNames {
+  readonly agents: readonly string[]
+  readonly projects: readonly string[]
+  readonly models: readonly string[]
+}
+
 /** Search form of the list. `fault`: the invalid parameter. */
-export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
+export const filterForm = ({ query }: Ask, fault: string | undefined, names: FilterNames): Html => {
   const value = (name: string): string => query.get(name) ?? ''
   const each = (name: string): readonly string[] => {
     const given = query.getAll(name).filter((one) => one !== '')
@@ -45,8 +52,8 @@ export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
   const wrong = (name: string) => (fault === name ? raw` aria-invalid="true" aria-describedby="fault"` : '')
   return html`<form class="filters" action="/replay" role="search">
 <label class="wide">Search<input type="search" name="q" value="${value('q')}"${wrong('q')} placeholder="words of names, tools, attributes"></label>
-<label>Agent<input name="agent" value="${value('agent')}" size="12" placeholder="all"></label>
-<label>Project<input name="project_id" value="${value('project_id')}" size="12" placeholder="all"></label>
+<label>Agent<input name="agent" list="agents" value="${value('agent')}" size="12" placeholder="all"></label>
+<label>Project<input name="project_id" list="projects" value="${value('project_id')}" size="12" placeholder="all"></label>
 <label>Status${choice('status', value('status'), [['', 'any'], ...statuses.map((word) => [word, word] as const)])}</label>
 <label>Failure${choice('failure_tag', value('failure_tag'), [
     ['', 'any or none'],
@@ -55,7 +62,7 @@ export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
     ...failureTags.map((tag) => [tag, tag] as const),
   ])}</label>
 ${each('tag').map((tag) => html`<label>Tag<input name="tag" value="${tag}" size="10"></label>`)}
-${each('model').map((model) => html`<label>Model<input name="model" value="${model}" size="14"></label>`)}
+${each('model').map((model) => html`<label>Model<input name="model" list="models" value="${model}" size="14"></label>`)}
 <label>Since${choice('since', value('since'), ages)}</label>
 <label>Playground${choice('playground', value('playground'), [
     [value('playground') === 'show' ? 'show' : '', 'shown'],
@@ -63,7 +70,7 @@ ${each('model').map((model) => html`<label>Model<input name="model" value="${mod
     ['true', 'alone'],
   ])}</label>
 ${KEPT.flatMap((name) => query.getAll(name).map((kept) => kept !== '' && html`<input type="hidden" name="${name}" value="${kept}">`))}
-<button>Search</button>
+${suggestedValues('agents', names.agents)}${suggestedValues('projects', names.projects)}${suggestedValues('models', names.models)}<button>Search</button>
 ${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}
 </form>`
 }

@@ -2,7 +2,6 @@ import type { Gateway } from 'guard-gateway/core'
 import { costHead, type Html, html } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
-import { runDuration } from './format.ts'
 import { FROM_START, isNewestFirst, linked } from './links.ts'
 import { listRow } from './list-row.ts'
 
@@ -16,23 +15,19 @@ export interface ListPage {
 /** Table of runs; rows can be selected for a comparison. */
 export const listTable = (gateway: Gateway, ask: Ask, { runs, steps }: ListPage): Html => {
   const { now, query } = ask
-  const times = runs.map((run) => runDuration(run, now)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  const [shortest_ns = 0n] = times
-  const longest_ns = times.at(-1) ?? 0n
   const head = (label: string, sort: string, className = 'figure') => sortHead(query, label, sort, className)
   return html`<table class="runs stacks">
 <thead><tr>
 <th scope="col"><span class="hidden-label">Compare</span></th>
 ${head('Time', 'recorded', '')}
-<th scope="col" class="free">Run</th><th scope="col">Agent</th><th scope="col">Project</th><th scope="col">Status</th><th scope="col">Failure</th>
+<th scope="col" class="free">Run</th><th scope="col">Agent</th><th scope="col" class="first-spare">Project</th><th scope="col">Status</th><th scope="col">Failure</th>
 ${head('Duration', 'duration')}
-<th scope="col"><span class="hidden-label">Share of the longest</span></th>
-${head('Tokens', 'tokens')}
+${head('Tokens', 'tokens', 'figure first-spare')}
 ${head(costHead(gateway), 'cost')}
-<th scope="col" class="figure">Spans</th><th scope="col">Session</th>
+<th scope="col" class="figure spare">Spans</th><th scope="col" class="spare">Session</th>
 </tr></thead>
 <tbody>
-${runs.map((run) => listRow(run, { now, shortest_ns, longest_ns, step: steps.get(run.trace_id) }))}
+${runs.map((run) => listRow(run, { now, step: steps.get(run.trace_id) }))}
 </tbody>
 </table>`
 }

@@ -2,33 +2,42 @@ import { type Gateway, GuardError, statusOf } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html, newRowsMark } from 'guard-gateway/lib/html'
 import type { Ask, Page, View } from 'guard-gateway/lib/page'
+import { RecentNames } from 'guard-gateway/lib/trace'
 import { runSummary } from 'guard-gateway/lib/trace-file'
 import { findRuns } from '../api/find-runs.ts'
 import type { Retention } from '../maintenance/retention.ts'
+import { agentOf } from '../read/run-agent.ts'
 import { listCharts } from './charts.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, isNewestFirst, linked, listQuery } from './links.ts'
-import { filterChips, filterForm, isNarrowed } from './list-filters.ts'
+import { type FilterNames, filterChips, filterForm, isNarrowed } from './list-filters.ts'
 import { type ListPage, listTable, pageLinks } from './list-table.ts'
 import { pinForm } from './pin-button.ts'
 import { sessionHead } from './session-head.ts'
 
 /** List of runs: search, filters, session totals, pins, and selection for a comparison. */
-export const listPage = (gateway: Gateway, retention: Retention): Page => ({
-  id: 'replay',
-  path: '/replay',
-  nav: { label: 'Replay', order: 10, key: 'r' },
-  render: async (ask) => {
-    const [found, session, kept, news, charts] = await Promise.all([
-      foundRuns(gateway, ask),
-      sessionHead(gateway, ask),
-      retentionText(gateway, retention),
-      newRunsNote(gateway, ask),
-      listCharts(gateway, ask),
-    ])
-    return viewOf(gateway, ask, found, { session, kept, news, charts })
-  },
-})
+export const listPage = (gateway: Gateway, retention: Retention): Page => {
+  const recent = new RecentNames(() => gateway.service('figures').get())
+  return {
+    id: 'replay',
+    path: '/replay',
+    nav: { label: 'Replay', order: 10, key: 'r' },
+    render: async (ask) => {
+      const [found, session, kept, news, charts, agents, projects, models] = await Promise.all([
+        foundRuns(gateway, ask),
+        sessionHead(gateway, ask),
+        retentionText(gateway, retention),
+        newRunsNote(gateway, ask),
+        listCharts(gateway, ask),
+        recent.of('agent', ask.now),
+        recent.of('project', ask.now),
+        recent.of('model', ask.now),
+      ])
+      const names = namesOn(found, { agents, projects, models })
+      return viewOf(gateway, ask, found, { session, kept, news, charts, names })
+    },
+  }
+}
 
 interface Fault {
   readonly field: string | undefined
@@ -65,18 +74,34 @@ const newRunsNote = async ({ storage }: Gateway, { query, now }: Ask): Promise<H
 }
 
 /** What stands above the list. */
-interface Parts {
+interface ViewParts {
   readonly session: Html | undefined
   readonly kept: string
   readonly news: Html | undefined
   readonly charts: Html | undefined
+  readonly names: FilterNames
 }
 
-const viewOf = (gateway: Gateway, ask: Ask, found: ListPage | Fault, { session, kept, news, charts }: Parts): View => {
+/** Names of recent calls, and those of the runs of this page, which other programs may have sent. */
+const namesOn = (found: ListPage | Fault, { agents, projects, models }: FilterNames): FilterNames => {
+  const runs = 'runs' in found ? found.runs : []
+  return {
+    agents: [...new Set([...agents, ...runs.flatMap((run) => agentOf(run) ?? [])])],
+    projects: [...new Set([...projects, ...runs.map(({ project_id }) => project_id)])],
+    models,
+  }
+}
+
+const viewOf = (
+  gateway: Gateway,
+  ask: Ask,
+  found: ListPage | Fault,
+  { session, kept, news, charts, names }: ViewParts,
+): View => {
   const fault = 'message' in found ? found : undefined
   const isEmpty = 'runs' in found && found.runs.length === 0 && !isNarrowed(ask.query)
   const main = html`<div class="head"><h1>Replay</h1><p class="quiet">${kept}</p><a class="button" href="/replay/import">Import file</a></div>
-${session}${filterForm(ask, fault?.field)}
+${session}${filterForm(ask, fault?.field, names)}
 ${filterChips(ask)}
 ${fault === undefined && !isEmpty && charts}${news}${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
 ${'runs' in found && bodyOf(gateway, ask, found)}`

@@ -12,9 +12,11 @@ import {
   newRowsMark,
   pageUrl,
   priceMark,
+  suggestedValues,
 } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import type { Ask, Page } from 'guard-gateway/lib/page'
+import { RecentNames } from 'guard-gateway/lib/trace'
 import type { SessionOrigin } from '../live.ts'
 import { foundSessions, originOf, waitingSessions } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
@@ -26,35 +28,40 @@ const PAGE_ROWS = 50
 const MOST_COUNTED = 99
 
 /** Sessions newest first with what they used of their budgets. */
-export const listPage = (parts: PageParts): Page => ({
-  id: 'sessions',
-  path: '/sessions',
-  nav: {
-    label: 'Sessions',
-    order: 30,
-    key: 's',
-    count: async () => (await waitingSessions(parts.gateway, MOST_COUNTED)).rows.length,
-  },
-  render: async (ask) => {
-    const found = await foundSessions(
-      parts.gateway,
-      parts.live,
-      whereOf(ask.query),
-      PAGE_ROWS,
-      ask.query.get('cursor') || undefined,
-    )
-    const budgets = await budgetsOf(
-      parts.gateway,
-      found.rows.map(({ project_id }) => project_id),
-    )
-    const main = html`<div data-live="*"><h1>Sessions</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}
-${filterForm(ask)}
+export const listPage = (parts: PageParts): Page => {
+  const recent = new RecentNames(() => parts.gateway.service('figures').get())
+  return {
+    id: 'sessions',
+    path: '/sessions',
+    nav: {
+      label: 'Sessions',
+      order: 30,
+      key: 's',
+      count: async () => (await waitingSessions(parts.gateway, MOST_COUNTED)).rows.length,
+    },
+    render: async (ask) => {
+      const found = await foundSessions(
+        parts.gateway,
+        parts.live,
+        whereOf(ask.query),
+        PAGE_ROWS,
+        ask.query.get('cursor') || undefined,
+      )
+      const budgets = await budgetsOf(
+        parts.gateway,
+        found.rows.map(({ project_id }) => project_id),
+      )
+      const agents = [...(await recent.of('agent', ask.now)), ...found.rows.flatMap(({ agent_id }) => agent_id ?? [])]
+      const projects = [...(await recent.of('project', ask.now)), ...found.rows.map(({ project_id }) => project_id)]
+      const main = html`<div data-live="*"><h1>Sessions</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}
+${filterForm(ask)}${suggestedValues('agents', [...new Set(agents)])}${suggestedValues('projects', [...new Set(projects)])}
 ${await newRowsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(parts.gateway, ask) : sessionTable(parts.gateway, ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}
 <p><a href="/agents">Agents</a></p></div>`
-    return { title: 'Sessions', main }
-  },
-})
+      return { title: 'Sessions', main }
+    },
+  }
+}
 
 const filters = ['project_id', 'agent_id', 'external_id', 'rule_id', 'paused', 'playground'] as const
 
@@ -96,8 +103,8 @@ const filterForm = ({ query }: Ask): Html => {
   const value = (name: string) => query.get(name) ?? ''
   const narrowed = filters.some((name) => value(name) !== '')
   return html`<form class="filters" action="/sessions" role="search">
-<label>Project<input type="search" name="project_id" value="${value('project_id')}" size="16" placeholder="all"></label>
-<label>Agent<input name="agent_id" value="${value('agent_id')}" size="16" placeholder="all"></label>
+<label>Project<input type="search" name="project_id" list="projects" value="${value('project_id')}" size="16" placeholder="all"></label>
+<label>Agent<input name="agent_id" list="agents" value="${value('agent_id')}" size="16" placeholder="all"></label>
 <label>Client's id<input name="external_id" value="${value('external_id')}" size="24" placeholder="any"></label>
 <label>State${choice('paused', value('paused'), [
     ['', 'any'],
@@ -128,7 +135,7 @@ export const sessionTable = (
   budgets: ReadonlyMap<string, Budgets>,
 ): Html => {
   const unit = costUnit(gateway)
-  return html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Last seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+  return html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Last seen</th><th scope="col" class="free">Session</th><th scope="col" class="first-spare">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col" class="first-spare">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id), unit))}</tbody></table>`
 }
 
@@ -148,9 +155,9 @@ const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined,
   } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
 <th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a>${row.playground === true && html` <em>Playground</em>`}</th>
-<td>${nameMark(project_id)}</td><td>${agent_id !== null && html`<a href="/agents/${encodeURIComponent(agent_id)}">${shortName(agent_id)}</a>`}</td>
+<td class="first-spare">${nameMark(project_id)}</td><td>${agent_id !== null && html`<a href="/agents/${encodeURIComponent(agent_id)}">${shortName(agent_id)}</a>`}</td>
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
-<td>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens)}</td>
+<td class="first-spare">${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens)}</td>
 <td class="figure">${priceMark(cost_micro)}<span class="unit"> ${unit}</span></td>
 <td>${decisionsText(row)}</td><td>${pausedMark(paused, ended_at)}${pause_reason !== null && html`<br><span class="quiet">${pause_reason}</span>`}</td><td class="act">${pauseButton('sessions', row)}</td></tr>
 `

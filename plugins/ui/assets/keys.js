@@ -1,4 +1,5 @@
-const isTyping = (element) => element?.matches?.('input, select, textarea')
+const isTyping = (element) =>
+  element?.matches?.('input:not([type="checkbox"], [type="radio"], [type="submit"]), select, textarea')
 
 /** The current row; at first that of the address. */
 const current = () => document.querySelector('[data-row].at, body:not([data-stood]) [data-row]:target')

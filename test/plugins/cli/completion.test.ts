@@ -9,7 +9,6 @@ import { Gateway, type GuardError } from 'guard-gateway/core'
 import { type Command, commandKind } from 'guard-gateway/lib/command'
 import { cli } from 'guard-gateway/plugins/cli'
 import { main } from '../../../presets/default/main.ts'
-import { commandHome } from '../../kit/command-home.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const BASH = '/bin/bash'
@@ -173,47 +172,6 @@ describe('completion', () => {
   if (existsSync(BASH)) bashTests()
   if (existsSync(FISH) || process.env.GUARD_SHELL_TESTS === 'required') fishTests()
   if (existsSync(ZSH) || process.env.GUARD_SHELL_TESTS === 'required') zshTests()
-
-  it('knows what is stored for an argument and for a flag, and is silent where nothing can be asked', async (context) => {
-    const home = await commandHome({ served: true })
-    context.after(() => home.remove())
-    for (const scenario of ['exact-loop', 'mcp-confirm']) await home.guard('playground', 'run', scenario)
-    await home.guard('agents', 'add', 'reviewer', '--name', 'Code review')
-    const suggested = async (...words: readonly string[]) => {
-      const { code, out, err } = await home.guard('__complete', ...words)
-      assert.deepEqual([code, err], [0, ''])
-      return out.split('\n').filter((line) => line !== '')
-    }
-    const [session = '', external = ''] = await suggested('sessions', 'pause', '')
-    assert.match(session, /^ses_\w+\tplayground-play_\w+, playground, playground-exact-loop, (?:now|\d+ s ago)$/)
-    const [id = ''] = session.split('\t')
-    assert.deepEqual(await suggested('sessions', 'pause', id.slice(0, 6)), [session])
-    assert.match(external, /^playground-play_/)
-    assert.deepEqual(await suggested('sessions', 'resume', ''), [])
-    await home.guard('sessions', 'pause', id)
-    assert.deepEqual((await suggested('sessions', 'resume', 'ses_')).length, 1)
-    assert.deepEqual(await suggested('agents', 'keys', 'rev'), ['reviewer\tCode review'])
-    assert.match((await suggested('agents', 'revoke', 'reviewer', '')).join(), /^gk_\w+\tgak_[\w-]*…, never used$/)
-    assert.match((await suggested('replay', 'show', '')).join('\n'), /^[0-9a-f]{32}\t.*playground.*ago|now$/m)
-    assert.deepEqual(await suggested('replay', 'list', '--agent', ''), ['playground\t2 runs'])
-    assert.deepEqual(await suggested('replay', 'list', '--model', ''), ['playground-model'])
-    assert.match((await suggested('policy', 'simulate', 'x', '--project', 'play')).join(), /^playground-exact-loop/)
-    assert.match((await suggested('policy', 'apply', 'enforce')).join(), /^enforce-recommended\t\S/)
-    for (const words of [
-      ['no-such'],
-      ['replay'],
-      ['replay', 'show', 'one', ''],
-      ['doctor', ''],
-      ['replay', 'list', '--limit', ''],
-      [],
-    ])
-      assert.deepEqual(await suggested(...words), [], words.join(' '))
-    const nowhere = fakeIo({ cwd: '/no-such-folder' })
-    assert.deepEqual(
-      [await main(['__complete', 'sessions', 'pause', ''], nowhere), nowhere.outText() + nowhere.errText()],
-      [0, ''],
-    )
-  })
 
   it('is made of the commands there are, those of plugins too', async () => {
     const gateway = new Gateway().use(cli())
