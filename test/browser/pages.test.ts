@@ -236,7 +236,7 @@ describe('every page', { skip: noBrowser }, () => {
     const visit = await world.open()
     for (const path of ['/', '/sessions']) {
       await visit.to(path)
-      for (const width of [1280, 1100, 1099, 950, 949, 800, 700, 360]) {
+      for (const width of [1280, 1100, 1099, 1050, 1049, 950, 949, 800, 700, 360]) {
         await visit.page.setViewportSize({ width, height: 800 })
         assert.ok((await visit.overflow()) <= 0, `${path} is wider than ${width} px by ${await visit.overflow()}`)
       }

@@ -26,3 +26,15 @@ test('an age counts back from now', () => {
   )
   for (const text of ['1w', '-1h', '1.5h', '1234567d', 'h', '2026-02-30']) assert.equal(instantOf(text, now), undefined)
 })
+
+test('today and yesterday begin at midnight of a zone, also where clocks change', () => {
+  const now = Date.parse('2026-03-30T10:00:00Z')
+  const at = (text: string, zone: string) => new Date(instantOf(text, now, zone) ?? 0).toISOString()
+  assert.equal(at('today', 'UTC'), '2026-03-30T00:00:00.000Z')
+  assert.equal(at('yesterday', 'UTC'), '2026-03-29T00:00:00.000Z')
+  // the day before had 23 hours in Berlin
+  assert.equal(at('today', 'Europe/Berlin'), '2026-03-29T22:00:00.000Z')
+  assert.equal(at('yesterday', 'Europe/Berlin'), '2026-03-28T23:00:00.000Z')
+  assert.equal(at('today', 'Asia/Kolkata'), '2026-03-29T18:30:00.000Z')
+  for (const text of ['Today', 'tomorrow', 'yesterday ']) assert.equal(instantOf(text, now), undefined)
+})
