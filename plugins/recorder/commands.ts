@@ -24,7 +24,10 @@ export const reportCommands = ({ asking }: ReportCommandOptions): Plugin => ({
         '--limit <number>': 'so many sessions at most; 20 if not said',
         '--markdown': 'as Markdown, to paste',
       },
-      example: 'guard report --since 7d --markdown',
+      example: ['guard report', 'guard report --since 30d --project web', 'guard report --markdown > report.md'],
+      paged: true,
+      page: () => '/#loop-cost',
+      route: 'GET /api/v1/report',
       run: (input, io) => asking((ask) => printReport(ask, input, io)).then(() => 0),
     })
   },

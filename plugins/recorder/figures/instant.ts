@@ -7,7 +7,7 @@ export const instant = (name: 'since' | 'until', given: string, now: number): nu
   if (at !== undefined) return at
   throw new GuardError(
     'INVALID_REQUEST',
-    `"${name}" is not a time: ${given}. Send a day like 2026-01-31, a time like 2026-01-31T12:00:00Z, or an age like 24h.`,
+    `"${name}" is not a time: ${given}. Send a day like 2026-01-31, a time like 2026-01-31T12:00:00Z, an age like 24h, today or yesterday.`,
     { path: `/${name}` },
   )
 }

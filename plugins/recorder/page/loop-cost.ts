@@ -31,14 +31,14 @@ const switchLinks = ({ projects }: FlagReport): Html =>
   html`<p class="buttons">${projects.slice(0, MAX_PROJECTS).map(({ project_id }) => html`<a class="button" href="/policies/${encodeURIComponent(project_id)}?try=enforce">Enforce ${project_id}…</a> `)}<span class="quiet">First shows what its rules would have stopped, with possible false alarms; nothing changes before you save.</span></p>`
 
 const ruleTable = (gateway: Gateway, rules: readonly RuleReport[]): Html =>
-  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Flagged</th><th scope="col" class="figure">Blocked</th><th scope="col" class="figure">Requests since the flag</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th></tr></thead><tbody>
+  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Flagged</th><th scope="col" class="figure">Blocked</th><th scope="col" class="figure">Requests since the flag</th><th scope="col" class="figure first-spare">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th></tr></thead><tbody>
 ${rules.slice(0, MAX_RULES).map((rule) => ruleRow(gateway, rule))}</tbody></table>
 ${rules.length > MAX_RULES && html`<p class="quiet">${rules.length - MAX_RULES} more rules: <code>${gateway.calledAs.here} report</code></p>`}`
 
 const ruleRow = (gateway: Gateway, rule: RuleReport): Html => {
   const { rule_id, reason, action, sessions, flagged, blocked, blocked_retries } = rule
   const name = rule_id ?? reason ?? 'no rule'
-  return html`<tr id="cost-${name}-${action}"><th scope="row">${rule_id === null ? name : html`<a href="${pageUrl('/sessions', { rule_id })}">${name}</a>`} <span class="quiet">${rule_id !== null && reason}${actionText(rule)}</span></th><td class="figure">${countMark(sessions)}<span class="unit"> sessions</span></td><td class="figure">${countMark(flagged)}<span class="unit"> flagged</span></td><td class="figure">${countMark(blocked + blocked_retries)}<span class="unit"> blocked</span></td><td class="figure">${countMark(rule.requests_since_flag)}<span class="unit"> requests since</span></td><td class="figure">${countMark(rule.tokens_since_flag)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(rule.cost_since_flag_micro)}<span class="unit"> ${costUnit(gateway)}</span></td></tr>
+  return html`<tr id="cost-${name}-${action}"><th scope="row">${rule_id === null ? name : html`<a href="${pageUrl('/sessions', { rule_id })}">${name}</a>`} <span class="quiet">${rule_id !== null && reason}${actionText(rule)}</span></th><td class="figure">${countMark(sessions)}<span class="unit"> sessions</span></td><td class="figure">${countMark(flagged)}<span class="unit"> flagged</span></td><td class="figure">${countMark(blocked + blocked_retries)}<span class="unit"> blocked</span></td><td class="figure">${countMark(rule.requests_since_flag)}<span class="unit"> requests since</span></td><td class="figure first-spare">${countMark(rule.tokens_since_flag)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(rule.cost_since_flag_micro)}<span class="unit"> ${costUnit(gateway)}</span></td></tr>
 `
 }
 

@@ -120,9 +120,9 @@ test('a project, a limit and a time narrow it; what is no time is refused', asyn
   assert.deepEqual([limited.sessions.length, limited.more], [1, 3])
   const old = await report('?since=2020-01-01&until=2020-01-02')
   assert.deepEqual([old.rules, old.sessions, old.flagged], [[], [], 0])
-  const { status, json } = await service.request('GET', '/api/v1/report?since=yesterday')
+  const { status, json } = await service.request('GET', '/api/v1/report?since=someday')
   assert.equal(status, 400)
-  assert.match(JSON.stringify(json), /"since\\" is not a time: yesterday\. Send a day/)
+  assert.match(JSON.stringify(json), /"since\\" is not a time: someday\. Send a day/)
   assert.equal((await service.request('GET', '/api/v1/report?sinse=24h')).status, 400)
 })
 
