@@ -229,7 +229,7 @@ describe('README.md', () => {
         '-- doctor',
         /✓[^\n]*\n[\s\S]*✓ projects without a policy of their own: shadow, rules of default\n[\s\S]*\d+ sessions, \d+ requests/,
       ],
-      ['playground list', /mcp-confirm +mcp[\s\S]*block {2}LOOP_EXACT {2}429[\s\S]*matched {2}4\/4/],
+      ['playground list', /mcp-confirm [^\n]* mcp +4\n[\s\S]*block {2}LOOP_EXACT {2}429[\s\S]*matched {2}4\/4/],
     ] as const) {
       const text = block('sh', part)
       seen.add(text)

@@ -32,7 +32,9 @@ describe('9 versioning', () => {
   it('9.3 model paths are under /v1, administration under /api', async () => {
     for (const path of ['/v1/responses', '/v1/chat/completions', '/v1/messages'])
       assert.equal((await service.request('GET', path)).headers.get('allow'), 'POST')
-    assert.equal((await service.request('GET', '/agents')).status, 404)
+    // beside it stand pages for people alone
+    assert.match((await service.request('GET', '/agents')).headers.get('content-type') ?? '', /^text\/html/)
+    assert.equal((await service.request('POST', '/agents', { id: 'x' })).status, 405)
     assert.equal((await service.request('GET', '/api/sessions')).status, 200)
   })
   it('9.2 exports are trace.v1, lines with a type, and resourceSpans', async () => {

@@ -47,7 +47,7 @@ const eventRow = (trace: Trace, { event, span }: Placed): Html => {
 const pages = (query: URLSearchParams, after: number, end: number, count: number): Html => {
   if (count <= PAGE_EVENTS) return html``
   const link = (to: number) => linked('', query, { after: String(to) })
-  return html`<nav class="pages" aria-label="Events">${after > 0 && html`<a href="${link(Math.max(0, after - PAGE_EVENTS))}">← before</a>`}
+  return html`<nav class="pages" aria-label="Events">${after > 0 && html`<a href="${link(Math.max(0, after - PAGE_EVENTS))}">← previous</a>`}
 <span class="quiet">${after + 1} to ${end} of ${count}</span>
-${end < count && html`<a href="${link(end)}">behind →</a>`}</nav>`
+${end < count && html`<a href="${link(end)}">next →</a>`}</nav>`
 }

@@ -59,7 +59,7 @@ export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
     back: (cursor === '' ? [] : [...before, cursor]).slice(-MAX_BACK).join('.'),
   })
   if (cursor === '' && next_cursor === null) return html``
-  const [first, back, on] = isNewestFirst(query) ? ['newest', 'newer', 'older'] : ['first', 'before', 'behind']
+  const [first, back, on] = isNewestFirst(query) ? ['newest', 'newer', 'older'] : ['first', 'previous', 'next']
   return html`<nav class="pages" aria-label="Pages of the list">
 ${cursor !== '' && html`<a href="${newer}" rel="prev">← ${before.length === 0 ? first : back}</a>`}
 ${next_cursor !== null && html`<a href="${older}" rel="next">${on} →</a>`}

@@ -73,5 +73,5 @@ const pages = ({ visible, rows, after, query }: TimelineView): Html => {
     html`<a href="${runLink(query, { after: String(to), span: null, all: null })}">${label}</a>`
   return html`<nav class="pages" id="pages" aria-label="Rows">${after > 0 && link(Math.max(0, after - PAGE_ROWS), '← rows before')}
 <span class="quiet">rows ${(after + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${visible.length.toLocaleString('en')}</span>
-${end < visible.length && link(end, 'rows behind →')}</nav>`
+${end < visible.length && link(end, 'rows after →')}</nav>`
 }

@@ -136,7 +136,7 @@ const tookText = ({ duration_ns, status }: ComparedSpan, all_ns: bigint): string
 const pages = (query: URLSearchParams, after: number, end: number, count: number): Html => {
   if (count <= PAGE_ROWS) return html``
   const link = (to: number) => linked('/replay/compare', query, { after: String(to) })
-  return html`<nav class="pages" aria-label="Rows">${after > 0 && html`<a href="${link(Math.max(0, after - PAGE_ROWS))}">← before</a>`}
+  return html`<nav class="pages" aria-label="Rows">${after > 0 && html`<a href="${link(Math.max(0, after - PAGE_ROWS))}">← previous</a>`}
 <span class="quiet">${after + 1} to ${end} of ${count}</span>
-${end < count && html`<a href="${link(end)}">behind →</a>`}</nav>`
+${end < count && html`<a href="${link(end)}">next →</a>`}</nav>`
 }

@@ -108,7 +108,7 @@ test('decisions are listed with rule and Replay link, and narrowed by the query'
   const text = await page(service)
   assert.match(
     text,
-    /<span class="error status">deny<\/span><\/td><td><span class="status">delete_file<\/span><\/td><td><span class="status">up<\/span><\/td><td>no-delete/,
+    /<span class="error status">deny<\/span><\/td><td><span class="status">delete_file<\/span><\/td><td><span class="status">up<\/span><\/td><td class="first-spare">no-delete/,
   )
   assert.match(text, /href="\/replay\/[^"]+\?span=/)
   const narrowed = await page(service, '/mcp?action=deny')

@@ -98,7 +98,7 @@ test('an invalid filter shows its error and the typed value', async () => {
   const text = await bench.page('/replay?q=%2C&model=m', 400)
   assert.match(text, /name="q" value="," aria-invalid="true" aria-describedby="fault"/)
   assert.match(text, /<p class="faults" id="fault" role="alert">&quot;q&quot; must be words/)
-  assert.match(text, /name="model" value="m"/)
+  assert.match(text, /name="model" list="models" value="m"/)
   await bench.page('/replay?colour=red', 400)
 })
 
@@ -210,7 +210,9 @@ test('a writer can send any status', async () => {
 test('a search retains every tag and model of the address', async () => {
   const text = await bench.page('/replay?tag=one&tag=two&model=small&model=big')
   assert.deepEqual(
-    [...text.matchAll(/name="(tag|model)" value="(\w+)"/g)].map(([, name, value]) => `${name} ${value}`),
+    [...text.matchAll(/name="(tag|model)"(?: list="models")? value="(\w+)"/g)].map(
+      ([, name, value]) => `${name} ${value}`,
+    ),
     ['tag one', 'tag two', 'model small', 'model big'],
   )
 })
@@ -228,6 +230,6 @@ test('an unknown back cursor leads to the newest page, with a note', async () =>
 
 test('pages of other sort orders are not called newer or older', async () => {
   const text = await bench.page('/replay?project_id=paged&limit=3&order=asc')
-  const behind = /<a href="([^"]*)" rel="next">behind →</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
-  assert.match(await bench.page(behind), / rel="prev">← first<\/a>/)
+  const next = /<a href="([^"]*)" rel="next">next →</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  assert.match(await bench.page(next), / rel="prev">← first<\/a>/)
 })

@@ -120,6 +120,7 @@ describe('a trace to a real gateway', () => {
         right_only: 0,
         status_changed: 0,
         label_changed: 0,
+        arguments_changed: 0,
       })
       assert.deepEqual([deltas.span_count, deltas.event_count, status_changed], [0, 0, false])
       assert.deepEqual(events_by_name, [{ name: 'tool.result', left: reads, right: reads, delta: 0 }])

@@ -113,7 +113,7 @@ describe('the row of a run', () => {
     }
     const refused = await arrived()
     await done(refused, blocked(refused))
-    assert.deepEqual(tables(), [['calls', 'runs']])
+    assert.deepEqual(tables(), [['calls', 'runs', 'flags_by_hour']])
     assert.equal((await runs('?failure_tag=loop')).length, 1)
   })
 
