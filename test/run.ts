@@ -12,6 +12,8 @@ const OTHERS = 'others'
 /** The processes in the order they begin in: what takes longest, or waits most, comes first. */
 const PROCESSES = [
   'browser',
+  'browser/pages.test.ts',
+  'browser/steady.test.ts',
   'plugins',
   OTHERS,
   'presets',
@@ -21,6 +23,8 @@ const PROCESSES = [
   'bench',
   'plugins/mcp',
   'plugins/replay',
+  'plugins/policy',
+  'plugins/lib',
   'package.test.ts',
 ]
 

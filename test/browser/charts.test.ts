@@ -132,7 +132,7 @@ describe('charts', { skip: noBrowser }, () => {
     await visit.close()
   })
 
-  for (const path of ['/', '/replay', '/?group=agent&range=30d', '/replay?since=1h'])
+  for (const path of ['/?group=agent&range=30d', '/replay?since=1h'])
     it(`are accessible and stand still on ${path}, down to 390 px`, async () => {
       const visit = await crowd.world.open()
       const { page } = visit

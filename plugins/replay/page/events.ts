@@ -7,7 +7,7 @@ import { linked } from './links.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { attributeTable } from './values.ts'
 
-const PAGE_EVENTS = 500
+const PAGE_EVENTS = 200
 
 interface Placed {
   readonly event: TraceEvent

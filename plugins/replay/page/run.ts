@@ -11,7 +11,7 @@ import { titleOf } from './format.ts'
 import { rawView } from './raw-view.ts'
 import { runHead } from './run-head.ts'
 import { timeline } from './timeline.ts'
-import { PAGE_ROWS } from './timeline-view.ts'
+import { LONG_ROWS } from './timeline-view.ts'
 import { useView } from './use/use-view.ts'
 import { whyBox } from './why/why-box.ts'
 
@@ -24,7 +24,7 @@ export const runPage = (gateway: Gateway, cache: RunCache): Page => ({
     const { run } = trace
     const step = run.name === null ? await unnamedTitle(gateway.storage, run) : undefined
     // long runs are not live, because an update of thousands of rows is slow
-    const live = trace.spans.length <= PAGE_ROWS ? html` data-live="${run.trace_id}"` : ''
+    const live = trace.spans.length <= LONG_ROWS ? html` data-live="${run.trace_id}"` : ''
     const main = html`<div class="run"${live}>
 ${runHead(gateway, trace, ask, step)}
 ${await whyBox(gateway, trace, ask)}

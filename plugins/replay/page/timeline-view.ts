@@ -5,8 +5,10 @@ import { matchesOf, type SpanSearch, spanSearch } from './search.ts'
 import { type Shape, shapeOfTrace } from './shape.ts'
 import { isFullRange, rangeOf, type Window, windowOf } from './window.ts'
 
-/** Rows per page, which browsers render within half a second; a script loads all rows. */
-export const PAGE_ROWS = 1_000
+/** A run with more rows is long: it has pages, a script loads all rows, and it is not live. */
+export const LONG_ROWS = 1_000
+/** Rows per page of a long run, 130 KB. */
+const PAGE_ROWS = 300
 /** Rows shown until the script has loaded all. */
 const FIRST_ROWS = 100
 
@@ -29,6 +31,8 @@ export interface TimelineView {
   /** Those of this page, and the offset of the page. */
   readonly rows: readonly number[]
   readonly after: number
+  /** Rows of a page. */
+  readonly page: number
   readonly query: URLSearchParams
   /** Address prefix for a span parameter. */
   readonly base: string
@@ -45,7 +49,7 @@ export const timelineView = (trace: Trace, query: URLSearchParams, now: number):
   const tree = treeRows(trace.spans, isFullRange(window) ? undefined : rangeOf(window))
   const chosen = rowOfSpan(trace, tree, selected)
   const { places: visible, groups } = visibleRows(tree, folding, chosen)
-  const page = query.has('all') && tree.spans.length > PAGE_ROWS ? FIRST_ROWS : PAGE_ROWS
+  const page = tree.spans.length <= LONG_ROWS ? LONG_ROWS : query.has('all') ? FIRST_ROWS : PAGE_ROWS
   const after = query.has('after') ? offsetIn(query, visible.length) : pageOf(visible.indexOf(chosen), page)
   const prefix = runLink(query, { span: null })
   return {
@@ -60,6 +64,7 @@ export const timelineView = (trace: Trace, query: URLSearchParams, now: number):
     visible,
     groups,
     rows: visible.slice(after, after + page),
+    page,
     after,
     query,
     base: prefix === '?' ? prefix : `${prefix}&`,

@@ -9,7 +9,7 @@ import { rowId } from './format.ts'
 import { overview } from './overview.ts'
 import { timelineRow } from './timeline-row.ts'
 import { timelineTools } from './timeline-tools.ts'
-import { PAGE_ROWS, type TimelineView, timelineView } from './timeline-view.ts'
+import { LONG_ROWS, type TimelineView, timelineView } from './timeline-view.ts'
 import { isFullRange, percentOf, ticksOf, type Window } from './window.ts'
 
 /** Timeline and the selected span. `part=details` omits everything else, `part=frame` only the rows: the script has them already. */
@@ -46,7 +46,7 @@ const LAST_TICK_PERCENT = 84
 /** A round time without a zero remainder: `10 min`. */
 const tickText = (ns: bigint): string => (ns === 0n ? '0' : durationText(ns).replace(/ 00 \w+$|\.0(?= )/, ''))
 
-const isLong = ({ tree }: TimelineView): boolean => tree.spans.length > PAGE_ROWS
+const isLong = ({ tree }: TimelineView): boolean => tree.spans.length > LONG_ROWS
 
 const selectedRow = ({ trace, selected }: TimelineView): string => rowId(trace.spans[selected]?.id ?? '')
 
@@ -63,15 +63,15 @@ const long = (view: TimelineView): Html => {
   if (!isLong(view)) return html``
   const count = view.tree.spans.length.toLocaleString('en')
   const where = isFullRange(view.window) ? 'spans' : 'spans in this range'
-  return html`<p class="long">${count} ${where}, ${PAGE_ROWS.toLocaleString('en')} on a page. <a id="load-all" hidden href="${runLink(view.query, { all: '1', after: null })}">Load all ${count}</a></p>`
+  return html`<p class="long">${count} ${where}, ${view.page} on a page. <a id="load-all" hidden href="${runLink(view.query, { all: '1', after: null })}">Load all ${count}</a></p>`
 }
 
-const pages = ({ visible, rows, after, query }: TimelineView): Html => {
-  if (visible.length <= PAGE_ROWS) return html``
+const pages = ({ visible, rows, after, page, query }: TimelineView): Html => {
+  if (visible.length <= page) return html``
   const end = after + rows.length
   const link = (to: number, label: string) =>
     html`<a href="${runLink(query, { after: String(to), span: null, all: null })}">${label}</a>`
-  return html`<nav class="pages" id="pages" aria-label="Rows">${after > 0 && link(Math.max(0, after - PAGE_ROWS), '← rows before')}
+  return html`<nav class="pages" id="pages" aria-label="Rows">${after > 0 && link(Math.max(0, after - page), '← rows before')}
 <span class="quiet">rows ${(after + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${visible.length.toLocaleString('en')}</span>
 ${end < visible.length && link(end, 'rows after →')}</nav>`
 }

@@ -8,7 +8,7 @@ import { middleEllipsis, numbered, spanUrl, statusMark } from '../format.ts'
 import { linked } from '../links.ts'
 import { costDelta, moreText, slowerText } from './compared-sums.ts'
 
-const PAGE_ROWS = 1_000
+const PAGE_ROWS = 300
 const KEY_CHARS = 60
 
 /** Paired spans of both runs, filtered by `rows`; what repeats is one row until it is unfolded. */

@@ -115,9 +115,7 @@ describe('a trace to a real gateway', () => {
         status_changed: boolean
       }
       assert.deepEqual(summary, {
-        both: reads + 1,
-        left_only: 0,
-        right_only: 0,
+        ...{ both: reads + 1, left_only: 0, right_only: 0 },
         status_changed: 0,
         label_changed: 0,
         arguments_changed: 0,
