@@ -18,7 +18,7 @@ import {
   unknownParts,
   usageOf,
 } from 'guard-gateway/lib/api-style'
-import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 
 /** The Cohere Chat API, version 2. */
 export const cohereChat = apiStyle({
@@ -29,7 +29,7 @@ export const cohereChat = apiStyle({
   envelope: (members) => commonEnvelope(members, 'messages'),
 
   parts(element) {
-    const message = shapeOf(element)
+    const message = jsonObjectOf(element)
     const content = contentOf(message.content)
     if (message.role === 'system' || message.role === 'user') return contentParts(message.role, content)
     if (message.role === 'assistant') return [...contentParts('text', content), ...callParts(message)]
@@ -43,10 +43,10 @@ export const cohereChat = apiStyle({
   refusal: (error) => ({ message: error.message, error: errorFields(error) }),
 })
 
-const callParts = ({ tool_calls }: Shape): readonly Part[] => listOf(tool_calls).map(shapeOf).map(callOf)
+const callParts = ({ tool_calls }: JsonObject): readonly Part[] => listOf(tool_calls).map(jsonObjectOf).map(callOf)
 
-const callOf = (call: Shape): Part => {
-  const { name, arguments: args } = shapeOf(call.function)
+const callOf = (call: JsonObject): Part => {
+  const { name, arguments: args } = jsonObjectOf(call.function)
   return callPart(name, args, call.id)
 }
 
@@ -56,46 +56,49 @@ const counted = { input: ['tokens', 'input_tokens'], output: ['tokens', 'output_
 /** Reads one reply, streamed or whole. */
 const reader = (draft: Draft): ReplyReader => {
   const counts = noCounts(counted)
-  let call: Shape = {}
+  let call: JsonObject = {}
   let args = new ArgumentText()
 
   const say = (text: unknown): void => {
-    const said = wordOf(text) ?? ''
+    const said = nonEmptyText(text) ?? ''
     draft.output_bytes += Buffer.byteLength(said)
     draft.spoke ||= said !== ''
   }
-  const end = ({ finish_reason, usage }: Shape): void => {
-    draft.finish_reason = wordOf(finish_reason)
+  const end = ({ finish_reason, usage }: JsonObject): void => {
+    draft.finish_reason = nonEmptyText(finish_reason)
     draft.complete = true
     noteCounts(counts, counted, usage)
   }
-  const events: Readonly<Record<string, (event: Shape, message: Shape) => void>> = {
+  const events: Readonly<Record<string, (event: JsonObject, message: JsonObject) => void>> = {
     'message-start': ({ id }) => {
-      draft.response_id = wordOf(id)
+      draft.response_id = nonEmptyText(id)
     },
-    'content-delta': (_event, message) => say(shapeOf(message.content).text),
+    'content-delta': (_event, message) => say(jsonObjectOf(message.content).text),
     'tool-call-start': (_event, message) => {
-      call = shapeOf(message.tool_calls)
+      call = jsonObjectOf(message.tool_calls)
       args = new ArgumentText()
     },
     'tool-call-delta': (_event, message) => {
-      draft.output_bytes += args.add(shapeOf(shapeOf(message.tool_calls).function).arguments)
+      draft.output_bytes += args.add(jsonObjectOf(jsonObjectOf(message.tool_calls).function).arguments)
     },
     'tool-call-end': () =>
-      addCalls(draft, callsAmong([callOf({ ...call, function: { ...shapeOf(call.function), arguments: args.text } })])),
-    'message-end': ({ delta }) => end(shapeOf(delta)),
+      addCalls(
+        draft,
+        callsAmong([callOf({ ...call, function: { ...jsonObjectOf(call.function), arguments: args.text } })]),
+      ),
+    'message-end': ({ delta }) => end(jsonObjectOf(delta)),
   }
 
   return {
     event(bytes, start, stop) {
       const event = parsedEvent(bytes, start, stop)
-      const type = wordOf(event.type) ?? ''
-      if (Object.hasOwn(events, type)) events[type]?.(event, shapeOf(shapeOf(event.delta).message))
+      const type = nonEmptyText(event.type) ?? ''
+      if (Object.hasOwn(events, type)) events[type]?.(event, jsonObjectOf(jsonObjectOf(event.delta).message))
     },
     body(reply) {
-      const message = shapeOf(reply.message)
-      draft.response_id = wordOf(reply.id)
-      for (const block of listOf(message.content).map(shapeOf)) say(block.text)
+      const message = jsonObjectOf(reply.message)
+      draft.response_id = nonEmptyText(reply.id)
+      for (const block of listOf(message.content).map(jsonObjectOf)) say(block.text)
       addCalls(draft, callsAmong(callParts(message)))
       end(reply)
     },

@@ -26,7 +26,7 @@ import {
   unknownParts,
   usageOf,
 } from 'guard-gateway/lib/api-style'
-import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { firstOf, isJsonObject, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { Arrivals } from './chat-completions/arrivals.ts'
 import { chatSpeech } from './chat-completions/speech.ts'
 
@@ -46,7 +46,7 @@ export const chatCompletions = apiStyle({
   list: 'messages',
   bytewise: true,
 
-  envelope(members: Shape): Envelope {
+  envelope(members: JsonObject): Envelope {
     const common = commonEnvelope(members, 'messages')
     return {
       ...common,
@@ -57,7 +57,7 @@ export const chatCompletions = apiStyle({
   },
 
   parts(element: unknown): readonly Part[] {
-    const message = shapeOf(element)
+    const message = jsonObjectOf(element)
     const generic = genericCall(message)
     if (generic !== undefined) return [generic]
     switch (message.role) {
@@ -83,10 +83,10 @@ export const chatCompletions = apiStyle({
   refusal: (error) => ({ error: { ...errorFields(error), param: null } }),
 })
 
-const assistantParts = (message: Shape): Part[] => {
+const assistantParts = (message: JsonObject): Part[] => {
   const content = contentOf(message.content)
   if (typeof message.refusal === 'string') addBlock(content, message.refusal)
-  const audio = wordOf(shapeOf(message.audio).id)
+  const audio = nonEmptyText(jsonObjectOf(message.audio).id)
   if (audio !== null) content.blocks.push(audio)
   const said = contentParts('text', content)
   const calls = callsOf(message)
@@ -94,15 +94,15 @@ const assistantParts = (message: Shape): Part[] => {
 }
 
 /** The calls of an assistant message: `tool_calls`, and the one of the form before it. */
-const callsOf = (message: Shape): Part[] => {
+const callsOf = (message: JsonObject): Part[] => {
   const listed = listOf(message.tool_calls)
-  const calls = (listed.every(isShape) ? listed : listed.filter(isShape)).map(callOf)
-  if (isShape(message.function_call)) calls.push(callOf({ function: message.function_call }))
+  const calls = (listed.every(isJsonObject) ? listed : listed.filter(isJsonObject)).map(callOf)
+  if (isJsonObject(message.function_call)) calls.push(callOf({ function: message.function_call }))
   return calls
 }
 
-const callOf = (call: Shape): Part => {
-  const body = isShape(call.function) ? call.function : shapeOf(call.custom)
+const callOf = (call: JsonObject): Part => {
+  const body = isJsonObject(call.function) ? call.function : jsonObjectOf(call.custom)
   return genericCall(call) ?? callPart(body.name, firstOf(body.arguments, body.input), call.id)
 }
 
@@ -142,11 +142,11 @@ const chatReader = (draft: Draft): ReplyReader => {
       arriving ??= new Arrivals(draft)
       const chunk = parsedEvent(bytes, start, end)
       noteReply(draft, counts, chunk)
-      for (const choice of listOf(chunk.choices)) arriving.add(shapeOf(choice))
+      for (const choice of listOf(chunk.choices)) arriving.add(jsonObjectOf(choice))
     },
     body(value) {
       noteReply(draft, counts, value)
-      for (const choice of listOf(value.choices)) noteMessage(draft, shapeOf(choice))
+      for (const choice of listOf(value.choices)) noteMessage(draft, jsonObjectOf(choice))
     },
     close() {
       // Not every server sends the last event; a reason to finish says as much.
@@ -161,17 +161,17 @@ const DONE = Buffer.from('[DONE]')
 const isDone = (bytes: Buffer, start: number, end: number): boolean =>
   bytes[start] === DONE[0] && end - start < 16 && bytes.toString('latin1', start, end).trim() === '[DONE]'
 
-const noteReply = (draft: Draft, counts: ChatCounts, reply: Shape): void => {
+const noteReply = (draft: Draft, counts: ChatCounts, reply: JsonObject): void => {
   noteIdentity(draft, reply)
   if (reply.error !== undefined && reply.error !== null) draft.error = providerError(reply) ?? draft.error
   // Groq tells usage here where nobody asked for it.
-  noteCounts(counts, countPaths, shapeOf(reply.x_groq).usage)
+  noteCounts(counts, countPaths, jsonObjectOf(reply.x_groq).usage)
   noteCounts(counts, countPaths, reply.usage)
 }
 
-const noteMessage = (draft: Draft, choice: Shape): void => {
-  const message = shapeOf(choice.message)
-  draft.finish_reason = wordOf(choice.finish_reason) ?? draft.finish_reason
+const noteMessage = (draft: Draft, choice: JsonObject): void => {
+  const message = jsonObjectOf(choice.message)
+  draft.finish_reason = nonEmptyText(choice.finish_reason) ?? draft.finish_reason
   for (const name of spoken) {
     const { texts } = contentOf(message[name])
     for (const text of texts) noteText(draft, name === 'content' || name === 'refusal', Buffer.byteLength(text))

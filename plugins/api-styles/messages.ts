@@ -31,7 +31,7 @@ import {
   unknownParts,
   usageOf,
 } from 'guard-gateway/lib/api-style'
-import { isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { messagesSpeech } from './messages/speech.ts'
 
 /** Where each count stands in a usage object. */
@@ -52,13 +52,13 @@ export const messages = apiStyle({
   list: 'messages',
   bytewise: true,
 
-  envelope(members: Shape): Envelope {
+  envelope(members: JsonObject): Envelope {
     const common = commonEnvelope(members, 'messages')
     return { ...common, before: [...systemParts(members.system), ...common.before] }
   },
 
   parts(element: unknown): readonly Part[] {
-    const message = shapeOf(element)
+    const message = jsonObjectOf(element)
     const generic = genericCall(message)
     if (generic !== undefined) return [generic]
     if (message.role === 'system') return systemParts(message.content)
@@ -85,17 +85,17 @@ const systemParts = (system: unknown): Part[] => {
 }
 
 const textOf = (block: unknown): string => {
-  const text = typeof block === 'string' ? block : shapeOf(block).text
+  const text = typeof block === 'string' ? block : jsonObjectOf(block).text
   return typeof text === 'string' ? text : ''
 }
 
-const isResult = (block: unknown): block is Shape => {
-  const { type } = shapeOf(block)
+const isResult = (block: unknown): block is JsonObject => {
+  const { type } = jsonObjectOf(block)
   return typeof type === 'string' && (type === 'tool_result' || type.endsWith('_tool_result'))
 }
 
-const isCall = (block: unknown): block is Shape => {
-  const { type } = shapeOf(block)
+const isCall = (block: unknown): block is JsonObject => {
+  const { type } = jsonObjectOf(block)
   return type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use'
 }
 
@@ -129,14 +129,14 @@ const assistantParts = (content: unknown): Part[] => {
   return parts
 }
 
-const callOf = (block: Shape): Part => {
-  const server = wordOf(block.server_name)
-  const name = wordOf(block.name) ?? ''
+const callOf = (block: JsonObject): Part => {
+  const server = nonEmptyText(block.server_name)
+  const name = nonEmptyText(block.name) ?? ''
   return callPart(server === null ? name : `${server}.${name}`, block.input, block.id)
 }
 
-const resultOf = (block: Shape): Part => {
-  const { type } = shapeOf(block.content)
+const resultOf = (block: JsonObject): Part => {
+  const { type } = jsonObjectOf(block.content)
   const failed =
     block.is_error === true || (typeof type === 'string' && type.endsWith('_error')) || isErrorResult(block.content)
   return resultPart(block.tool_use_id, contentOf(block.content), failed || (block.is_error === false ? false : null))
@@ -158,7 +158,7 @@ const textIn = (draft: Draft): number => {
 
 const messagesReader = (draft: Draft): ReplyReader => {
   const counts = noCounts(countPaths)
-  const open = new Map<unknown, { readonly block: Shape; readonly args: ArgumentText }>()
+  const open = new Map<unknown, { readonly block: JsonObject; readonly args: ArgumentText }>()
 
   /** Counts the text of an event, and says whether it is anything but a piece of text. */
   const tells = (bytes: Buffer, start: number, end: number): boolean => {
@@ -183,20 +183,20 @@ const messagesReader = (draft: Draft): ReplyReader => {
     addCalls(draft, callsAmong([callOf(args.text === '' ? block : { ...block, input: args.text })]))
   }
 
-  const handlers: Readonly<Record<string, (event: Shape) => void>> = {
-    message_start: (event) => noteMessage(draft, counts, shapeOf(event.message)),
+  const handlers: Readonly<Record<string, (event: JsonObject) => void>> = {
+    message_start: (event) => noteMessage(draft, counts, jsonObjectOf(event.message)),
     content_block_start: (event) => {
-      noteKind(draft, shapeOf(event.content_block))
+      noteKind(draft, jsonObjectOf(event.content_block))
       if (isCall(event.content_block)) open.set(event.index, { block: event.content_block, args: new ArgumentText() })
       else draft.output_bytes += Buffer.byteLength(textOf(event.content_block))
     },
     content_block_delta: (event) => {
-      const piece = shapeOf(event.delta).partial_json
+      const piece = jsonObjectOf(event.delta).partial_json
       draft.output_bytes += open.get(event.index)?.args.add(piece) ?? 0
     },
     content_block_stop: (event) => finish(event.index),
     message_delta: (event) => {
-      draft.finish_reason = wordOf(shapeOf(event.delta).stop_reason) ?? draft.finish_reason
+      draft.finish_reason = nonEmptyText(jsonObjectOf(event.delta).stop_reason) ?? draft.finish_reason
       noteCounts(counts, countPaths, event.usage)
     },
     message_stop: () => {
@@ -209,14 +209,14 @@ const messagesReader = (draft: Draft): ReplyReader => {
     event(bytes, start, end) {
       if (!tells(bytes, start, end)) return
       const event = parsedEvent(bytes, start, end)
-      const type = wordOf(event.type) ?? (isShape(event.error) ? 'error' : '')
+      const type = nonEmptyText(event.type) ?? (isJsonObject(event.error) ? 'error' : '')
       if (Object.hasOwn(handlers, type)) handlers[type]?.(event)
     },
     body(value) {
-      if (value.type === 'error' || isShape(value.error)) draft.error = providerError(value)
+      if (value.type === 'error' || isJsonObject(value.error)) draft.error = providerError(value)
       noteMessage(draft, counts, value)
       addCalls(draft, callsAmong(assistantParts(value.content)))
-      for (const block of listOf(value.content).map(shapeOf)) {
+      for (const block of listOf(value.content).map(jsonObjectOf)) {
         noteKind(draft, block)
         draft.output_bytes += bytesOf(block)
       }
@@ -225,21 +225,21 @@ const messagesReader = (draft: Draft): ReplyReader => {
   }
 }
 
-const noteMessage = (draft: Draft, counts: Counts<keyof typeof countPaths>, message: Shape): void => {
+const noteMessage = (draft: Draft, counts: Counts<keyof typeof countPaths>, message: JsonObject): void => {
   noteIdentity(draft, message)
-  draft.finish_reason = wordOf(message.stop_reason) ?? draft.finish_reason
+  draft.finish_reason = nonEmptyText(message.stop_reason) ?? draft.finish_reason
   noteCounts(counts, countPaths, message.usage)
 }
 
 /** Whether a block is reasoning, or anything that the client gets; an empty text is neither. */
-const noteKind = (draft: Draft, block: Shape): void => {
+const noteKind = (draft: Draft, block: JsonObject): void => {
   if (block.type === 'thinking' || block.type === 'redacted_thinking') draft.reasoned = true
   else if (block.type !== 'text' || textOf(block).trim() !== '') draft.spoke = true
 }
 
 /** UTF-8 bytes of what the model wrote into this block; arguments that nest too deep to print count as none. */
-const bytesOf = (block: Shape): number => {
-  const written = wordOf(block.text) ?? wordOf(block.thinking)
+const bytesOf = (block: JsonObject): number => {
+  const written = nonEmptyText(block.text) ?? nonEmptyText(block.thinking)
   if (written !== null) return Buffer.byteLength(written)
   try {
     return isCall(block) ? Buffer.byteLength(JSON.stringify(block.input) ?? '') : 0

@@ -23,7 +23,7 @@ import {
   tokenLimit,
   usageOf,
 } from 'guard-gateway/lib/api-style'
-import { firstOf, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { firstOf, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { argumentsOf, itemParts } from './responses/items.ts'
 import { responsesSpeech } from './responses/speech.ts'
 
@@ -43,7 +43,7 @@ export const responses = apiStyle({
   bytewise: true,
   continues: true,
 
-  envelope(members: Shape): Envelope {
+  envelope(members: JsonObject): Envelope {
     const common = commonEnvelope(members, 'input')
     return {
       ...common,
@@ -53,7 +53,7 @@ export const responses = apiStyle({
         ...promptParts(members.prompt),
         ...common.before,
       ],
-      previous_response_id: wordOf(members.previous_response_id),
+      previous_response_id: nonEmptyText(members.previous_response_id),
       conversation: conversationId(members),
     }
   },
@@ -71,7 +71,7 @@ export const responses = apiStyle({
 
 /** A stored prompt is named by its id, which counts here. */
 const promptParts = (prompt: unknown): Part[] => {
-  const { id, version, variables } = shapeOf(prompt)
+  const { id, version, variables } = jsonObjectOf(prompt)
   const named = [id, version, variables].filter((value) => value !== undefined && value !== null)
   return named.length === 0 ? [] : contentParts('system', { texts: [], blocks: [named], calls: [] })
 }
@@ -107,9 +107,9 @@ const responsesReader = (draft: Draft): ReplyReader => {
     while (keys.next()) if (keys.is('delta')) draft.output_bytes += keys.textBytes()
   }
 
-  const finish = (reply: Shape): void => {
+  const finish = (reply: JsonObject): void => {
     noteReply(draft, counts, reply)
-    for (const item of listOf(reply.output)) noteKind(draft, shapeOf(item))
+    for (const item of listOf(reply.output)) noteKind(draft, jsonObjectOf(item))
     draft.complete = true
     // Most servers have told each call before; some tell them only here.
     if (draft.calls.length === 0) addCalls(draft, callsIn(reply.output))
@@ -122,12 +122,12 @@ const responsesReader = (draft: Draft): ReplyReader => {
       switch (event.type) {
         case 'response.output_item.done':
           addCalls(draft, callsIn([event.item]))
-          noteKind(draft, shapeOf(event.item))
+          noteKind(draft, jsonObjectOf(event.item))
           break
         case 'response.completed':
         case 'response.incomplete':
         case 'response.failed':
-          finish(shapeOf(event.response))
+          finish(jsonObjectOf(event.response))
           break
         default:
           if (event.type !== 'error' && firstOf(event.error) === undefined) break
@@ -136,7 +136,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
     },
     body(value) {
       finish(value)
-      for (const item of listOf(value.output)) draft.output_bytes += bytesOf(shapeOf(item))
+      for (const item of listOf(value.output)) draft.output_bytes += bytesOf(jsonObjectOf(item))
     },
     close: () => usageOf(counts, { includes_cache: true }),
   }
@@ -144,9 +144,10 @@ const responsesReader = (draft: Draft): ReplyReader => {
 
 const isEventType = (keys: KeyCursor): boolean => keys.begins('response.') || keys.equals('error')
 
-const noteReply = (draft: Draft, counts: Counts<keyof typeof countPaths>, reply: Shape): void => {
+const noteReply = (draft: Draft, counts: Counts<keyof typeof countPaths>, reply: JsonObject): void => {
   noteIdentity(draft, reply)
-  draft.finish_reason = wordOf(shapeOf(reply.incomplete_details).reason) ?? wordOf(reply.status) ?? draft.finish_reason
+  draft.finish_reason =
+    nonEmptyText(jsonObjectOf(reply.incomplete_details).reason) ?? nonEmptyText(reply.status) ?? draft.finish_reason
   if (reply.status === 'failed' || firstOf(reply.error) !== undefined) {
     draft.error = providerError({ error: reply.error }) ?? NO_DETAIL
   }
@@ -154,7 +155,7 @@ const noteReply = (draft: Draft, counts: Counts<keyof typeof countPaths>, reply:
 }
 
 /** Whether an item is reasoning, or anything that the client gets; an empty message is neither. */
-const noteKind = (draft: Draft, item: Shape): void => {
+const noteKind = (draft: Draft, item: JsonObject): void => {
   if (item.type === 'reasoning') draft.reasoned = true
   else if (item.type !== 'message' || contentOf(item.content).texts.length > 0) draft.spoke = true
 }
@@ -162,7 +163,7 @@ const noteKind = (draft: Draft, item: Shape): void => {
 const callsIn = (items: unknown) => callsAmong(listOf(items).flatMap(itemParts))
 
 /** UTF-8 bytes of text and arguments in an item of the output. */
-const bytesOf = (item: Shape): number => {
+const bytesOf = (item: JsonObject): number => {
   const args = argumentsOf(item)
   const { texts } = contentOf(item.content)
   return texts.reduce(

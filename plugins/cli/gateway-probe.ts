@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 
 /** The gateway that a command is meant for. */
 export interface GatewayLocation {
@@ -66,7 +66,7 @@ const whoAnswers = async (address: string): Promise<'gateway' | 'other' | 'nobod
   if (answer === undefined) return 'nobody'
   if (answer === 'http') return 'other'
   const health: unknown = await answer.json().catch(() => undefined)
-  return isShape(health) && Array.isArray(health.plugins) ? 'gateway' : 'other'
+  return isJsonObject(health) && Array.isArray(health.plugins) ? 'gateway' : 'other'
 }
 
 /** A listener that does not speak HTTP is another program. */

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { GuardError } from 'guard-gateway/core'
 import type { Command, Io } from 'guard-gateway/lib/command'
-import { isShape, readJson, type Shape, writeJson } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject, readJson, writeJson } from 'guard-gateway/lib/json'
 import type { Token } from './flags.ts'
 import { suggestion } from './suggestion.ts'
 
@@ -91,7 +91,7 @@ export const chosenFields = (document: unknown, fields: readonly string[]): unkn
   const list = listIn(document)
   const subject = list === undefined ? subjectOf(document) : undefined
   const rows = list ?? [document]
-  const known = [...new Set([...rows, subject].flatMap((row) => Object.keys(isShape(row) ? row : {})))]
+  const known = [...new Set([...rows, subject].flatMap((row) => Object.keys(isJsonObject(row) ? row : {})))]
   const valueOfField = (row: unknown, field: string): unknown => {
     const value = valueAt(row, field)
     return value === undefined ? valueAt(subject, field) : value
@@ -111,19 +111,22 @@ export const chosenFields = (document: unknown, fields: readonly string[]): unkn
 
 /** The rows of a page of a list, or of a document that is nothing but a list. */
 const listIn = (document: unknown): readonly unknown[] | undefined => {
-  if (!isShape(document)) return Array.isArray(document) ? document : undefined
+  if (!isJsonObject(document)) return Array.isArray(document) ? document : undefined
   const lists = Object.values(document).filter((member) => Array.isArray(member))
   const isList = 'next_cursor' in document || Object.keys(document).length === 1
   return isList && lists.length === 1 ? lists[0] : undefined
 }
 
 /** The one member of a document that is an object: what the document is about. */
-const subjectOf = (document: unknown): Shape | undefined => {
-  const objects = isShape(document) ? Object.values(document).filter(isShape) : []
+const subjectOf = (document: unknown): JsonObject | undefined => {
+  const objects = isJsonObject(document) ? Object.values(document).filter(isJsonObject) : []
   return objects.length === 1 ? objects[0] : undefined
 }
 
 const valueAt = (row: unknown, field: string): unknown =>
   field
     .split('.')
-    .reduce<unknown>((value, name) => (isShape(value) && Object.hasOwn(value, name) ? value[name] : undefined), row)
+    .reduce<unknown>(
+      (value, name) => (isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      row,
+    )

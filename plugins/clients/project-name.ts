@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 
 const MAX_NAME = 128
 
@@ -16,7 +16,7 @@ export const projectName = async (folder: string): Promise<string> => {
 const packageName = async (file: string): Promise<string | undefined> => {
   try {
     const found = readJson(await readFile(file, 'utf8'))
-    return isShape(found) && typeof found.name === 'string' && found.name !== '' ? found.name : undefined
+    return isJsonObject(found) && typeof found.name === 'string' && found.name !== '' ? found.name : undefined
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import { isShape, shapeOf } from 'guard-gateway/lib/json'
+import { isJsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
 import { fetchGateway, type SessionUsage, sessionsSince } from './summary.ts'
 
 /** One run of an agent, as its requests identify it. */
@@ -35,7 +35,7 @@ export const runTraffic = async (run: AgentRun): Promise<RunTraffic> => {
       : { unknown: 'the gateway keeps no record' }
   } catch (error) {
     const { cause, message } = error as Error
-    const code = isShape(cause) && typeof cause.code === 'string' ? ` (${cause.code})` : ''
+    const code = isJsonObject(cause) && typeof cause.code === 'string' ? ` (${cause.code})` : ''
     return { unknown: `the request to the gateway failed: ${message}${code}` }
   }
 }
@@ -56,7 +56,7 @@ interface GatewayInfo {
 const gatewayAt = async (address: string): Promise<GatewayInfo> => {
   const answer = await fetchGateway(`${address}/api/health`)
   const now = Date.now()
-  const { plugins, uptime_seconds } = shapeOf(await answer.json())
+  const { plugins, uptime_seconds } = jsonObjectOf(await answer.json())
   const clockLead = Date.parse(answer.headers.get('date') ?? '') - now
   return {
     recordsSessions: Array.isArray(plugins) && plugins.includes('recorder'),
@@ -69,7 +69,7 @@ const gatewayAt = async (address: string): Promise<GatewayInfo> => {
 const requestsOf = async ({ address, id }: AgentRun): Promise<number | undefined> => {
   const answer = await fetchGateway(`${address}/api/agent-runs/${id}`)
   if (!answer.ok) return undefined
-  const { requests } = shapeOf(await answer.json())
+  const { requests } = jsonObjectOf(await answer.json())
   return typeof requests === 'number' ? requests : undefined
 }
 

@@ -2,7 +2,7 @@ import { GuardError } from 'guard-gateway/core'
 import { type BudgetLeft, byRemainingShare, remainingText } from 'guard-gateway/lib/budget'
 import type { AskJson, Command } from 'guard-gateway/lib/command'
 import { costText, countText, groupedText } from 'guard-gateway/lib/format'
-import { shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
 import { hint, type ListedSession, sessionLines } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
@@ -75,7 +75,7 @@ const totalsOf = (sessions: Listed['sessions']): Totals => ({
 
 /** Currency of the prices; null without prices. */
 const currencyIn = (health: unknown): string | null => {
-  const { currency } = shapeOf(shapeOf(health).pricing)
+  const { currency } = jsonObjectOf(jsonObjectOf(health).pricing)
   return typeof currency === 'string' ? currency : null
 }
 

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { type BudgetLeft, byRemainingShare, remainingShare, remainingText } from 'guard-gateway/lib/budget'
 import type { Command, Io } from 'guard-gateway/lib/command'
 import { costText, countText } from 'guard-gateway/lib/format'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
 import type { SessionUsage } from './summary.ts'
@@ -36,7 +36,7 @@ interface Decisions {
 
 const lineFor = async (address: string, io: Io): Promise<string> => {
   const input = readJson(io.in === undefined ? '' : await text(io.in))
-  const id = isShape(input) && typeof input.session_id === 'string' ? input.session_id : ''
+  const id = isJsonObject(input) && typeof input.session_id === 'string' ? input.session_id : ''
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const read = async <T>(path: string): Promise<T | undefined> => {
     const answer = await fetch(`${address}/api/${path}`, { signal })

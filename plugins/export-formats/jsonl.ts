@@ -1,5 +1,5 @@
 import { exportFormat, type ImportSource, type TraceWriter } from 'guard-gateway/lib/export-format'
-import { type Shape, writeJson } from 'guard-gateway/lib/json'
+import { type JsonObject, writeJson } from 'guard-gateway/lib/json'
 import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
 import {
   addToOutlines,
@@ -81,7 +81,7 @@ class LineWriter implements TraceWriter {
 const line = (record: object): string => `${writeJson(record)}\n`
 
 interface Line {
-  readonly record: Shape
+  readonly record: JsonObject
   readonly place: ImportLocation
 }
 

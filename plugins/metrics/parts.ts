@@ -1,5 +1,5 @@
 import type { Fragment, Gateway } from 'guard-gateway/core'
-import { listOf, shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import type { ToolRecord } from 'guard-gateway/lib/trace'
 import { LabelValues } from './label-values.ts'
 import { Counter, gauge, type Metric } from './samples.ts'
@@ -86,23 +86,23 @@ const decisionsIn = ({ owner, events }: Fragment) =>
 
 /** What became of the spans for each receiver. */
 function* pushed(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
-  const { receivers } = shapeOf(told(gateway.health.get('otlp_push') ?? (() => undefined)))
-  for (const receiver of listOf(receivers).map(shapeOf))
+  const { receivers } = jsonObjectOf(told(gateway.health.get('otlp_push') ?? (() => undefined)))
+  for (const receiver of listOf(receivers).map(jsonObjectOf))
     for (const outcome of ['sent', 'dropped', 'failed'])
       yield [[String(receiver.url), outcome], Number(receiver[outcome])]
 }
 
 /** What became of the messages to each receiver. */
 function* notified(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
-  const { receivers } = shapeOf(told(gateway.health.get('notify') ?? (() => undefined)))
-  for (const receiver of listOf(receivers).map(shapeOf))
+  const { receivers } = jsonObjectOf(told(gateway.health.get('notify') ?? (() => undefined)))
+  for (const receiver of listOf(receivers).map(jsonObjectOf))
     for (const outcome of ['delivered', 'dropped', 'failed'])
       yield [[String(receiver.name), outcome], Number(receiver[outcome])]
 }
 
 /** Signals that are not kept. */
 function* ignored(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
-  const section = shapeOf(told(gateway.health.get('otlp') ?? (() => undefined)))
+  const section = jsonObjectOf(told(gateway.health.get('otlp') ?? (() => undefined)))
   for (const signal of ['logs', 'metrics']) {
     const count = section[`ignored_${signal}`]
     if (typeof count === 'number') yield [[signal], count]

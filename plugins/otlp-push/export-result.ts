@@ -1,5 +1,5 @@
 import type { Clock } from 'guard-gateway/core'
-import { isShape, readJson, shapeOf } from 'guard-gateway/lib/json'
+import { isJsonObject, jsonObjectOf, readJson } from 'guard-gateway/lib/json'
 import { type ReceiverResponse, retryAfterMs } from 'guard-gateway/lib/network'
 
 export type ExportResult =
@@ -19,15 +19,15 @@ export const exportResult = (
 ): ExportResult => {
   const answer = parsed(body)
   if (status >= 200 && status < 300) return accepted(answer, spans)
-  const error = `It answered ${status}${reasonText(shapeOf(answer).message)}.`
+  const error = `It answered ${status}${reasonText(jsonObjectOf(answer).message)}.`
   if (RETRYABLE.has(status)) return { kind: 'retryable', wait_ms: retryAfterMs(headers, clock), error }
   if (status < 400) return { kind: 'rejected', error: `It answered ${status}; redirects are not followed.` }
   return { kind: 'rejected', error }
 }
 
 const accepted = (answer: unknown, spans: number): ExportResult => {
-  const { partialSuccess } = shapeOf(answer)
-  if (!isShape(partialSuccess)) return { kind: 'accepted', rejected: 0 }
+  const { partialSuccess } = jsonObjectOf(answer)
+  if (!isJsonObject(partialSuccess)) return { kind: 'accepted', rejected: 0 }
   const { rejectedSpans, errorMessage } = partialSuccess
   // int64 is text in OTLP/JSON
   const count = Math.trunc(Number(rejectedSpans))

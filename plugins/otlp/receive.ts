@@ -1,5 +1,5 @@
 import { type Fragment, type FragmentRun, type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
-import { pointerOf, type Shape } from 'guard-gateway/lib/json'
+import { type JsonObject, pointerOf } from 'guard-gateway/lib/json'
 import { fromOtlp, guardNames, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { Pace } from 'guard-gateway/lib/time-slice'
@@ -65,7 +65,7 @@ const partial = (
   return { rejectedSpans, errorMessage: count + reason + suffix }
 }
 
-const readData = async (data: Shape, storesContent: boolean, pace: Pace): Promise<OtlpReading> => {
+const readData = async (data: JsonObject, storesContent: boolean, pace: Pace): Promise<OtlpReading> => {
   try {
     return await fromOtlp(data, { keepsContent: () => storesContent }, pace)
   } catch (error) {

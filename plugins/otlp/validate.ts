@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject, jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import { isContentEvent } from 'guard-gateway/lib/otlp'
 
 /** Limit of spans and events per request. */
@@ -7,7 +7,7 @@ export const MAX_RECORDS = 10_000
 
 /** Trace data within the limits of a request. */
 export interface ValidatedData {
-  readonly data: Shape
+  readonly data: JsonObject
   /** Number of received spans. */
   readonly received: number
   /** Notes about skipped data. */
@@ -20,14 +20,14 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 /** Member names that are no secrets and short enough. */
-const memberNames = (record: Shape): string =>
+const memberNames = (record: JsonObject): string =>
   Object.keys(record)
     .map((name) => (/^[A-Za-z_]{1,40}$/.test(name) ? `"${name}"` : 'a member of another name'))
     .slice(0, 3)
     .join(', ')
 
 /** Describes a record that lacks the expected list; undefined if it has the list or no other members. */
-const mismatchOf = (record: Shape, list: string, known: readonly string[]): string | undefined => {
+const mismatchOf = (record: JsonObject, list: string, known: readonly string[]): string | undefined => {
   if (Array.isArray(record[list])) return undefined
   const other = Object.fromEntries(Object.entries(record).filter(([name]) => name !== list && !known.includes(name)))
   if (Object.keys(other).length === 0) return undefined
@@ -38,7 +38,7 @@ const notOtlp = (message: string): GuardError => new GuardError('INVALID_TRACE',
 
 /** Validates trace data before spans are read, and drops records beyond the limits. Throws INVALID_TRACE for data that is not OTLP. */
 export const validate = (data: unknown): ValidatedData => {
-  if (!isShape(data)) throw notOtlp('The body must be an object with "resourceSpans".')
+  if (!isJsonObject(data)) throw notOtlp('The body must be an object with "resourceSpans".')
   const signal = Object.keys(HINTS).find((name) => Object.hasOwn(data, name))
   const mismatch = mismatchOf(data, 'resourceSpans', [])
   if (mismatch !== undefined && !Object.hasOwn(data, 'resourceSpans'))
@@ -76,7 +76,7 @@ class RecordLimiter {
   }
 
   group(group: unknown): unknown {
-    if (!isShape(group)) return group
+    if (!isJsonObject(group)) return group
     this.#note(mismatchOf(group, 'scopeSpans', ['resource', 'schemaUrl']))
     if (!Array.isArray(group.scopeSpans)) return group
     return { ...group, scopeSpans: group.scopeSpans.map((scoped) => this.#scoped(scoped)) }
@@ -87,7 +87,7 @@ class RecordLimiter {
   }
 
   #scoped(scoped: unknown): unknown {
-    if (!isShape(scoped)) return scoped
+    if (!isJsonObject(scoped)) return scoped
     this.#note(mismatchOf(scoped, 'spans', ['scope', 'schemaUrl']))
     if (!Array.isArray(scoped.spans)) return scoped
     const spans = scoped.spans.slice(0, MAX_RECORDS - this.#spans)
@@ -97,10 +97,10 @@ class RecordLimiter {
   }
 
   #withEvents(span: unknown): unknown {
-    const events = listOf(shapeOf(span).events)
-    if (events.length === 0 || !isShape(span)) return span
+    const events = listOf(jsonObjectOf(span).events)
+    if (events.length === 0 || !isJsonObject(span)) return span
     // content-only events are dropped or become previews, so they do not count
-    const counted = events.filter((event) => !isContentEvent(String(shapeOf(event).name)))
+    const counted = events.filter((event) => !isContentEvent(String(jsonObjectOf(event).name)))
     const remaining = MAX_RECORDS - this.#events
     this.#events += Math.min(counted.length, remaining)
     if (counted.length <= remaining && events.length <= MAX_RECORDS) return span

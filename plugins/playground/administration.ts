@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
-import { shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
 
 /** What an endpoint of the gateway answered. */
 export interface Answered {
@@ -32,11 +32,11 @@ export const administrationOf =
 /** Sets the rules of a project unless it has them already. Throws INVALID_POLICY with what the endpoint said. */
 export const setRules = async (call: Administration, project: string, rules: readonly Rule[]): Promise<void> => {
   const path = `/api/policies/${project}`
-  const before = shapeOf(parsed((await call('GET', path)).body))
+  const before = jsonObjectOf(parsed((await call('GET', path)).body))
   if (before.mode === null && isDeepStrictEqual(before.rules, rules)) return
   const { status, body } = await call('PUT', path, { mode: null, rules })
   if (status === 200) return
-  const message = shapeOf(shapeOf(parsed(body)).error).message
+  const message = jsonObjectOf(jsonObjectOf(parsed(body)).error).message
   throw new GuardError('INVALID_POLICY', `The rules of "${project}" were refused (${status}): ${String(message)}`)
 }
 

@@ -1,7 +1,7 @@
 import type { ApiStyle, Call, Part, Redactor, Settled } from 'guard-gateway/core'
 import { isPlain } from 'guard-gateway/core'
 import { withInflated } from 'guard-gateway/lib/http'
-import { listOf, shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import { cutBeforeRedaction, cutText, dropUnfinishedWord } from 'guard-gateway/lib/text'
 import { replyText } from './reply-text.ts'
 
@@ -14,7 +14,8 @@ const MAX_INFLATED_BYTES = 64 * 1024 * 1024
 /** New part of a conversation: user text and tool results since the last assistant turn; null if unknown. */
 export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
   const encoding = call.headers['content-encoding']
-  const read = (plain: Buffer): string => newest(call, style, listOf(shapeOf(JSON.parse(plain.toString()))[style.list]))
+  const read = (plain: Buffer): string =>
+    newest(call, style, listOf(jsonObjectOf(JSON.parse(plain.toString()))[style.list]))
   const text = isPlain(encoding) ? read(call.body) : await withInflated(call.body, encoding, MAX_INFLATED_BYTES, read)
   return preview(text, false, redact)
 }

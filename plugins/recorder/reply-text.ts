@@ -1,4 +1,4 @@
-import { listOf, shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
 
 /**
@@ -30,10 +30,10 @@ const parsed = (text: string): unknown => {
 }
 
 const jsonText = (body: unknown): string => {
-  const { content, choices, output } = shapeOf(body)
-  const messages = listOf(choices).map((choice) => shapeOf(choice).message)
-  const items = listOf(output).filter((item) => shapeOf(item).type === 'message')
-  const contents = [content, ...[...messages, ...items].map((message) => shapeOf(message).content)]
+  const { content, choices, output } = jsonObjectOf(body)
+  const messages = listOf(choices).map((choice) => jsonObjectOf(choice).message)
+  const items = listOf(output).filter((item) => jsonObjectOf(item).type === 'message')
+  const contents = [content, ...[...messages, ...items].map((message) => jsonObjectOf(message).content)]
   return contents.flatMap(textsOf).join('\n')
 }
 
@@ -42,18 +42,19 @@ const textsOf = (content: unknown): readonly string[] =>
   typeof content === 'string'
     ? [content]
     : listOf(content)
-        .map(shapeOf)
+        .map(jsonObjectOf)
         .filter(isText)
         .map(({ text }) => stringOf(text))
 
 const isText = ({ type }: Readonly<Record<string, unknown>>): boolean => type === 'text' || type === 'output_text'
 
 const deltaText = (event: unknown): string => {
-  const { type, delta, choices } = shapeOf(event)
+  const { type, delta, choices } = jsonObjectOf(event)
   if (type === 'response.output_text.delta') return stringOf(delta)
-  if (type === 'content_block_delta') return shapeOf(delta).type === 'text_delta' ? stringOf(shapeOf(delta).text) : ''
+  if (type === 'content_block_delta')
+    return jsonObjectOf(delta).type === 'text_delta' ? stringOf(jsonObjectOf(delta).text) : ''
   return listOf(choices)
-    .map((choice) => stringOf(shapeOf(shapeOf(choice).delta).content))
+    .map((choice) => stringOf(jsonObjectOf(jsonObjectOf(choice).delta).content))
     .join('')
 }
 

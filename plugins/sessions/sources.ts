@@ -1,4 +1,4 @@
-import { readJson, shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, readJson } from 'guard-gateway/lib/json'
 import { badExternal, type Identifiers } from './identifiers.ts'
 
 /** A session as its client names it. */
@@ -65,7 +65,7 @@ const MAX_USER = 4096
 const memberSession = (text: string): string | undefined => {
   if (text.length > MAX_USER) return undefined
   try {
-    const { session_id } = shapeOf(readJson(text))
+    const { session_id } = jsonObjectOf(readJson(text))
     return typeof session_id === 'string' ? session_id : undefined
   } catch {
     return undefined

@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import type { ValidateFunction } from 'ajv'
 import { GuardError } from 'guard-gateway/core'
 import { withFileLocation } from 'guard-gateway/lib/errors'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { readYamlOffThread } from 'guard-gateway/lib/yaml'
 import { configErrors, configWarnings } from './config/checks.ts'
 import { type ConfigError, type Refuse, refusal, schemaErrors } from './config/config-errors.ts'
@@ -89,7 +89,7 @@ const complete = async (
   validator ??= compiled()
   const validate = await validator
   const withUpstreams =
-    isShape(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
+    isJsonObject(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
   return {
     value: withUpstreams,
     errors: validate(withUpstreams) ? [] : schemaErrors(validate.errors ?? [], withUpstreams),

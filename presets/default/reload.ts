@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/core'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { DEFAULT_ENFORCED } from './config/checks.ts'
 import { pluginErrors } from './config/checks-plugins.ts'
 import { addSecrets } from './config/credentials.ts'
@@ -170,7 +170,7 @@ const changedKeys = (before: Config, after: Config): string[] =>
   (Object.keys(before) as (keyof Config)[]).flatMap((key) => {
     const [previous, next]: readonly unknown[] = [before[key], after[key]]
     if ((liveKeys as readonly string[]).includes(key) || isDeepStrictEqual(previous, next)) return []
-    if (!isShape(previous) || !isShape(next)) return [key]
+    if (!isJsonObject(previous) || !isJsonObject(next)) return [key]
     return Object.keys(previous).flatMap((name) =>
       isDeepStrictEqual(previous[name], next[name]) ? [] : [`${key}.${name}`],
     )

@@ -23,6 +23,7 @@ export const renamedExports: Readonly<Record<string, string>> = {
   inFile: 'withFileLocation',
   inside: 'memberLocation',
   isPassedOver: 'isIgnoredRequest',
+  isShape: 'isJsonObject',
   keepMarks: 'rememberTextHashes',
   knownFilters: 'rejectUnknownFilters',
   leavingOf: 'orderedRecords',
@@ -52,6 +53,7 @@ export const renamedExports: Readonly<Record<string, string>> = {
   saysFailed: 'isErrorResult',
   saysNothing: 'isUsageEmpty',
   servedPart: 'providerResultPart',
+  shapeOf: 'jsonObjectOf',
   shareLeft: 'remainingShare',
   shownField: 'stateField',
   shownState: 'stateToken',
@@ -71,4 +73,5 @@ export const renamedExports: Readonly<Record<string, string>> = {
   visible: 'escapeInvisible',
   wayOut: 'recoveryHint',
   wideRoot: 'enclosingRootSpan',
+  wordOf: 'nonEmptyText',
 }

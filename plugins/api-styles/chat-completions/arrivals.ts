@@ -1,5 +1,5 @@
 import { ArgumentText, type Draft } from 'guard-gateway/lib/api-style'
-import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { firstOf, isJsonObject, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 
 /** Places of calls in one choice of a reply. */
 const SLOTS = 65_536
@@ -21,12 +21,12 @@ export class Arrivals {
     this.#draft = draft
   }
 
-  add(choice: Shape): void {
-    const delta = shapeOf(choice.delta)
+  add(choice: JsonObject): void {
+    const delta = jsonObjectOf(choice.delta)
     const base = (typeof choice.index === 'number' ? choice.index : 0) * SLOTS
-    this.#draft.finish_reason = wordOf(choice.finish_reason) ?? this.#draft.finish_reason
-    for (const call of listOf(delta.tool_calls)) if (isShape(call)) this.#piece(base, call)
-    if (isShape(delta.function_call)) this.#piece(base, { index: SLOTS - 1, function: delta.function_call })
+    this.#draft.finish_reason = nonEmptyText(choice.finish_reason) ?? this.#draft.finish_reason
+    for (const call of listOf(delta.tool_calls)) if (isJsonObject(call)) this.#piece(base, call)
+    if (isJsonObject(delta.function_call)) this.#piece(base, { index: SLOTS - 1, function: delta.function_call })
   }
 
   close(): void {
@@ -34,14 +34,14 @@ export class Arrivals {
     this.#calls.length = 0
   }
 
-  #piece(base: number, call: Shape): void {
-    const body = isShape(call.function) ? call.function : shapeOf(call.custom)
-    const id = wordOf(call.id)
+  #piece(base: number, call: JsonObject): void {
+    const body = isJsonObject(call.function) ? call.function : jsonObjectOf(call.custom)
+    const id = nonEmptyText(call.id)
     const slot = base + (typeof call.index === 'number' ? call.index : 0)
     const known = this.#slots.get(slot)
     const target =
       known === undefined || (id !== null && known.id !== null && id !== known.id) ? this.#begin(slot, id) : known
-    target.name ||= wordOf(body.name) ?? ''
+    target.name ||= nonEmptyText(body.name) ?? ''
     this.#draft.output_bytes += target.args.add(firstOf(body.arguments, body.input))
   }
 

@@ -1,24 +1,24 @@
 import type { Listener } from 'guard-gateway/core'
 import { contentOf, type Speech } from 'guard-gateway/lib/api-style'
-import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 
 /** What a reply of Chat Completions says, and how its stream ends when tokens run out. */
 export const chatSpeech = (): Speech => {
   const choices = new Set<number>()
-  let chunk: Shape | undefined
+  let chunk: JsonObject | undefined
   return {
     event(event, listener) {
-      for (const choice of listOf(event.choices).map(shapeOf)) {
+      for (const choice of listOf(event.choices).map(jsonObjectOf)) {
         chunk = event
         const index = typeof choice.index === 'number' ? choice.index : 0
-        if (wordOf(choice.finish_reason) === null) choices.add(index)
+        if (nonEmptyText(choice.finish_reason) === null) choices.add(index)
         else choices.delete(index)
         // Further choices are other replies: listened to together they would seem to repeat each other.
-        if (index === 0) said(shapeOf(choice.delta), listener)
+        if (index === 0) said(jsonObjectOf(choice.delta), listener)
       }
     },
     body(value, listener) {
-      said(shapeOf(shapeOf(listOf(value.choices)[0]).message), listener)
+      said(jsonObjectOf(jsonObjectOf(listOf(value.choices)[0]).message), listener)
     },
     ending() {
       if (chunk === undefined || choices.size === 0) return ''
@@ -35,7 +35,7 @@ export const chatSpeech = (): Speech => {
   }
 }
 
-const said = (message: Shape, listener: Listener): void => {
+const said = (message: JsonObject, listener: Listener): void => {
   for (const text of contentOf(message.content).texts) if (text !== '') listener.text(text)
   if (message.tool_calls !== undefined || message.function_call !== undefined) listener.gap()
 }

@@ -1,27 +1,27 @@
 import type { Listener } from 'guard-gateway/core'
 import { eventText, type Speech } from 'guard-gateway/lib/api-style'
-import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 
 /** What a reply of Messages says, and how its stream ends when tokens run out. */
 export const messagesSpeech = (): Speech => {
   const open = new Set<unknown>()
   let began = false
   let over = false
-  let usage: Shape = {}
+  let usage: JsonObject = {}
   const end = () => {
     over = true
   }
-  const handlers: Readonly<Record<string, (event: Shape, listener: Listener) => void>> = {
+  const handlers: Readonly<Record<string, (event: JsonObject, listener: Listener) => void>> = {
     message_start: (event) => {
       began = true
-      usage = shapeOf(shapeOf(event.message).usage)
+      usage = jsonObjectOf(jsonObjectOf(event.message).usage)
     },
     content_block_start: ({ index, content_block }, listener) => {
       open.add(index)
-      if (shapeOf(content_block).type !== 'text') listener.gap()
+      if (jsonObjectOf(content_block).type !== 'text') listener.gap()
     },
     content_block_delta: ({ delta }, listener) => {
-      const text = wordOf(shapeOf(delta).text)
+      const text = nonEmptyText(jsonObjectOf(delta).text)
       if (text !== null) listener.text(text)
     },
     content_block_stop: ({ index }) => void open.delete(index),
@@ -30,12 +30,12 @@ export const messagesSpeech = (): Speech => {
   }
   return {
     event(event, listener) {
-      const type = wordOf(event.type) ?? ''
+      const type = nonEmptyText(event.type) ?? ''
       if (Object.hasOwn(handlers, type)) handlers[type]?.(event, listener)
     },
     body(value, listener) {
-      for (const block of listOf(value.content).map(shapeOf)) {
-        const text = block.type === 'text' ? wordOf(block.text) : null
+      for (const block of listOf(value.content).map(jsonObjectOf)) {
+        const text = block.type === 'text' ? nonEmptyText(block.text) : null
         if (text === null) listener.gap()
         else listener.text(text)
       }

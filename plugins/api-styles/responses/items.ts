@@ -11,20 +11,20 @@ import {
   resultPart,
   unknownParts,
 } from 'guard-gateway/lib/api-style'
-import { firstOf, isShape, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { firstOf, isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
 
 /** The parts of one item of a conversation. */
 export const itemParts = (element: unknown): readonly Part[] => {
-  const item = shapeOf(element)
+  const item = jsonObjectOf(element)
   const generic = genericCall(item)
   if (generic !== undefined) return [generic]
-  const type = wordOf(item.type) ?? 'message'
+  const type = nonEmptyText(item.type) ?? 'message'
   if (Object.hasOwn(itemReaders, type)) return itemReaders[type]?.(item) ?? []
   if (type.endsWith('_call')) return callParts(item, type)
   return type.endsWith('_output') ? [outputPart(item)] : unknownParts(element)
 }
 
-const saidParts = (item: Shape): Part[] => {
+const saidParts = (item: JsonObject): Part[] => {
   const kind = kinds.get(item.role)
   if (kind === undefined) return unknownParts(item)
   return messageParts(kind, contentOf(item.content))
@@ -38,10 +38,10 @@ const kinds = new Map<unknown, 'system' | 'user' | 'text'>([
 ])
 
 /** An array keeps what would be dropped as a volatile member, for here it is the content. */
-const standIn = (item: Shape, content: unknown): Part[] =>
+const standIn = (item: JsonObject, content: unknown): Part[] =>
   contentParts('text', { texts: [], blocks: [[item.type, content ?? null]], calls: [] })
 
-const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
+const itemReaders: Readonly<Record<string, (item: JsonObject) => Part[]>> = {
   message: saidParts,
   reasoning: () => [],
   // Both stand for something the model said: as a user's word they would end every repetition.
@@ -55,10 +55,10 @@ const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
 }
 
 /** A call, and its own output where the provider ran the tool. */
-const callParts = (item: Shape, type: string): Part[] => {
-  const id = wordOf(item.call_id) ?? wordOf(item.id)
-  const label = wordOf(item.namespace) ?? wordOf(item.server_label)
-  const name = wordOf(item.name) ?? type
+const callParts = (item: JsonObject, type: string): Part[] => {
+  const id = nonEmptyText(item.call_id) ?? nonEmptyText(item.id)
+  const label = nonEmptyText(item.namespace) ?? nonEmptyText(item.server_label)
+  const name = nonEmptyText(item.name) ?? type
   const call = callPart(label === null ? name : `${label}.${name}`, argumentsOf(item), id)
   const error = firstOf(item.error)
   const output = firstOf(
@@ -66,7 +66,7 @@ const callParts = (item: Shape, type: string): Part[] => {
     item.outputs,
     item.results,
     sourcesOf(item),
-    wordOf(shapeOf(error).message),
+    nonEmptyText(jsonObjectOf(error).message),
     error,
   )
   if (output !== undefined)
@@ -74,7 +74,7 @@ const callParts = (item: Shape, type: string): Part[] => {
       call,
       providerResultPart(resultPart(id, contentOf(output), error !== undefined || isErrorResult(item) || null)),
     ]
-  const image = wordOf(item.result)
+  const image = nonEmptyText(item.result)
   if (image !== null) return [call, providerResultPart(resultPart(id, { texts: [], blocks: [image], calls: [] }, null))]
   return served.has(type)
     ? [call, providerResultPart(resultPart(id, noContent(), isErrorResult(item) || null))]
@@ -91,17 +91,17 @@ const served: ReadonlySet<string> = new Set([
 ])
 
 /** What a search found stands among what it asked, if it was asked for. */
-const sourcesOf = ({ action }: Shape): unknown => shapeOf(action).sources
+const sourcesOf = ({ action }: JsonObject): unknown => jsonObjectOf(action).sources
 
 /** What a call was asked, under whichever name its type has for it. */
-export const argumentsOf = (item: Shape): unknown =>
+export const argumentsOf = (item: JsonObject): unknown =>
   firstOf(item.arguments, item.input, asked(item.action), item.operation, item.actions, item.queries, item.code)
 
 const asked = (action: unknown): unknown => {
-  if (!isShape(action) || action.sources === undefined) return action
+  if (!isJsonObject(action) || action.sources === undefined) return action
   const { sources: _, ...rest } = action
   return rest
 }
 
-const outputPart = (item: Shape): Part =>
+const outputPart = (item: JsonObject): Part =>
   resultPart(item.call_id, contentOf(item.output), isErrorResult(item) || isErrorResult(item.output) || null)

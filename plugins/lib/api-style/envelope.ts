@@ -1,9 +1,9 @@
 import type { Envelope, ErrorBody } from 'guard-gateway/core'
-import { type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { genericCall, unlistedParts } from './parts.ts'
 
 /** What all dialects call by the same names, the rest empty; a style spreads it and adds its own. */
-export const commonEnvelope = (members: Shape, list: string): Envelope => {
+export const commonEnvelope = (members: JsonObject, list: string): Envelope => {
   const call = genericCall(members)
   return {
     model: typeof members.model === 'string' ? members.model : '',
@@ -25,16 +25,16 @@ export const tokenLimit = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
 
 /** The id of a stored conversation, given as text or as an object. */
-export const conversationId = (members: Shape): string | null =>
-  wordOf(members.conversation) ?? wordOf(shapeOf(members.conversation).id)
+export const conversationId = (members: JsonObject): string | null =>
+  nonEmptyText(members.conversation) ?? nonEmptyText(jsonObjectOf(members.conversation).id)
 
-const hintsIn = (members: Shape): Record<string, string> => {
+const hintsIn = (members: JsonObject): Record<string, string> => {
   const hints: Record<string, string> = {}
   const note = (source: string, id: string | null): void => {
     if (id !== null) hints[source] = id
   }
-  note('metadata.user_id', wordOf(shapeOf(members.metadata).user_id))
-  note('prompt_cache_key', wordOf(members.prompt_cache_key))
+  note('metadata.user_id', nonEmptyText(jsonObjectOf(members.metadata).user_id))
+  note('prompt_cache_key', nonEmptyText(members.prompt_cache_key))
   note('conversation', conversationId(members))
   return hints
 }

@@ -1,5 +1,5 @@
 import type { Part } from 'guard-gateway/core'
-import { firstOf, isShape, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { firstOf, isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
 
 /** Content of a message: its texts, what is no text, and tool calls that stand among them. */
 export interface Content {
@@ -40,7 +40,7 @@ export const addBlock = (read: Content, block: unknown): void => {
     addText(read, block)
     return
   }
-  const shape = shapeOf(block)
+  const shape = jsonObjectOf(block)
   if (thoughtTypes.has(shape.type)) return
   const call = genericCall(shape)
   if (call !== undefined) read.calls.push(call)
@@ -57,7 +57,7 @@ const addText = ({ texts }: Content, text: string): void => {
 }
 
 /** Adds the texts of a block that is text; false for another block. */
-const addTexts = (read: Content, block: Shape): boolean => {
+const addTexts = (read: Content, block: JsonObject): boolean => {
   const text = textIn(block)
   if (text !== undefined) addText(read, text)
   else if (typeof block.stdout !== 'string' && typeof block.stderr !== 'string') return false
@@ -65,32 +65,32 @@ const addTexts = (read: Content, block: Shape): boolean => {
   return true
 }
 
-const textIn = (block: Shape): string | undefined => {
+const textIn = (block: JsonObject): string | undefined => {
   if (textTypes.has(block.type) && typeof block.text === 'string') return block.text
   if (block.type === 'refusal' && typeof block.refusal === 'string') return block.refusal
   return block.type === 'logs' && typeof block.logs === 'string' ? block.logs : undefined
 }
 
 /** The data, address or file id of an image, file or sound; of a data URL only the data, so that all dialects agree. */
-const sourceOf = (block: Shape): string | null => {
-  const source = shapeOf(block.source)
-  const file = shapeOf(block.file)
+const sourceOf = (block: JsonObject): string | null => {
+  const source = jsonObjectOf(block.source)
+  const file = jsonObjectOf(block.file)
   const places = [
     source.data,
     source.url,
     source.file_id,
-    shapeOf(block.image_url).url,
+    jsonObjectOf(block.image_url).url,
     block.image_url,
-    shapeOf(block.video_url).url,
-    shapeOf(block.input_audio).data,
+    jsonObjectOf(block.video_url).url,
+    jsonObjectOf(block.input_audio).data,
     block.file_data,
     block.file_url,
     block.file_id,
     file.file_data,
     file.file_id,
-    shapeOf(block.audio).data,
+    jsonObjectOf(block.audio).data,
   ]
-  const found = places.find((place) => wordOf(place) !== null) as string | undefined
+  const found = places.find((place) => nonEmptyText(place) !== null) as string | undefined
   if (found === undefined) return null
   return found.startsWith('data:') ? found.slice(found.indexOf(',') + 1) : found
 }
@@ -110,13 +110,13 @@ export const contentParts = (kind: 'system' | 'user' | 'beside' | 'text', { text
 
 export const callPart = (tool: unknown, args: unknown, id: unknown): Part => {
   const name = typeof tool === 'string' ? tool : ''
-  const known = wordOf(id)
+  const known = nonEmptyText(id)
   return known === null ? { kind: 'call', tool: name, args } : { kind: 'call', tool: name, args, id: known }
 }
 
 export const resultPart = (id: unknown, content: Content, failed: boolean | null): Part => {
   const part: Mutable<Extract<Part, { kind: 'result' }>> = { kind: 'result', text: joined(content.texts) }
-  const known = wordOf(id)
+  const known = nonEmptyText(id)
   if (known !== null) part.id = known
   if (content.blocks.length > 0) part.blocks = content.blocks
   if (failed !== null) part.error = failed
@@ -132,8 +132,8 @@ export const providerResultPart = (part: Part): Part => (part.kind === 'result' 
 const joined = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : texts.join(' '))
 
 /** The call that a dialect-free `{ tool_name, … }` object stands for; undefined if it is none. */
-export const genericCall = (shape: Shape): Part | undefined =>
-  wordOf(shape.tool_name) === null
+export const genericCall = (shape: JsonObject): Part | undefined =>
+  nonEmptyText(shape.tool_name) === null
     ? undefined
     : callPart(shape.tool_name, firstOf(shape.arguments, shape.tool_input, shape.input, shape.args), shape.call_id)
 
@@ -148,12 +148,12 @@ export const unlistedParts = (value: unknown): Part[] => {
 
 /** Whether a result says by a member of its own that the tool failed. */
 export const isErrorResult = (value: unknown): boolean => {
-  if (Array.isArray(value)) return value.some((entry) => isShape(entry) && isErrorResult(entry))
-  const shape = shapeOf(value)
+  if (Array.isArray(value)) return value.some((entry) => isJsonObject(entry) && isErrorResult(entry))
+  const shape = jsonObjectOf(value)
   if (shape.is_error === true || shape.isError === true || shape.success === false || shape.status === 'failed')
     return true
-  const exit = firstOf(shape.exit_code, shape.return_code, shapeOf(shape.outcome).exit_code)
-  return (typeof exit === 'number' && exit !== 0) || shapeOf(shape.outcome).type === 'timeout'
+  const exit = firstOf(shape.exit_code, shape.return_code, jsonObjectOf(shape.outcome).exit_code)
+  return (typeof exit === 'number' && exit !== 0) || jsonObjectOf(shape.outcome).type === 'timeout'
 }
 
 /** The tool calls among parts, as a reply's reading lists them. */

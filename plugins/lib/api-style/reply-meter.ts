@@ -1,5 +1,5 @@
 import type { Meter, Reading, Usage } from 'guard-gateway/core'
-import { isShape, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
 
 /** A reply that is no stream is read up to this size. */
@@ -23,9 +23,9 @@ export const addCalls = (draft: Draft, calls: Draft['calls']): void => {
 }
 
 /** Takes over the model and the id that a reply, or a piece of one, says. */
-export const noteIdentity = (draft: Draft, { model, id }: Shape): void => {
-  draft.model = wordOf(model) ?? draft.model
-  draft.response_id = wordOf(id) ?? draft.response_id
+export const noteIdentity = (draft: Draft, { model, id }: JsonObject): void => {
+  draft.model = nonEmptyText(model) ?? draft.model
+  draft.response_id = nonEmptyText(id) ?? draft.response_id
 }
 
 /** The reply failed, and the stream ends with this event or body. */
@@ -40,7 +40,7 @@ export const NO_DETAIL: NonNullable<Reading['error']> = Object.freeze({ type: nu
 /** What a dialect makes of a reply. `event` gets bytes that are there only during the call; `close` comes last. */
 export interface ReplyReader {
   event(bytes: Buffer, start: number, end: number): void
-  body(value: Shape): void
+  body(value: JsonObject): void
   close(): Usage | null
 }
 
@@ -115,7 +115,7 @@ class BodyMeter implements Meter {
     if (this.#status >= 400) {
       draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
       draft.complete = value !== undefined
-    } else if (isShape(value)) {
+    } else if (isJsonObject(value)) {
       draft.complete = true
       this.#dialect.body(value)
     } else draft.output_bytes = this.#length
@@ -151,20 +151,20 @@ const parsed = (text: string): unknown => {
 }
 
 /** The JSON object that a whole body is; an empty one if it is none. */
-export const parsedBody = (chunks: readonly Uint8Array[]): Shape => shapeOf(parsed(bodyText(chunks)))
+export const parsedBody = (chunks: readonly Uint8Array[]): JsonObject => jsonObjectOf(parsed(bodyText(chunks)))
 
 /** The JSON object in these bytes; an empty one if there is none. */
-export const parsedEvent = (bytes: Buffer, start: number, end: number): Shape =>
-  shapeOf(parsed(bytes.toString('utf8', start, end)))
+export const parsedEvent = (bytes: Buffer, start: number, end: number): JsonObject =>
+  jsonObjectOf(parsed(bytes.toString('utf8', start, end)))
 
 /** A provider's error from a body or event that holds one, in any of the forms in use; null if there is none. */
 export const providerError = (value: unknown): Reading['error'] => {
-  const body = shapeOf(Array.isArray(value) ? value[0] : value)
-  if (wordOf(body.error) !== null) return { type: null, code: null, message: wordOf(body.error) ?? '' }
-  const inner = isShape(body.error) ? body.error : body
-  const message = wordOf(inner.message) ?? wordOf(inner.detail)
-  const type = inner.type === 'error' ? null : wordOf(inner.type)
-  const code = typeof inner.code === 'number' ? String(inner.code) : wordOf(inner.code)
+  const body = jsonObjectOf(Array.isArray(value) ? value[0] : value)
+  if (nonEmptyText(body.error) !== null) return { type: null, code: null, message: nonEmptyText(body.error) ?? '' }
+  const inner = isJsonObject(body.error) ? body.error : body
+  const message = nonEmptyText(inner.message) ?? nonEmptyText(inner.detail)
+  const type = inner.type === 'error' ? null : nonEmptyText(inner.type)
+  const code = typeof inner.code === 'number' ? String(inner.code) : nonEmptyText(inner.code)
   return inner === body && message === null && code === null ? null : { type, code, message: message ?? '' }
 }
 

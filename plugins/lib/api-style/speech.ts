@@ -1,20 +1,20 @@
 import type { ListenedReply, Listener, ListenRequest } from 'guard-gateway/core'
-import type { Shape } from 'guard-gateway/lib/json'
+import type { JsonObject } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
 import { MAX_BODY_BYTES, parsedBody, parsedEvent } from './reply-meter.ts'
 
 /** Understands one reply of an API style: what it says, and how it can be ended early. */
 export interface Speech {
   /** Reads one event of a stream. */
-  event(event: Shape, listener: Listener): void
+  event(event: JsonObject, listener: Listener): void
   /** Reads a whole reply. */
-  body(value: Shape, listener: Listener): void
+  body(value: JsonObject, listener: Listener): void
   /** As `ListenedReply.ending`. */
   ending(): string
 }
 
 /** An event of a stream as text, named by its type. */
-export const eventText = (event: Shape & { readonly type: string }): string =>
+export const eventText = (event: JsonObject & { readonly type: string }): string =>
   `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 
 /** The `listen` of a style whose replies `speech` understands: the listener hears them before the style's own meter reads them. */

@@ -1,5 +1,5 @@
 import { totalled, type Usage } from 'guard-gateway/core'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 
 /** Where a dialect's usage object keeps each count. */
 export type CountPaths<K extends string> = Readonly<Record<K, readonly string[]>>
@@ -12,10 +12,10 @@ const MOST_TOKENS = 1e12
 
 /** Takes over every count that this usage object says, so that the last one said is. */
 export const noteCounts = <K extends string>(counts: Counts<K>, paths: CountPaths<K>, usage: unknown): void => {
-  if (!isShape(usage)) return
+  if (!isJsonObject(usage)) return
   for (const name in paths) {
     let value: unknown = usage
-    for (const step of paths[name]) value = isShape(value) ? value[step] : undefined
+    for (const step of paths[name]) value = isJsonObject(value) ? value[step] : undefined
     if (typeof value === 'number' && value <= MOST_TOKENS) counts[name] = Math.max(0, Math.trunc(value))
   }
 }

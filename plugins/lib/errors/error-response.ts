@@ -1,10 +1,10 @@
 import { GuardError } from 'guard-gateway/core'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 
 /** The GuardError in a gateway's error response; INTERNAL for a body without one. */
 export const errorFromResponse = (body: string): GuardError => {
   const { error } = shapeIn(body)
-  const { code, type, message } = isShape(error) ? error : {}
+  const { code, type, message } = isJsonObject(error) ? error : {}
   const text = typeof message === 'string' ? message : undefined
   if (typeof code !== 'string') return new GuardError('INTERNAL', text)
   const unknown = {
@@ -20,7 +20,7 @@ export const errorFromResponse = (body: string): GuardError => {
 const shapeIn = (body: string): Readonly<Record<string, unknown>> => {
   try {
     const value = readJson(body)
-    return isShape(value) ? value : {}
+    return isJsonObject(value) ? value : {}
   } catch {
     return {}
   }

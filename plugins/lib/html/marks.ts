@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
-import { shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
 import type { Ask, FieldFault } from 'guard-gateway/lib/page'
 import { type Html, html, raw } from './template.ts'
 
@@ -20,7 +20,7 @@ export const priceMark = (micro: number): Html =>
 
 /** What costs are in: the currency of the prices in force; `cost` where there are none. */
 export const costUnit = ({ health }: Gateway): string => {
-  const { currency } = shapeOf(health.get('pricing')?.())
+  const { currency } = jsonObjectOf(health.get('pricing')?.())
   return typeof currency === 'string' ? currency : 'cost'
 }
 

@@ -1,6 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { attributeLimits } from 'guard-gateway/core'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import type { MetadataOnly } from './content/metadata-only.ts'
 import { guardNames } from './names.ts'
 
@@ -28,7 +28,7 @@ const sizeOfParts = (value: object, depth: number): number | undefined => {
   for (const [name, part] of Object.entries(value)) {
     const size = sizeOf(part, depth + 1)
     if (size === undefined) return undefined
-    chars += size + (isShape(value) ? name.length : 0)
+    chars += size + (isJsonObject(value) ? name.length : 0)
   }
   return chars
 }

@@ -1,5 +1,5 @@
 import type { ArtifactDraft, Attributes, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
-import type { Shape } from 'guard-gateway/lib/json'
+import type { JsonObject } from 'guard-gateway/lib/json'
 import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import {
   elementsOf,
@@ -68,7 +68,7 @@ export const fromOtlp = async (data: unknown, options: OtlpOptions, pace = new P
 }
 
 const tracesIn = async (
-  data: Shape,
+  data: JsonObject,
   rejected: ImportFault[],
   pace: Pace,
 ): Promise<ReadonlyMap<string, readonly Found[]>> => {
@@ -84,7 +84,7 @@ const tracesIn = async (
 }
 
 /** The spans one by one; undefined for one that is rejected, and after each scope. */
-function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found | undefined> {
+function* spansIn(data: JsonObject, rejected: ImportFault[]): Generator<Found | undefined> {
   for (const group of elementsOf(data, 'resourceSpans', top)) {
     const at = memberLocation(group.place, 'resource')
     const resource = fromKeyValues(recordAt(group.record.resource ?? {}, at), 'attributes', at)

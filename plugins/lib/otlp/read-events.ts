@@ -1,6 +1,6 @@
 import type { ArtifactDraft, Attributes, EventDraft } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
-import type { Shape } from 'guard-gateway/lib/json'
+import type { JsonObject } from 'guard-gateway/lib/json'
 import type { ImportLocation } from 'guard-gateway/lib/trace-file'
 import { artifactDraft, elementsOf, eventDraft, type LocatedRecord } from 'guard-gateway/lib/trace-file'
 import { ARTIFACT_ATTRIBUTE, guardNames, reservedOnEvents } from './names.ts'
@@ -33,7 +33,12 @@ export const eventsFromOtlp = (span: OtlpSpan, span_id: string): SpanEvents => {
   return { events, artifacts }
 }
 
-const ownEvent = (record: Shape, attributes: Attributes, span_id: string | null, place: ImportLocation): EventDraft =>
+const ownEvent = (
+  record: JsonObject,
+  attributes: Attributes,
+  span_id: string | null,
+  place: ImportLocation,
+): EventDraft =>
   eventDraft(
     {
       id: attributes[guardNames.eventId],

@@ -1,5 +1,5 @@
 import type { Attributes, SpanDraft } from 'guard-gateway/core'
-import type { Shape } from 'guard-gateway/lib/json'
+import type { JsonObject } from 'guard-gateway/lib/json'
 import {
   elementsOf,
   ImportFault,
@@ -25,7 +25,7 @@ export interface OtlpSpan {
   /** It also carries what our export says of the run. */
   readonly root: boolean
   readonly attributes: Attributes
-  readonly record: Shape
+  readonly record: JsonObject
   readonly place: ImportLocation
 }
 
@@ -34,7 +34,7 @@ const hexOf = (value: unknown): string => {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : ''
 }
 
-const needHex = (record: Shape, key: string, digits: number, place: ImportLocation): string => {
+const needHex = (record: JsonObject, key: string, digits: number, place: ImportLocation): string => {
   const hex = hexOf(record[key])
   if (hex.length === digits && /^[0-9a-f]+$/.test(hex) && !/^0+$/.test(hex)) return hex
   throw new ImportFault(
@@ -44,11 +44,11 @@ const needHex = (record: Shape, key: string, digits: number, place: ImportLocati
   )
 }
 
-const parentOf = (record: Shape, place: ImportLocation): string | null =>
+const parentOf = (record: JsonObject, place: ImportLocation): string | null =>
   /^0*$/.test(hexOf(record.parentSpanId)) ? null : needHex(record, 'parentSpanId', 16, place)
 
 /** A member that OTLP spells as a number, in JSON too. */
-const needNumber = (record: Shape, key: string, place: ImportLocation): void => {
+const needNumber = (record: JsonObject, key: string, place: ImportLocation): void => {
   const value = record[key]
   if (value === undefined || value === null || (typeof value === 'number' && Number.isInteger(value))) return
   throw new ImportFault(
@@ -59,7 +59,7 @@ const needNumber = (record: Shape, key: string, place: ImportLocation): void => 
 }
 
 /** Reads ids and attributes of an OTLP span. Throws ImportFault. */
-export const otlpSpanOf = (record: Shape, place: ImportLocation): OtlpSpan => {
+export const otlpSpanOf = (record: JsonObject, place: ImportLocation): OtlpSpan => {
   needNumber(record, 'kind', place)
   needNumber(statusRecord(record, place), 'code', memberLocation(place, 'status'))
   const attributes = fromKeyValues(record, 'attributes', place)
@@ -95,12 +95,12 @@ export const unescaped = (
 }
 
 /** A nanosecond field; absent where OTLP's 0 says that it is unknown. */
-export const instantOf = (record: Shape, key: string, place: ImportLocation): bigint | undefined => {
+export const instantOf = (record: JsonObject, key: string, place: ImportLocation): bigint | undefined => {
   const value = record[key]
   return value === undefined || value === null ? undefined : nsField(value, place, key)
 }
 
-const ownSpan = (span: OtlpSpan, parent_id: string | null): Shape => {
+const ownSpan = (span: OtlpSpan, parent_id: string | null): JsonObject => {
   const { record, attributes, place, root } = span
   const added = attributes[guardNames.operationAdded] === true
   const reserved = root ? reservedOnRoots : reservedOnSpans
@@ -125,10 +125,10 @@ const ownSpan = (span: OtlpSpan, parent_id: string | null): Shape => {
   }
 }
 
-const statusRecord = (record: Shape, place: ImportLocation): Shape =>
+const statusRecord = (record: JsonObject, place: ImportLocation): JsonObject =>
   recordAt(record.status ?? {}, memberLocation(place, 'status'))
 
-const messageOf = (record: Shape, place: ImportLocation): string | undefined => {
+const messageOf = (record: JsonObject, place: ImportLocation): string | undefined => {
   const { message } = statusRecord(record, place)
   if (message === undefined || message === null || message === '') return undefined
   return textField(message, memberLocation(place, 'status'), 'message')
@@ -136,7 +136,7 @@ const messageOf = (record: Shape, place: ImportLocation): string | undefined => 
 
 const FAILED = 2
 
-const foreignSpan = (span: OtlpSpan, parent_id: string | null, about: Attributes): Shape => {
+const foreignSpan = (span: OtlpSpan, parent_id: string | null, about: Attributes): JsonObject => {
   const { record, place } = span
   const end = instantOf(record, 'endTimeUnixNano', place) ?? 0n
   const ended = statusRecord(record, place).code === FAILED ? 'error' : 'ok'
@@ -159,7 +159,7 @@ const foreignSpan = (span: OtlpSpan, parent_id: string | null, about: Attributes
   }
 }
 
-const linksOf = (record: Shape, place: ImportLocation): Attributes => {
+const linksOf = (record: JsonObject, place: ImportLocation): Attributes => {
   const links = [...elementsOf(record, 'links', place)].map(({ record: link, place: at }) => ({
     trace_id: hexOf(link.traceId),
     span_id: hexOf(link.spanId),
@@ -168,11 +168,11 @@ const linksOf = (record: Shape, place: ImportLocation): Attributes => {
   return links.length === 0 ? {} : { [semconv.links]: links }
 }
 
-const traceStateOf = ({ traceState }: Shape): Attributes =>
+const traceStateOf = ({ traceState }: JsonObject): Attributes =>
   typeof traceState === 'string' && traceState !== '' ? { [semconv.traceState]: traceState } : {}
 
 /** What is said of the scope that made a span, as attributes of the span. */
-export const scopeAttributes = (scope: Shape): Attributes => ({
+export const scopeAttributes = (scope: JsonObject): Attributes => ({
   ...(typeof scope.name === 'string' && scope.name !== '' ? { [semconv.scopeName]: scope.name } : {}),
   ...(typeof scope.version === 'string' && scope.version !== '' ? { [semconv.scopeVersion]: scope.version } : {}),
 })

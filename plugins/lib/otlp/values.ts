@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import {
   elementsOf,
   ImportFault,
@@ -42,7 +42,7 @@ export const toAnyValue = (value: unknown): AnyValue => {
   if (typeof value === 'bigint') return bigintValue(value)
   if (typeof value === 'number') return numberValue(value)
   if (Array.isArray(value)) return { arrayValue: { values: value.map(toAnyValue) } }
-  return isShape(value) ? { kvlistValue: { values: Object.entries(value).map(toKeyValue) } } : {}
+  return isJsonObject(value) ? { kvlistValue: { values: Object.entries(value).map(toKeyValue) } } : {}
 }
 
 const toKeyValue = ([key, value]: readonly [string, unknown]): KeyValue => ({ key, value: toAnyValue(value) })
@@ -106,7 +106,7 @@ const readers: readonly (readonly [member: string, read: ReadValue])[] = [
 ]
 
 /** The JSON value of an OTLP AnyValue; bytes as base64, no value as null. Throws ImportFault. */
-const fromAnyValue = (value: Shape, place: ImportLocation): unknown => {
+const fromAnyValue = (value: JsonObject, place: ImportLocation): unknown => {
   for (const [member, read] of readers) {
     const given = value[member]
     if (given !== undefined && given !== null) return read(given, memberLocation(place, member))
@@ -115,7 +115,7 @@ const fromAnyValue = (value: Shape, place: ImportLocation): unknown => {
 }
 
 /** The object that a list of KeyValue spells; without a prototype, since any name may come. The last of equal keys counts. */
-export const fromKeyValues = (record: Shape, member: string, place: ImportLocation): Attributes => {
+export const fromKeyValues = (record: JsonObject, member: string, place: ImportLocation): Attributes => {
   const attributes: Record<string, unknown> = Object.create(null)
   for (const { record: pair, place: at } of elementsOf(record, member, place)) {
     // protobuf leaves an empty name out

@@ -1,7 +1,7 @@
 import type { Approver } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark, pageUrl } from 'guard-gateway/lib/html'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { ToolDescription } from '../tools/tool-description.ts'
@@ -68,7 +68,7 @@ const argumentTable = (json: string | null, label: string): Html => {
 const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     const value: unknown = readJson(text)
-    return isShape(value) ? value : undefined
+    return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { type Html, html } from 'guard-gateway/lib/html'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 
 /** Characters of all values together that a line shows; of one that is cut, and how many members then. */
 const LINE_CHARS = 160
@@ -45,7 +45,7 @@ const sizeText = (value: string): string => {
 const membersOf = (json: string): readonly (readonly [name: string, value: string])[] => {
   try {
     const args: unknown = readJson(json)
-    if (!isShape(args)) return [['', json]]
+    if (!isJsonObject(args)) return [['', json]]
     return Object.entries(args).map(([name, value]) => [name, textOf(value)])
   } catch {
     return [['', json]]

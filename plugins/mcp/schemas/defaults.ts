@@ -1,4 +1,4 @@
-import { isShape, pointerKeys } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerKeys } from 'guard-gateway/lib/json'
 import { type Holds, KEYWORDS } from './vocabulary.ts'
 
 type Names = ReadonlySet<string>
@@ -17,7 +17,7 @@ const MAX_REFERENCES = 16
 export const withoutDefaulted = (schema: unknown): unknown => relaxed(schema, NONE, schema)
 
 const relaxed = (schema: unknown, outer: Names, root: unknown): unknown => {
-  if (!isShape(schema)) return schema
+  if (!isJsonObject(schema)) return schema
   const filled = new Set([...outer, ...defaultedIn(schema, root, MAX_REFERENCES)])
   let isSame = true
   const entries = Object.entries(schema).map(([keyword, part]) => {
@@ -61,7 +61,7 @@ const listOf = (parts: readonly unknown[], next: (part: unknown) => unknown): re
 }
 
 const eachOf = (map: unknown, next: (part: unknown) => unknown): unknown => {
-  if (!isShape(map)) return map
+  if (!isJsonObject(map)) return map
   const made = Object.entries(map).map(([name, part]) => [name, next(part)] as const)
   return made.every(([name, part]) => part === map[name]) ? map : Object.fromEntries(made)
 }
@@ -69,19 +69,19 @@ const eachOf = (map: unknown, next: (part: unknown) => unknown): unknown => {
 /** The members that a schema gives a default, in itself, in its parts that all hold, or after its reference. */
 const defaultedIn = (schema: Schema, root: unknown, left: number): readonly string[] => {
   const { properties, allOf, $ref } = schema
-  const own = isShape(properties)
+  const own = isJsonObject(properties)
     ? Object.entries(properties).flatMap(([name, part]) => (hasDefault(part, root, left) ? [name] : []))
     : []
   const parts = Array.isArray(allOf) ? allOf : []
   const target = left > 0 && $ref !== undefined ? targetOf($ref, root) : undefined
   return [
     ...own,
-    ...[...parts, target].flatMap((part) => (left > 0 && isShape(part) ? defaultedIn(part, root, left - 1) : [])),
+    ...[...parts, target].flatMap((part) => (left > 0 && isJsonObject(part) ? defaultedIn(part, root, left - 1) : [])),
   ]
 }
 
 const hasDefault = (part: unknown, root: unknown, left: number): boolean => {
-  if (!isShape(part)) return false
+  if (!isJsonObject(part)) return false
   if (Object.hasOwn(part, 'default')) return true
   if (left === 0) return false
   const parts = Array.isArray(part.allOf) ? part.allOf : []

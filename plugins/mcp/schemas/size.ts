@@ -1,4 +1,4 @@
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 
 const MAX_BYTES = 262_144
 const MAX_DEPTH = 64
@@ -9,7 +9,7 @@ const MAX_OBJECTS = 2000
 
 /** Why a schema is too large to be compiled; undefined for one that is not. Does not recurse. */
 export const sizeFault = (schema: unknown): string | undefined => {
-  if (!isShape(schema)) return 'is no object'
+  if (!isJsonObject(schema)) return 'is no object'
   const waiting: (readonly [part: unknown, depth: number])[] = [[schema, 1]]
   let bytes = 0
   let objects = 0
@@ -34,7 +34,7 @@ const nestingOf = (part: unknown): number => {
 }
 
 /** A schema that is a boolean becomes code, too, but little. */
-const shareOf = (part: unknown): number => (typeof part === 'boolean' ? 1 / 4 : Number(isShape(part)))
+const shareOf = (part: unknown): number => (typeof part === 'boolean' ? 1 / 4 : Number(isJsonObject(part)))
 
 const childrenOf = (part: unknown): readonly unknown[] =>
   typeof part === 'object' && part !== null ? Object.values(part) : []

@@ -1,4 +1,4 @@
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 
 /** How many evaluations of cheap keywords, or lookups of a name, take the time of one unit of fuel. */
 const PER_UNIT = 25
@@ -10,9 +10,9 @@ export const weightOf = (held: unknown): number =>
   (Array.isArray(held) ? held : [held]).reduce<number>((sum, schema) => sum + stepsOf(schema), 0) / PER_UNIT
 
 const stepsOf = (schema: unknown): number => {
-  if (!isShape(schema)) return 1
+  if (!isJsonObject(schema)) return 1
   const { properties } = schema
-  const named = isShape(properties) ? Object.values(properties) : []
+  const named = isJsonObject(properties) ? Object.values(properties) : []
   return named.reduce<number>((sum, part) => sum + stepsOf(part) / ABSENT, 1 + Object.keys(schema).length)
 }
 

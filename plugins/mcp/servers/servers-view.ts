@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'
@@ -100,6 +100,6 @@ const targetOf = ({ redact }: Gateway, { target, command, args }: McpServer): st
 
 const infoOf = (json: string | undefined): ServerView['server_info'] => {
   const info: unknown = json === undefined ? undefined : readJson(json)
-  if (!isShape(info) || typeof info.name !== 'string') return null
+  if (!isJsonObject(info) || typeof info.name !== 'string') return null
   return { name: info.name, version: typeof info.version === 'string' ? info.version : null }
 }

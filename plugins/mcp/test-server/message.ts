@@ -1,11 +1,11 @@
-import { isShape, type Shape, shapeOf } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
 
 /** A message of JSON-RPC, as a client sends it. */
 export interface Message {
   readonly id?: string | number
   readonly method?: string
-  readonly params: Shape
-  readonly result?: Shape
+  readonly params: JsonObject
+  readonly result?: JsonObject
   readonly error?: { readonly message?: unknown }
 }
 
@@ -19,14 +19,14 @@ export const readMessage = (json: string): Message | undefined => {
   } catch {
     return undefined
   }
-  if (!isShape(value) || value.jsonrpc !== '2.0') return undefined
+  if (!isJsonObject(value) || value.jsonrpc !== '2.0') return undefined
   const { id, method, params, result, error } = value
   return {
-    params: shapeOf(params),
+    params: jsonObjectOf(params),
     ...(isId(id) ? { id } : {}),
     ...(typeof method === 'string' ? { method } : {}),
-    ...(isShape(result) ? { result } : {}),
-    ...(isShape(error) ? { error } : {}),
+    ...(isJsonObject(result) ? { result } : {}),
+    ...(isJsonObject(error) ? { error } : {}),
   }
 }
 

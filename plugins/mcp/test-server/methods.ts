@@ -1,4 +1,4 @@
-import { shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
 import { levelOf } from './call.ts'
 import { Failure, type Message } from './message.ts'
 import { promptMessages, prompts } from './prompts.ts'
@@ -18,7 +18,7 @@ const uriOf = ({ params: { uri } }: Message): string => {
 /** The answer to each request but `tools/call`. Throws a Failure. */
 export const methods: Readonly<Record<string, (message: Message, session: TestSession) => object>> = {
   initialize({ params: { protocolVersion, capabilities } }, session) {
-    session.capabilities = shapeOf(capabilities)
+    session.capabilities = jsonObjectOf(capabilities)
     return {
       protocolVersion: speaks(String(protocolVersion)) ? protocolVersion : VERSIONS[0],
       capabilities: {
@@ -59,12 +59,12 @@ export const methods: Readonly<Record<string, (message: Message, session: TestSe
   },
   'prompts/list': () => ({ prompts }),
   'prompts/get'({ params }) {
-    const messages = promptMessages(String(params.name), shapeOf(params.arguments))
+    const messages = promptMessages(String(params.name), jsonObjectOf(params.arguments))
     if (messages === undefined) throw new Failure(-32602, 'There is no such prompt.')
     return { messages }
   },
   'completion/complete'({ params: { argument } }) {
-    const begun = String(shapeOf(argument).value ?? '')
+    const begun = String(jsonObjectOf(argument).value ?? '')
     const values = ['paris', 'park', 'party', 'test'].filter((word) => word.startsWith(begun))
     return { completion: { values, total: values.length, hasMore: false } }
   },

@@ -1,5 +1,5 @@
 import type { Redactor } from 'guard-gateway/core'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import { cutText, terminalText } from 'guard-gateway/lib/text'
 import { pinnedOf } from './definition.ts'
 
@@ -8,7 +8,7 @@ const MAX_CHARS = 32_768
 /** What is pinned of a definition as lines that a person can compare: redacted, at most 32,768 characters. */
 export const definitionText = (json: string, redact: Redactor): string => {
   const read: unknown = readJson(json)
-  const lines = Object.entries(pinnedOf(isShape(read) ? read : {})).flatMap(([key, value]) => linesOf(key, value))
+  const lines = Object.entries(pinnedOf(isJsonObject(read) ? read : {})).flatMap(([key, value]) => linesOf(key, value))
   // redacted whole, shortened afterwards: the other way round half a secret would stay
   const text = terminalText(redact.text(lines.join('\n')))
   return text.length <= MAX_CHARS ? text : `${cutText(text, MAX_CHARS)}\n… ${text.length} characters in all`

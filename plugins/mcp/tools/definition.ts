@@ -1,7 +1,7 @@
 import { sha256 } from 'guard-gateway/lib/ids'
 import {
+  isJsonObject,
   isScanFault,
-  isShape,
   type JsonValue,
   memberIn,
   readJson,
@@ -44,7 +44,7 @@ export const INSTRUCTIONS = '(instructions)'
 /** What a server says of itself as a thing that is pinned; its version may change. */
 export const serverDefinition = ({ instructions, server_info }: ServerFacts): Definition => {
   const info: unknown = readJson(server_info)
-  const { title, description, icons } = isShape(info) ? info : {}
+  const { title, description, icons } = isJsonObject(info) ? info : {}
   const said = Object.entries({ instructions, title, description, icons }).filter(([, part]) => (part ?? null) !== null)
   return definitionOf(INSTRUCTIONS, JSON.stringify(Object.fromEntries(said)), undefined)
 }
@@ -71,7 +71,7 @@ export const nameOf = (text: string, tool: JsonValue): string | undefined =>
 const definitionOf = (name: string, json: string, known: Definition | undefined): Definition => {
   if (known?.json === json) return known
   const read: unknown = readJson(json)
-  const tool = isShape(read) ? read : {}
+  const tool = isJsonObject(read) ? read : {}
   const pinned = pinnedOf(tool)
   return { name, json, fingerprint: sha256(canonicalJson(pinned)), inputSchema: pinned.inputSchema }
 }

@@ -1,5 +1,5 @@
 import type { Redactor } from 'guard-gateway/core'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import { cutText } from 'guard-gateway/lib/text'
 
 const TITLE_CHARS = 200
@@ -19,8 +19,8 @@ export interface ToolDescription {
 /** Reads it from a definition, JSON text as the server wrote it. */
 export const describeTool = (json: string, redact: Redactor): ToolDescription => {
   const read: unknown = readJson(json)
-  const { title, description, annotations } = isShape(read) ? read : {}
-  const noted = isShape(annotations) ? annotations : {}
+  const { title, description, annotations } = isJsonObject(read) ? read : {}
+  const noted = isJsonObject(annotations) ? annotations : {}
   // redacted whole, shortened afterwards: the other way round half a secret would stay
   const text = (value: unknown, most: number): string | null => {
     const whole = typeof value === 'string' ? redact.text(value) : ''

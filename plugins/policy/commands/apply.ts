@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
-import { shapeOf, writeJson } from 'guard-gateway/lib/json'
+import { jsonObjectOf, writeJson } from 'guard-gateway/lib/json'
 import { terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { RECOMMENDED } from '../document/default-enforced.ts'
@@ -50,7 +50,7 @@ const requestedIn = async (
 
 const withMode = ({ body, document }: RequestedPolicy, mode: string): RequestedPolicy => ({
   body: { ...body, mode },
-  document: Array.isArray(document) ? { rules: document, mode } : { ...shapeOf(document), mode },
+  document: Array.isArray(document) ? { rules: document, mode } : { ...jsonObjectOf(document), mode },
 })
 
 /** What there is still to do so that loops are stopped, and nothing else. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import { withFileLocation } from 'guard-gateway/lib/errors'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { readYaml } from 'guard-gateway/lib/yaml'
 
@@ -30,7 +30,7 @@ export const requestedPolicy = async (
   })
   const document = await read(text, name)
   if (Array.isArray(document)) return { body: { rules: document }, document }
-  if (isShape(document)) return { body: document, document }
+  if (isJsonObject(document)) return { body: document, document }
   throw new GuardError('INVALID_POLICY', `"${terminalLine(name)}" holds no policy and no list of rules.`)
 }
 

@@ -1,5 +1,5 @@
 import { type Detector, GuardError, type Mode, type Registry, type Rule } from 'guard-gateway/core'
-import { isShape, pointerPart } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
 import { checkParams } from './params.ts'
 import { type Problem, quotedValue, readRules } from './rules.ts'
 
@@ -24,7 +24,7 @@ export const readChange = async (
   const problems: Problem[] = []
   const bare = Array.isArray(document)
   const body = bare ? { rules: document } : document
-  if (!isShape(body))
+  if (!isJsonObject(body))
     throw invalid([{ path: '', message: `must be an object or a list of rules, is ${quotedValue(body)}` }])
   checkMembers(body, problems)
   const rules =

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { isShape, shapeOf } from 'guard-gateway/lib/json'
+import { isJsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
 
 /**
  * Resolves a shipped policy: a list of rules, or the list that `extends` names with `actions`, which replace `block` in enabled rules of the
@@ -10,16 +10,16 @@ export const extendedRules = async (
   read: (name: string) => Promise<unknown>,
 ): Promise<readonly unknown[]> => {
   if (Array.isArray(list)) return list
-  const { extends: base, actions } = shapeOf(list)
-  if (typeof base !== 'string' || !isShape(actions))
+  const { extends: base, actions } = jsonObjectOf(list)
+  if (typeof base !== 'string' || !isJsonObject(actions))
     throw new GuardError('INVALID_POLICY', 'A shipped policy is a list of rules, or has "extends" and "actions".')
   const rules = await extendedRules(await read(base), read)
   const changed = new Map(Object.entries(actions))
   return rules.map((rule) => {
-    const { rule_type, action, enabled } = shapeOf(rule)
+    const { rule_type, action, enabled } = jsonObjectOf(rule)
     const other = changed.get(String(rule_type))
     return other !== undefined && enabled !== false && (action ?? 'block') === 'block'
-      ? { ...shapeOf(rule), action: other }
+      ? { ...jsonObjectOf(rule), action: other }
       : rule
   })
 }

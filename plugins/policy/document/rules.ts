@@ -1,5 +1,5 @@
 import type { Detector, Registry, Rule } from 'guard-gateway/core'
-import { inexactNumber, isShape, pointerPart, type Shape } from 'guard-gateway/lib/json'
+import { inexactNumber, isJsonObject, type JsonObject, pointerPart } from 'guard-gateway/lib/json'
 
 /** Something wrong in a policy document. */
 export interface Problem {
@@ -33,7 +33,7 @@ const fields: Readonly<Record<string, Field>> = {
   window_size: integer(0, 1000),
   action: text(1, 32),
   enabled: { wanted: 'true or false', accepts: (value) => typeof value === 'boolean' },
-  params: { wanted: 'an object', accepts: (value) => isShape(value) },
+  params: { wanted: 'an object', accepts: (value) => isJsonObject(value) },
   note: text(0, 1000),
 }
 
@@ -49,7 +49,7 @@ export const readRules = (value: unknown, path: string, detectors: Registry<Dete
 }
 
 const noteId = (rule: unknown, path: string, taken: Set<string>, problems: Problem[]): void => {
-  if (!isShape(rule) || typeof rule.id !== 'string') return
+  if (!isJsonObject(rule) || typeof rule.id !== 'string') return
   if (taken.has(rule.id))
     problems.push({ path: `${path}/id`, message: `"${rule.id}" is the id of an earlier rule, too` })
   taken.add(rule.id)
@@ -63,7 +63,7 @@ const readRule = (
   problems: Problem[],
 ): Rule | undefined => {
   const before = problems.length
-  if (!isShape(rule)) {
+  if (!isJsonObject(rule)) {
     problems.push({ path, message: `must be a rule, is ${quotedValue(rule)}` })
     return undefined
   }
@@ -81,7 +81,7 @@ const readRule = (
   }
 }
 
-const checkFields = (rule: Shape, path: string, problems: Problem[]): void => {
+const checkFields = (rule: JsonObject, path: string, problems: Problem[]): void => {
   for (const [key, value] of Object.entries(rule)) {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
     const at = `${path}/${pointerPart(key)}`
@@ -99,14 +99,14 @@ const noteInexact = (params: unknown, path: string, problems: Problem[]): void =
 }
 
 /** Fields in the order in which rules are shown; their types are checked already. */
-const ruleOf = (rule: Shape, defaults: Detector['defaults'] | undefined): Omit<Rule, 'id'> & { id: string } => ({
+const ruleOf = (rule: JsonObject, defaults: Detector['defaults'] | undefined): Omit<Rule, 'id'> & { id: string } => ({
   id: '',
   rule_type: String(rule.rule_type),
   threshold: Number(rule.threshold ?? defaults?.threshold),
   window_size: Number(rule.window_size ?? defaults?.window_size ?? 0),
   action: String(rule.action ?? defaults?.action ?? 'block'),
   enabled: rule.enabled !== false,
-  ...(isShape(rule.params) ? { params: rule.params } : {}),
+  ...(isJsonObject(rule.params) ? { params: rule.params } : {}),
   ...(typeof rule.note === 'string' ? { note: rule.note } : {}),
 })
 

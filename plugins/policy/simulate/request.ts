@@ -1,5 +1,5 @@
 import { type Gateway, GuardError, type Mode, type Rule } from 'guard-gateway/core'
-import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import { instantOf } from 'guard-gateway/lib/time'
 import { readChange } from '../document/document.ts'
 import type { Policy } from '../policy.ts'
@@ -32,9 +32,9 @@ export const readSimulation = async (
 }
 
 /** The members of a body; a list of rules has none. */
-const partsOf = (document: unknown): Shape => {
+const partsOf = (document: unknown): JsonObject => {
   if (document === undefined || document === null || Array.isArray(document)) return {}
-  if (isShape(document)) return document
+  if (isJsonObject(document)) return document
   throw new GuardError('INVALID_REQUEST', 'The body must be an object or a list of rules.', { path: '' })
 }
 

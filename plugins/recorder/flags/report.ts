@@ -1,5 +1,5 @@
 import type { Gateway, SessionRow } from 'guard-gateway/core'
-import { shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
 import type { FlagGroupTotal, FlagReport } from 'guard-gateway/lib/trace'
 import type { Static } from 'typebox'
 import { readFlagReport } from './read-report.ts'
@@ -24,7 +24,7 @@ export const reportOf = async (gateway: Gateway, { limit, ...asked }: Asked): Pr
     sessionsOf(gateway, shown),
     unknownSessions(gateway, report, asked.project_id),
   ])
-  const { currency } = shapeOf(gateway.health.get('pricing')?.())
+  const { currency } = jsonObjectOf(gateway.health.get('pricing')?.())
   return {
     since: new Date(since).toISOString(),
     until: new Date(Math.min(until, Math.max(since, gateway.clock.now()))).toISOString(),

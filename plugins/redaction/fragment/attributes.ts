@@ -1,6 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { attributeLimits, GuardError } from 'guard-gateway/core'
-import { isShape, pointerPart } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
 import { cutBeforeRedaction, cutText, sanitise } from 'guard-gateway/lib/text'
 
 /** The value with every text passed through `map`, after `enter` had each part; itself where nothing changed. */
@@ -66,7 +66,7 @@ export const cutAttributes = (
     return kept
   }
   const countNames = (part: unknown, depth: number): unknown => {
-    if (depth > 0 && isShape(part)) for (const name of Object.keys(part)) chars += name.length
+    if (depth > 0 && isJsonObject(part)) for (const name of Object.keys(part)) chars += name.length
     return part
   }
   const short = mapped(attributes, shorten, path, countNames) as Attributes

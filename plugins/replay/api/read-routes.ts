@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { type ExportOptions, exportFormatKind } from 'guard-gateway/lib/export-format'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { runSummary, streamTrace, type TraceReader } from 'guard-gateway/lib/trace-file'
 import { Type } from 'typebox'
 import { replayErrors } from '../error-codes.ts'
@@ -162,7 +162,7 @@ const nanoseconds = (query: RawQuery, name: 'from' | 'to'): bigint | undefined =
 }
 
 const pairIn = (body: unknown): { readonly left: string; readonly right: string; readonly align: Alignment } => {
-  const { left, right, trace_ids, align = 'name' } = isShape(body) ? body : {}
+  const { left, right, trace_ids, align = 'name' } = isJsonObject(body) ? body : {}
   const [first, second, more] = Array.isArray(trace_ids) ? trace_ids : [left, right]
   if (typeof first !== 'string' || typeof second !== 'string' || more !== undefined)
     throw new GuardError(replayErrors.INVALID_COMPARE, undefined, {

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { costText, groupedText } from 'guard-gateway/lib/format'
-import { isShape, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import { colourOf, hint, painter } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
@@ -94,7 +94,7 @@ const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): stri
 
 /** Source of the failure tag: the reason of its event or span, else the rule, and the span. */
 const failureReason = ({ failure_evidence: evidence }: RunSummary, spans: readonly SpanView[]): string => {
-  if (!isShape(evidence)) return ''
+  if (!isJsonObject(evidence)) return ''
   const span = spans.find(({ id }) => id === evidence.span_id)
   const events = span?.events.filter(({ id }) => id === evidence.event_id).concat(span.events)
   const reason = events?.map(({ attributes }) => attributes.reason_code).find((code) => typeof code === 'string')

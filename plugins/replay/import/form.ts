@@ -1,7 +1,7 @@
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GuardError, isPlain } from 'guard-gateway/core'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { type Spooled, spooled } from './spool.ts'
 
@@ -70,7 +70,7 @@ const tooLarge = (): GuardError => new GuardError('BODY_TOO_LARGE', undefined, {
 
 const refusalOf = (error: unknown): unknown => {
   if (error instanceof GuardError) return error
-  const code = isShape(error) ? error.code : undefined
+  const code = isJsonObject(error) ? error.code : undefined
   if (code === 'FST_REQ_FILE_TOO_LARGE') return tooLarge()
   if (typeof code === 'string' && /^FST_(FILES|FIELDS|PARTS)_LIMIT$/.test(code))
     return new GuardError('INVALID_BODY', 'The form has more files or fields than are taken: one file, few fields.')

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
 import type { ExportFormat } from 'guard-gateway/lib/export-format'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { readFile, reads, slicesOf } from './file.ts'
 import type { FromReader, ReadStart } from './protocol.ts'
 import { fileAt } from './spool.ts'
@@ -14,7 +14,7 @@ if (port === null) throw new TypeError('this module runs in a worker thread')
 const say = (message: FromReader) => port.postMessage(message)
 
 const isReader = (value: unknown, id: string): value is Pick<ExportFormat, 'accepts' | 'read'> =>
-  isShape(value) && value.id === id && typeof value.accepts === 'function' && typeof value.read === 'function'
+  isJsonObject(value) && value.id === id && typeof value.accepts === 'function' && typeof value.read === 'function'
 
 /** Finds a format by id among the exports of its module. */
 const formatIn = async ({ id, module }: ReadStart['formats'][number]) => {

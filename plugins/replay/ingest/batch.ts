@@ -1,5 +1,5 @@
 import { type FragmentRun, GuardError, statusOf } from 'guard-gateway/core'
-import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import { replayErrors } from '../error-codes.ts'
 import { BodyRecords } from './body-records.ts'
 import { clientFragment, type Ingest, readRun } from './ingest.ts'
@@ -15,7 +15,7 @@ export interface BatchAnswer {
 /** An event with the fields of its run. */
 interface Item {
   readonly index: number
-  readonly record: Shape
+  readonly record: JsonObject
   readonly run: FragmentRun
 }
 
@@ -59,14 +59,14 @@ const noneAccepted = ([first]: BatchAnswer['rejected'], path: string): GuardErro
 /** Items of a batch, and the pointer of its list. */
 interface Batch {
   readonly list: readonly unknown[]
-  readonly about: Shape
+  readonly about: JsonObject
   readonly path: string
 }
 
 const listOf = (body: unknown): Batch => {
-  const path = isShape(body) ? '/events' : ''
-  const about = isShape(body) ? body : {}
-  const list = isShape(body) ? body.events : body
+  const path = isJsonObject(body) ? '/events' : ''
+  const about = isJsonObject(body) ? body : {}
+  const list = isJsonObject(body) ? body.events : body
   if (!Array.isArray(list))
     throw new GuardError(replayErrors.INVALID_EVENT, 'Send a list of events, or an object with a list "events".', {
       path,
@@ -76,8 +76,8 @@ const listOf = (body: unknown): Batch => {
   return { list, about, path }
 }
 
-const itemOf = async (ingest: Ingest, record: unknown, about: Shape): Promise<Omit<Item, 'index'>> => {
-  if (!isShape(record) || Array.isArray(record))
+const itemOf = async (ingest: Ingest, record: unknown, about: JsonObject): Promise<Omit<Item, 'index'>> => {
+  if (!isJsonObject(record) || Array.isArray(record))
     throw new GuardError(replayErrors.INVALID_EVENT, 'An event must be an object.')
   const trace_id = record.trace_id ?? about.trace_id ?? undefined
   if (trace_id === undefined) throw new GuardError(replayErrors.TRACE_ID_REQUIRED)

@@ -6,7 +6,7 @@ import {
   type Redactor,
   type SpanDraft,
 } from 'guard-gateway/core'
-import { type JsonPath, pointerOf, type Shape } from 'guard-gateway/lib/json'
+import { type JsonObject, type JsonPath, pointerOf } from 'guard-gateway/lib/json'
 import { newSpanId } from 'guard-gateway/lib/trace'
 import {
   artifactDraft,
@@ -47,7 +47,7 @@ export const checked = <T>(code: Code, read: () => T): T => {
 }
 
 /** Present members; null counts as absent unless it is nullable. */
-const presentMembers = (record: Shape, nullable: readonly string[]): Readonly<Record<string, unknown>> =>
+const presentMembers = (record: JsonObject, nullable: readonly string[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(record).filter(([key, value]) => value !== null || nullable.includes(key)))
 
 /** Records of a request in document order, with their pointers. */
@@ -65,7 +65,7 @@ export class BodyRecords {
   }
 
   /** Adds a span and its nested records. */
-  addSpan(record: Shape, place: JsonLocation, parent?: string): void {
+  addSpan(record: JsonObject, place: JsonLocation, parent?: string): void {
     const parent_id = record.parent_id ?? record.parent_span_id ?? undefined
     if (parent !== undefined && parent_id !== undefined && parent_id !== parent)
       throw new GuardError(
@@ -100,7 +100,7 @@ export class BodyRecords {
   }
 
   /** Adds an event; `span_id` is the enclosing span. */
-  addEvent(record: Shape, place: JsonLocation, span_id?: string): void {
+  addEvent(record: JsonObject, place: JsonLocation, span_id?: string): void {
     const id = record.id ?? `evt_${newSpanId()}`
     const draft = checked(replayErrors.INVALID_EVENT, () =>
       eventDraft({ ...presentMembers(record, []), id }, place, span_id ?? null),
@@ -113,7 +113,7 @@ export class BodyRecords {
     this.events.push(event)
   }
 
-  addArtifact(record: Shape, place: JsonLocation): void {
+  addArtifact(record: JsonObject, place: JsonLocation): void {
     const id = record.id ?? `art_${newSpanId()}`
     const draft = checked('INVALID_TRACE', () => artifactDraft({ ...presentMembers(record, []), id }, place))
     const artifact = { ...draft, id: draft.id ?? String(id) }
@@ -123,7 +123,7 @@ export class BodyRecords {
   }
 
   /** Adds all records of a list. */
-  addAll(record: Shape, place: JsonLocation): void {
+  addAll(record: JsonObject, place: JsonLocation): void {
     for (const one of this.#elements(record, 'spans', place)) this.addSpan(one.record, one.place)
     for (const one of this.#elements(record, 'events', place)) this.addEvent(one.record, one.place)
     for (const one of this.#elements(record, 'artifacts', place)) this.addArtifact(one.record, one.place)
@@ -138,7 +138,7 @@ export class BodyRecords {
       })
   }
 
-  #elements(record: Shape, key: string, place: JsonLocation) {
+  #elements(record: JsonObject, key: string, place: JsonLocation) {
     return checked('INVALID_TRACE', () => [...elementsOf(record, key, place)])
   }
 

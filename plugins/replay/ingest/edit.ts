@@ -1,5 +1,5 @@
 import { type FailureTag, failureTags, type Gateway, GuardError } from 'guard-gateway/core'
-import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import { sanitise } from 'guard-gateway/lib/text'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
@@ -26,25 +26,25 @@ const invalid = (path: string, message: string): GuardError => new GuardError('I
 
 /** Parses an edit. Throws INVALID_TRACE, INVALID_FAILURE_TAG with a pointer. */
 export const readEdit = (body: unknown): Edit => {
-  if (!isShape(body) || Array.isArray(body)) throw invalid('', 'The body must be a JSON object.')
+  if (!isJsonObject(body) || Array.isArray(body)) throw invalid('', 'The body must be a JSON object.')
   const odd = Object.keys(body).find((key) => !FIELDS.some((known) => known === key))
   if (odd !== undefined) throw invalid(`/${odd}`, `"${odd}" cannot be changed; ${FIELDS.join(', ')} can.`)
   return { ...nameIn(body), ...tagsIn(body), ...failureTagIn(body), ...pinnedIn(body) }
 }
 
-const nameIn = ({ name }: Shape): Edit => {
+const nameIn = ({ name }: JsonObject): Edit => {
   if (name === undefined) return {}
   if (name === null || (typeof name === 'string' && name.length <= NAME_CHARS)) return { name }
   throw invalid('/name', `"name" must be a text of at most ${NAME_CHARS} characters, or null.`)
 }
 
-const tagsIn = ({ tags }: Shape): Edit => {
+const tagsIn = ({ tags }: JsonObject): Edit => {
   if (tags === undefined) return {}
   if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return { tags: checkTags(tags, '/tags') }
   throw invalid('/tags', '"tags" must be a list of texts.')
 }
 
-const failureTagIn = ({ failure_tag }: Shape): Edit => {
+const failureTagIn = ({ failure_tag }: JsonObject): Edit => {
   if (failure_tag === undefined) return {}
   if (failure_tag === null) return { failure_tag }
   const tag = failureTags.find((known) => known === failure_tag)
@@ -60,7 +60,7 @@ const failureTagIn = ({ failure_tag }: Shape): Edit => {
 }
 
 /** Pin state of a body. Throws INVALID_TRACE. */
-const pinnedIn = ({ pinned }: Shape): { pinned?: boolean } => {
+const pinnedIn = ({ pinned }: JsonObject): { pinned?: boolean } => {
   if (pinned === undefined) return {}
   if (typeof pinned === 'boolean') return { pinned }
   throw invalid('/pinned', '"pinned" must be true or false.')
@@ -69,7 +69,7 @@ const pinnedIn = ({ pinned }: Shape): { pinned?: boolean } => {
 /** Parses a pin request; an absent body pins. Throws INVALID_TRACE with a pointer, so that an invalid request does not pin. */
 export const readPin = (body: unknown): boolean => {
   if (body === undefined || body === null) return true
-  if (!isShape(body)) throw invalid('', 'Send an object with "pinned", or nothing.')
+  if (!isJsonObject(body)) throw invalid('', 'Send an object with "pinned", or nothing.')
   const odd = Object.keys(body).find((key) => key !== 'pinned')
   if (odd !== undefined) throw invalid(`/${odd}`, `"${odd}" means nothing here; only pinned does.`)
   return pinnedIn(body).pinned ?? true

@@ -1,5 +1,5 @@
 import { type Fragment, type FragmentRun, type FragmentWarning, type Gateway, GuardError } from 'guard-gateway/core'
-import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { newTraceId } from 'guard-gateway/lib/trace'
 import { type RunSummary, runDraft, runSummary, traceFileErrors } from 'guard-gateway/lib/trace-file'
@@ -55,15 +55,15 @@ export const ingestSpan = async (ingest: Ingest, body: unknown): Promise<SpanAns
 
 const ROOT = { path: [] }
 
-const bodyOf = (body: unknown): Shape => {
-  if (isShape(body) && !Array.isArray(body)) return body
+const bodyOf = (body: unknown): JsonObject => {
+  if (isJsonObject(body) && !Array.isArray(body)) return body
   throw new GuardError('INVALID_TRACE', 'The body must be a JSON object.', { path: '' })
 }
 
 /** Run fields of a request, with checked ids and a resolved session. */
 export const readRun = async (
   { gateway, project_id }: Ingest,
-  record: Shape,
+  record: JsonObject,
   records: BodyRecords,
 ): Promise<FragmentRun> => {
   const { failure_tag, ...rest } = record

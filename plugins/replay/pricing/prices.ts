@@ -1,7 +1,7 @@
 import { GuardError, type Usage } from 'guard-gateway/core'
 import { glob } from 'guard-gateway/lib/glob'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { readYamlOffThread, type Yaml } from 'guard-gateway/lib/yaml'
 import { replayErrors } from '../error-codes.ts'
 
@@ -41,7 +41,8 @@ const pricesIn = (file: Yaml, text: string): Prices => {
   if (version !== 1) throw fault(['version'], '"version" must be 1.')
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency))
     throw fault(['currency'], '"currency" must be three capital letters, such as USD.')
-  if (!isShape(models) || Array.isArray(models)) throw fault(['models'], '"models" must name models and their prices.')
+  if (!isJsonObject(models) || Array.isArray(models))
+    throw fault(['models'], '"models" must name models and their prices.')
   const read = new Map(Object.keys(models).map((name) => [name, priceOf(models, name, fault, [])]))
   const patterns = [...read]
     .filter(([name]) => name.endsWith('*'))
@@ -56,7 +57,7 @@ const pricesIn = (file: Yaml, text: string): Prices => {
 }
 
 const membersOf = (value: unknown, fault: Fault): Readonly<Record<string, unknown>> => {
-  if (!isShape(value) || Array.isArray(value)) throw fault([], 'there must be version, currency and models here.')
+  if (!isJsonObject(value) || Array.isArray(value)) throw fault([], 'there must be version, currency and models here.')
   const odd = Object.keys(value).find((name) => !MEMBERS.includes(name))
   if (odd !== undefined) throw fault([odd], `there is no "${odd}"; there is ${MEMBERS.join(', ')}.`)
   return value
@@ -72,7 +73,7 @@ const priceOf = (
   if (name.slice(0, -1).includes('*')) throw fault(path, 'only a * at the end is a pattern.')
   if (seen.includes(name)) throw fault(path, `the price of "${name}" leads back to itself.`)
   const entry = models[name]
-  if (!isShape(entry) || Array.isArray(entry)) return whole(units(entry, path, fault))
+  if (!isJsonObject(entry) || Array.isArray(entry)) return whole(units(entry, path, fault))
   const { same_as } = entry
   if (same_as !== undefined) {
     if (typeof same_as !== 'string' || !Object.hasOwn(models, same_as))

@@ -1,5 +1,5 @@
 import type { Match } from 'guard-gateway/core'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import { countedSpans } from './counted-spans.ts'
 import { decisionIn, type EventDecision } from './decisions.ts'
@@ -95,7 +95,7 @@ const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 
 const matchIn = ({ spans }: Trace, span: TreeSpan, { attributes }: TraceEvent, { rule }: EventDecision): ToldMatch => {
-  const all = Array.isArray(attributes.matches) ? attributes.matches.filter(isShape) : []
+  const all = Array.isArray(attributes.matches) ? attributes.matches.filter(isJsonObject) : []
   const told = all.find(({ rule_id }) => rule_id === rule) ?? all[0] ?? {}
   const message = textIn(told.message) ?? textIn(attributes.reason)
   const rule_type = textIn(told.rule_type) ?? textIn(attributes.rule_type)
@@ -128,7 +128,9 @@ const isAlike = (event: TraceEvent, { decision, reason, rule }: EventDecision): 
 }
 
 const requestsIn = (where: unknown): ReadonlySet<unknown> =>
-  new Set(Array.isArray(where) ? where.flatMap((place) => (isShape(place) ? (textIn(place.request) ?? []) : [])) : [])
+  new Set(
+    Array.isArray(where) ? where.flatMap((place) => (isJsonObject(place) ? (textIn(place.request) ?? []) : [])) : [],
+  )
 
 const requestedBy = (spans: readonly TreeSpan[], ids: ReadonlySet<unknown>): readonly TreeSpan[] =>
   ids.size === 0 ? [] : spans.filter(({ attributes }) => ids.has(attributes['guard.request_id']))

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
 import { type CallRecord, isPlayground } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { spentText } from 'guard-gateway/plugins/recorder'
@@ -86,7 +86,7 @@ const weekOf = async (gateway: Gateway) => {
     flags.report(time),
   ])
   const flagged = rules.reduce((sum, rule) => sum + (rule.would_refuse ? rule.flagged : 0), 0)
-  const { currency } = shapeOf(gateway.health.get('pricing')?.())
+  const { currency } = jsonObjectOf(gateway.health.get('pricing')?.())
   const unit = typeof currency === 'string' ? currency : 'cost'
   return { requests: totals.requests, flagged, unknown: Math.max(0, totals.flagged - known), saved, complete, unit }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
 import { notifierKind } from 'guard-gateway/lib/notifier'
 import { KeptNotifier, rested, startNotify } from './kit.ts'
 
@@ -49,7 +49,7 @@ describe('rules', () => {
     for (let one = 0; one < 900; one++) tell({ subject: `ses_${one}` })
     for (let turn = 0; turn < 5; turn++) await rested()
     assert.equal(kept.sent.length, 20)
-    assert.equal(shapeOf(gateway.health.get('notify')?.()).held, 880)
+    assert.equal(jsonObjectOf(gateway.health.get('notify')?.()).held, 880)
     await pass(300_000)
     assert.equal(kept.sent.length, 21)
     assert.equal(
@@ -60,7 +60,7 @@ describe('rules', () => {
   it('count what comes too fast to be looked at', async (test) => {
     const { tell, gateway } = await startNotify(test)
     for (let one = 0; one < 1_500; one++) tell()
-    assert.equal(shapeOf(gateway.health.get('notify')?.()).overrun, 500)
+    assert.equal(jsonObjectOf(gateway.health.get('notify')?.()).overrun, 500)
   })
 })
 

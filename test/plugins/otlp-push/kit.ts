@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { Call, Session, Settled } from 'guard-gateway/core'
-import { listOf, shapeOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import { otlpPush, type ReceiverOptions } from 'guard-gateway/plugins/otlp-push'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import type { ReceiverHealth } from '../../../plugins/otlp-push/receiver.ts'
@@ -60,7 +60,7 @@ export class Pushing {
     return this.receiver.requests.map((request) => spansIn(request).length)
   }
   get health(): ReceiverHealth {
-    const [health] = listOf(shapeOf(this.bench.gateway.health.get('otlp_push')?.()).receivers)
+    const [health] = listOf(jsonObjectOf(this.bench.gateway.health.get('otlp_push')?.()).receivers)
     return health as ReceiverHealth
   }
   /** Sent, dropped and failed. */
@@ -87,7 +87,7 @@ export class Pushing {
   async ingest(body: object): Promise<string> {
     const { status, text, body: answer } = await this.bench.send('POST', '/api/v1/traces', body)
     assert.ok(status < 300, text)
-    return String(shapeOf(answer).trace_id)
+    return String(jsonObjectOf(answer).trace_id)
   }
   /** A model request that has ended. */
   async call(session: Session | null, over: Partial<Settled> = {}, about: Partial<Call> = {}): Promise<Call> {

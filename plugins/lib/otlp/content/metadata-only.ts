@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { classOfName, type NameClass } from './content-names.ts'
 import { HARMLESS_FAMILY, type HarmlessForm, harmlessNames } from './harmless-names.ts'
 import { addressText, errorText, isCounts, isCountsText, isIdentifier, isLabel, isPlain } from './plain-text.ts'
@@ -36,7 +36,7 @@ export class MetadataOnly {
   kept(name: string, value: unknown): unknown {
     if (typeof value === 'string') return this.#text(name, value)
     if (Array.isArray(value)) return this.#list(name, value)
-    if (!isShape(value)) return value
+    if (!isJsonObject(value)) return value
     const handling = this.#handling(name)
     return handling !== 'content' && isCounts(value) ? value : undefined
   }
@@ -91,7 +91,7 @@ export class MetadataOnly {
   }
 
   #link(link: unknown): unknown {
-    if (!(isShape(link) && isShape(link.attributes))) return link
+    if (!(isJsonObject(link) && isJsonObject(link.attributes))) return link
     return { ...link, attributes: this.attributes(link.attributes, () => {}) }
   }
 }

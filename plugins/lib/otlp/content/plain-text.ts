@@ -1,4 +1,4 @@
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 
 /** The longest text, in UTF-16 units, that is kept under an unknown name. */
 const PLAIN_CHARS = 64
@@ -34,7 +34,7 @@ export const isLabel = (text: string): boolean => text.length <= LABEL_CHARS && 
 export const isCounts = (value: unknown, depth = 0): boolean => {
   if (value === null || ['number', 'bigint', 'boolean'].includes(typeof value)) return true
   if (Array.isArray(value)) return value.length <= MAX_NUMBERS && value.every((part) => isCounts(part, depth + 1))
-  if (!isShape(value) || depth > 2) return false
+  if (!isJsonObject(value) || depth > 2) return false
   return Object.entries(value).every(([name, part]) => /^[\w.:-]{1,64}$/.test(name) && isCounts(part, depth + 1))
 }
 

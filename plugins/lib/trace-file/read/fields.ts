@@ -7,7 +7,7 @@ import {
   spanKinds,
 } from 'guard-gateway/core'
 import { isId } from 'guard-gateway/lib/ids'
-import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import { traceFileErrors } from '../error-codes.ts'
 import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 
@@ -74,7 +74,7 @@ const integerOf = (value: unknown): bigint | undefined => {
 }
 
 export const attributesField: Field<Attributes> = (value, record, key) => {
-  if (isShape(value)) return value
+  if (isJsonObject(value)) return value
   throw wrong(record, key, 'an object')
 }
 
@@ -111,7 +111,7 @@ type Fields = Readonly<Record<string, Field<unknown>>>
 type Given<F extends Fields> = { readonly [K in keyof F]?: Exclude<ReturnType<F[K]>, undefined> }
 
 /** The fields of `record` that are there, each read by its reader; other members are ignored. */
-export const givenFields = <F extends Fields>(fields: F, record: Shape, place: ImportLocation): Given<F> => {
+export const givenFields = <F extends Fields>(fields: F, record: JsonObject, place: ImportLocation): Given<F> => {
   const given: Record<string, unknown> = {}
   for (const [key, field] of Object.entries(fields)) {
     const value = Object.hasOwn(record, key) ? record[key] : undefined

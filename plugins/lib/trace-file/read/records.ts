@@ -1,5 +1,5 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
-import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import { traceFileErrors } from '../error-codes.ts'
 import {
   attributesField,
@@ -26,13 +26,17 @@ export interface LocatedRecord<T> {
 }
 
 /** The value as an object; throws ImportFault if it is none. */
-export const recordAt = (value: unknown, place: ImportLocation): Shape => {
-  if (isShape(value)) return value
+export const recordAt = (value: unknown, place: ImportLocation): JsonObject => {
+  if (isJsonObject(value)) return value
   throw new ImportFault(traceFileErrors.INVALID_IMPORT, 'There must be an object here.', place)
 }
 
 /** The elements of an array member with their places; none if the member is absent. Throws ImportFault for another value. */
-export function* elementsOf(record: Shape, key: string, place: ImportLocation): Generator<LocatedRecord<Shape>> {
+export function* elementsOf(
+  record: JsonObject,
+  key: string,
+  place: ImportLocation,
+): Generator<LocatedRecord<JsonObject>> {
   const list = Object.hasOwn(record, key) ? record[key] : undefined
   if (list === undefined || list === null) return
   if (!Array.isArray(list)) {
@@ -47,7 +51,7 @@ export function* elementsOf(record: Shape, key: string, place: ImportLocation): 
 const SCHEMA = 'trace.v1'
 
 /** Throws ImportFault unless the record is of the one schema there is. */
-export const needSchema = (record: Shape, place: ImportLocation): void => {
+export const needSchema = (record: JsonObject, place: ImportLocation): void => {
   if (record.schema === SCHEMA) return
   throw new ImportFault(
     traceFileErrors.UNKNOWN_SCHEMA,
@@ -76,7 +80,7 @@ const runFields = {
 }
 
 /** The run of a file. A derived tag is left out, so that it is derived again. */
-export const runDraft = (record: Shape, place: ImportLocation): RunDraft => {
+export const runDraft = (record: JsonObject, place: ImportLocation): RunDraft => {
   const { id, failure_tag, ...given } = givenFields(runFields, record, place)
   const trace_id = needField(given.trace_id ?? id, 'trace_id', place)
   const draft = { ...given, trace_id }
@@ -108,7 +112,7 @@ export const withOriginalParent = (span: SpanDraft, parent_id: string): SpanDraf
 })
 
 /** The span of a file; a parent that does not exist becomes an attribute. */
-export const spanDraft = (record: Shape, place: ImportLocation): SpanDraft => {
+export const spanDraft = (record: JsonObject, place: ImportLocation): SpanDraft => {
   const { id, name, declared_parent_id, ...given } = givenFields(spanFields, record, place)
   const span = { ...given, id: needField(id, 'id', place), name: needField(name, 'name', place) }
   return declared_parent_id === undefined || declared_parent_id === null
@@ -127,7 +131,7 @@ const eventFields = {
 }
 
 /** The event of a file; `span_id` is that of the span that it is in, if it is in one. */
-export const eventDraft = (record: Shape, place: ImportLocation, span_id: string | null = null): EventDraft => {
+export const eventDraft = (record: JsonObject, place: ImportLocation, span_id: string | null = null): EventDraft => {
   const given = givenFields(eventFields, record, place)
   return { ...given, name: needField(given.name, 'name', place), span_id: span_id ?? given.span_id ?? null }
 }
@@ -145,7 +149,7 @@ const artifactFields = {
 const contentMembers = ['content', 'contents', 'data', 'body', 'base64']
 
 /** The artifact metadata of a file; throws ImportFault for one that carries its content. */
-export const artifactDraft = (record: Shape, place: ImportLocation): ArtifactDraft => {
+export const artifactDraft = (record: JsonObject, place: ImportLocation): ArtifactDraft => {
   const content = contentMembers.find((member) => Object.hasOwn(record, member))
   if (content !== undefined) {
     throw new ImportFault(

@@ -1,4 +1,4 @@
-import { isShape, pointerPart } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
 
 /** Words in the names of arguments that lead out of the conversation: to files, hosts, programs, or text that is run. */
 const POWERFUL = new Set(
@@ -23,9 +23,9 @@ const MAX_DEPTH = 6
 export const powerfulArguments = (schema: unknown): readonly string[] => [...new Set(within(schema, '', MAX_DEPTH))]
 
 const within = (schema: unknown, at: string, left: number): readonly string[] => {
-  if (!isShape(schema) || left === 0) return []
+  if (!isJsonObject(schema) || left === 0) return []
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema
-  const named = isShape(properties)
+  const named = isJsonObject(properties)
     ? Object.entries(properties).flatMap(([name, part]) => argument(name, part, `${at}/${pointerPart(name)}`, left))
     : []
   const elements = [items, additionalProperties].flatMap((part) => within(part, `${at}/*`, left - 1))
@@ -40,7 +40,7 @@ const argument = (name: string, part: unknown, pointer: string, left: number): r
 
 /** Numbers, switches and choices reach nowhere. */
 const mayHoldText = (schema: unknown): boolean => {
-  if (!isShape(schema)) return schema !== false
+  if (!isJsonObject(schema)) return schema !== false
   const { type, enum: choice, const: only } = schema
   if (choice !== undefined || only !== undefined) return false
   const types = [type].flat()

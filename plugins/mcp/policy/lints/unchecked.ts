@@ -1,4 +1,4 @@
-import { isShape, pointerKeys } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerKeys } from 'guard-gateway/lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { RuleDocument } from '../document.ts'
 import type { Lint } from '../lints.ts'
@@ -55,7 +55,7 @@ const pointedAt = ({ checks = [] }: RuleDocument): readonly string[] =>
   )
 
 const pointersIn = (options: unknown): readonly string[] =>
-  isShape(options) && Array.isArray(options.args) ? options.args.map(String) : []
+  isJsonObject(options) && Array.isArray(options.args) ? options.args.map(String) : []
 
 const setBy = ({ transform }: RuleDocument): readonly string[] =>
   (transform?.arguments ?? []).flatMap(({ remove, set = {} }) => [
@@ -74,11 +74,11 @@ const BINDING = ['const', 'enum', 'pattern', 'anyOf', 'oneOf', 'allOf', '$ref']
 
 /** Whether a condition of the rule says what an argument may be, or that it may not be there. */
 const isBound = (condition: unknown, name: string): boolean => {
-  if (!isShape(condition)) return false
+  if (!isJsonObject(condition)) return false
   const { properties, additionalProperties, unevaluatedProperties } = condition
-  if (isShape(properties) && Object.hasOwn(properties, name)) {
+  if (isJsonObject(properties) && Object.hasOwn(properties, name)) {
     const part = properties[name]
-    return part === false || (isShape(part) && BINDING.some((keyword) => Object.hasOwn(part, keyword)))
+    return part === false || (isJsonObject(part) && BINDING.some((keyword) => Object.hasOwn(part, keyword)))
   }
   return additionalProperties === false || unevaluatedProperties === false
 }

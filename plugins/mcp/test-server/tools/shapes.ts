@@ -1,10 +1,10 @@
-import { isShape } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { type Arguments, object, type TestTool, text } from '../tool.ts'
 
 /** Answers with the arguments, and with what `structured` holds as structured content: a server can say anything. */
 const echo = (args: Arguments) => ({
   ...text(JSON.stringify(args)),
-  ...(isShape(args.structured) ? { structuredContent: args.structured } : {}),
+  ...(isJsonObject(args.structured) ? { structuredContent: args.structured } : {}),
 })
 
 const address = {

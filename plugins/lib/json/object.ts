@@ -1,19 +1,20 @@
 /** A JSON object whose members are still to be examined. */
-export type Shape = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
-const nothing: Shape = Object.freeze({})
+const nothing: JsonObject = Object.freeze({})
 
-export const isShape = (value: unknown): value is Shape =>
+export const isJsonObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The value if it is an object, else an empty one. */
-export const shapeOf = (value: unknown): Shape => (isShape(value) ? value : nothing)
+export const jsonObjectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : nothing)
 
 /** The value if it is an array, else an empty one. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** The value if it is a string that is not empty. */
-export const wordOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+export const nonEmptyText = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null
 
 /** The first value that is neither null nor absent. */
 export const firstOf = (...values: readonly unknown[]): unknown => {
