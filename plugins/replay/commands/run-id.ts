@@ -5,10 +5,11 @@ import { wholeId } from 'guard-gateway/lib/terminal'
 import { urlOf } from '../run-address.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 
-/** The trace id that is meant by what a list shows of it, or by how it begins; looked for among the 200 newest runs. Throws USAGE if several are meant. */
+/** The trace id that is meant by how it begins, or by what a list shows of it; the latter is looked for among the 200 newest runs. Throws USAGE if several are meant. */
 export const runId = (ask: AskStream, typed = ''): Promise<string> =>
   wholeId(typed, async () => {
-    const { runs } = readJson(await text(await ask('GET', '/api/v1/runs?limit=200'))) as {
+    const beginning = typed.includes('…') ? '' : `&q=${encodeURIComponent(`${typed}*`)}`
+    const { runs } = readJson(await text(await ask('GET', `/api/v1/runs?limit=200${beginning}`))) as {
       readonly runs: readonly { readonly trace_id: string }[]
     }
     return runs.map(({ trace_id }) => trace_id)

@@ -143,4 +143,12 @@ describe('replay show', () => {
     assert.equal((await show(['nobody'])).code, 1)
     assert.equal(JSON.parse((await show(['run-2', '--json'])).out).run.trace_id, 'run-2')
   })
+  it('finds a run by the beginning of its id, however many are newer', async () => {
+    const record = (trace_id: string) =>
+      gateway.request('POST', '/api/v1/traces', { trace_id, name: 'one of many', spans: [{ name: 'step' }] })
+    const old = '5eed0000000000000000000000000001'
+    await record(old)
+    for (let newer = 0; newer < 205; newer++) await record((0xa0000000 + newer).toString(16).padEnd(32, '7'))
+    assert.equal(JSON.parse((await show(['5eed', '--json'])).out).run.trace_id, old)
+  })
 })
