@@ -9,6 +9,7 @@ import { noteDecided } from './flags/flag-sums.ts'
 import { readFlagReport } from './flags/read-report.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
+import { SumRetention } from './sum-retention.ts'
 import { tables } from './tables.ts'
 import { WriteBehindTotals } from './write-behind-totals.ts'
 
@@ -32,6 +33,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       () => gateway.storage,
       (error) => gateway.fault(error, 'recorder:figures'),
     )
+    const retention = new SumRetention(gateway)
     const ended = new EndedSums(() => gateway.clock.now())
     const figures = {
       read: (query: FiguresQuery) => {
@@ -46,7 +48,10 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       await recoverTotals(gateway)
       await backfill.begin()
       // the other gateway counts
-      if (!beside) backfill.start()
+      if (!beside) {
+        backfill.start()
+        retention.start()
+      }
       totals.start()
     })
     gateway.hooks.decision.tap({ name: 'recorder', stage: stages.decision.flags }, (decision, call) => {
@@ -56,7 +61,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     gateway.hooks.settle.tapPromise('recorder', record)
     // runs before Replay closes, because Replay gets these writes
     gateway.hooks.close.tapPromise({ name: 'recorder', stage: stages.close.recorder }, async () => {
-      await backfill.stop()
+      await Promise.all([backfill.stop(), retention.stop()])
       await end()
       await totals.end()
     })
