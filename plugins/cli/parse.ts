@@ -16,7 +16,7 @@ export type Parsed = { readonly options: Input['options'] } & (
 
 /** Reads the arguments of a process (without node and script). Never throws: what is wrong is part of the answer. */
 export const parse = (commands: readonly Command[], argv: readonly string[]): Parsed => {
-  const { before, behind } = parted(argv)
+  const { before, after } = parted(argv)
   const words = leadingWords(before)
   const { command, length } = commandIn(words, commands)
   const { tokens: typedTokens, fault } = read(before, command)
@@ -28,8 +28,8 @@ export const parse = (commands: readonly Command[], argv: readonly string[]): Pa
   if (options.help === true) return { kind: 'help', topic: command, options }
   const typed = args.slice(length)
   const input = takesCommand(command)
-    ? { args: typed, options, rest: behind }
-    : { args: [...typed, ...behind], options, rest: [] }
+    ? { args: typed, options, rest: after }
+    : { args: [...typed, ...after], options, rest: [] }
   const message = fault ?? fieldsFault(jsonFields) ?? arityFault(input.args, command)
   return message === undefined ? { kind: 'run', command, input, options } : { kind: 'wrong', command, message, options }
 }
@@ -41,14 +41,12 @@ export const begins = (argv: readonly string[], id: string): boolean => {
 }
 
 /** The words before `--` and after it; `guard help x` and `guard version` are the flags of that name. */
-const parted = (
-  argv: readonly string[],
-): { readonly before: readonly string[]; readonly behind: readonly string[] } => {
+const parted = (argv: readonly string[]): { readonly before: readonly string[]; readonly after: readonly string[] } => {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const before = argv.slice(0, end)
   const [first, ...others] = before
   const flags = first === 'help' ? [...others, '--help'] : first === 'version' ? ['--version', ...others] : before
-  return { before: flags, behind: argv.slice(end + 1) }
+  return { before: flags, after: argv.slice(end + 1) }
 }
 
 const fieldsFault = (fields: readonly string[] | undefined): string | undefined => {
@@ -97,7 +95,7 @@ const withoutCommand = (
 const arityFault = (args: readonly string[], command: Command): string | undefined => {
   const [first] = args
   if (first !== undefined && takesCommand(command))
-    return `"guard ${command.id}" takes a command behind "--" only, as in "guard ${command.id} -- ${first}".`
+    return `"guard ${command.id}" takes a command after "--" only, as in "guard ${command.id} -- ${first}".`
   const wanted = command.args?.split(' ') ?? []
   const missing = wanted[args.length]
   if (missing?.startsWith('<')) return `"guard ${command.id}" needs ${missing}.`

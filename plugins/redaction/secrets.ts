@@ -27,7 +27,7 @@ export class SecretFinder implements Secrets {
   }
 
   holds(text: string): boolean {
-    if (this.find(text, 0) !== undefined || this.#isWhole(behindScheme(text))) return true
+    if (this.find(text, 0) !== undefined || this.#isWhole(afterScheme(text))) return true
     return text.includes('%') && this.find(unpercent(text), 0) !== undefined
   }
 
@@ -82,7 +82,7 @@ const pairAt = (text: string, at: number): number =>
   ((text.charCodeAt(at) << 7) ^ text.charCodeAt(at + 1)) & (PAIRS - 1)
 
 /** What follows the scheme word of an authorization value; the whole text if there is none. */
-const behindScheme = (text: string): string => text.slice(text.indexOf(' ') + 1)
+const afterScheme = (text: string): string => text.slice(text.indexOf(' ') + 1)
 
 const formsOf = (value: string): readonly string[] => {
   const bytes = Buffer.from(value)

@@ -39,7 +39,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
         '--query <words>': 'that hold these words',
         '--sort <by>': `the greatest first by ${sorts.join(', ')}; by recorded if not said`,
         '--limit <number>': 'so many at most; 20 if not said',
-        '--cursor <cursor>': 'behind those that were listed with this cursor',
+        '--cursor <cursor>': 'after those listed with this cursor',
       },
       choices: { '--status': statuses, '--failure': ['any', 'none', ...failureTags], '--sort': sorts },
       suggestions: {

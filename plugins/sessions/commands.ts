@@ -33,7 +33,7 @@ export const sessionCommands = ({ asking }: SessionCommandOptions): Plugin => ({
 
 const paging = {
   '--limit <number>': 'so many at most; 50 if not said',
-  '--cursor <cursor>': 'behind those that were listed with this cursor',
+  '--cursor <cursor>': 'after those listed with this cursor',
 }
 
 interface SessionCommand extends Omit<Command, 'run' | 'page' | 'suggestions'> {

@@ -10,7 +10,7 @@ export const firstStepsPanel = (state: HttpServerState): Panel => ({
     const { storage, calledAs } = state.gateway
     if (storage.has('calls') && (await storage.find('calls', { limit: 1 })).rows.length > 0) return undefined
     const commands = [
-      ['Start an agent behind the gateway', `${calledAs.here} run -- claude`],
+      ['Start an agent through the gateway', `${calledAs.here} run -- claude`],
       ['Let a scenario run, which needs no provider', `${calledAs.here} playground run exact-loop`],
       ['Send a request by hand', curl(`http://${nameOf(state.server.host)}:${state.port}`, calledAs.here)],
     ] as const

@@ -82,7 +82,7 @@ const commands: readonly McpCommand[] = [
       '--status <status>': 'list: pending, allowed, denied, consumed or expired',
       '--server-id <id>': 'list: of this server',
       '--limit <number>': 'list: so many at most; 50 if not said',
-      '--cursor <cursor>': 'list: behind those that were listed with this cursor',
+      '--cursor <cursor>': 'list: after those listed with this cursor',
       '--scope <scope>': 'allow: once, or session for the same call as often as it comes; once if not said',
       '--reason <text>': 'allow, deny: words that are kept with the decision; the agent reads why it is denied',
       '--argument-hash <hash>': 'allow, deny: what was looked at; nothing is decided if the arguments are others',

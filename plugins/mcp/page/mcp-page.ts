@@ -32,7 +32,7 @@ const FOR_A_CLIENT = 'mcp run --server-id files -- npx -y @modelcontextprotocol/
 
 const unusedText = ({ calledAs }: Gateway): Html => {
   const command = `${calledAs.anywhere} ${FOR_A_CLIENT}`
-  return html`<div class="empty"><p>No MCP server stands behind the gateway. Name one in <code>guard-config.yml</code>, or give your client this command in place of the server's own. Without <code>--policy</code> every call asks a person here.</p>
+  return html`<div class="empty"><p>No MCP server is configured. Name one in <code>guard-config.yml</code>, or give your client this command in place of the server's own. Without <code>--policy</code> every call asks a person here.</p>
 <pre>${command}</pre> <button class="plain" data-copy="${command}">Copy</button></div>`
 }
 

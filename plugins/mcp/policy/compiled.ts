@@ -33,7 +33,7 @@ export interface CompiledRule {
   readonly checks: readonly CompiledCheck[]
   readonly limit: CompiledLimit | undefined
   readonly changes: readonly Change[]
-  /** The argument keys that the rule speaks of, as pointers. */
+  /** The argument keys that the rule names, as pointers. */
   readonly named: readonly Segments[]
 }
 

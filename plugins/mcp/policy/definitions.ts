@@ -54,7 +54,7 @@ export const definitions = {
         type: 'array',
         minItems: 1,
         items: { $ref: '#/$defs/check' },
-        description: "all must pass, otherwise on_violation is the rule's opinion",
+        description: "all must pass, otherwise on_violation is the rule's verdict",
       },
       on_violation: { enum: ['deny', 'confirm', 'shadow_deny'], default: 'deny' },
       message: {

@@ -104,7 +104,7 @@ const findingsIn = (opinions: readonly PartialVerdict[], winners: readonly Parti
 const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): PartialVerdict => ({
   rule_id: 'default',
   action: policy.default,
-  ...(policy.default === 'deny' ? { reason: `no rule speaks about this call of '${tool}'` } : {}),
+  ...(policy.default === 'deny' ? { reason: `no rule matches this call of '${tool}'` } : {}),
 })
 
 /** A question shows the changed arguments too, since those are what a yes sends. */

@@ -3,7 +3,7 @@ import { foldName } from 'guard-gateway/lib/json-rpc'
 import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import type { Segments } from '../actions/changes.ts'
 
-/** An argument key that a lax server might take for one the rule speaks of, and the one it looks like. */
+/** An argument key that a lax server might take for one the rule names, and the one it looks like. */
 export interface Lookalike {
   /** JSON pointer into the arguments. */
   readonly pointer: string

@@ -23,7 +23,7 @@ const frame = {
     default: {
       enum: ['allow', 'confirm', 'deny'],
       default: 'deny',
-      description: 'what happens to a call no rule speaks about',
+      description: 'what happens to a call that no rule matches',
     },
     hide_denied_tools: {
       type: 'boolean',

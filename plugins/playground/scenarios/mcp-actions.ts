@@ -190,7 +190,7 @@ export const mcpShadowDeny = scenario({
 
 export const mcpUnknownTool = scenario({
   id: 'mcp-unknown-tool',
-  title: 'A tool that no rule speaks of',
+  title: 'A tool that no rule matches',
   summary: 'With the default "confirm", what nobody thought of is asked about.',
   kind: 'mcp',
   policy: {

@@ -46,16 +46,16 @@ const nameBefore = (text: string, separator: number): Name | undefined => {
 }
 
 /** Where the value may begin behind a separator that assigns; undefined if it compares, scopes or begins an address. */
-const behindSeparator = (text: string, at: number): number | undefined =>
-  text[at] === ':' ? behindColon(text, at) : behindEquals(text, at)
+const afterSeparator = (text: string, at: number): number | undefined =>
+  text[at] === ':' ? afterColon(text, at) : afterEquals(text, at)
 
-const behindColon = (text: string, at: number): number | undefined => {
+const afterColon = (text: string, at: number): number | undefined => {
   const next = text[at + 1]
   if (next === ':' || text[at - 1] === ':' || (next === '/' && text[at + 2] === '/')) return undefined
   return next === '=' ? at + 2 : at + 1
 }
 
-const behindEquals = (text: string, at: number): number | undefined => {
+const afterEquals = (text: string, at: number): number | undefined => {
   const next = text[at + 1]
   if (next === '=' || next === '~' || /[=!<>:+*/|&^%-]/.test(text[at - 1] ?? '')) return undefined
   if (next === '>') return QUOTES.has(text.charAt(previousInk(text, at))) ? at + 2 : undefined
@@ -85,7 +85,7 @@ const queryValue = (scan: Scan, name: Name, from: number): Hit | undefined => {
 /** `name=value`, `name: value`, `"name": "value"`, `name := value` with a sensitive name; triggered at the separator. */
 export const assignment = (scan: Scan, at: number): Hit | undefined => {
   const { text } = scan
-  const after = behindSeparator(text, at)
+  const after = afterSeparator(text, at)
   if (after === undefined) return undefined
   const name = nameBefore(text, at)
   if (name === undefined) return undefined

@@ -26,7 +26,7 @@ const bareValue = (scan: Scan, from: number): Hit | undefined => {
     : { start: from, end, kind: 'name' }
 }
 
-const behindBlanks = (text: string, from: number): number => {
+const afterBlanks = (text: string, from: number): number => {
   let at = from
   while (at < from + 16 && isSpace(text.charCodeAt(at)) && at < text.length) at++
   return at
@@ -56,7 +56,7 @@ const valueStart = (text: string, end: number): number => {
     /^\s{1,4}(?:\d[ \t]+(?=\S)|for[ \t]+[^=\n]{1,100}=[ \t]*(?:password\()?(?=')|(?:is|was|:)?[ \t]*)/i.exec(
       text.slice(end, end + 140),
     )
-  return behindBlanks(text, end + (between?.[0].length ?? 0))
+  return afterBlanks(text, end + (between?.[0].length ?? 0))
 }
 
 /** A password as people choose it: several kinds of characters, and no name of a method. */
@@ -158,5 +158,5 @@ export const wireLogin: Shape = (scan, at) => {
   const before = text.slice(Math.max(0, at - 200), at)
   if (!/(?:^|\n)[^\n]{0,16}(?:USER \S{1,64}|331 [^\n]{0,100})\r?\n(?:[^\n]{0,80}\r?\n)?[^\n]{0,16}$/.test(before))
     return undefined
-  return bareValue(scan, behindBlanks(text, at + 4))
+  return bareValue(scan, afterBlanks(text, at + 4))
 }

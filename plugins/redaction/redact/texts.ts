@@ -105,7 +105,7 @@ export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: Jso
       const decoded = decodeBase64(text.slice(start, end))
       if (decoded === undefined) continue
       const kind = hitsIn(decoded, level)[0]?.kind ?? (hidesAsJson(decoded, level) ? 'name' : undefined)
-      if (kind !== undefined) hits.push({ start, end: behindPadding(text, end), kind })
+      if (kind !== undefined) hits.push({ start, end: afterPadding(text, end), kind })
     }
   }
 
@@ -140,7 +140,7 @@ export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: Jso
   }
 }
 
-const behindPadding = (text: string, end: number): number => {
+const afterPadding = (text: string, end: number): number => {
   let behind = end
   while (behind < end + 2 && text[behind] === '=') behind++
   return behind

@@ -24,7 +24,7 @@ const isCredential = (value: string, min: number): boolean =>
   !/^\d+$/.test(value)
 
 /** Whether the word behind a scheme is its credential. */
-const behindScheme: Readonly<Record<string, (value: string) => boolean>> = {
+const afterScheme: Readonly<Record<string, (value: string) => boolean>> = {
   bearer: (value) => isCredential(value, 8),
   basic: (value) => /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(decodeBase64(value) ?? ''),
   token: (value) => isCredential(value, 16) && !value.includes(':'),
@@ -48,8 +48,8 @@ export const scheme: Shape = (scan, at) => {
   if (listed !== null)
     return { start: at + listed[0].search(/ /) + 1, end: lineEnd(text, at, undefined), kind: 'token' }
   const end = runEnd(text, at, URL64, 24)
-  const judge = Object.hasOwn(behindScheme, text.slice(at, end).toLowerCase())
-    ? behindScheme[text.slice(at, end).toLowerCase()]
+  const judge = Object.hasOwn(afterScheme, text.slice(at, end).toLowerCase())
+    ? afterScheme[text.slice(at, end).toLowerCase()]
     : undefined
   if (judge === undefined || !isBlank(text.charCodeAt(end))) return undefined
   const from = skipBlanks(text, end)
@@ -59,7 +59,7 @@ export const scheme: Shape = (scan, at) => {
 
 /** The scheme words by which `scheme` is entered. */
 export const schemes: readonly string[] = [
-  ...Object.keys(behindScheme),
+  ...Object.keys(afterScheme),
   'digest',
   'hawk',
   'aws4',

@@ -120,7 +120,7 @@ ${value('rule_id') !== '' && html`<label>Flagged by<input name="rule_id" value="
 const emptyText = ({ calledAs }: Gateway, { query }: Ask): Html =>
   [...query].some(([, value]) => value !== '')
     ? html`<p class="empty">No session matches. Names and ids are compared whole. <a href="/sessions">Clear the filters</a></p>`
-    : html`<div class="empty"><p>No agent has come by yet. Run one behind the gateway, or let the Playground send some requests:</p>
+    : html`<div class="empty"><p>No agent has come by yet. Run one through the gateway, or let the Playground send some requests:</p>
 ${['run -- claude', 'playground run exact-loop'].map((words) => commandMark(`${calledAs.here} ${words}`))}</div>`
 
 const commandMark = (command: string): Html =>

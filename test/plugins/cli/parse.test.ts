@@ -82,7 +82,7 @@ describe('a command line', () => {
     assert.deepEqual(ran('setup', 'a', 'b', 'c').args, ['a', 'b', 'c'])
     assert.equal(said('replay', 'import'), '"guard replay import" needs <file>.')
     assert.equal(said('gateway', 'run', 'now'), '"guard gateway run" does not take "now".')
-    const behind = '"guard wrap" takes a command behind "--" only, as in "guard wrap -- npx".'
+    const behind = '"guard wrap" takes a command after "--" only, as in "guard wrap -- npx".'
     assert.equal(said('wrap', 'npx', '--', '-y'), behind)
   })
 })
