@@ -14,6 +14,7 @@ export interface Asset {
 /** Name to source file. A style sheet precedes those it overrides. */
 const sources: Readonly<Record<string, string>> = {
   'app.css': 'guard-gateway/assets/app.css',
+  'bar.css': 'guard-gateway/assets/bar.css',
   'tables.css': 'guard-gateway/assets/tables.css',
   'controls.css': 'guard-gateway/assets/controls.css',
   'app.js': 'guard-gateway/assets/app.js',
