@@ -18,6 +18,12 @@ export const SUMS = [
   'duration_ms',
   'cost_micro',
 ] as const
+/** Sums that are no columns of a call. */
+const DERIVED = ['requests', 'blocked_retries', 'errors', 'duration_ms'] as const
+type Derived = (typeof DERIVED)[number]
+const derived: ReadonlySet<string> = new Set(DERIVED)
+/** Columns of a call that are summed up as they are. */
+export const CALL_SUMS = SUMS.filter((name): name is Exclude<(typeof SUMS)[number], Derived> => !derived.has(name))
 
 /** Upper ends of the stretches that durations are counted in, milliseconds; the last stretch has none. Stored: one changes only with a new column. */
 export const DURATIONS = [100, 250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 45_000, 120_000, 300_000] as const

@@ -1,6 +1,6 @@
 import type { Addends, Storage, Where } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { measuresOf } from './measures.ts'
+import { CALL_SUMS, measuresOf } from './measures.ts'
 import type { HourRow } from './tables.ts'
 
 const MINUTE_MS = 60_000
@@ -12,18 +12,7 @@ const MANY_CALLS = 1_000
 
 /** What tells how a call is counted. */
 const COUNTED = ['received_at', 'ended_at', 'decision', 'outcome', 'retries'] as const
-const ADDED = [
-  'input_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'total_tokens',
-  'bytes_in',
-  'bytes_out',
-  'cost_micro',
-] as const satisfies readonly (keyof CallRecord & keyof HourRow)[]
-const added: ReadonlySet<string> = new Set(ADDED)
+const added: ReadonlySet<string> = new Set(CALL_SUMS)
 
 /** Calls that are equal in all that is counted, and what they add. */
 export interface MinuteCalls {
@@ -58,7 +47,7 @@ export async function* minuteCalls(
       where: { ...where, received_at: { gte: from, lt: to } },
       order: ['received_at', 'asc'],
       by: [...new Set([...COUNTED, ...columns])],
-      of: ADDED,
+      of: CALL_SUMS,
     })
     for (const { by: call, rows, sums } of found) yield minuteCallsOf(call, rows, sums)
     const calls = found.reduce((sum, { rows }) => sum + rows, 0)
