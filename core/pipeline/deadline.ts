@@ -27,9 +27,9 @@ export class Deadlines {
     return work.outcome()
   }
 
-  /** Adds work and gives its index. */
+  /** Adds work and gives its index. A deadline alone keeps no process alive. */
   add(one: PendingWork): number {
-    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref()
     return this.#pending.push(one) - 1
   }
 
