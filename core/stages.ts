@@ -1,6 +1,6 @@
 /** Where taps of one hook stand among one another: lower comes first, 0 if a tap names none. A plugin of your own may use numbers between these. */
 export const stages = {
-  open: { storage: -1_000 },
+  open: { storage: -1_000, cluster: -900 },
   http: { docs: -100, pages: 100 },
   request: { count: -300, configuration: -200, session: 0, policy: 10, recordable: 1_000 },
   decision: { pause: -100, rules: 0, trace: 50, flags: 900, metrics: 1_000 },

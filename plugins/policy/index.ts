@@ -21,6 +21,8 @@ import { SessionHistories } from './history/session-histories.ts'
 import { settle } from './history/settle.ts'
 import { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
+import { budgetWindowTable } from './shared/budget-windows.ts'
+import { type Shared, share } from './shared/share.ts'
 import { KnownStarts } from './starts/known-starts.ts'
 import { tables } from './tables.ts'
 
@@ -53,7 +55,7 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
   name: 'policy',
   requires: ['sessions'],
   apply(gateway) {
-    for (const table of tables) gateway.tables.add(table)
+    for (const table of [...tables, budgetWindowTable]) gateway.tables.add(table)
     const policies = new Policies(gateway)
     const presets: Record<string, readonly Rule[]> = {}
     gateway.hooks.open.tapPromise('policy', async () => {
@@ -100,6 +102,16 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
   const setMode = (call: Call, found: Policy): void => {
     call.mode = call.mode_override ?? found.mode ?? options.default_mode ?? 'shadow'
   }
+  const mayPass = (call: Call): boolean =>
+    gateway.service('store').need().onFailure === 'forward' && call.mode === 'shadow'
+
+  let shared: Shared | undefined
+  gateway.hooks.open.tap('policy', () => {
+    const cluster = gateway.service('cluster').get()
+    const { calendar } = budgets
+    if (cluster !== undefined)
+      shared = share({ gateway, cluster, policies, histories, starts, calendar, setMode, mayPass })
+  })
   // both return at once if nothing must be read: each promise on the hot path costs
   gateway.hooks.request.tapPromise({ name: 'policy', stage: stages.request.policy }, (call) => {
     const found = policies.at(call.project_id)
@@ -111,6 +123,8 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
   gateway.hooks.decision.tapPromise('policy', (decision, call) => {
     const { session } = call
     if (session === null) return decision
+    if (shared !== undefined)
+      return shared.judge.decide(decision, call, session).then((judged) => paused(judged, session))
     const found = policies.at(call.project_id)
     const history = histories.at(session)
     if (found === undefined || history === undefined) return judgedLater(decision, call, session)
@@ -130,10 +144,9 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
     session: Session,
     begun?: Promise<unknown>,
   ): Promise<Decision> => {
-    const mayPass = () => gateway.service('store').need().onFailure === 'forward' && call.mode === 'shadow'
     const found = await policies.load(call.project_id)
     for (let waiting = begun; ; ) {
-      const isKnown = await readOr(waiting, mayPass, gateway.fault)
+      const isKnown = await readOr(waiting, () => mayPass(call), gateway.fault)
       const history = histories.at(session) ?? (await histories.read(session, found.reach))
       waiting = isKnown ? reading(found, call) : undefined
       if (waiting === undefined) return judged(decision, call, session, history, found)
@@ -154,8 +167,11 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
       budgets.forwarded(call, session, decision.row)
       starts.forwarded(found, call, decision.row, session)
     }
-    return decision.pause_reason === undefined ? decision : pauseSessionBy(gateway, decision, session)
+    return paused(decision, session)
   }
+
+  const paused = (decision: Decision, session: Session): Decision | Promise<Decision> =>
+    decision.pause_reason === undefined ? decision : pauseSessionBy(gateway, decision, session)
 
   const ended = (settled: Settled): void => {
     const { call, decision } = settled
@@ -165,6 +181,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
       if (decision.decision !== 'block') starts.ended(settled, call.session)
     }
     const history = histories.at(call.session)
+    shared?.claims.ending(call, call.session, history !== undefined)
     if (history === undefined) return
     settle(settled, decision.row, call.session.row, history, policies.at(call.project_id)?.priced)
     histories.used(call.session, history)
@@ -188,7 +205,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
 
   const historyOf = async (session: Session, found: Policy): Promise<History> =>
     histories.at(session) ?? histories.read(session, found.reach)
-  return { gateway, policies, budgets, historyOf }
+  return { gateway, policies, budgets, historyOf, shared: () => shared }
 }
 
 /** Waits for evidence. False: it cannot be read, and the request may pass without the rules that need it. */

@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { periodOfParams } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
+import { changedIn } from 'guard-gateway/lib/session'
 import { LRU } from 'tiny-lru'
 import { type PolicyChange, readRuleList } from './document/document.ts'
 import { type Policy, policyOf } from './policy.ts'
@@ -41,6 +42,11 @@ export class Policies {
 
   async load(project: string): Promise<Policy> {
     return this.#cache.get(project) ?? this.#keep(this.#policy(project, await this.#stored(project)))
+  }
+
+  /** Another process has changed a policy: all are read again. */
+  forget(): void {
+    this.#cache.clear()
   }
 
   /**
@@ -89,6 +95,7 @@ export class Policies {
           },
       { table: 'policy_versions', put: { id: versionId(project_id, version), ...next } },
       { table: 'policy_versions', key: versionId(project_id, version - MAX_VERSIONS), remove: true },
+      ...changedIn(this.#gateway.service('cluster').get()),
     ])
   }
 

@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import type { FiguresQuery } from 'guard-gateway/lib/trace'
+import { openCallTable } from 'guard-gateway/lib/trace'
 import { Backfill } from './figures/backfill.ts'
 import { EndedSums } from './figures/ended-sums.ts'
 import { figureErrors } from './figures/error-codes.ts'
@@ -7,6 +8,7 @@ import { HourSums } from './figures/hour-sums.ts'
 import { readFigures } from './figures/read.ts'
 import { noteDecided } from './flags/flag-sums.ts'
 import { readFlagReport } from './flags/read-report.ts'
+import { endOpenCalls } from './open-calls.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
 import { SumRetention } from './sum-retention.ts'
@@ -25,7 +27,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
   name: 'recorder',
   requires: ['sessions'],
   apply(gateway: Gateway) {
-    for (const table of tables) gateway.tables.add(table)
+    for (const table of [...tables, openCallTable]) gateway.tables.add(table)
     if (options.full_content_logging === true) gateway.service('previews').provide(PREVIEW_BYTES)
     const totals = new WriteBehindTotals(gateway)
     const { record, end } = callRecorder(gateway, totals, new HourSums(), options)
@@ -45,13 +47,14 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     gateway.service('flags').provide({ report: (query) => readFlagReport(gateway.storage, query) })
     gateway.errorCodes.add(...Object.values(figureErrors))
     gateway.hooks.open.tapPromise('recorder', async ({ beside }) => {
-      await recoverTotals(gateway)
+      const cluster = gateway.service('cluster').get()
+      // shared totals are complete with each request
+      if (cluster === undefined) await recoverTotals(gateway)
+      cluster?.onEnded((instance) => endOpenCalls(gateway, instance, new HourSums()))
       await backfill.begin()
       // the other gateway counts
-      if (!beside) {
-        backfill.start()
-        retention.start()
-      }
+      if (!beside && (gateway.service('cluster').get()?.leads ?? true)) backfill.start()
+      if (!beside) retention.start()
       totals.start()
     })
     gateway.hooks.decision.tap({ name: 'recorder', stage: stages.decision.flags }, (decision, call) => {

@@ -1,4 +1,5 @@
 import { type Change, type Gateway, GuardError, type Session, type Settled } from 'guard-gateway/core'
+import type { Claims } from 'guard-gateway/lib/session'
 import { type CallRecord, newCallRecord, type Previews, traceOf } from 'guard-gateway/lib/trace'
 import type { HourSums } from './figures/hour-sums.ts'
 import { flagSums, noteSettled, repeatedFlag } from './flags/flag-sums.ts'
@@ -22,6 +23,7 @@ export const callRecorder = (
   const blocks = new Map<string, Promise<void>>()
   const pendingRetries = new Set<Promise<void>>()
   const withSessionRow = sessionRowLock()
+  const sharedClaims = gateway.service('claims')
 
   const write = async (entry: Entry, attempt: number): Promise<void> => {
     const { settled, record, flags } = entry
@@ -29,8 +31,9 @@ export const callRecorder = (
     // the row of a call is also its decision in the session's history
     const batch: Change[] = [{ table: 'calls', put: record, when: 'absent' }]
     await gateway.hooks.record.promise({ settled, record, attempt, batch })
-    let change: Change | undefined
-    if (session !== null) change = attempt === 0 ? totals.changeFor(session, settled) : totals.changeNow(session)
+    const claims = sharedClaims.get()
+    if (claims !== undefined) return writeShared(claims, entry, attempt, batch)
+    const change = totalsChange(settled, attempt)
     if (change !== undefined) batch.push(change)
     // last: an earlier version that finds it in a log skips what comes after it
     batch.push(sums.call(record), ...flags)
@@ -38,6 +41,21 @@ export const callRecorder = (
     const written = await gateway.storage.write(batch, { hold: true, onRefused })
     if (!written) await retry(entry, attempt + 1)
     else if (session !== null && change !== undefined) totals.stored(session, change)
+  }
+
+  const totalsChange = (settled: Settled, attempt: number): Change | undefined => {
+    const { session } = settled.call
+    if (session === null) return undefined
+    return attempt === 0 ? totals.changeFor(session, settled) : totals.changeNow(session)
+  }
+
+  /** Writes a record where other processes add to the same session. */
+  const writeShared = async (claims: Claims, entry: Entry, attempt: number, batch: readonly Change[]) => {
+    const { settled, record, flags } = entry
+    const isWritten = await claims.settle(settled, (more) =>
+      gateway.storage.write([...batch, ...more, sums.call(record), ...flags], { hold: true }),
+    )
+    if (!isWritten) await retry(entry, attempt + 1)
   }
 
   /** Retries a failed write after the client has its reply. */
@@ -148,6 +166,8 @@ const countOnRecord = ({ gateway, totals, sums }: Counters, { call }: Settled, f
     const batch: Change[] = [{ table: 'calls', key: first, patch, expected: { counted: record.counted } }]
     if (record.counted === true) batch.push(sums.repeat(record), ...repeatedFlag(record))
     const { session } = call
+    // where other processes count too, their decisions have written the session
+    if (gateway.service('claims').get() !== undefined) return [true, batch]
     if (session !== null && (await read.get('sessions', session.row.id)) !== undefined) {
       session.stored = true
       batch.push(totals.changeNow(session))

@@ -50,7 +50,9 @@ export class SumRetention {
 
   #schedule(ms: number): void {
     this.#timer = setTimeout(() => {
-      this.#running = this.pass().catch((error: unknown) => this.#gateway.fault(error, 'recorder:sums'))
+      this.#running = ((this.#gateway.service('cluster').get()?.leads ?? true) ? this.pass() : Promise.resolve()).catch(
+        (error: unknown) => this.#gateway.fault(error, 'recorder:sums'),
+      )
       void this.#running.then(() => this.#isStopped || this.#schedule(EVERY_MS))
     }, ms).unref()
   }

@@ -1,4 +1,5 @@
 import { type Call, type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { changedIn } from 'guard-gateway/lib/session'
 import { isPlayground } from 'guard-gateway/lib/trace'
 import { sessionErrors } from './error-codes.ts'
 import { SecondChanceCache } from './second-chance-cache.ts'
@@ -31,7 +32,13 @@ export class Agents {
 
   /** The agent of this id as it is now; it is not taken into memory, as sessions are not. */
   async row(id: string): Promise<AgentRow | undefined> {
-    return this.at(id) ?? (await this.#gateway.storage.get('agents', id))
+    const known = this.#gateway.service('cluster').get() === undefined ? this.at(id) : undefined
+    return known ?? (await this.#gateway.storage.get('agents', id))
+  }
+
+  /** Another process has changed an agent: all are read again. */
+  forget(): void {
+    this.#agents.clear()
   }
 
   /** The agent of this id; throws AGENT_NOT_FOUND. */
@@ -61,7 +68,8 @@ export class Agents {
   async setPaused(agent: AgentRow, paused: boolean): Promise<void> {
     const paused_at = paused ? (agent.paused_at ?? this.#gateway.clock.now()) : null
     const patch = { paused, paused_at }
-    const batch: readonly Change[] = [{ table: 'agents', key: agent.id, patch, sync: true }]
+    const change: Change = { table: 'agents', key: agent.id, patch, sync: true }
+    const batch = [change, ...changedIn(this.#gateway.service('cluster').get())]
     await writeThrough(agent, patch, async () => {
       if (!(await this.#gateway.storage.write(batch))) throw new GuardError(sessionErrors.AGENT_NOT_FOUND)
     })

@@ -1,4 +1,4 @@
-import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/core'
 import { sessionDefaults } from 'guard-gateway/lib/config-defaults'
 import { Agents } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
@@ -39,6 +39,12 @@ export const sessions = ({
     for (const table of tables) gateway.tables.add(table)
     gateway.service('sessions').provide({
       find: async (id) => (await liveById(gateway, live, id)).row,
+      held: (decision, call) => {
+        const { key_id } = call.identity
+        // another process may have revoked it since the request arrived
+        if (key_id !== null && !keys.isLive(key_id)) throw new GuardError('UNAUTHORIZED', 'The key was revoked.')
+        return pauses(agents)(decision, call)
+      },
       pauseOf: pauseOf({ agents, live }),
       pause: (session, reason, attributes) => pauseSession(gateway, session, reason, attributes),
     })
@@ -47,7 +53,16 @@ export const sessions = ({
       agents_in_memory: agents.size,
       agent_keys: keys.size,
     }))
-    gateway.hooks.open.tapPromise('sessions', () => keys.load())
+    gateway.hooks.open.tapPromise('sessions', async () => {
+      gateway
+        .service('cluster')
+        .get()
+        ?.onChanged(async () => {
+          agents.forget()
+          await keys.load()
+        })
+      await keys.load()
+    })
     gateway.hooks.request.tapPromise('sessions', (call) => {
       const resolved = resolve(call)
       const { key_id } = call.identity

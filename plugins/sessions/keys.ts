@@ -1,11 +1,12 @@
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
 import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
+import { pages } from 'guard-gateway/lib/paging'
+import { changedIn } from 'guard-gateway/lib/session'
 import { sessionErrors } from './error-codes.ts'
 import type { AgentKeyRow } from './tables.ts'
 
 const MAX_LIVE_KEYS = 5
 const PREFIX_CHARS = 8
-const PAGE = 1000
 const MINUTE_MS = 60_000
 
 /** A key just made; `key` is seen here and never again. */
@@ -30,18 +31,26 @@ export class AgentKeys {
     return this.#byId.size
   }
 
-  /** Reads all live keys, so that they open the proxy. */
+  /** Reads all live keys, so that they open the proxy. Again: those that another process has made or revoked meanwhile. */
   async load(): Promise<void> {
-    const query = { where: { revoked_at: null }, limit: PAGE }
-    let page = await this.#gateway.storage.find('agent_keys', query)
-    for (;;) {
-      for (const row of page.rows) {
+    const live = new Set<string>()
+    for await (const page of pages(this.#gateway.storage, 'agent_keys', { where: { revoked_at: null } })) {
+      for (const row of page) {
+        live.add(row.id)
+        if (this.#byId.has(row.id)) continue
         this.#keep(row)
         this.#gateway.keys.add(row)
       }
-      if (page.next_cursor === null) return
-      page = await this.#gateway.storage.find('agent_keys', { ...query, cursor: page.next_cursor })
     }
+    for (const row of [...this.#byId.values()].filter(({ id }) => !live.has(id))) {
+      this.#gateway.keys.remove(row.hash)
+      this.#drop(row)
+    }
+  }
+
+  /** It is neither revoked nor unknown. */
+  isLive(id: string): boolean {
+    return this.#byId.has(id)
   }
 
   /** The live keys of an agent, oldest first. */
@@ -72,7 +81,11 @@ export class AgentKeys {
     this.#keep(row)
     let written = false
     try {
-      written = await this.#gateway.storage.write([...first, { table: 'agent_keys', put: row, sync: true }])
+      written = await this.#gateway.storage.write([
+        ...first,
+        { table: 'agent_keys', put: row, sync: true },
+        ...changedIn(this.#gateway.service('cluster').get()),
+      ])
     } finally {
       if (!written) this.#drop(row)
     }
@@ -94,7 +107,8 @@ export class AgentKeys {
     }
     this.#gateway.keys.remove(row.hash)
     const patch = { revoked_at: this.#gateway.clock.now() }
-    await this.#gateway.storage.write([{ table: 'agent_keys', key: keyId, patch, sync: true }])
+    const change: Change = { table: 'agent_keys', key: keyId, patch, sync: true }
+    await this.#gateway.storage.write([change, ...changedIn(this.#gateway.service('cluster').get())])
     this.#drop(row)
   }
 

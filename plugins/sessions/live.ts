@@ -93,11 +93,16 @@ export class LiveSessions {
     }
   }
 
+  /** The session of this id as it is on record, if other processes share it; undefined if this one is alone. */
+  async #shared(id: string): Promise<SessionRow | undefined> {
+    return this.#gateway.service('cluster').get() === undefined ? undefined : this.#gateway.storage.get('sessions', id)
+  }
+
   /** The session that `named` gives, if there is one, as it is now. It is not cached: another process may be the gateway, whose changes would be missed. */
   async rowNamed(project: string, externalId: string): Promise<SessionRow | undefined> {
     for (let turn = 0; ; turn++) {
       const id = candidate(project, externalId, turn)
-      const row = this.at(id)?.row ?? (await this.#gateway.storage.get('sessions', id))
+      const row = (await this.#shared(id)) ?? this.at(id)?.row ?? (await this.#gateway.storage.get('sessions', id))
       if (row === undefined || row.project_id === project) return row
     }
   }

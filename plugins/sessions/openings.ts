@@ -32,14 +32,28 @@ export class Openings {
     for (;;) {
       const { id } = current
       const session = id === '' ? undefined : (this.#live.at(id) ?? (await this.#live.find(id)))
+      const next = await this.#following(call, session, id)
       // another request may have started the next session meanwhile
       if (current.id !== id) continue
       if (session !== undefined && !this.#isOver(session, call)) return session
-      current.id = newId('ses_', call.at)
-      const { project_id, agent_id, client, at } = call
-      const external_id = openingId(call)
-      return this.#live.begin(current.id, { project_id, agent_id, external_id, external_source: 'derived', client, at })
+      current.id = next.id
+      if (!next.isBegun) return this.#begin(next.id, call)
     }
+  }
+
+  #begin(id: string, call: Call): Session {
+    const { project_id, agent_id, client, at } = call
+    const external_id = openingId(call)
+    return this.#live.begin(id, { project_id, agent_id, external_id, external_source: 'derived', client, at })
+  }
+
+  /** The session after that of `id`, should it be over. Processes that share sessions all give it the same id, and one may have begun it. */
+  async #following(call: Call, session: Session | undefined, id: string): Promise<{ id: string; isBegun: boolean }> {
+    const claims = this.#gateway.service('claims').get()
+    if (claims === undefined) return { id: newId('ses_', call.at), isBegun: false }
+    if (session !== undefined) await claims.refresh(session)
+    const next = derivedId('ses_', openingId(call), id)
+    return { id: next, isBegun: (await this.#live.find(next)) !== undefined }
   }
 
   /** Where an opening leads that nothing in memory knows. */

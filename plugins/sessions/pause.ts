@@ -78,11 +78,15 @@ export const changeSession = (
         ? []
         : [{ table: 'session_events', put: sessionEvent(session.row, event, gateway.clock.now(), told) }]
     const patch: Change = { table: 'sessions', key: session.row.id, patch: changes, sync: true }
+    const claims = gateway.service('claims').get()
+    const write = (first: Change): Promise<boolean> =>
+      claims === undefined
+        ? gateway.storage.write([first, ...events])
+        : claims.change(session, (more) => gateway.storage.write([first, ...more, ...events]))
     // a session may be in memory only, and its first request may be written between the two attempts
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const put: Change = { table: 'sessions', put: { ...session.row }, when: 'absent', sync: true }
-      session.stored =
-        (await gateway.storage.write([patch, ...events])) || (await gateway.storage.write([put, ...events]))
+      session.stored = (await write(patch)) || (await write(put))
       if (session.stored) return
     }
     throw new GuardError('STORAGE_BUSY', `Session ${session.row.id} changed too often at the same time. Try again.`)

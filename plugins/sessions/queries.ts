@@ -40,17 +40,19 @@ const MOST_LATELY = 1_000
 
 /** Sessions with a request in progress or one since `from`, milliseconds since 1970, newest first, without those of the Playground; `more`: there are others, which were not read. */
 export const sessionsSince = async (
-  { storage }: Gateway,
+  gateway: Gateway,
   live: LiveSessions,
   from: number,
 ): Promise<{ readonly rows: readonly SessionRow[]; readonly more: boolean }> => {
-  const { rows, next_cursor, truncated } = await storage.find('sessions', {
+  const { rows, next_cursor, truncated } = await gateway.storage.find('sessions', {
     where: { last_seen_at: { gte: from }, playground: null },
     limit: MOST_LATELY,
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
   // sessions in memory are newer than their rows, and may have none yet
-  for (const { row } of live.lately(from)) if (row.playground !== true) byId.set(row.id, row)
+  const isAlone = gateway.service('cluster').get() === undefined
+  for (const { row } of live.lately(from))
+    if (row.playground !== true && (isAlone || !byId.has(row.id))) byId.set(row.id, row)
   return {
     rows: [...byId.values()].sort((one, other) => other.last_seen_at - one.last_seen_at),
     // a truncated scan hardly leaves out a session that is not in memory
@@ -59,8 +61,16 @@ export const sessionsSince = async (
 }
 
 /** The live session of an id, or of an external id if only one session bears it. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
-export const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> =>
-  (await live.find(id)) ?? liveByExternal(gateway, live, { external_id: id })
+export const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> => {
+  const session = await live.find(id)
+  return session === undefined ? liveByExternal(gateway, live, { external_id: id }) : fresh(gateway, session)
+}
+
+/** The session as it stands now, also where other processes change it. */
+const fresh = async (gateway: Gateway, session: Session): Promise<Session> => {
+  await gateway.service('claims').get()?.refresh(session)
+  return session
+}
 
 /** The live session that an external id means, also while nothing of it is on record or can be written. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
 export const liveByExternal = async (
@@ -73,7 +83,7 @@ export const liveByExternal = async (
   const known = live.known(where).flatMap(({ row }) => (rows.some(({ id }) => id === row.id) ? [] : [row]))
   const session = await live.find(onlySession(external_id, [...rows, ...known]).id)
   if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
-  return session
+  return fresh(gateway, session)
 }
 
 /** Sessions that are paused and not ended, newest first, without those of the Playground. `more`: there are others. */

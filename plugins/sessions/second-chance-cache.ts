@@ -43,6 +43,11 @@ export class SecondChanceCache<T> {
     return value
   }
 
+  /** Forgets all values, those that are held too. */
+  clear(): void {
+    this.#values.clear()
+  }
+
   /** The value, loaded if it is missing; undefined if there is none. Concurrent callers share one load. */
   async load(id: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
     const value = this.get(id)

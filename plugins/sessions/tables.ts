@@ -64,6 +64,7 @@ const sessions = table<'sessions'>({
     cache_read_tokens: 'integer',
     cost_micro: 'integer',
     playground: 'boolean',
+    version: 'integer',
     flagged_at: 'integer',
     flagged_rule_id: 'text',
     flagged_reason: 'text',

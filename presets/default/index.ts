@@ -3,6 +3,7 @@ import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completio
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { cli } from 'guard-gateway/plugins/cli'
+import { cluster } from 'guard-gateway/plugins/cluster'
 import { contentChant } from 'guard-gateway/plugins/detectors/content-chant'
 import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
@@ -75,6 +76,7 @@ export const defaultPreset = (
   ...configuredFoundation(config),
   sqlite(config.storage),
   memory(),
+  cluster({ version }),
   responses,
   chatCompletions,
   messages,

@@ -19,6 +19,8 @@ declare module 'guard-gateway/core' {
   interface SessionRow extends FlagColumns {
     /** Its requests are those of a scenario of the Playground. Null: they are not, or an earlier version recorded them. */
     playground: true | null
+    /** Changes of the row, counted where several processes share the storage; null where none do. */
+    version: number | null
   }
 }
 

@@ -36,6 +36,7 @@ export const newSessionRow = (id: string, beginning: SessionStart): SessionRow =
   cache_read_tokens: 0,
   cost_micro: 0,
   playground: beginning.playground === true ? true : null,
+  version: null,
   flagged_at: null,
   flagged_rule_id: null,
   flagged_reason: null,

@@ -1,4 +1,4 @@
-import type { Caller, GuardError, Session, SessionRow } from 'guard-gateway/core'
+import type { Call, Caller, Decision, GuardError, Session, SessionRow } from 'guard-gateway/core'
 
 declare module 'guard-gateway/core' {
   interface Services {
@@ -10,6 +10,8 @@ declare module 'guard-gateway/core' {
 export interface Sessions {
   /** The session of this id, or of this external id if only one project has it, as it stands now. Rejects with SESSION_NOT_FOUND or AMBIGUOUS_ID. */
   find(id: string): Promise<SessionRow>
+  /** A block, if the session or the agent of a call is paused; else the decision before. */
+  held(decision: Decision, call: Call): Decision | Promise<Decision>
   /** Why nothing of a caller may be forwarded, as it stands now in all processes: PAUSED_SESSION or PAUSED_AGENT. */
   pauseOf(caller: Caller): Promise<GuardError | undefined>
   /** Pauses a session, in memory at once and durably when it resolves; `attributes` is what its history says of it beside the reason. */

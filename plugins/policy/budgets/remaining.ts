@@ -5,6 +5,7 @@ import { totalsOf } from '../evaluate/evaluate.ts'
 import type { History } from '../history/history.ts'
 import type { Policies } from '../policies.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
+import type { Shared } from '../shared/share.ts'
 import type { Budgets } from './budgets.ts'
 
 /** The most agents of one project and rule in a list. */
@@ -15,6 +16,8 @@ export interface RemainingContext {
   readonly gateway: Gateway
   readonly policies: Policies
   readonly budgets: Budgets
+  /** Where several processes count: what they all have used. */
+  readonly shared: () => Shared | undefined
   /** What is remembered of a session. */
   readonly historyOf: (session: Session, policy: Policy) => Promise<History>
 }
@@ -27,10 +30,12 @@ export const remainingOfSession = async (parts: RemainingContext, session: Sessi
   if (active.length === 0) return []
   const at = await known(parts, policy)
   const history = active.some(({ period }) => period === undefined) ? await parts.historyOf(session, policy) : undefined
-  return active.map((rule) =>
-    rule.period === undefined
-      ? ofSession(parts, rule, session, history)
-      : ofPeriod(parts, rule, { project_id, agent_id, at }),
+  return Promise.all(
+    active.map((rule) =>
+      rule.period === undefined
+        ? ofSession(parts, rule, session, history)
+        : ofPeriod(parts, rule, { project_id, agent_id, at }),
+    ),
   )
 }
 
@@ -44,19 +49,20 @@ export const remainingOfProject = async (
   const active = policy.active.filter((rule) => isBudget(rule) && rule.period !== undefined)
   if (active.length === 0) return []
   const at = await known(parts, policy)
-  return active.flatMap((rule) =>
-    agentsOf(parts, rule, project_id, at, agent_id).map((agent) =>
-      ofPeriod(parts, rule, { project_id, agent_id: agent, at }),
-    ),
-  )
+  const left = active.map(async (rule) => {
+    const agents = await agentsOf(parts, rule, project_id, at, agent_id)
+    return Promise.all(agents.map((agent) => ofPeriod(parts, rule, { project_id, agent_id: agent, at })))
+  })
+  return (await Promise.all(left)).flat()
 }
 
 const isBudget = ({ detector }: ActiveRule): boolean => detector.kind === 'budget' && detector.used !== undefined
 
 /** Now, once what the rules need of it is known. */
-const known = async ({ gateway, budgets }: RemainingContext, policy: Policy): Promise<number> => {
+const known = async ({ gateway, budgets, shared }: RemainingContext, policy: Policy): Promise<number> => {
   for (;;) {
     const at = gateway.clock.now()
+    if (shared() !== undefined) return at
     const reading = budgets.ready(policy, at)
     if (reading === undefined) return at
     await reading
@@ -64,26 +70,28 @@ const known = async ({ gateway, budgets }: RemainingContext, policy: Policy): Pr
 }
 
 /** Whose budgets a rule gives: one of the project, or one of each agent. */
-const agentsOf = (
-  { budgets }: RemainingContext,
+const agentsOf = async (
+  { budgets, shared }: RemainingContext,
   { period }: ActiveRule,
   project_id: string,
   at: number,
   asked: string | undefined,
-): readonly (string | null)[] => {
+): Promise<readonly (string | null)[]> => {
   if (period?.scope !== 'agent') return [null]
   if (asked !== undefined) return [asked]
+  const all = await shared()?.budgets.agents(period.per, project_id, at)
+  if (all !== undefined) return all.slice(0, MAX_AGENTS)
   return budgets.window(period.per, at)?.agents(project_id).slice(0, MAX_AGENTS) ?? []
 }
 
-const ofPeriod = (
-  { gateway, budgets }: RemainingContext,
+const ofPeriod = async (
+  { gateway, budgets, shared }: RemainingContext,
   active: ActiveRule,
   of: { readonly project_id: string; readonly agent_id: string | null; readonly at: number },
-): BudgetLeft => {
+): Promise<BudgetLeft> => {
   const { period } = active
   if (period === undefined) throw new TypeError(`the rule "${active.rule.id}" has no period`)
-  const totals = budgets.totals(period, of)
+  const totals = (await shared()?.budgets.current(period, of)) ?? budgets.totals(period, of)
   const resets = totals.period?.resets_at
   return {
     ...budgetLeft(gateway, active, of.project_id, totals),

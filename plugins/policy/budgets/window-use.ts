@@ -2,6 +2,13 @@ import type { Per, Period } from 'guard-gateway/core'
 import type { Calendar, Window } from 'guard-gateway/lib/time'
 import { addUsage, noUsage, type Usage } from '../history/usage.ts'
 
+/** When the next section of the calendar begins, in words. */
+export const nextText = (per: Per, window: Window, calendar: Calendar): string => {
+  const at = calendar.text(window.end)
+  const time = per === 'minute' || per === 'hour' ? at.slice(-5) : at
+  return `the next ${per} begins at ${time} ${calendar.zone}`
+}
+
 interface ProjectUse {
   readonly used: Usage
   /** Requests without an agent stand under the empty name. */
@@ -19,9 +26,7 @@ export class WindowUse {
   constructor(per: Per, window: Window, calendar: Calendar) {
     this.per = per
     this.window = window
-    const at = calendar.text(window.end)
-    const time = per === 'minute' || per === 'hour' ? at.slice(-5) : at
-    this.next = `the next ${per} begins at ${time} ${calendar.zone}`
+    this.next = nextText(per, window, calendar)
   }
 
   holds(at: number): boolean {

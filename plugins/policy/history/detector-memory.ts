@@ -19,6 +19,12 @@ export class DetectorMemory {
     return memory
   }
 
+  /** Forgets all conversations of a session. */
+  drop(session: string): void {
+    for (const name of [...this.#known.keys()]) if (name.startsWith(`${session} `)) this.#known.delete(name)
+    if (this.#latest?.session === session) this.#latest = undefined
+  }
+
   /** Counts as a use. */
   #touched(name: string): Map<string, Map<string, unknown>> {
     const known = this.#known.get(name)

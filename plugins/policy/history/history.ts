@@ -59,10 +59,13 @@ export class History implements KnownRequests {
   #tips: readonly string[] = []
   #seen: ReadonlySet<string> = new Set()
 
-  /** `memories` is shared by all sessions and bounds all of them together. */
-  constructor(session: Session, memories: DetectorMemory = new DetectorMemory()) {
+  readonly #isShared: boolean
+
+  /** `memories` is shared by all sessions and bounds all of them together. `isShared`: other processes have requests in flight. */
+  constructor(session: Session, memories: DetectorMemory = new DetectorMemory(), isShared = false) {
     this.#session = session
     this.#memories = memories
+    this.#isShared = isShared
     session.tips = () => threadHeads(this.rows)
     session.cleared = () => this.clear()
   }
@@ -178,6 +181,7 @@ export class History implements KnownRequests {
 
   /** Releases reservations of requests that never settle, for example after a failure that followed the decision. */
   release(): void {
+    if (this.#isShared) return
     this.probe = null
     if (this.reserved === 0) return
     this.reserved = 0

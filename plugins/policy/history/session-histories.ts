@@ -1,5 +1,6 @@
 import type { Gateway, Row, Session } from 'guard-gateway/core'
 import { effectOfName } from 'guard-gateway/lib/tools'
+import type { OpenCallRow } from 'guard-gateway/lib/trace'
 import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
 import { DetectorMemory } from './detector-memory.ts'
 import { BLOCKED_ROWS, History } from './history.ts'
@@ -7,6 +8,13 @@ import { hasFailed, isUnpriced } from './settle.ts'
 
 /** Estimated size of the histories of all sessions. */
 const MAX_BYTES = 16 * 1024 * 1024
+
+/** Calls that have not ended, of all processes. */
+export interface OpenCalls {
+  of(session_id: string): Promise<readonly Pick<OpenCallRow, 'record' | 'reserved'>[]>
+  /** The row of a call of this process, which its end changes. */
+  own(id: string): Row | undefined
+}
 
 /** LRU cache of session histories; any other is loaded from the recorded calls when its session is next used. */
 export class SessionHistories {
@@ -18,6 +26,8 @@ export class SessionHistories {
   #touches = 0
   readonly #memories = new DetectorMemory()
   readonly #reading = new WeakMap<Session, Promise<History>>()
+  /** Set where other processes forward calls of the same sessions. */
+  open: OpenCalls | undefined
 
   constructor(gateway: Gateway, max_bytes: number = MAX_BYTES) {
     this.#gateway = gateway
@@ -34,7 +44,21 @@ export class SessionHistories {
     if (known !== undefined) return known
     const { requests, blocked } = session.row
     if (requests + blocked > 0 || this.#reading.has(session)) return undefined
-    return this.#keep(session, new History(session, this.#memories))
+    return this.#keep(session, this.#new(session))
+  }
+
+  /** Another process has changed what it holds: it is read again. */
+  drop(session: Session): void {
+    const known = this.#known.get(session)
+    if (known === undefined) return
+    this.#known.delete(session)
+    this.#bytes -= known.counted
+    known.evicted()
+    this.#memories.drop(session.row.id)
+  }
+
+  #new(session: Session): History {
+    return new History(session, this.#memories, this.open !== undefined)
   }
 
   /** Counts the growth of a history, and evicts others if the limit is reached. */
@@ -54,22 +78,34 @@ export class SessionHistories {
   }
 
   async #read(session: Session, limit: number): Promise<History> {
-    const [forwarded, blocked, cached] = await Promise.all([
+    const [forwarded, blocked, cached, open] = await Promise.all([
       this.#rows(session, ['allow', 'shadow_flag'], limit),
       this.#rows(session, ['block'], BLOCKED_ROWS),
       this.#cacheReads(session),
+      this.#openRows(session),
     ])
     session.row.cache_read_tokens = cached
-    const history = new History(session, this.#memories)
+    const history = this.#new(session)
     history.limit = limit
-    const rows = [...forwarded, ...blocked].map(rowOf).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+    const settled = [...forwarded, ...blocked].map(rowOf)
+    const rows = [...settled, ...open].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
     replayRows(history, rows, session.row.resumed_at ?? -1)
+    for (const row of open) hold(history, row)
     for (const { replied_calls } of forwarded.toReversed())
       for (const { id, tool, key, effect = effectOfName(tool) } of replied_calls ?? [])
         history.replies(id, { tool, key, effect })
     for (const record of forwarded)
       if (isUnpriced(record.total_tokens, record.cost_source)) history.noteUnpriced(record.thread)
     return this.#keep(session, history)
+  }
+
+  /** Rows of calls that have not ended. */
+  async #openRows({ row: { id } }: Session): Promise<readonly Row[]> {
+    const open = (await this.open?.of(id)) ?? []
+    return open.map(
+      ({ record, reserved }) =>
+        this.open?.own(record.id) ?? { ...rowOf(record), reserved, ended_at: null, outcome: null, total_tokens: 0 },
+    )
   }
 
   async #rows(
@@ -116,6 +152,13 @@ export class SessionHistories {
       history.evicted()
     }
   }
+}
+
+/** Counts what a call holds that has not ended. */
+const hold = (history: History, { id, thread, probe, reserved }: Row): void => {
+  history.reserved += reserved
+  history.usageOf(thread).reserved += reserved
+  if (probe) history.probe = id
 }
 
 /** Replays rows into a history, oldest first. */

@@ -38,9 +38,11 @@ export class Maintenance {
   }
 
   async #pass(): Promise<void> {
-    await this.#try(() => endAbandonedRuns(this.#gateway))
-    await this.#try(() => this.#staging.sweep())
-    await this.#try(() => this.#retention.pass())
+    if (this.#gateway.service('cluster').get()?.leads ?? true) {
+      await this.#try(() => endAbandonedRuns(this.#gateway))
+      await this.#try(() => this.#staging.sweep())
+      await this.#try(() => this.#retention.pass())
+    }
     if (this.#timer !== undefined) this.#schedule(EVERY_MS)
   }
 

@@ -29,7 +29,9 @@ const sessionTables: Plugin = {
       const named = await gateway.storage.find('sessions', { where: { external_id: id } })
       return row ?? onlySession(id, named.rows)
     }
-    gateway.service('sessions').provide({ find, pauseOf: async () => undefined, pause: async () => {} })
+    gateway
+      .service('sessions')
+      .provide({ find, held: (decision) => decision, pauseOf: async () => undefined, pause: async () => {} })
   },
 }
 

@@ -1,0 +1,77 @@
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import type { Cluster } from 'guard-gateway/lib/session'
+import { Generation } from './generation.ts'
+import { Instances } from './instances.ts'
+import { tables } from './tables.ts'
+
+export interface ClusterOptions {
+  /** Version of this gateway, as other processes show it. */
+  readonly version?: string
+  /** Milliseconds between two looks at the others. */
+  readonly every_ms?: number
+}
+
+const EVERY_MS = 1_000
+
+/** Lets several gateways share one storage: they know of one another's changes, and of processes that have died. */
+export const cluster = ({ version = '', every_ms = EVERY_MS }: ClusterOptions = {}): Plugin => ({
+  name: 'cluster',
+  requires: ['store'],
+  apply(gateway: Gateway) {
+    for (const table of tables) gateway.tables.add(table)
+    const generation = new Generation(gateway)
+    const instances = new Instances(gateway, version)
+    let timer: NodeJS.Timeout | undefined
+    let looking: Promise<void> = Promise.resolve()
+    const cluster: Cluster = {
+      get instance() {
+        return instances.id
+      },
+      get leads() {
+        return instances.leads
+      },
+      get changed() {
+        return generation.changed
+      },
+      get unchanged() {
+        return generation.unchanged
+      },
+      refresh: () => generation.refresh(),
+      onChanged: (listener) => generation.onChanged(listener),
+      onEnded: (listener) => instances.onEnded(listener),
+    }
+    const look = async (): Promise<void> => {
+      try {
+        await generation.refresh()
+        await instances.beat()
+      } catch (error) {
+        // while the storage fails its own state says so
+        if (gateway.storage.state === 'ok') gateway.fault(error, 'cluster')
+      }
+      if (timer !== undefined) schedule()
+    }
+    const schedule = (): void => {
+      timer = setTimeout(() => {
+        looking = look()
+      }, every_ms).unref()
+    }
+    gateway.hooks.open.tapPromise({ name: 'cluster', stage: stages.open.cluster }, async () => {
+      if (!gateway.storage.capabilities.shared) return
+      gateway.service('cluster').provide(cluster)
+      await generation.open()
+      await instances.register()
+      await instances.beat()
+      schedule()
+    })
+    gateway.health.set('cluster', () =>
+      timer === undefined ? {} : { instance: instances.id, alive: instances.alive.length, leads: instances.leads },
+    )
+    gateway.hooks.close.tapPromise({ name: 'cluster', stage: stages.close.requests }, async () => {
+      if (timer === undefined) return
+      clearTimeout(timer)
+      timer = undefined
+      await looking
+      await instances.leave().catch((error: unknown) => gateway.fault(error, 'cluster'))
+    })
+  },
+})

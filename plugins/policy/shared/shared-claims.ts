@@ -1,0 +1,166 @@
+import type { Call, Change, Gateway, Row, Session, Settled } from 'guard-gateway/core'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import type { Claims, Cluster, OpenClaim } from 'guard-gateway/lib/session'
+import type { SessionHistories } from '../history/session-histories.ts'
+import type { Usage } from '../history/usage.ts'
+import { claimChanges } from './claim-changes.ts'
+import { settleChanges, usageOf } from './settle-changes.ts'
+import type { SharedBudgets, WindowKey } from './shared-budgets.ts'
+
+/** What this process knows of a session that others change too. */
+interface State {
+  /** Another process has changed it, or may have. */
+  stale: boolean
+  /** Changes with each read. */
+  epoch: number
+}
+
+/** A claimed call that has not ended. */
+export interface Claimed {
+  readonly row: Row
+  readonly session: Session
+  readonly keys: readonly WindowKey[]
+  /** Of the session, when its memory counted the end of the call. */
+  epoch: number
+}
+
+type Write = (changes: readonly Change[]) => Promise<boolean>
+
+/**
+ * Compare and set of sessions and budgets that several processes use. A row counts its changes in `version`; a claim fails unless it has
+ * the version that this process decided on. Work on one session, and on the budgets of one project, runs one after another in a process.
+ */
+export class SharedClaims implements Claims {
+  readonly #gateway: Gateway
+  readonly #cluster: Cluster
+  readonly #histories: SessionHistories
+  readonly #budgets: SharedBudgets
+  readonly #queue = new KeyedQueue()
+  readonly #states = new WeakMap<Session, State>()
+  readonly #claimed = new Map<string, Claimed>()
+
+  constructor(gateway: Gateway, cluster: Cluster, histories: SessionHistories, budgets: SharedBudgets) {
+    this.#gateway = gateway
+    this.#cluster = cluster
+    this.#histories = histories
+    this.#budgets = budgets
+  }
+
+  /** Runs work while nothing else of this process changes the session, or budgets of its project if `counted`. */
+  alone<T>({ row }: Session, isCounted: boolean, work: () => Promise<T>): Promise<T> {
+    return this.#queue.runAll([`session ${row.id}`, ...(isCounted ? [`project ${row.project_id}`] : [])], work)
+  }
+
+  /** The row of a call that this process has claimed. */
+  rowOf(id: string): Row | undefined {
+    return this.#claimed.get(id)?.row
+  }
+
+  /** Reads the session again if another process may have changed it. Call it alone. */
+  async freshen(session: Session): Promise<void> {
+    const state = this.#state(session)
+    if (!state.stale) return
+    const stored = await this.#gateway.storage.get('sessions', session.row.id)
+    session.stored = stored !== undefined
+    if (stored !== undefined) session.row = stored
+    this.#histories.drop(session)
+    state.epoch++
+    state.stale = false
+  }
+
+  /** Writes a decision if nothing has changed that it rests on; false: it has, and has to be read again. Call it alone. */
+  async claim(settled: Settled, keys: readonly WindowKey[]): Promise<boolean> {
+    const { call, decision } = settled
+    const { session } = call
+    const { row } = decision
+    if (session === null || row === null) throw new TypeError('only a call of a session is claimed')
+    const isOpen = decision.decision !== 'block'
+    const batch = [
+      this.#cluster.unchanged,
+      ...(isOpen ? this.#budgets.claim(keys, row.reserved) : []),
+      ...claimChanges(this.#gateway, this.#cluster.instance, settled, session, isOpen ? keys : NO_KEYS),
+    ]
+    const version = (session.row.version ?? 0) + 1
+    if (!(await this.#gateway.storage.write(batch))) return false
+    session.stored = true
+    session.row.version = version
+    if (isOpen) this.#budgets.claimed(keys, row.reserved)
+    if (decision.repeats === null)
+      this.#claimed.set(call.id, { row, session, keys: isOpen ? keys : NO_KEYS, epoch: this.#state(session).epoch })
+    return true
+  }
+
+  /** A claim has failed. */
+  async failed(session: Session, keys: readonly WindowKey[]): Promise<void> {
+    this.#state(session).stale = true
+    this.#budgets.stale(keys)
+    await this.#cluster.refresh()
+  }
+
+  /** The memory of the session counts the end of a call from now on; false for `isCounted`: it does not, and has to be read again. */
+  ending({ id }: Pick<Call, 'id'>, session: Session, isCounted: boolean): void {
+    const state = this.#state(session)
+    if (!isCounted) state.stale = true
+    const claimed = this.#claimed.get(id)
+    if (claimed !== undefined) claimed.epoch = state.epoch
+  }
+
+  settle(settled: Settled, write: Write): Promise<boolean> {
+    const { call } = settled
+    const { session } = call
+    if (session === null) return write([])
+    const claimed = this.#claimed.get(call.id)
+    const keys = claimed?.keys ?? NO_KEYS
+    const used: Partial<Usage> = { ...usageOf(settled), requests: 0, reserved: -(claimed?.row.reserved ?? 0) }
+    return this.alone(session, keys.length > 0, async () => {
+      const changes = settleChanges(settled, session, claimed !== undefined)
+      const written = await write([...this.#budgets.settle(keys, used), ...changes])
+      if (!written) return false
+      this.#claimed.delete(call.id)
+      this.#budgets.settled(keys, used)
+      this.#counted(session, claimed?.epoch)
+      return true
+    })
+  }
+
+  change(session: Session, write: Write): Promise<boolean> {
+    const { epoch } = this.#state(session)
+    return this.alone(session, false, async () => {
+      const written = await write([{ table: 'sessions', key: session.row.id, add: { version: 1 } }])
+      if (written) this.#counted(session, epoch)
+      return written
+    })
+  }
+
+  refresh(session: Session): Promise<void> {
+    return this.alone(session, false, () => {
+      this.#state(session).stale = true
+      return this.freshen(session)
+    })
+  }
+
+  released({ session_id, reserved, windows }: OpenClaim): readonly Change[] {
+    return [
+      ...this.#budgets.settle(windows, { reserved: -reserved }),
+      { table: 'sessions', key: session_id, add: { version: 1 } },
+    ]
+  }
+
+  /** A change of this process is written that the memory of the session has had since `epoch`. */
+  #counted(session: Session, epoch: number | undefined): void {
+    const state = this.#state(session)
+    // read meanwhile, without it
+    if (epoch !== state.epoch) state.stale = true
+    else session.row.version = (session.row.version ?? 0) + 1
+  }
+
+  #state(session: Session): State {
+    const known = this.#states.get(session)
+    if (known !== undefined) return known
+    const state = { stale: false, epoch: 0 }
+    this.#states.set(session, state)
+    return state
+  }
+}
+
+const NO_KEYS: readonly WindowKey[] = []
