@@ -1,0 +1,56 @@
+import type { Column, Table } from 'guard-gateway/core'
+import { type RawBuilder, sql } from 'kysely'
+import { type Clause, keyOf, takesValue } from '../../kysely/shape.ts'
+import { PG_TYPES } from './types.ts'
+
+/** SQL text and, for each of its parameters, the place of its value among those of the caller. */
+export interface Compiled {
+  readonly sql: string
+  readonly take: readonly number[]
+}
+
+export const compiled = (query: {
+  compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
+}): Compiled => {
+  const { sql: text, parameters } = query.compile()
+  return { sql: text, take: parameters as readonly number[] }
+}
+
+const COMPARE = { eq: sql`=`, gte: sql`>=`, lt: sql`<` } as const
+
+/** A parameter with the type of a column. */
+export const typed = (place: number, kind: Column): RawBuilder<unknown> => sql`${place}::${sql.raw(PG_TYPES[kind])}`
+
+/** One test; `place` is where its value is. */
+export const testOf = ({ columns, id }: Table, [column, op]: Clause, place: number): RawBuilder<boolean> => {
+  const target = sql.ref(`${id}.${column}`)
+  const kind = columns[column] ?? 'text'
+  if (op === 'null') return sql`${target} is null`
+  if (op === 'not_null') return sql`${target} is not null`
+  if (op === 'in') return sql`${target} = any(${place}::${sql.raw(PG_TYPES[kind])}[])`
+  return sql`${target} ${COMPARE[op]} ${typed(place, kind)}`
+}
+
+/** Those of the tests that `isWanted` takes, joined by AND; the values of all of them stand in order from `first` on. */
+export const testsOf = (
+  table: Table,
+  clauses: readonly Clause[],
+  first: number,
+  isWanted: (clause: Clause) => boolean = () => true,
+): RawBuilder<boolean> => {
+  const tests: RawBuilder<boolean>[] = []
+  let place = first
+  for (const clause of clauses) {
+    if (isWanted(clause)) tests.push(testOf(table, clause, place))
+    if (takesValue(clause)) place++
+  }
+  return tests.length === 0 ? sql`true` : sql`${sql.join(tests, sql` and `)}`
+}
+
+/** The test of a row's key, whose values stand from `first` on. */
+export const keyTest = (table: Table, first: number): RawBuilder<boolean> =>
+  testsOf(
+    table,
+    keyOf(table).map((name): Clause => [name, 'eq']),
+    first,
+  )

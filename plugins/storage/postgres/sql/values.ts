@@ -1,0 +1,112 @@
+import type { AnyRow, AnyWhere, Column, Scalar, Table } from 'guard-gateway/core'
+import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { type Clause, type Op, storedColumns, takesValue } from '../../kysely/shape.ts'
+import { decodeText, encodeText } from './text-encoding.ts'
+import { indexable } from './tokens.ts'
+
+/** A value in PostgreSQL's text format. */
+export type PgValue = string | null
+
+/** JSON text; the exact writer is slower and only needed where a bigint is inside. Escapes keep U+0000 and lone surrogates out of it. */
+const jsonText = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return writeJson(value)
+  }
+}
+
+const wrongValue = (column: string, kind: Column, value: unknown) =>
+  new TypeError(`The batch cannot be written: ${String(value)} in column "${column}" is no ${kind}.`)
+
+/** A number, or a bigint, as text. Throws a TypeError for what the column cannot hold. */
+const numberText = (column: string, kind: Column, value: unknown): string => {
+  const isWhole = typeof value === 'bigint' || Number.isInteger(value)
+  if (kind === 'real' ? typeof value === 'number' : isWhole) return String(value)
+  throw wrongValue(column, kind, value)
+}
+
+/** The value of a column. Throws a TypeError for what the column cannot hold. */
+export const toPg = (column: string, kind: Column, value: unknown): PgValue => {
+  if (value === null || value === undefined) return null
+  if (kind === 'json') return jsonText(value)
+  if (kind === 'boolean') return value === true ? 't' : 'f'
+  if (kind === 'search') return tokensValue(value)
+  if (kind !== 'text') return numberText(column, kind, value)
+  if (typeof value !== 'string') throw wrongValue(column, kind, value)
+  return encodeText(value)
+}
+
+/** Tokens as a list of texts; null if there are none. */
+const tokensValue = (value: unknown): PgValue => {
+  const tokens = Array.isArray(value) ? indexable(value.map(String)) : []
+  return tokens.length === 0 ? null : listText(tokens)
+}
+
+/** A list in the text format of arrays. */
+export const listText = (values: readonly string[]): string =>
+  `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
+
+/** The inverse of `toPg`. */
+export const fromPg = (kind: Column, value: PgValue): unknown => {
+  if (value === null) return null
+  if (kind === 'json') return readJson(value)
+  if (kind === 'boolean') return value === 't'
+  if (kind === 'text') return decodeText(value)
+  return kind === 'int64' ? BigInt(value) : Number(value)
+}
+
+/** Decodes the stored columns of a table, in their order. Values after them are ignored. */
+export class RowDecoder {
+  readonly #columns: readonly (readonly [name: string, kind: Column])[]
+
+  constructor(table: Table) {
+    this.#columns = storedColumns(table)
+  }
+
+  get length(): number {
+    return this.#columns.length
+  }
+
+  row(values: readonly PgValue[]): AnyRow {
+    const row: Record<string, unknown> = {}
+    let index = 0
+    for (const [name, kind] of this.#columns) row[name] = fromPg(kind, values[index++] ?? null)
+    return row
+  }
+}
+
+type Range = {
+  readonly in?: readonly Scalar[]
+  readonly not?: null
+  readonly gte?: Scalar
+  readonly lt?: Scalar
+}
+
+const opsOf = (test: AnyWhere[string]): readonly (readonly [Op, unknown])[] => {
+  if (test === null) return [['null', null]]
+  if (typeof test !== 'object') return [['eq', test]]
+  const range: Range = test
+  if (range.in !== undefined) return [['in', range.in]]
+  if (range.not === null) return [['not_null', null]]
+  const ops: (readonly [Op, unknown])[] = []
+  if (range.gte !== undefined) ops.push(['gte', range.gte])
+  if (range.lt !== undefined) ops.push(['lt', range.lt])
+  return ops
+}
+
+/** Splits tests into their clauses, which are returned, and their values, which are appended to `values`. */
+export const clausesOf = ({ columns }: Table, where: AnyWhere, values: PgValue[]): Clause[] => {
+  const clauses: Clause[] = []
+  for (const [name, test] of Object.entries(where)) {
+    if (test === undefined) continue
+    const kind = columns[name] ?? 'text'
+    for (const [op, value] of opsOf(test)) {
+      const clause: Clause = [name, op]
+      clauses.push(clause)
+      if (op === 'in') values.push(listText((value as readonly unknown[]).map((one) => toPg(name, kind, one) ?? '')))
+      else if (takesValue(clause)) values.push(toPg(name, kind, value))
+    }
+  }
+  return clauses
+}

@@ -1,0 +1,18 @@
+import { describe } from 'node:test'
+import type { StorageBackend } from 'guard-gateway/core'
+import { postgres } from 'guard-gateway/plugins/storage/postgres'
+import { storageConforms } from '../../conformance/storage.ts'
+import { cleanUpPostgres, needsPostgres, newDatabase } from '../../kit/postgres.ts'
+
+/** A backend whose database is made when it opens. */
+const fresh = (options: Partial<Parameters<typeof postgres>[0]> = {}): StorageBackend => ({
+  id: 'postgres',
+  open: async (tables, context) => postgres({ url: await newDatabase(), ...options }).open(tables, context),
+})
+
+describe('storage/postgres', needsPostgres, () => {
+  cleanUpPostgres()
+  storageConforms(fresh())
+  describe('without advisory locks', () => storageConforms(fresh({ advisory_locks: false })))
+  describe('with one connection', () => storageConforms(fresh({ pool: 1 })))
+})
