@@ -2,6 +2,7 @@
 export const libraries = [
   'config-defaults',
   'ids',
+  'principal',
   'text',
   'glob',
   'format',
