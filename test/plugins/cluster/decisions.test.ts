@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Plugin, StorageBackend } from 'guard-gateway/core'
+import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { decisionOf, type Service, startService } from 'guard-gateway/test'
+import { cleanUpPostgres, needsPostgres, newDatabase } from '../../kit/postgres.ts'
 import { sharedMemory } from '../../kit/shared-memory.ts'
 
 const chat = (text: string) => ({ model: 'm-1', messages: [{ role: 'user', content: text }] })
@@ -8,15 +11,14 @@ const PATH = '/v1/chat/completions'
 const rule = (rule_type: string, more: object) => ({ id: rule_type, rule_type, action: 'block', ...more })
 
 /** Three gateways on one storage, each with a provider of its own. */
-const threeServices = async (): Promise<readonly Service[]> => {
-  const backend = sharedMemory()
+const threeServices = async (backend: StorageBackend & Plugin): Promise<readonly Service[]> => {
   const services: Service[] = []
-  for (let count = 0; count < 3; count++)
-    services.push(await startService({ plugins: [backend], backend: 'shared-memory' }))
+  for (let count = 0; count < 3; count++) services.push(await startService({ plugins: [backend], backend: backend.id }))
   return services
 }
 
-describe('several gateways on one storage', () => {
+/** Whatever is stored by `makeBackend`, one backend for all of them. */
+const decideTogether = (makeBackend: () => Promise<StorageBackend & Plugin>): void => {
   let services: readonly Service[] = []
   const at = (turn: number): Service => {
     const service = services[turn % services.length]
@@ -24,7 +26,7 @@ describe('several gateways on one storage', () => {
     return service
   }
   before(async () => {
-    services = await threeServices()
+    services = await threeServices(await makeBackend())
   })
   after(async () => {
     for (const service of services) await service[Symbol.asyncDispose]()
@@ -102,6 +104,15 @@ describe('several gateways on one storage', () => {
     const ids = new Set(answers.map((answer) => answer.headers.get('x-guard-session-id')))
     assert.equal(ids.size, 1)
   })
+}
+
+describe('several gateways on one storage in memory', () => {
+  decideTogether(async () => sharedMemory())
+})
+
+describe('several gateways on one PostgreSQL', needsPostgres, () => {
+  decideTogether(async () => postgres({ url: await newDatabase() }))
+  cleanUpPostgres()
 })
 
 /** Tokens of all calls on record of a session. */
