@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import type { Cluster } from 'guard-gateway/lib/session'
+import { differencesOf } from './differences.ts'
 import { Generation } from './generation.ts'
 import { Instances } from './instances.ts'
 import { tables } from './tables.ts'
@@ -9,18 +10,20 @@ export interface ClusterOptions {
   readonly version?: string
   /** Milliseconds between two looks at the others. */
   readonly every_ms?: number
+  /** This process can do what one of all does, as retention; true if absent. */
+  readonly may_lead?: boolean
 }
 
 const EVERY_MS = 1_000
 
 /** Lets several gateways share one storage: they know of one another's changes, and of processes that have died. */
-export const cluster = ({ version = '', every_ms = EVERY_MS }: ClusterOptions = {}): Plugin => ({
+export const cluster = ({ version = '', every_ms = EVERY_MS, may_lead = true }: ClusterOptions = {}): Plugin => ({
   name: 'cluster',
   requires: ['store'],
   apply(gateway: Gateway) {
     for (const table of tables) gateway.tables.add(table)
     const generation = new Generation(gateway)
-    const instances = new Instances(gateway, version)
+    const instances = new Instances(gateway, version, may_lead)
     let timer: NodeJS.Timeout | undefined
     let looking: Promise<void> = Promise.resolve()
     const cluster: Cluster = {
@@ -37,6 +40,7 @@ export const cluster = ({ version = '', every_ms = EVERY_MS }: ClusterOptions = 
         return generation.unchanged
       },
       refresh: () => generation.refresh(),
+      hasDied: (process) => instances.hasDied(process),
       onChanged: (listener) => generation.onChanged(listener),
       onEnded: (listener) => instances.onEnded(listener),
     }
@@ -63,9 +67,19 @@ export const cluster = ({ version = '', every_ms = EVERY_MS }: ClusterOptions = 
       await instances.beat()
       schedule()
     })
-    gateway.health.set('cluster', () =>
-      timer === undefined ? {} : { instance: instances.id, alive: instances.alive.length, leads: instances.leads },
-    )
+    gateway.health.set('cluster', () => {
+      if (timer === undefined) return { shared: false }
+      const notes = differencesOf(instances.alive)
+      const about = { shared: true, instance: instances.id, alive: instances.alive.length, leads: instances.leads }
+      return notes.length === 0 ? about : { ...about, notes }
+    })
+    gateway.hooks.http.tapPromise('cluster', async (app) => {
+      const { instanceRoutes } = await import('./routes.ts')
+      await app.register(
+        instanceRoutes(instances, () => timer !== undefined),
+        { prefix: '/api' },
+      )
+    })
     gateway.hooks.close.tapPromise({ name: 'cluster', stage: stages.close.requests }, async () => {
       if (timer === undefined) return
       clearTimeout(timer)

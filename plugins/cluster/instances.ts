@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Gateway } from 'guard-gateway/core'
-import { newId } from 'guard-gateway/lib/ids'
+import { newId, writer } from 'guard-gateway/lib/ids'
+import { instanceFactKind } from 'guard-gateway/lib/session'
 import type { InstanceRow } from './tables.ts'
 
 /** A process that has not counted on for so long is dead. */
@@ -26,9 +27,13 @@ export class Instances {
   #beats = 0
   #leads = false
 
-  constructor(gateway: Gateway, version: string) {
+  readonly #mayLead: boolean
+
+  /** `mayLead`: it can do what one of all does. */
+  constructor(gateway: Gateway, version: string, mayLead = true) {
     this.#gateway = gateway
     this.#version = version
+    this.#mayLead = mayLead
   }
 
   get id(): string {
@@ -52,22 +57,37 @@ export class Instances {
     const started_at = this.#gateway.clock.now()
     this.#id = newId('inst_', started_at)
     this.#beats = 1
-    const { pid } = process
-    const row = { id: this.#id, host: hostname(), pid, version: this.#version, started_at, beats: 1, ended_by: null }
-    await this.#gateway.storage.put('instances', row)
+    await this.#gateway.storage.put('instances', {
+      id: this.#id,
+      host: hostname(),
+      pid: process.pid,
+      version: this.#version,
+      process: writer,
+      facts: await this.#facts(),
+      started_at,
+      beats: 1,
+      ended_by: null,
+    })
   }
 
   /** Counts on, looks at the others, and takes over what nobody holds. False: this process was taken for dead, and goes on under a new id. */
   async beat(): Promise<boolean> {
     const { storage } = this.#gateway
     const beats = this.#beats + 1
-    const isAlive = await storage.patch('instances', this.#id, { beats }, { ended_by: null })
+    const changes = { beats, facts: await this.#facts() }
+    const isAlive = await storage.patch('instances', this.#id, changes, { ended_by: null })
     if (isAlive) this.#beats = beats
     else await this.register()
     await this.#look()
-    await this.#lease()
+    if (this.#mayLead) await this.#lease()
     for (const row of this.#rows) if (row.id !== this.#id && this.#isLeft(row)) await this.#end(row)
     return isAlive
+  }
+
+  /** Whether no living process is called that. It is read anew: one that has just begun is alive. */
+  async hasDied(process: string): Promise<boolean> {
+    const { rows } = await this.#gateway.storage.find('instances', { limit: MOST_INSTANCES })
+    return !rows.some((row) => row.process === process && row.ended_by === null && !this.#isDead(row))
   }
 
   /** Leaves at once, so that others need not wait; not if calls are still open, which others then end. */
@@ -75,6 +95,12 @@ export class Instances {
     const { storage } = this.#gateway
     const open = await storage.find('open_calls', { where: { instance: this.#id }, limit: 1 })
     if (open.rows.length === 0) await storage.write([{ table: 'instances', key: this.#id, remove: true }])
+  }
+
+  async #facts(): Promise<Record<string, string | null>> {
+    const facts: Record<string, string | null> = {}
+    for (const fact of this.#gateway.registry(instanceFactKind)) facts[fact.id] = await fact.value()
+    return facts
   }
 
   async #look(): Promise<void> {

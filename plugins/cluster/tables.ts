@@ -6,6 +6,10 @@ export interface InstanceRow {
   readonly host: string
   readonly pid: number
   readonly version: string
+  /** As `writer` of `guard-gateway/lib/ids` names it. */
+  readonly process: string
+  /** Versions of the files that it reads for itself, by name. */
+  readonly facts: Readonly<Record<string, string | null>> | null
   /** Milliseconds since 1970, by its own clock. */
   readonly started_at: number
   /** Counts while it is alive. Nobody compares clocks: who sees no change for a while takes it for dead. */
@@ -41,11 +45,13 @@ const instances = table<'instances'>({
     host: 'text',
     pid: 'integer',
     version: 'text',
+    process: 'text',
+    facts: 'json',
     started_at: 'integer',
     beats: 'integer',
     ended_by: 'text',
   },
-  exact: ['id', 'host', 'version', 'ended_by'],
+  exact: ['id', 'host', 'version', 'process', 'ended_by'],
 })
 
 const generations = table<'generations'>({

@@ -1,5 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 
+export { clientHasExited, hasExited, writer } from './ids/process-identity.ts'
+
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 
 const base32 = (bytes: Uint8Array, length: number): string => {

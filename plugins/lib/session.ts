@@ -1,5 +1,5 @@
 export type { Claims, OpenClaim } from './session/claims.ts'
-export { type Cluster, changedIn } from './session/cluster.ts'
+export { type Cluster, changedIn, type InstanceFact, instanceFactKind } from './session/cluster.ts'
 export { addSinceFlag, type Flag, type FlagColumns, flagOf, isCounting, isRefusing, noteFlag } from './session/flag.ts'
 export { newSessionRow, type SessionStart } from './session/new-row.ts'
 export { isSessionName, namedSession, onlySession } from './session/session-id.ts'

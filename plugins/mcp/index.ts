@@ -1,6 +1,7 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { commandKind } from 'guard-gateway/lib/command'
 import { mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
+import { instanceFactKind } from 'guard-gateway/lib/session'
 import { limitTable } from './actions/tables.ts'
 import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
@@ -38,6 +39,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
       sessions: proxy.sessions.size,
       dropped: proxy.sessions.dropped,
     }))
+    gateway.registry(instanceFactKind).add({ id: 'mcp_policy', value: () => proxy.policyVersion() })
     gateway.hooks.open.tapPromise('mcp', () => proxy.open())
     gateway.hooks.drain.tapPromise('mcp', () => proxy.exchanges.over())
     gateway.hooks.close.tapPromise({ name: 'mcp', stage: stages.close.mcp }, () => proxy.close())

@@ -17,6 +17,7 @@ import { type PinRows, ToolCatalog } from './tools/index.ts'
 
 /** How often the policy file is looked at while no call comes: a change is read and in force within a second. */
 const POLL_MS = 500
+const VERSION_DIGITS = 12
 
 /** The MCP proxy of one gateway: its servers, its policy, its sessions, and what they share. */
 export class Mcp {
@@ -92,6 +93,12 @@ export class Mcp {
   policies(): Promise<Policies> {
     this.#policies ??= this.#openPolicies()
     return this.#policies
+  }
+
+  /** The first digits of the version in force; null where none is read. */
+  async policyVersion(): Promise<string | null> {
+    const policies = await this.#policies?.catch(() => undefined)
+    return policies === undefined ? null : (await policies.current()).version.slice(0, VERSION_DIGITS)
   }
 
   /** Starts to read the policy early, so that it is loaded soon after the storage opens. `policies` gives its errors. */

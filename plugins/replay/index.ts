@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, type Recording, stages } from 'guard-gateway/core'
 import { replayDefaults, sessionDefaults } from 'guard-gateway/lib/config-defaults'
+import { instanceFactKind } from 'guard-gateway/lib/session'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Automatic } from './automatic/automatic.ts'
@@ -54,6 +55,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       listeners: stream.size,
     }))
     gateway.health.set('pricing', () => pricing.health())
+    gateway.registry(instanceFactKind).add({ id: 'price_file', value: () => pricing.health().version })
     gateway.hooks.open.tapPromise('replay', async () => {
       key = await argumentKey(gateway.storage)
       await pricing.start()

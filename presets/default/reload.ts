@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 import { isJsonObject } from 'guard-gateway/lib/json'
+import { instanceFactKind } from 'guard-gateway/lib/session'
 import { DEFAULT_ENFORCED } from './config/checks.ts'
 import { pluginErrors } from './config/checks-plugins.ts'
 import { addSecrets } from './config/credentials.ts'
@@ -41,6 +43,8 @@ export const reload = (options: ReloadOptions): Plugin => ({
       current()?.catch(() => {})
       return watch.health()
     })
+    const inForce = () => JSON.stringify(liveKeys.map((key) => options.live[key]))
+    gateway.registry(instanceFactKind).add({ id: 'configuration', value: () => sha256(inForce()).slice(0, 12) })
     gateway.hooks.open.tapPromise('reload', () => watch.start())
     gateway.hooks.close.tap('reload', () => watch.stop())
     gateway.hooks.request.tapPromise({ name: 'reload', stage: stages.request.configuration }, current)

@@ -1,4 +1,5 @@
 import type { Plugin } from 'guard-gateway/core'
+import { cluster } from 'guard-gateway/plugins/cluster'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { mcp } from 'guard-gateway/plugins/mcp'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
@@ -10,12 +11,14 @@ import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import type { Config } from 'guard-gateway/presets/default'
 import { mcpOptions } from '../default/config/mcp-options.ts'
 import { configuredFoundation } from '../default/foundation.ts'
+import { version } from '../default/version.ts'
 
 /** Preset of `guard mcp run`: the proxy of one server and its records, the checks if there is a policy, and export of spans and notifications if there is a receiver. Nothing listens. */
 export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]> => [
   ...configuredFoundation(config),
   sqlite(config.storage),
   memory(),
+  cluster({ version, may_lead: false }),
   json,
   sessions(config.sessions),
   recorder(config.storage),

@@ -1,10 +1,11 @@
 import { type Fragment, type Gateway, GuardError, type Owner } from 'guard-gateway/core'
+import { clientHasExited } from 'guard-gateway/lib/ids'
 import type { RunRow, SpanRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
 import { WRITER_GONE } from '../write/merge.ts'
-import { clientHasExited, hasExited } from '../write/process-identity.ts'
 import { isGuarded } from '../write/run-row.ts'
 import { allRows } from '../write/stored-records.ts'
+import { hasStopped } from '../write/writer-stopped.ts'
 
 const PAGE = 200
 const GATEWAY_MESSAGE = 'gateway stopped before the request ended'
@@ -27,8 +28,9 @@ export const endAbandonedRuns = async (gateway: Gateway): Promise<number> => {
 
 const endRun = async (gateway: Gateway, run: RunRow, now_ns: bigint): Promise<boolean> => {
   const isOld = run.updated_ns < now_ns - DAY_NS
-  const guarded = isGuarded(run) && (isOld || hasExited(run.writer))
-  const clients = isOld || hasClientExited(run, hasExited(run.writer))
+  const isOver = isOld || (await hasStopped(gateway, run.writer))
+  const guarded = isGuarded(run) && isOver
+  const clients = isOld || hasClientExited(run, isOver)
   if (!(guarded || clients)) return false
   const spans = await allRows(gateway.storage, 'spans', { trace_id: run.trace_id })
   const open = spans.filter(({ end_ns, owner }) => end_ns === null && (owner === 'client' ? clients : guarded))

@@ -1,7 +1,7 @@
 import type { Change } from 'guard-gateway/core'
+import { writer } from 'guard-gateway/lib/ids'
 import type { RunRow } from '../tables.ts'
 import type { OpenRun } from './open-run.ts'
-import { writer } from './process-identity.ts'
 
 /** Updates a run's row with the summary of its records. */
 const advance = (run: OpenRun, now_ns: bigint): void => {

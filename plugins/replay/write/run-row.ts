@@ -6,6 +6,7 @@ import {
   type RunLabels,
   type SpanDraft,
 } from 'guard-gateway/core'
+import { writer } from 'guard-gateway/lib/ids'
 import { isProjectReplaceable, newSpanId } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
@@ -13,7 +14,6 @@ import { isAddressable } from '../run-address.ts'
 import type { Given, RunRow } from '../tables.ts'
 import { labelsWith } from './labels.ts'
 import { mergedAttributes } from './merge.ts'
-import { writer } from './process-identity.ts'
 
 const ROOT_NAME = 'agent.run'
 

@@ -1,13 +1,14 @@
 import { type Change, type Fragment, type Gateway, GuardError, type SpanDraft } from 'guard-gateway/core'
+import { writer } from 'guard-gateway/lib/ids'
 import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import type { StagedRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
 import { OpenRun } from './open-run.ts'
 import { prepare } from './prepare.ts'
-import { hasExited, writer } from './process-identity.ts'
 import { addRecords, recordChanges } from './record-changes.ts'
 import { runChange } from './run-change.ts'
 import { isRoot, newRow, rowWith } from './run-row.ts'
+import { hasStopped } from './writer-stopped.ts'
 
 /** Rows removed per statement. */
 const REMOVED = 500
@@ -126,14 +127,18 @@ export class Staging {
     do {
       const page: { readonly rows: readonly StagedRow[]; readonly next_cursor: string | null } =
         await this.#gateway.storage.find('staged_runs', { limit: PAGE, ...(cursor === null ? {} : { cursor }) })
-      const left = page.rows.filter((row) =>
-        row.writer === writer ? !this.#claims.has(row.trace_id) : hasExited(row.writer) || row.claimed_ns < oldest,
-      )
+      const left: StagedRow[] = []
+      for (const row of page.rows) if (await this.#isLeft(row, oldest)) left.push(row)
       await this.#remove(left.map(({ trace_id }) => trace_id))
       swept += left.length
       cursor = page.next_cursor
     } while (cursor !== null)
     return swept
+  }
+
+  async #isLeft({ writer: other, trace_id, claimed_ns }: StagedRow, oldest: bigint): Promise<boolean> {
+    if (other === writer) return !this.#claims.has(trace_id)
+    return claimed_ns < oldest || hasStopped(this.#gateway, other)
   }
 
   async #remove(ids: readonly string[]): Promise<void> {
