@@ -6,6 +6,7 @@ import { withFileLocation } from 'guard-gateway/lib/errors'
 import { isJsonObject } from 'guard-gateway/lib/json'
 import { readYamlOffThread } from 'guard-gateway/lib/yaml'
 import { configErrors, configWarnings } from './config/checks.ts'
+import { storageErrors } from './config/checks-storage.ts'
 import { type ConfigError, type Refuse, refusal, schemaErrors } from './config/config-errors.ts'
 import { type Environment, isServeOnlyError, resolveReferences, upstreamsFrom } from './config/environment.ts'
 import { type ProxyRoute, withProxyRoutes } from './config/network.ts'
@@ -62,8 +63,10 @@ export const parseConfig = async (
   const refuse = refusal({ name: basename(file), locate })
   const resolved = resolveReferences(value ?? {}, env)
   refuse(use === 'serve' ? resolved.errors : resolved.errors.filter((error) => !isServeOnlyError(error)))
+  const { storage } = (isJsonObject(resolved.value) ? resolved.value : {}) as { readonly storage?: unknown }
+  const misplaced = storageErrors(isJsonObject(storage) ? storage : {})
   const checked = await complete(resolved.value, env)
-  refuse(checked.errors)
+  refuse([...checked.errors, ...misplaced])
   const folder = dirname(resolve(file))
   const absolute = withResolvedPaths(checked.value as Config, folder, env)
   refuse([...configErrors(absolute), ...patternErrors(absolute.redaction.patterns)])

@@ -49,6 +49,7 @@ import { recorder } from 'guard-gateway/plugins/recorder'
 import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
@@ -74,7 +75,7 @@ export const defaultPreset = (
   mode: () => Mode = () => config.default_mode,
 ): readonly Plugin[] => [
   ...configuredFoundation(config),
-  sqlite(config.storage),
+  config.storage.backend === 'postgres' ? postgres(config.storage) : sqlite(config.storage),
   memory(),
   cluster({ version }),
   responses,

@@ -7,6 +7,7 @@ import { recorder } from 'guard-gateway/plugins/recorder'
 import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import type { Config } from 'guard-gateway/presets/default'
 import { mcpOptions } from '../default/config/mcp-options.ts'
@@ -16,7 +17,7 @@ import { version } from '../default/version.ts'
 /** Preset of `guard mcp run`: the proxy of one server and its records, the checks if there is a policy, and export of spans and notifications if there is a receiver. Nothing listens. */
 export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]> => [
   ...configuredFoundation(config),
-  sqlite(config.storage),
+  config.storage.backend === 'postgres' ? postgres(config.storage) : sqlite(config.storage),
   memory(),
   cluster({ version, may_lead: false }),
   json,

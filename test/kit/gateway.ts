@@ -52,7 +52,9 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
     options.upstream === undefined
       ? ''
       : `upstreams: [{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions] }]`
-  const text = `gateway_key: ${KEY}\nstorage: { backend: ${options.backend ?? 'memory'}, file: guard.db, ${options.storage ?? ''} }\n${upstreams}\n${options.config ?? ''}`
+  const backend = options.backend ?? 'memory'
+  const file = backend === 'postgres' ? '' : 'file: guard.db, '
+  const text = `gateway_key: ${KEY}\nstorage: { backend: ${backend}, ${file}${options.storage ?? ''} }\n${upstreams}\n${options.config ?? ''}`
   const { config } = await parseConfig(text, join(folder, 'guard-config.yml'), {})
   const gateway = await createGateway(config, options.plugins)
   let logged = ''

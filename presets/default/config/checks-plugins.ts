@@ -7,7 +7,7 @@ import type { Config } from './schema.ts'
 /** Built-in API styles are valid even if the preset omits them. */
 const STYLES = ['messages', 'responses', 'chat_completions']
 const CLIENTS = ['net', 'node_http']
-const STORAGES = ['sqlite', 'memory']
+const STORAGES = ['sqlite', 'postgres', 'memory']
 
 /** Storage backends, API styles and upstream clients that no plugin registers. */
 export const pluginErrors = (gateway: Gateway, { upstreams, storage: { backend } }: Config): readonly ConfigError[] => {

@@ -7,10 +7,11 @@ const credentialName = /(key|token|secret|password|passwd|passphrase|credentials
 /** Registers the credentials of a configuration, so that they are redacted and never forwarded. */
 export const addSecrets = (
   secrets: Gateway['secrets'],
-  { gateway_key, network, upstreams, mcp, replay, notify }: Config,
+  { gateway_key, storage, network, upstreams, mcp, replay, notify }: Config,
 ): void => {
   secrets.add(gateway_key)
   if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
+  addDatabase(secrets, storage.url)
   const reached = [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export]
   for (const { proxy = '' } of [...reached, ...Object.values(notify.receivers)]) secrets.add(proxyPassword(proxy))
   for (const { api_key = '', headers } of upstreams) {
@@ -22,6 +23,15 @@ export const addSecrets = (
     for (const [name, value] of Object.entries(headers))
       if (!routingHeader.test(name)) secrets.add(withoutScheme(value))
   for (const receiver of Object.values(notify.receivers)) addReceiver(secrets, receiver)
+}
+
+/** The address of a database, and its password, unless that is a word that stands in other texts. */
+const addDatabase = (secrets: Gateway['secrets'], url: string): void => {
+  const { username, pathname } = URL.parse(url) ?? {}
+  const password = proxyPassword(url)
+  if (password === '' || password === username || `/${password}` === pathname) return
+  secrets.add(url)
+  secrets.add(password)
 }
 
 /** The address of a receiver is often all that a sender needs. */

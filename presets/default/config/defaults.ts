@@ -17,6 +17,8 @@ export const emptyConfig = () => ({
   storage: {
     backend: 'sqlite',
     file: 'guard.db',
+    url: '',
+    pool: 10,
     synchronous: 'normal' as const,
     max_journal_bytes: null as number | null,
     full_content_logging: false,

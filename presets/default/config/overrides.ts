@@ -35,7 +35,7 @@ export const withOverrides = (
       ...(typeof host === 'string' ? { host } : {}),
       ...(typeof port === 'string' ? { port: portOf(port) } : {}),
     },
-    storage: { ...config.storage, ...(typeof data === 'string' ? { file: databaseAt(data, cwd) } : {}) },
+    storage: typeof data === 'string' ? withData(config.storage, data, cwd) : config.storage,
   }
 }
 
@@ -73,6 +73,11 @@ const portOf = (text: string): number => {
   const port = Number(text)
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port
   throw new GuardError('USAGE', `--port takes a number from 0 to 65535, not "${text}".`)
+}
+
+const withData = (storage: Config['storage'], data: string, cwd: string): Config['storage'] => {
+  if (storage.backend !== 'postgres') return { ...storage, file: databaseAt(data, cwd) }
+  throw new GuardError('USAGE', '--data names a database file, and storage.backend is postgres. Leave it out.')
 }
 
 /** An existing folder, or a path with a trailing slash, contains guard.db. Any other path is the file. */

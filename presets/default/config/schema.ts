@@ -61,13 +61,28 @@ const storageSchema = Type.Object(
     backend: Type.String({
       minLength: 1,
       default: storage.backend,
-      description: 'sqlite keeps a file, memory nothing; or one of your own by its id',
+      description: 'sqlite: a file; postgres: a shared database; memory: nothing; or your own by its id',
     }),
-    file: Type.String({ minLength: 1, default: storage.file, description: 'database file, relative to this file' }),
+    file: Type.String({
+      minLength: 1,
+      default: storage.file,
+      description: 'sqlite: database file, relative to this file',
+    }),
+    url: Type.String({
+      default: storage.url,
+      // the variable keeps the password out of this file
+      description: `postgres: its address, best as "\${DATABASE_URL}"`,
+    }),
+    pool: Type.Integer({
+      minimum: 3,
+      maximum: 1_000,
+      default: storage.pool,
+      description: 'postgres: the most connections of this process',
+    }),
     synchronous: oneOf(
       ['normal', 'full'],
       storage.synchronous,
-      'normal survives the death of the process, full a power cut too',
+      'sqlite: normal survives the death of the process, full a power cut too',
     ),
     max_journal_bytes: Type.Union([Type.Integer({ minimum: 134_217_728 }), Type.Null()], {
       default: storage.max_journal_bytes,

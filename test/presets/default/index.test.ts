@@ -128,7 +128,7 @@ describe('a configured gateway', () => {
     const config = await read('storage: { backend: mine }')
     await assert.rejects(createGateway(config), {
       code: 'INVALID_CONFIG',
-      message: /^storage\.backend: there is no storage "mine"; there is sqlite, memory\./,
+      message: /^storage\.backend: there is no storage "mine"; there is sqlite, postgres, memory\./,
     })
     const opened: string[] = []
     const mine = storage({

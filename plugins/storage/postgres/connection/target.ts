@@ -106,8 +106,8 @@ export const targetOf = (text: string): Target => {
 }
 
 /** A function that hides the password, in every form in which it may stand in a URL or a message. */
-export const hidePassword = ({ password }: Target): ((text: string) => string) => {
-  if (password === undefined) return (text) => text
+export const hidePassword = ({ password, user, database }: Target): ((text: string) => string) => {
+  if (password === undefined || password === user || password === database) return (text) => text
   const encoded = encodeURIComponent(password)
   const lower = encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
   const forms = [...new Set([password, encoded, lower, encodeURI(password)])].sort((a, b) => b.length - a.length)
