@@ -12,7 +12,7 @@ export interface StartOptions {
   readonly upstream?: string
   /** Further sections of the configuration file, as YAML. */
   readonly config?: string
-  /** Id of a storage backend; memory if absent. */
+  /** Id of a storage backend; if absent, the one that `GUARD_TEST_BACKEND` names, else memory. */
   readonly backend?: string
   /** Further members of the `storage` section, as flow YAML: `full_content_logging: true`. */
   readonly storage?: string
@@ -52,9 +52,7 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
     options.upstream === undefined
       ? ''
       : `upstreams: [{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions] }]`
-  const backend = options.backend ?? 'memory'
-  const file = backend === 'postgres' ? '' : 'file: guard.db, '
-  const text = `gateway_key: ${KEY}\nstorage: { backend: ${backend}, ${file}${options.storage ?? ''} }\n${upstreams}\n${options.config ?? ''}`
+  const text = `gateway_key: ${KEY}\nstorage: { ${await storageOf(options)} }\n${upstreams}\n${options.config ?? ''}`
   const { config } = await parseConfig(text, join(folder, 'guard-config.yml'), {})
   const gateway = await createGateway(config, options.plugins)
   let logged = ''
@@ -77,6 +75,14 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Members of the `storage` section. */
+const storageOf = async ({ backend = process.env.GUARD_TEST_BACKEND ?? 'memory', storage = '' }: StartOptions) => {
+  if (backend !== 'postgres') return `backend: ${backend}, file: guard.db, ${storage}`
+  if (storage.includes('url:')) return `backend: postgres, ${storage}`
+  const { newDatabase } = await import('./postgres.ts')
+  return `backend: postgres, url: "${await newDatabase()}", ${storage}`
 }
 
 const request = async (
