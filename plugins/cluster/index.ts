@@ -23,7 +23,7 @@ export const cluster = ({ version = '', every_ms = EVERY_MS, may_lead = true }: 
   apply(gateway: Gateway) {
     for (const table of tables) gateway.tables.add(table)
     const generation = new Generation(gateway)
-    const instances = new Instances(gateway, version, may_lead)
+    const instances = new Instances(gateway, version)
     let timer: NodeJS.Timeout | undefined
     let looking: Promise<void> = Promise.resolve()
     const cluster: Cluster = {
@@ -59,10 +59,12 @@ export const cluster = ({ version = '', every_ms = EVERY_MS, may_lead = true }: 
         looking = look()
       }, every_ms).unref()
     }
-    gateway.hooks.open.tapPromise({ name: 'cluster', stage: stages.open.cluster }, async () => {
+    gateway.hooks.open.tapPromise({ name: 'cluster', stage: stages.open.cluster }, async ({ beside }) => {
       if (!gateway.storage.capabilities.shared) return
       gateway.service('cluster').provide(cluster)
       await generation.open()
+      // a command beside the gateways does no work for them
+      instances.mayLead = may_lead && !beside
       await instances.register()
       await instances.beat()
       schedule()

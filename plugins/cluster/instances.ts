@@ -27,13 +27,12 @@ export class Instances {
   #beats = 0
   #leads = false
 
-  readonly #mayLead: boolean
+  /** It can do what one of all does. */
+  mayLead = true
 
-  /** `mayLead`: it can do what one of all does. */
-  constructor(gateway: Gateway, version: string, mayLead = true) {
+  constructor(gateway: Gateway, version: string) {
     this.#gateway = gateway
     this.#version = version
-    this.#mayLead = mayLead
   }
 
   get id(): string {
@@ -79,7 +78,7 @@ export class Instances {
     if (isAlive) this.#beats = beats
     else await this.register()
     await this.#look()
-    if (this.#mayLead) await this.#lease()
+    if (this.mayLead) await this.#lease()
     for (const row of this.#rows) if (row.id !== this.#id && this.#isLeft(row)) await this.#end(row)
     return isAlive
   }

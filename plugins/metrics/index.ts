@@ -11,7 +11,7 @@ export const metrics = (): Plugin => ({
   name: 'metrics',
   requires: ['http'],
   apply(gateway: Gateway) {
-    const all = [...callMetrics(gateway), ...partMetrics(gateway), ...processMetrics()]
+    const all = [...callMetrics(gateway), ...partMetrics(gateway), ...processMetrics(gateway)]
     gateway.hooks.http.tap('metrics', (app) => {
       app.get('/metrics', { schema: described }, (_request, reply) =>
         reply.type('text/plain; version=0.0.4; charset=utf-8').send(exposition(all)),

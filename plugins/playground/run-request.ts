@@ -1,5 +1,5 @@
 import { type Gateway, GuardError, type Mode } from 'guard-gateway/core'
-import { newId } from 'guard-gateway/lib/ids'
+import { newId, writer } from 'guard-gateway/lib/ids'
 import { stylesOf } from './dialects/index.ts'
 import { playgroundErrors } from './error-codes.ts'
 import { namesOf } from './names.ts'
@@ -56,6 +56,7 @@ export const queuedRun = (
     project_id,
     agent_id,
     session_id: null,
+    process: writer,
     created_at,
     started_at: null,
     ended_at: null,

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorBody, type Gateway, GuardError, timeSince } from 'guard-gateway/core'
+import { pages } from 'guard-gateway/lib/paging'
 import type { Administration } from './administration.ts'
 import { playgroundErrors } from './error-codes.ts'
 import { namesOf } from './names.ts'
@@ -11,8 +12,6 @@ import type { PlaygroundRun } from './tables.ts'
 
 const MAX_RUNNING = 4
 const MAX_WAITING = 100
-const PAGE = 100
-const HOUR_MS = 3_600_000
 
 /** A run of this process that has not ended. */
 interface Live {
@@ -42,15 +41,21 @@ export class Runs {
     this.#send = send
   }
 
-  /** Marks runs that no process performs any more. Where other gateways share the storage, these are the ones that are an hour old. */
+  /** Ends runs that no process performs any more: at the start, and when a process has died that shares the storage. */
   async open(): Promise<void> {
-    const { storage, clock } = this.#gateway
-    const age = storage.capabilities.shared ? { created_at: { lt: clock.now() - HOUR_MS } } : {}
-    for (;;) {
-      const { rows } = await storage.find('playground_runs', { where: { ...unfinished, ...age }, limit: PAGE })
-      if (rows.length === 0) return
-      for (const { id } of rows) await this.#end(id, interrupted())
-    }
+    this.#gateway
+      .service('cluster')
+      .get()
+      ?.onEnded(() => this.#endLeft())
+    await this.#endLeft()
+  }
+
+  async #endLeft(): Promise<void> {
+    const cluster = this.#gateway.service('cluster').get()
+    for await (const page of pages(this.#gateway.storage, 'playground_runs', { where: unfinished }))
+      for (const { id, process } of page)
+        if (cluster === undefined || process === null || (await cluster.hasDied(process)))
+          await this.#end(id, interrupted())
   }
 
   /** Ends what is in progress; resolves when all of it is on record. */

@@ -59,6 +59,8 @@ export interface PlaygroundRun {
   readonly agent_id: string
   /** Null until the first request of a model. */
   readonly session_id: string | null
+  /** The process that performs it, as `writer` of `guard-gateway/lib/ids` names it; null in rows of earlier versions. */
+  readonly process: string | null
   readonly created_at: number
   readonly started_at: number | null
   readonly ended_at: number | null
@@ -88,6 +90,7 @@ export const runsTable: Table = table<'playground_runs'>({
     project_id: 'text',
     agent_id: 'text',
     session_id: 'text',
+    process: 'text',
     created_at: 'integer',
     started_at: 'integer',
     ended_at: 'integer',
@@ -96,5 +99,5 @@ export const runsTable: Table = table<'playground_runs'>({
     ['scenario_id', 'recorded'],
     ['status', 'recorded'],
   ],
-  exact: ['id', 'scenario_id', 'mode', 'style', 'status', 'project_id', 'agent_id', 'session_id'],
+  exact: ['id', 'scenario_id', 'mode', 'style', 'status', 'project_id', 'agent_id', 'session_id', 'process'],
 })

@@ -24,6 +24,8 @@ export { replayCommands } from './commands.ts'
 export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000
+/** A process is found dead within this time. */
+const FOUND_DEAD_MS = 30_000
 
 /** The trace store: records runs and every model request; lists, reads, exports and compares runs. */
 export const replay = (options: ReplayOptions = {}): Plugin => ({
@@ -60,6 +62,10 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       key = await argumentKey(gateway.storage)
       await pricing.start()
       await recoverSums(gateway)
+      gateway
+        .service('cluster')
+        .get()
+        ?.onEnded(async () => void (await recoverSums(gateway, FOUND_DEAD_MS)))
       runWriter.deferred.start()
       await maintenance.begin()
     })

@@ -6,11 +6,13 @@ const MAX_DELAY_MS = 30_000
 /**
  * Goes through records, newest first and a page at a time, as far back as there may be some that a process did not come to add to
  * sums before it died. `made` gives the time of a record, in epoch milliseconds; `late` gives the records of a page that are missing in sums.
+ * `reach_ms`: how far back all records are looked at.
  */
 export const findUnsummed = async <R>(
   pages: AsyncIterable<readonly R[]>,
   made: (record: R) => number,
   late: (page: readonly R[]) => Promise<readonly R[]>,
+  reach_ms: number = FLUSH_DELAY_MS,
 ): Promise<void> => {
   let furthest = Number.NEGATIVE_INFINITY
   let until = Number.POSITIVE_INFINITY
@@ -19,8 +21,8 @@ export const findUnsummed = async <R>(
     const oldest = page.at(-1)
     if (newest === undefined || oldest === undefined) return
     if (until === Number.POSITIVE_INFINITY) {
-      furthest = made(newest) - MAX_DELAY_MS
-      until = made(newest) - FLUSH_DELAY_MS
+      furthest = made(newest) - Math.max(MAX_DELAY_MS, reach_ms)
+      until = made(newest) - reach_ms
     }
     for (const record of await late(page)) until = Math.min(until, made(record) - FLUSH_DELAY_MS)
     if (made(oldest) < Math.max(until, furthest)) return

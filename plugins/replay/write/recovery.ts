@@ -11,12 +11,12 @@ interface EndedCall {
   readonly ended_at: number
 }
 
-/** Writes the sums that an earlier process deferred and did not write. Returns the number of runs. */
-export const recoverSums = async (gateway: Gateway): Promise<number> => {
+/** Writes the sums that an earlier process deferred and did not write. Returns the number of runs. `reach_ms`: how long ago it may have been, where others have recorded since. */
+export const recoverSums = async (gateway: Gateway, reach_ms?: number): Promise<number> => {
   const { storage } = gateway
   const outdated = new Set<string>()
-  await addOutdated(outdated, gateway, pages(storage, 'calls', {}), (call) => call)
-  if (storage.has('mcp_audit')) await addOutdated(outdated, gateway, pages(storage, 'mcp_audit', {}), toolEnd)
+  await addOutdated(outdated, gateway, pages(storage, 'calls', {}), (call) => call, reach_ms)
+  if (storage.has('mcp_audit')) await addOutdated(outdated, gateway, pages(storage, 'mcp_audit', {}), toolEnd, reach_ms)
   let recovered = 0
   for (const trace_id of outdated) if (await rewriteRow(gateway, trace_id)) recovered++
   return recovered
@@ -33,6 +33,7 @@ const addOutdated = <R>(
   { storage }: Gateway,
   records: AsyncIterable<readonly R[]>,
   endOf: (record: R) => EndedCall,
+  reach_ms: number | undefined,
 ): Promise<void> =>
   findUnsummed(
     records,
@@ -50,6 +51,7 @@ const addOutdated = <R>(
         return isOutdated
       })
     },
+    reach_ms,
   )
 
 /** False: another process wrote the run first. */

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Plugin, StorageBackend } from 'guard-gateway/core'
-import { postgres } from 'guard-gateway/plugins/storage/postgres'
-import { decisionOf, type Service, startService } from 'guard-gateway/test'
+import { decisionOf, type Service, type StartOptions, startService } from 'guard-gateway/test'
 import { cleanUpPostgres, needsPostgres, newDatabase } from '../../kit/postgres.ts'
 import { sharedMemory } from '../../kit/shared-memory.ts'
 
@@ -11,22 +9,16 @@ const PATH = '/v1/chat/completions'
 const rule = (rule_type: string, more: object) => ({ id: rule_type, rule_type, action: 'block', ...more })
 
 /** Three gateways on one storage, each with a provider of its own. */
-const threeServices = async (backend: StorageBackend & Plugin): Promise<readonly Service[]> => {
+const decideTogether = (optionsOf: () => Promise<StartOptions>): void => {
   const services: Service[] = []
-  for (let count = 0; count < 3; count++) services.push(await startService({ plugins: [backend], backend: backend.id }))
-  return services
-}
-
-/** Whatever is stored by `makeBackend`, one backend for all of them. */
-const decideTogether = (makeBackend: () => Promise<StorageBackend & Plugin>): void => {
-  let services: readonly Service[] = []
   const at = (turn: number): Service => {
     const service = services[turn % services.length]
     if (service === undefined) throw new Error('not started')
     return service
   }
   before(async () => {
-    services = await threeServices(await makeBackend())
+    const options = await optionsOf()
+    for (let count = 0; count < 3; count++) services.push(await startService(options))
   })
   after(async () => {
     for (const service of services) await service[Symbol.asyncDispose]()
@@ -107,11 +99,12 @@ const decideTogether = (makeBackend: () => Promise<StorageBackend & Plugin>): vo
 }
 
 describe('several gateways on one storage in memory', () => {
-  decideTogether(async () => sharedMemory())
+  const backend = sharedMemory()
+  decideTogether(async () => ({ plugins: [backend], backend: backend.id }))
 })
 
 describe('several gateways on one PostgreSQL', needsPostgres, () => {
-  decideTogether(async () => postgres({ url: await newDatabase() }))
+  decideTogether(async () => ({ backend: 'postgres', storage: `url: "${await newDatabase()}"` }))
   cleanUpPostgres()
 })
 

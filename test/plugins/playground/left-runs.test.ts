@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Plugin, storage, type Tables } from 'guard-gateway/core'
-import { memory } from 'guard-gateway/plugins/storage/memory'
+import type { Plugin, Tables } from 'guard-gateway/core'
+import { writer } from 'guard-gateway/lib/ids'
+import { cluster } from 'guard-gateway/plugins/cluster'
+import { sharedMemory } from '../../kit/shared-memory.ts'
 import { disk } from '../sessions/disk.ts'
 import { inHouse, openHouse } from './kit.ts'
 
 const runOf = (id: string) => `/api/v1/playground/runs/${id}`
 
 /** A run as a process leaves it that ends in the middle. */
-const left = (id: string, status: 'queued' | 'running', created_at: number): Tables['playground_runs'] => ({
+const left = (
+  id: string,
+  status: 'queued' | 'running',
+  created_at: number,
+  process: string | null = null,
+): Tables['playground_runs'] => ({
   id,
   scenario_id: 'flag-only',
   mode: 'shadow',
@@ -23,6 +30,7 @@ const left = (id: string, status: 'queued' | 'running', created_at: number): Tab
   project_id: 'playground-flag-only',
   agent_id: 'playground',
   session_id: null,
+  process,
   created_at,
   started_at: null,
   ended_at: null,
@@ -76,31 +84,27 @@ describe('runs', () => {
     )
   })
 
-  it('that other gateways of a shared storage may be at are left to them, unless they are an hour old', async () => {
-    const shared = storage({
-      id: 'shared',
-      open: async (tables) => ({
-        ...(await memory().open(tables)),
-        capabilities: { search: 'tokens' as const, shared: true },
-      }),
-    })
+  it('that another gateway of a shared storage is at are left to it, until it has died', async () => {
     const leave: Plugin = {
       name: 'leave',
       apply: (gateway) =>
-        gateway.hooks.open.tapPromise({ name: 'leave', stage: -1000 }, async () => {
+        gateway.hooks.open.tapPromise({ name: 'leave', stage: -500 }, async () => {
           const now = gateway.clock.now()
-          await gateway.storage.put('playground_runs', left('play_new', 'running', now))
-          await gateway.storage.put('playground_runs', left('play_old', 'queued', now - 3_600_001))
+          await gateway.storage.put('playground_runs', left('play_alive', 'running', now, writer))
+          await gateway.storage.put('playground_runs', left('play_dead', 'queued', now, 'elsewhere:1:1'))
         }),
     }
     await inHouse(
       async (house) => {
-        assert.equal((await house.ask('GET', runOf('play_old'))).body.error?.code, 'INTERRUPTED')
-        assert.equal((await house.ask('GET', runOf('play_new'))).body.status, 'running')
+        assert.equal((await house.ask('GET', runOf('play_dead'))).body.error?.code, 'INTERRUPTED')
+        assert.equal((await house.ask('GET', runOf('play_alive'))).body.status, 'running')
         // whoever is at it finds the end on record
-        assert.equal((await house.ask('DELETE', runOf('play_new'))).body.status, 'cancelled')
+        assert.equal((await house.ask('DELETE', runOf('play_alive'))).body.status, 'cancelled')
       },
-      { storage: shared, more: [leave] },
+      {
+        storage: sharedMemory(),
+        more: [cluster(), leave],
+      },
     )
   })
 })
