@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -74,24 +74,12 @@ export class PostgresServer {
   ): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'guard-postgres-'))
     if (process.getuid?.() === 0) chownSync(folder, Number(idOf('-u')), Number(idOf('-g')))
-    const [program, args] = asNobody(join(programs ?? '', 'initdb'), [
-      ...[
-        '-D',
-        join(folder, 'data'),
-        '-U',
-        'guard',
-        '-A',
-        auth,
-        '-E',
-        'UTF8',
-        '--locale=C',
-        '--no-sync',
-        '--no-instructions',
-      ],
-      ...(auth === 'trust' ? [] : ['--pwfile=/dev/stdin']),
-    ])
-    execFileSync(program, args, { stdio: ['pipe', 'ignore', 'pipe'], input: `${PASSWORD}\n`, cwd: folder })
     const server = new PostgresServer(folder, await freePort(), settings)
+    const [program, args] = asNobody(join(programs ?? '', 'initdb'), [
+      ...['-D', join(folder, 'data'), '-U', 'guard', '-A', auth, '-E', 'UTF8', '--locale=C', '--no-sync'],
+      ...['--no-instructions', `--pwfile=${server.write('password', PASSWORD)}`],
+    ])
+    execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder })
     running.add(server)
     await server.run()
     return server
@@ -99,6 +87,14 @@ export class PostgresServer {
 
   get url(): string {
     return `postgres://guard:${encodeURIComponent(PASSWORD)}@127.0.0.1:${this.port}/postgres`
+  }
+
+  /** Writes a file that only the server may read, beside its data. */
+  write(name: string, text: string): string {
+    const file = join(this.folder, name)
+    writeFileSync(file, text, { mode: 0o600 })
+    if (process.getuid?.() === 0) chownSync(file, Number(idOf('-u')), Number(idOf('-g')))
+    return file
   }
 
   /** Starts the server and waits until it answers. */

@@ -41,7 +41,7 @@ export class Database {
     this.failures = new Failures(this.target, hidePassword(this.target))
     this.pool = new Pool({
       size: options.pool,
-      hung_ms: Math.max(options.statement_timeout_ms, options.lock_timeout_ms) + 10_000,
+      hung_ms: Math.max(options.statement_timeout_ms, options.lock_timeout_ms) + options.grace_ms,
       open: () => connect(this.target, options),
       onDown: (error) => this.#isDown(error),
       onUp: () => this.#isUp(),

@@ -3,13 +3,13 @@ import { sha256 } from 'guard-gateway/lib/ids'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import type { Connection } from './connection/connection.ts'
 import type { Pool } from './connection/pool.ts'
-import { isConflict, isLost, isRefused, isTimeout } from './connection/sql-errors.ts'
+import { isConflict, isLost, isRefused, isTimeout, sqlState } from './connection/sql-errors.ts'
 import { plain } from './connection/statement.ts'
 import { lockSql } from './sql/changes.ts'
 import type { Statements } from './sql/statements.ts'
 import { toPg } from './sql/values.ts'
 import { unavailable } from './writes/batch.ts'
-import { type BatchStatements, isCounted } from './writes/batch-statements.ts'
+import type { BatchStatements } from './writes/batch-statements.ts'
 import type { CommitMarkers } from './writes/commit-markers.ts'
 
 type Work<T> = (read: DriverReader) => Promise<readonly [result: T, batch: readonly DriverChange[]]>
@@ -71,9 +71,8 @@ export class Exclusive {
       return result
     } catch (error) {
       if (!connection.isBroken) await connection.run([plain('rollback')]).catch(() => connection.destroy())
-      throw isLost(error) && !(error instanceof GuardError) && connection.isBroken
-        ? unavailable(this.#options.describe(error))
-        : error
+      // the work may throw what it likes
+      throw sqlState(error) !== undefined || connection.isBroken ? this.#refusal(error) : error
     } finally {
       this.#pool.release(connection)
     }
@@ -109,7 +108,8 @@ export class Exclusive {
     this.#pool.release(connection)
   }
 
-  #refusal(error: unknown): GuardError {
+  #refusal(error: unknown): Error {
+    if (error instanceof GuardError) return error
     return isTimeout(error) || isConflict(error)
       ? new GuardError('STORAGE_BUSY', undefined, { cause: error })
       : unavailable(this.#options.describe(error))
@@ -119,37 +119,36 @@ export class Exclusive {
     const number = this.#markers.begin()
     const unlock = { name: 'guard_unlock', sql: 'delete from guard_locks where name = $1', values: [name] }
     const mark = this.#markers.statement(number)
-    let isKnown = true
     try {
-      const statements = this.#batches.of(batch)
-      const results = await connection.run([...statements, unlock, mark])
-      if (isCounted(batch) && results[0]?.count === 0) throw new GuardError('STORAGE_BUSY')
-      await connection.run([plain('commit')])
+      await connection.run([...this.#batches.of(batch, 'raise'), unlock, mark, plain('commit')])
     } catch (error) {
       if (isRefused(error)) throw new GuardError('STORAGE_BUSY', undefined, { cause: error })
-      if (error instanceof GuardError || !isLost(error)) throw error
+      if (!isLost(error)) throw error
       connection.destroy()
-      isKnown = await this.#findOut(number)
+      await this.#findOut(number)
     } finally {
-      if (isKnown) this.#markers.end(number)
+      this.#markers.end(number)
     }
   }
 
   /** The connection was lost: returns if the work was committed, else throws. */
-  async #findOut(number: number): Promise<boolean> {
+  async #findOut(number: number): Promise<void> {
     const until = performance.now() + this.#options.grace_ms
-    for (let tries = 0; tries < 10; tries++) {
-      const connection = await this.#connection(until, '; whether this work was written is not known')
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const connection = await this.#connection(until, UNKNOWN)
       try {
-        if (await this.#markers.wasCommitted(connection, number)) return true
+        if (await this.#markers.wasCommitted(connection, number)) return
         throw new GuardError('STORAGE_BUSY')
       } catch (error) {
-        if (error instanceof GuardError || !isLost(error)) throw error
-        connection.destroy()
+        if (isLost(error)) connection.destroy()
+        else if (!isTimeout(error)) throw error
       } finally {
         this.#pool.release(connection)
       }
     }
-    throw unavailable('the connection is lost again and again; whether this work was written is not known')
+    throw unavailable(`the connection is lost again and again${UNKNOWN}`)
   }
 }
+
+const MAX_TRIES = 10
+const UNKNOWN = '; whether this work was written is not known'

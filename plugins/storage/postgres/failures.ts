@@ -87,7 +87,7 @@ const PLAIN: readonly (readonly [RegExp, Problem])[] = [
   [/timeout expired|timed? ?out/i, { what: 'it does not answer', help: 'See to the network and the server' }],
   [
     /terminated unexpectedly|establishing an SSL/,
-    { what: 'it ended the connection', help: 'See its log; is it a PostgreSQL server?' },
+    { what: 'it ended the connection', help: 'See whether it is a PostgreSQL server, and its log' },
   ],
 ]
 

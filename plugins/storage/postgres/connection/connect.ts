@@ -70,9 +70,9 @@ export const connect = async (target: Target, session: Session): Promise<Connect
   })
   // an error before the connection is there also rejects `connect`
   client.on('error', () => {})
-  await client.connect()
   const connection = new Connection(client)
   try {
+    await client.connect()
     await begin(connection, session)
     return connection
   } catch (error) {

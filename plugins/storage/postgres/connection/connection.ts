@@ -10,7 +10,7 @@ export class Connection {
   #started_at = 0
   #isBroken = false
 
-  /** `client` is connected. */
+  /** `client` need not be connected yet. */
   constructor(client: Client) {
     this.#client = client
     const fail = () => {

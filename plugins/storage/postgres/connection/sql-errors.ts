@@ -1,3 +1,5 @@
+import { GuardError } from 'guard-gateway/core'
+
 /** SQLSTATE of an error of the server; undefined for another one. */
 export const sqlState = (error: unknown): string | undefined => {
   const { code, severity } = (error ?? {}) as { readonly code?: unknown; readonly severity?: unknown }
@@ -33,6 +35,7 @@ export const isStale = (error: unknown): boolean => /^(26000|0A000|42P05)$/.test
 
 /** The connection is gone, so whether a transaction was committed is not known. */
 export const isLost = (error: unknown): boolean => {
+  if (error instanceof GuardError) return false
   const state = sqlState(error)
   return state === undefined || /^(08|57P0)/.test(state) || (error as { severity?: unknown }).severity === 'FATAL'
 }

@@ -19,8 +19,10 @@ export class BatchStatements {
   }
 
   /** The statements of a batch, one for each change, in order. Throws a TypeError for a value that its column cannot hold. */
-  of(batch: readonly DriverChange[]): readonly Statement[] {
-    const onFailed = batch.length === 1 ? 'count' : 'raise'
+  of(
+    batch: readonly DriverChange[],
+    onFailed: OnFailed = batch.length === 1 ? 'count' : 'raise',
+  ): readonly Statement[] {
     return batch.map((change) => this.#change(change, onFailed))
   }
 

@@ -169,7 +169,7 @@ export class WriteQueue {
         this.#repeat(batch, MAX_CONFLICTS, error)
         break
       case 'timeout':
-        this.#repeat(batch, 0, error)
+        this.#repeat(batch, batch.uncertain === undefined ? 0 : MAX_LOSSES, error)
         break
       case 'wrong':
         this.#reject(batch, wrongBatch(this.#options.describe(error)))
@@ -228,6 +228,7 @@ export class WriteQueue {
   }
 
   #done(batch: Batch): void {
+    if (batch.uncertain !== undefined) this.#markers.end(batch.uncertain)
     this.#all.delete(batch)
     this.#bytes -= batch.bytes
     for (const next of this.#order.done(batch)) this.#run(next as Batch)
