@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Change, type Query, type Storage, storage } from 'guard-gateway/core'
+import { type Change, type Query, type Storage, type StorageBackend, storage } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { type ConformanceItem, item, openPlain } from '../../conformance/storage.ts'
+import { cleanUpPostgres, needsPostgres, newDatabase } from '../../kit/postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-alike-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -93,64 +95,76 @@ const pages = async (store: Storage, asked: Query<ConformanceItem>): Promise<str
   return seen
 }
 
-describe('memory and sqlite', () => {
-  const stores: Storage[] = []
-  before(async () => {
-    stores.push(await openPlain(memory()), await openPlain(sqlite({ file: join(folder, 'alike.db') })))
-    const rows = fc.sample(row, { seed: 7, numRuns: 1_500 })
-    for (const store of stores) {
-      await store.write(
-        rows.map((values, n) => ({
-          table: 'conformance_items',
-          put: item(n % 3 === 0 ? 'a' : 'b', String(n), { ...values, name: `n${n}` }),
-        })),
-      )
-    }
+/** Whether a backend does what the one in memory does. */
+const alike = (name: string, other: () => Promise<StorageBackend>, skip: { readonly skip: string | boolean }): void => {
+  describe(`memory and ${name}`, skip, () => {
+    const stores: Storage[] = []
+    before(async () => {
+      stores.push(await openPlain(memory()), await openPlain(await other()))
+      const rows = fc.sample(row, { seed: 7, numRuns: 1_500 })
+      for (const store of stores) {
+        await store.write(
+          rows.map((values, n) => ({
+            table: 'conformance_items',
+            put: item(n % 3 === 0 ? 'a' : 'b', String(n), { ...values, name: `n${n}` }),
+          })),
+        )
+      }
+    })
+    after(() => Promise.all(stores.map((store) => store.close())))
+
+    it('give the same pages for any query', () =>
+      fc.assert(
+        fc.asyncProperty(query, async (asked) => {
+          const [first, second] = await Promise.all(stores.map((store) => pages(store, asked)))
+          assert.deepEqual(second, first)
+        }),
+        { seed: 11, numRuns: 150 },
+      ))
+
+    it('give the same sums for any query', () =>
+      fc.assert(
+        fc.asyncProperty(query, fc.subarray(['group', 'count', 'done'] as const), async (asked, by) => {
+          const { where = {}, order = ['recorded', 'asc'] } = asked
+          const [first, second] = await Promise.all(
+            stores.map(async (store) => {
+              const groups = await store.sum('conformance_items', { where, order, by, of: ['count'] })
+              return groups.map((group) => JSON.stringify(group)).sort()
+            }),
+          )
+          assert.deepEqual(second, first)
+        }),
+        { seed: 17, numRuns: 150 },
+      ))
+
+    it('do the same with any changes', () =>
+      fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
+          const batch = steps.map(changeOf)
+          const [first, second] = await Promise.all(
+            stores.map(async (store) => [
+              await store.write(batch),
+              await store.find('conformance_items', { where: { group: 'any' }, limit: 9 }),
+              await pages(store, { where: { group: 'any' }, search: ['al*'] }),
+            ]),
+          )
+          assert.deepEqual(second, first)
+        }),
+        { seed: 13, numRuns: 150 },
+      ))
   })
-  after(() => Promise.all(stores.map((store) => store.close())))
+}
 
-  it('give the same pages for any query', () =>
-    fc.assert(
-      fc.asyncProperty(query, async (asked) => {
-        const [first, second] = await Promise.all(stores.map((store) => pages(store, asked)))
-        assert.deepEqual(second, first)
-      }),
-      { seed: 11, numRuns: 150 },
-    ))
+alike('sqlite', async () => sqlite({ file: join(folder, 'alike.db') }), { skip: false })
+alike('postgres', async () => postgres({ url: await newDatabase() }), needsPostgres)
 
-  it('give the same sums for any query', () =>
-    fc.assert(
-      fc.asyncProperty(query, fc.subarray(['group', 'count', 'done'] as const), async (asked, by) => {
-        const { where = {}, order = ['recorded', 'asc'] } = asked
-        const [first, second] = await Promise.all(
-          stores.map(async (store) => {
-            const groups = await store.sum('conformance_items', { where, order, by, of: ['count'] })
-            return groups.map((group) => JSON.stringify(group)).sort()
-          }),
-        )
-        assert.deepEqual(second, first)
-      }),
-      { seed: 17, numRuns: 150 },
-    ))
-
-  it('do the same with any changes', () =>
-    fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
-        const batch = steps.map(changeOf)
-        const [first, second] = await Promise.all(
-          stores.map(async (store) => [
-            await store.write(batch),
-            await store.find('conformance_items', { where: { group: 'any' }, limit: 9 }),
-            await pages(store, { where: { group: 'any' }, search: ['al*'] }),
-          ]),
-        )
-        assert.deepEqual(second, first)
-      }),
-      { seed: 13, numRuns: 150 },
-    ))
-
+describe('the backends', () => {
+  cleanUpPostgres()
   it('are found by the names they are registered under', () => {
-    assert.deepEqual([memory().name, sqlite().name], ['storage/memory', 'storage/sqlite'])
+    assert.deepEqual(
+      [memory().name, sqlite().name, postgres({ url: '' }).name],
+      ['storage/memory', 'storage/sqlite', 'storage/postgres'],
+    )
     assert.equal(typeof storage({ id: 'own', open: memory().open }).apply, 'function')
   })
 })

@@ -22,7 +22,7 @@ const wrongValue = (column: string, kind: Column, value: unknown) =>
 /** A number, or a bigint, as text. Throws a TypeError for what the column cannot hold. */
 const numberText = (column: string, kind: Column, value: unknown): string => {
   const isWhole = typeof value === 'bigint' || Number.isInteger(value)
-  if (kind === 'real' ? typeof value === 'number' : isWhole) return String(value)
+  if (kind === 'real' ? typeof value === 'number' : isWhole) return Object.is(value, -0) ? '-0' : String(value)
   throw wrongValue(column, kind, value)
 }
 
