@@ -102,7 +102,14 @@ export class PostgresServer {
     this.#settings = settings
     const set = [
       ...['listen_addresses=127.0.0.1', `port=${this.port}`, `unix_socket_directories=${this.folder}`],
-      ...['max_connections=200', 'shared_buffers=32MB', 'fsync=off', 'logging_collector=off', ...settings],
+      ...[
+        'max_connections=200',
+        'shared_buffers=32MB',
+        'fsync=off',
+        'deadlock_timeout=50ms',
+        'logging_collector=off',
+        ...settings,
+      ],
     ].flatMap((setting) => ['-c', setting])
     const [program, args] = asNobody(join(programs ?? '', 'postgres'), ['-D', join(this.folder, 'data'), ...set])
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: this.folder })

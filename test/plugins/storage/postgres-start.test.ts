@@ -1,45 +1,14 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
-import { after, before, describe, it, mock } from 'node:test'
-import { inspect } from 'node:util'
-import { GuardError, type Table, table } from 'guard-gateway/core'
+import { describe, it, mock } from 'node:test'
+import { table } from 'guard-gateway/core'
 import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { OldServer } from '../../../plugins/storage/postgres/connection/connect.ts'
 import { targetOf } from '../../../plugins/storage/postgres/connection/target.ts'
 import { Failures } from '../../../plugins/storage/postgres/failures.ts'
-import { conformanceTables, item, openPlain } from '../../conformance/storage.ts'
-import {
-  cleanUpPostgres,
-  needsOwnPostgres,
-  needsPostgres,
-  newDatabase,
-  PostgresServer,
-  runSql,
-} from '../../kit/postgres.ts'
-import { authority, signed } from '../../kit/private-authority.ts'
-
-const SECRETS = /s3cret|p@ss w|p%40ss/
-
-/** The error of a start that fails: one line, with a code of ours, and without a password anywhere in it. */
-const refusal = async (url: string, code: string, tables: readonly Table[] = conformanceTables): Promise<string> => {
-  const error = await postgres({ url, connect_timeout_ms: 1_000 })
-    .open(tables, { fault: () => {} })
-    .then(
-      () => assert.fail('it opened'),
-      (thrown: unknown) => thrown,
-    )
-  assert.ok(error instanceof GuardError, inspect(error))
-  assert.equal(error.code, code, error.message)
-  assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), SECRETS)
-  assert.doesNotMatch(error.message, /\n/)
-  return error.message
-}
-
-const changed = (url: string, change: (url: URL) => void): string => {
-  const copy = new URL(url)
-  change(copy)
-  return copy.href
-}
+import { openPlain } from '../../conformance/storage.ts'
+import { cleanUpPostgres, needsPostgres, newDatabase, runSql } from '../../kit/postgres.ts'
+import { changed, refusal } from './postgres-refusal.ts'
 
 describe('postgres: a database that cannot be used', needsPostgres, () => {
   cleanUpPostgres()
@@ -176,76 +145,5 @@ describe('postgres: a database that cannot be used', needsPostgres, () => {
     const right = await openPlain(postgres({ url }))
     assert.deepEqual(right.notes, [])
     await right.close()
-  })
-})
-
-describe('postgres: a server with a password and a certificate', needsOwnPostgres, () => {
-  let server: PostgresServer
-  let ca = ''
-  before(async () => {
-    server = await PostgresServer.start([], 'scram-sha-256')
-    const files = [
-      `ssl_cert_file=${server.write('server.crt', signed.cert)}`,
-      `ssl_key_file=${server.write('server.key', signed.key)}`,
-    ]
-    ca = server.write('ca.pem', authority)
-    await server.stop()
-    await server.run(['ssl=on', ...files])
-  })
-  after(() => server.remove())
-  const at = (host: string, query: string) =>
-    changed(server.url, (copy) => {
-      copy.hostname = host
-      copy.search = query
-    })
-
-  it('lets in who has both', async () => {
-    for (const url of [
-      at('localhost', `?sslmode=require&sslrootcert=${ca}`),
-      at('127.0.0.1', `?sslmode=verify-ca&sslrootcert=${ca}`),
-      server.url,
-    ]) {
-      const store = await openPlain(postgres({ url }))
-      assert.equal(await store.put('conformance_items', item('tls', url)), true)
-      await store.close()
-    }
-  })
-  it('refuses a wrong password, and one that is missing', async () => {
-    const wrong = changed(server.url, (copy) => {
-      copy.password = 's3cret'
-    })
-    assert.match(
-      await refusal(wrong, 'STORAGE_UNAVAILABLE'),
-      /it does not accept this password .*Correct user and password in storage\.url/,
-    )
-    const none = changed(server.url, (copy) => {
-      copy.password = ''
-    })
-    assert.match(
-      await refusal(none, 'STORAGE_UNAVAILABLE'),
-      /it asks for a password\. Write one in storage\.url, or set PGPASSWORD/,
-    )
-  })
-  it('is refused where its certificate is not trusted, or is for another name', async () => {
-    assert.match(
-      await refusal(at('localhost', '?sslmode=require'), 'STORAGE_UNAVAILABLE'),
-      /its certificate is not trusted \(\w+\)\. Name the authority/,
-    )
-    assert.match(
-      await refusal(at('127.0.0.1', `?sslmode=require&sslrootcert=${ca}`), 'STORAGE_UNAVAILABLE'),
-      /its certificate is for another host/,
-    )
-    assert.match(
-      await refusal(at('localhost', '?sslmode=require&sslrootcert=/none.pem'), 'INVALID_CONFIG'),
-      /sslrootcert names \/none\.pem, which cannot be read \(ENOENT\)/,
-    )
-  })
-  it('is refused where TLS is wanted and it has none', async () => {
-    await server.stop()
-    await server.run([])
-    assert.match(
-      await refusal(at('localhost', '?sslmode=require'), 'STORAGE_UNAVAILABLE'),
-      /it refuses TLS\. Turn on ssl/,
-    )
   })
 })
