@@ -1,4 +1,6 @@
 import { type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
+import { postgresCommands } from './commands.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` as parameters. */
@@ -29,8 +31,8 @@ export const postgres = ({
   grace_ms = 5_000,
   synchronous_commit,
   advisory_locks = true,
-}: PostgresOptions): StorageBackend & Plugin =>
-  storage({
+}: PostgresOptions): StorageBackend & Plugin => {
+  const backend = storage({
     id: 'postgres',
     async open(tables, context) {
       const { openDriver } = await import('./driver.ts')
@@ -46,3 +48,11 @@ export const postgres = ({
       })
     },
   })
+  return {
+    ...backend,
+    apply(gateway) {
+      backend.apply(gateway)
+      for (const command of postgresCommands(url)) gateway.registry(commandKind).add(command)
+    },
+  }
+}
