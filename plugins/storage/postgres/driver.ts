@@ -2,10 +2,9 @@ import type { Driver, DriverContext, Table } from 'guard-gateway/core'
 import { plain } from './connection/statement.ts'
 import { Database, type DatabaseOptions, runOne } from './database.ts'
 import { Exclusive } from './exclusive.ts'
-import { Reads, whereOf } from './reads.ts'
+import { ReadCache, Reads, whereOf } from './reads.ts'
 import { pruneSql } from './sql/changes.ts'
 import { Statements, unprepared } from './sql/statements.ts'
-import type { RowDecoder } from './sql/values.ts'
 import { migrate } from './start/migrate.ts'
 import { Upkeep } from './upkeep.ts'
 import { BatchStatements } from './writes/batch-statements.ts'
@@ -46,14 +45,13 @@ export const openDriver = async (
   const writers = Math.max(1, Math.ceil(options.pool * WRITERS))
   const writes = new WriteQueue(pool, state, markers, batches, { writers, grace_ms, describe })
   database.onDown = (error) => writes.refuseLate(error)
-  const statements = new Statements('r')
-  const decoders = new Map<string, RowDecoder>()
-  const reads = new Reads((statement) => database.run(statement), statements, decoders)
-  const exclusive = new Exclusive(pool, markers, batches, statements, {
+  const cache = new ReadCache()
+  const reads = new Reads((statement) => database.run(statement), cache)
+  const exclusive = new Exclusive(pool, markers, batches, cache.statements, {
     most: Math.max(1, Math.floor(options.pool * EXCLUSIVE)),
     grace_ms,
     describe,
-    reader: (connection) => new Reads((statement) => runOne(connection, statement), statements, decoders),
+    reader: (connection) => new Reads((statement) => runOne(connection, statement), cache),
   })
   let bytes: { readonly value: number; readonly at: number } | undefined
 

@@ -10,42 +10,70 @@ import type {
   Position,
   Table,
 } from 'guard-gateway/core'
+import { LRU } from 'tiny-lru'
 import { findPlanOf } from '../kysely/find.ts'
 import type { Result, Statement } from './connection/statement.ts'
-import { boundSql, type FindShape, getSql, pageSql, type Stretch, sumSql } from './sql/find.ts'
-import { type Statements, unprepared } from './sql/statements.ts'
+import {
+  boundSql,
+  type FindShape,
+  getSql,
+  mayBeCut,
+  pageSql,
+  probeSql,
+  RARE,
+  type Stretch,
+  sumSql,
+} from './sql/find.ts'
+import { Statements, unprepared } from './sql/statements.ts'
 import { tsqueryOf } from './sql/tokens.ts'
 import { clausesOf, fromPg, type PgValue, RowDecoder, toPg } from './sql/values.ts'
+
+/** Searches that are known to find many rows. */
+const MAX_COMMON = 100
 
 /** Runs one statement that only reads. */
 export type RunRead = (statement: Statement) => Promise<Result>
 
+/** What the reads of all connections share: statements, decoders, and which searches find many rows. */
+export class ReadCache {
+  readonly statements = new Statements('r')
+  readonly common = new LRU<true>(MAX_COMMON)
+  readonly #decoders = new Map<string, RowDecoder>()
+
+  decoder(table: Table): RowDecoder {
+    let decoder = this.#decoders.get(table.id)
+    if (decoder === undefined) {
+      decoder = new RowDecoder(table)
+      this.#decoders.set(table.id, decoder)
+    }
+    return decoder
+  }
+}
+
 /** Reads rows, by whatever connection `run` uses. */
 export class Reads implements DriverReader {
   readonly #run: RunRead
-  readonly #statements: Statements
-  readonly #decoders: Map<string, RowDecoder>
+  readonly #cache: ReadCache
 
-  /** `statements`, `decoders`: shared by all connections. */
-  constructor(run: RunRead, statements: Statements, decoders: Map<string, RowDecoder>) {
+  constructor(run: RunRead, cache: ReadCache) {
     this.#run = run
-    this.#statements = statements
-    this.#decoders = decoders
+    this.#cache = cache
   }
 
   async get(table: Table, key: readonly string[]): Promise<AnyRow | undefined> {
     const values = key.map((part) => toPg('key', 'text', part))
-    const { rows } = await this.#run(this.#statements.prepared(`get ${table.id}`, () => getSql(table), values))
-    return rows[0] && this.#decoder(table).row(rows[0])
+    const { rows } = await this.#run(this.#cache.statements.prepared(`get ${table.id}`, () => getSql(table), values))
+    return rows[0] && this.#cache.decoder(table).row(rows[0])
   }
 
   async find(table: Table, query: DriverQuery): Promise<DriverPage> {
-    const scan = new Scan(table, query, this.#decoder(table))
+    const search = query.search.length === 0 ? 'none' : await this.#frequency(table, tsqueryOf(query.search))
+    const scan = new Scan(table, query, search, this.#cache.decoder(table))
     for (;;) {
-      const { rows } = await this.#run(scan.page(this.#statements))
+      const { rows } = await this.#run(scan.page(this.#cache.statements))
       const page = scan.add(rows)
       if (page !== undefined) return page
-      const bound = scan.mayBeCut ? (await this.#run(scan.bound(this.#statements))).rows[0] : undefined
+      const bound = scan.mayBeCut ? (await this.#run(scan.bound(this.#cache.statements))).rows[0] : undefined
       if (bound !== undefined) return scan.cutAt(bound)
       if (!scan.nextPhase()) return scan.whole()
     }
@@ -58,13 +86,14 @@ export class Reads implements DriverReader {
     return rows.map((row) => groupOf(table, by, of, row))
   }
 
-  #decoder(table: Table): RowDecoder {
-    let decoder = this.#decoders.get(table.id)
-    if (decoder === undefined) {
-      decoder = new RowDecoder(table)
-      this.#decoders.set(table.id, decoder)
-    }
-    return decoder
+  /** How frequent the tokens are. What is common stays so for a while, such as for the next pages. */
+  async #frequency(table: Table, tsquery: string): Promise<'rare' | 'common'> {
+    const name = `${table.id} ${tsquery}`
+    if (this.#cache.common.get(name) !== undefined) return 'common'
+    const { rows } = await this.#run(unprepared(probeSql(table), [tsquery]))
+    if (Number(rows[0]?.[0]) <= RARE) return 'rare'
+    this.#cache.common.set(name, true)
+    return 'common'
   }
 }
 
@@ -89,14 +118,14 @@ class Scan {
   #phase: Stretch['phase']
   #after: Position | null
 
-  constructor(table: Table, query: DriverQuery, decoder: RowDecoder) {
-    const { where, order, search, after } = query
+  constructor(table: Table, query: DriverQuery, search: FindShape['search'], decoder: RowDecoder) {
+    const { where, order, after } = query
     const clauses = clausesOf(table, where, this.#values)
-    this.#values.push(search.length === 0 ? null : tsqueryOf(search))
+    this.#values.push(search === 'none' ? null : tsqueryOf(query.search))
     this.#table = table
     this.#query = query
     this.#decoder = decoder
-    this.#shape = { where: clauses, order, search: search.length > 0 }
+    this.#shape = { where: clauses, order, search }
     // the tokens are one more test, and the planner chooses by which index
     this.#plan = findPlanOf(table, { kind: 'find', table: table.id, ...this.#shape, search: false })
     this.#name = `${table.id} ${order.join(' ')} ${clauses.join(' ')}`
@@ -127,7 +156,7 @@ class Scan {
 
   /** The statement may have ended before the stretch did. */
   get mayBeCut(): boolean {
-    return !this.#plan.exact && this.#shape.where.length > 0
+    return mayBeCut(this.#shape, this.#plan)
   }
 
   /** Too many rows were examined; the page ends at this place. */
@@ -170,7 +199,7 @@ class Scan {
     const [column] = this.#query.order
     const value = column === 'recorded' ? null : toPg(column, kindOf(this.#table, column), this.#after?.value)
     const values = [...this.#values, value, String(this.#after?.recorded ?? 0)]
-    if (this.#shape.search) return unprepared(make(stretch), values)
+    if (this.#shape.search !== 'none') return unprepared(make(stretch), values)
     const name = `${what} ${stretch.phase} ${stretch.after} ${this.#name}`
     return statements.prepared(name, () => make(stretch), values)
   }

@@ -9,7 +9,11 @@ import { compiler as db } from './compiler.ts'
 export interface FindShape {
   readonly where: readonly Clause[]
   readonly order: Order
-  readonly search: boolean
+  /**
+   * Whether tokens are looked for, and how many rows have them. The planner knows the frequent ones alone, and takes all others
+   * for more frequent than they are: it would walk through a whole table for the few rows of a rare one.
+   */
+  readonly search: 'none' | 'rare' | 'common'
 }
 
 /** Which stretch of the order: rows whose order column has a value, those where it is null, or all where it never is; and whether after a row. */
@@ -43,8 +47,8 @@ const walked = (table: Table, shape: FindShape, plan: FindPlan, { phase, after }
   const op = direction === 'asc' ? sql`>` : sql`<`
   const value = typed(places.afterValue, table.columns[column] ?? 'integer')
   const row = typed(places.afterRecorded, 'int64')
-  const tests = [testsOf(table, shape.where, 0, (clause) => plan.exact || serves(plan.held, shape.order, clause))]
-  if (shape.search) tests.push(sql`${sql.ref(`${table.id}.${searchName(table)}`)} @@ ${places.search}::tsquery`)
+  const tests = [testsOf(table, shape.where, 0, (clause) => !isLoose(shape, plan, clause))]
+  if (shape.search === 'common') tests.push(hasTokens(table, places.search))
   if (phase === 'values') tests.push(sql`${target} is not null`)
   if (phase === 'nulls') tests.push(sql`${target} is null`)
   if (after)
@@ -54,13 +58,33 @@ const walked = (table: Table, shape: FindShape, plan: FindPlan, { phase, after }
   return { tests: sql.join(tests, sql` and `), order }
 }
 
+const hasTokens = (table: Table, place: number): RawBuilder<boolean> =>
+  sql`${sql.ref(`${table.id}.${searchName(table)}`)} @@ ${place}::tsquery`
+
+/** Whether the rows are tested one by one after the index has found them. Of the few with a rare token no index is asked. */
+const isLoose = ({ search, order }: FindShape, plan: FindPlan, clause: Clause): boolean =>
+  search !== 'rare' && !plan.exact && !serves(plan.held, order, clause)
+
+/** Whether a page may end early, because too many rows were examined. */
+export const mayBeCut = (shape: FindShape, plan: FindPlan): boolean =>
+  shape.where.some((clause) => isLoose(shape, plan, clause))
+
+/** More rows than this have a common token. */
+export const RARE = 1_000
+
+/** How many rows have the tokens, at most one more than `RARE`. Value: the tsquery. */
+export const probeSql = (table: Table): Compiled =>
+  statement(
+    sql`select count(*) from (select 1 from ${sql.table(table.id)} where ${hasTokens(table, 0)} limit ${sql.lit(RARE + 1)}) as found`,
+  )
+
 const searchName = ({ columns }: Table): string => Object.keys(columns).find((name) => columns[name] === 'search') ?? ''
 
 /** Rows examined for one page of a query that tests rows one by one, and of one that looks for tokens. */
 export const MAX_EXAMINED = 50_000
 export const MAX_SEARCHED = 10_000
 
-export const examinedBy = ({ search }: FindShape): number => (search ? MAX_SEARCHED : MAX_EXAMINED)
+export const examinedBy = ({ search }: FindShape): number => (search === 'common' ? MAX_SEARCHED : MAX_EXAMINED)
 
 const ends = (table: Table, [column]: Order) => [
   column === 'recorded' ? sql`null` : sql.ref(`${table.id}.${column}`),
@@ -72,15 +96,16 @@ export const pageSql = (table: Table, shape: FindShape, plan: FindPlan, stretch:
   const { tests, order } = walked(table, shape, plan, stretch)
   const columns = sql.join([...columnsOf(table), ...ends(table, shape.order)])
   const name = sql.table(table.id)
-  const isLoose = (clause: Clause) => !plan.exact && !serves(plan.held, shape.order, clause)
-  if (!shape.where.some(isLoose))
-    return statement(sql`select ${columns} from ${name} where ${tests} order by ${order} limit ${sql.lit(count)}`)
+  const rest = sql`order by ${order} limit ${sql.lit(count)}`
+  if (shape.search === 'rare') {
+    const rows = sql`select * from ${name} where ${hasTokens(table, placesOf(shape).search)}`
+    return statement(sql`with ${name} as materialized (${rows}) select ${columns} from ${name} where ${tests} ${rest}`)
+  }
+  if (!mayBeCut(shape, plan)) return statement(sql`select ${columns} from ${name} where ${tests} ${rest}`)
   // the inner query walks the index and ends, however few rows pass the other tests
   const inner = sql`select * from ${name} where ${tests} order by ${order} limit ${sql.lit(examinedBy(shape))}`
-  const loose = testsOf(table, shape.where, 0, isLoose)
-  return statement(
-    sql`select ${columns} from (${inner}) as ${name} where ${loose} order by ${order} limit ${sql.lit(count)}`,
-  )
+  const loose = testsOf(table, shape.where, 0, (clause) => isLoose(shape, plan, clause))
+  return statement(sql`select ${columns} from (${inner}) as ${name} where ${loose} ${rest}`)
 }
 
 /** The place of the last row that `pageSql` examines: the value of the order column and `recorded`; no row if it examines fewer. */

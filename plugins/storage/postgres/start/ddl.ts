@@ -37,7 +37,9 @@ const indexSql = ({ name, table, columns, use }: Index, isLarge: boolean): strin
   const list = use === 'ordered' || use === 'sparse' ? [...names, '"recorded"'] : names
   const where = use === 'sparse' ? ` where ${names[0]} is not null` : ''
   const using = use === 'search' ? ' using gin' : ''
-  return `create ${unique}index ${beside}if not exists ${quoted(name)} on ${quoted(table)}${using} (${list.join(', ')})${where}`
+  // new tokens gather in a list that every search reads through, until it has so many kilobytes
+  const settings = use === 'search' ? ' with (gin_pending_list_limit = 256)' : ''
+  return `create ${unique}index ${beside}if not exists ${quoted(name)} on ${quoted(table)}${using} (${list.join(', ')})${settings}${where}`
 }
 
 /** The statements that add what is missing, in order. Nothing is changed or dropped, so an older process may run beside. */
