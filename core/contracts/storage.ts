@@ -191,7 +191,17 @@ export interface Driver {
     work: (read: DriverReader) => Promise<readonly [result: T, batch: readonly DriverChange[]]>,
   ): Promise<T>
   bytes(): Promise<number>
+  /** For copies into another storage: tokens of the rows behind the position `after`, in order of `recorded`. It may take minutes. Absent: tokens cannot be read back. */
+  tokens?(table: Table, after: number): AsyncIterable<RowTokens>
+  /** Names of all tables that plugins have stored rows in, also of those that no plugin declares now. */
+  storedTables?(): Promise<readonly string[]>
   close(): Promise<void>
+}
+
+/** The distinct tokens of the row at a position, in any order. A row without tokens may be left out. */
+export interface RowTokens {
+  readonly recorded: number
+  readonly tokens: readonly string[]
 }
 
 export type DriverReader = Pick<Driver, 'get' | 'find'>

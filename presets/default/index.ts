@@ -48,6 +48,7 @@ import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
+import { storageCopy } from 'guard-gateway/plugins/storage/copy'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
@@ -59,6 +60,7 @@ import { mcpOptions } from './config/mcp-options.ts'
 import type { Config } from './config.ts'
 import { configuredFoundation } from './foundation.ts'
 import { type ShippedPolicy, shippedRules } from './policies.ts'
+import { storageAt } from './storage-at.ts'
 import { version } from './version.ts'
 
 export { mcpOptions } from './config/mcp-options.ts'
@@ -78,6 +80,7 @@ export const defaultPreset = (
   config.storage.backend === 'postgres' ? postgres(config.storage) : sqlite(config.storage),
   memory(),
   cluster({ version }),
+  storageCopy(storageAt),
   responses,
   chatCompletions,
   messages,

@@ -4,6 +4,9 @@ import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { code, contributions, read, root, sources, tests } from './sources.ts'
 
+/** Folders that register nothing of the kind of their neighbours. */
+const NOT_THINGS: ReadonlySet<string> = new Set(['kysely', 'copy'])
+
 describe('rooms', () => {
   const things = (folder: string): string[] =>
     existsSync(join(root, folder))
@@ -21,7 +24,7 @@ describe('rooms', () => {
     ['mcp-transports', 'mcpTransport'],
     ['notifiers', 'notifier'],
   ] as const) {
-    for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {
+    for (const name of things(`plugins/${folder}`).filter((thing) => !NOT_THINGS.has(thing))) {
       it(`plugins/${folder}/${name} registers the id of its name, has a test and a line in the catalogue`, () => {
         const file = existsSync(join(root, `plugins/${folder}/${name}.ts`))
           ? `plugins/${folder}/${name}.ts`

@@ -29,6 +29,8 @@ const open = (tables: readonly Table[]): Driver => {
     sum: async (table, asked) => of(table).sum(asked),
     write: async (batch) => write(batch),
     remove: async (table, where, limit) => of(table).remove(where, limit),
+    tokens: (table, after) => of(table).tokens(after),
+    storedTables: async () => [...all.keys()],
     bytes: async () => [...all.values()].reduce((sum, rows) => sum + rows.bytes(), 0),
     close: async () => all.clear(),
   }

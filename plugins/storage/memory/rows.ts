@@ -9,6 +9,7 @@ import type {
   Group,
   Order,
   Position,
+  RowTokens,
   Table,
 } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
@@ -122,6 +123,13 @@ export class Rows {
       removed++
     }
     return removed
+  }
+
+  /** The tokens of the rows behind a position, in order. */
+  async *tokens(after: number): AsyncGenerator<RowTokens> {
+    const rows = [...this.#rows.values()].filter(({ recorded }) => recorded > after)
+    for (const { recorded, tokens } of rows.sort((a, b) => a.recorded - b.recorded))
+      yield { recorded, tokens: [...tokens] }
   }
 
   /** Characters of text and 8 for everything else. */

@@ -15,6 +15,7 @@ import {
   type RawPosition,
   rawEnd,
 } from './protocol.ts'
+import { readBack } from './read-back.ts'
 import type { LogPosition } from './redo-log/log-position.ts'
 import { RedoLog } from './redo-log/redo-log.ts'
 import { State } from './state.ts'
@@ -175,6 +176,7 @@ export const openDriver = async (
       return Number(await queries.send({ kind: 'prune', shape, values, limit }))
     },
     bytes: async () => Number(await queries.send({ kind: 'bytes' })),
+    ...readBack(options.file),
     async close() {
       stopCheck?.()
       await writes.end()

@@ -1,0 +1,12 @@
+import { errorCodes } from 'guard-gateway/core'
+
+export const copyErrors = errorCodes(409, 'conflict_error', {
+  COPY_TARGET_OCCUPIED: [
+    'The target of a copy has rows that the source has not',
+    'Name an empty database as the target. A copy that was interrupted goes on only into a target that nothing else has written to, from a source that has not changed.',
+  ],
+  COPY_DIFFERS: [
+    'Source and target of a copy are not the same',
+    'Stop whatever writes to either of them, empty the target, and copy again.',
+  ],
+})

@@ -1,0 +1,40 @@
+import type { Gateway, Plugin, StorageBackend } from 'guard-gateway/core'
+import { commandKind } from 'guard-gateway/lib/command'
+import { copyErrors } from './error-codes.ts'
+
+/** A storage that a command line names. */
+export interface NamedStorage {
+  /** Two names of one storage have the same. */
+  readonly id: string
+  /** What messages call it; it holds no password. */
+  readonly title: string
+  /** False for a file that is not there yet; a server's database counts as there. */
+  readonly exists: boolean
+  readonly backend: StorageBackend
+}
+
+/** Finds the storage of a file path or an address. Throws USAGE for what is neither. */
+export type StorageAt = (name: string, cwd: string) => Promise<NamedStorage>
+
+/** The command `guard storage copy`: all rows of one storage into another. */
+export const storageCopy = (storageAt: StorageAt): Plugin => ({
+  name: 'storage-copy',
+  apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(copyErrors))
+    gateway.registry(commandKind).add({
+      id: 'storage copy',
+      summary: 'copy all rows from one database to another, as from SQLite to PostgreSQL, and compare both',
+      options: {
+        '--from <database>': 'file of an SQLite database, or address of a PostgreSQL one: postgres://…',
+        '--to <database>': 'the same; a file is made where there is none',
+      },
+      example: [
+        'guard storage copy --from guard.db --to "$DATABASE_URL"',
+        'guard storage copy --from "$DATABASE_URL" --to guard.db',
+      ],
+      standalone: true,
+      extensible: true,
+      run: async (input, io) => (await import('./run-copy.ts')).runCopy([...gateway.tables], storageAt, input, io),
+    })
+  },
+})

@@ -1,0 +1,83 @@
+import type { AnyRow, Driver, DriverQuery, Position, RowTokens, Table } from 'guard-gateway/core'
+
+/** A row with its tokens, and its position in the order of first put. */
+export interface StoredRow {
+  readonly recorded: number
+  readonly row: AnyRow
+}
+
+/** Rows of one page, which is also one batch of the target. */
+const PAGE_ROWS = 1_000
+
+/** The rows behind a position, in pages, in the order in which they were first put. */
+export async function* storedRows(driver: Driver, table: Table, after = 0): AsyncGenerator<readonly StoredRow[]> {
+  const tokens = tokensInStep(driver, table, after)
+  try {
+    let position: Position | null = after === 0 ? null : { value: null, recorded: after }
+    do {
+      const page = await driver.find(table, { ...EVERY_ROW, limit: PAGE_ROWS, after: position })
+      const rows = page.rows.map((row, place) => ({ recorded: page.positions[place]?.recorded ?? 0, row }))
+      if (rows.length > 0) yield tokens === undefined ? rows : await tokens.addTo(rows)
+      position = page.next
+    } while (position !== null)
+  } finally {
+    await tokens?.end()
+  }
+}
+
+const EVERY_ROW = { where: {}, search: [], order: ['recorded', 'asc'] } as const satisfies Partial<DriverQuery>
+
+const tokensInStep = (driver: Driver, table: Table, after: number): TokensInStep | undefined => {
+  const column = searchColumn(table)
+  return column === undefined || driver.tokens === undefined
+    ? undefined
+    : new TokensInStep(driver.tokens(table, after), column)
+}
+
+/** Reads tokens beside the rows that they belong to. Both come in the order of `recorded`. */
+class TokensInStep {
+  readonly #column: string
+  readonly #all: AsyncIterator<RowTokens>
+  #next: Promise<IteratorResult<RowTokens>> | undefined
+
+  constructor(all: AsyncIterable<RowTokens>, column: string) {
+    this.#all = all[Symbol.asyncIterator]()
+    this.#column = column
+  }
+
+  /** The same rows with their tokens, sorted. */
+  async addTo(rows: readonly StoredRow[]): Promise<readonly StoredRow[]> {
+    const added: StoredRow[] = []
+    for (const { recorded, row } of rows)
+      added.push({ recorded, row: { ...row, [this.#column]: await this.#of(recorded) } })
+    return added
+  }
+
+  async end(): Promise<void> {
+    await this.#all.return?.()
+  }
+
+  async #of(recorded: number): Promise<readonly string[]> {
+    for (;;) {
+      this.#next ??= this.#all.next()
+      const { done, value } = await this.#next
+      if (done === true || value.recorded > recorded) return []
+      this.#next = undefined
+      if (value.recorded === recorded) return [...value.tokens].sort()
+    }
+  }
+}
+
+/** The column of a table that holds tokens. */
+export const searchColumn = ({ columns }: Table): string | undefined =>
+  Object.keys(columns).find((name) => columns[name] === 'search')
+
+/** The key of a row, for a person. */
+export const keyText = (table: Table, row: AnyRow): string =>
+  (table.key ?? ['id']).map((column) => String(row[column])).join(', ')
+
+/** How many rows a table has. */
+export const rowCount = async (driver: Driver, table: Table): Promise<number> => {
+  const groups = await driver.sum(table, { where: {}, order: ['recorded', 'asc'], by: [], of: [] })
+  return groups.reduce((sum, { rows }) => sum + rows, 0)
+}

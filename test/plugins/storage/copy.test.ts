@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import type { Driver, DriverChange, StorageBackend, Table } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { runCopy } from '../../../plugins/storage/copy/run-copy.ts'
+import { conformanceTables } from '../../conformance/storage.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'guard-copy-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const [items, notes] = conformanceTables as unknown as readonly [Table, Table]
+const tables = [items, notes]
+const PLAIN = { sync: false, hold: false }
+
+/** A backend that stays what it is when it is closed and opened again. */
+const kept = (): StorageBackend => {
+  let driver: Driver | undefined
+  const backend = memory()
+  return {
+    id: 'kept',
+    open: async (given) => {
+      driver ??= await backend.open(given)
+      return { ...driver, close: async () => {} }
+    },
+  }
+}
+
+const rowOf = (place: number) => ({
+  group: place % 3 === 0 ? 'a' : 'b',
+  id: `r${(place * 7919) % 10_007}`,
+  name: place % 5 === 0 ? null : `name ${place} größe 数据 😀`,
+  count: place % 4 === 0 ? null : place,
+  total: place % 2 === 0 ? 9_223_372_036_854_775_807n - BigInt(place) : null,
+  ratio: place / 3,
+  done: [true, false, null][place % 3],
+  data: [null, { z: 1, a: [9_007_199_254_740_993n, '😀'], n: -0.5 }, 'text', 7n, false][place % 5],
+  words: place % 6 === 0 ? [] : [`word${place % 11}`, 'größe', '_tag_6f', `read_file_${place}`],
+})
+
+const fill = async (driver: Driver, count: number, first = 0): Promise<void> => {
+  const batch: DriverChange[] = []
+  for (let place = first; place < first + count; place++) {
+    batch.push({ kind: 'put', table: items, row: rowOf(place), absent: true })
+    batch.push({ kind: 'put', table: notes, row: { id: `n${place}`, text: `${place}` }, absent: true })
+  }
+  assert.equal(await driver.write(batch, PLAIN), true)
+}
+
+const withDriver = async <T>(backend: StorageBackend, work: (driver: Driver) => Promise<T>): Promise<T> => {
+  const driver = await backend.open(tables, { fault: () => {} })
+  try {
+    return await work(driver)
+  } finally {
+    await driver.close()
+  }
+}
+
+/** All rows in order, and which rows each token finds. */
+const contents = (backend: StorageBackend) =>
+  withDriver(backend, async (driver) => {
+    const all = { where: {}, order: ['recorded', 'asc'], limit: 100_000, after: null } as const
+    const found = await driver.find(items, { ...all, search: [] })
+    const tagged = await driver.find(items, { ...all, search: ['word3', 'gr*'] })
+    const other = await driver.find(notes, { ...all, search: [] })
+    return { rows: found.rows, tagged: tagged.rows.map(({ id }) => id), notes: other.rows }
+  })
+
+let files = 0
+const sqliteFile = (): StorageBackend => sqlite({ file: join(folder, `${++files}.db`) })
+
+const copy = async (from: StorageBackend, to: StorageBackend, given: readonly Table[] = tables) => {
+  const io = fakeIo({ cwd: folder })
+  const storageAt = async (name: string) => ({
+    id: name,
+    title: name,
+    exists: true,
+    backend: name === 'from' ? from : to,
+  })
+  const input = { args: [], rest: [], options: { from: 'from', to: 'to', json: true } }
+  const code = await runCopy(given, storageAt, input, io)
+  return { code, result: JSON.parse(io.outText()), err: io.errText() }
+}
+
+describe('copying a storage', () => {
+  for (const [title, make] of [
+    ['sqlite, memory, sqlite', () => [sqliteFile(), kept(), sqliteFile()]],
+    ['memory, sqlite, memory', () => [kept(), sqliteFile(), kept()]],
+  ] as const) {
+    it(`keeps every row, its order and its words: ${title}`, async () => {
+      const [first, second, third] = make() as [StorageBackend, StorageBackend, StorageBackend]
+      await withDriver(first, async (driver) => {
+        await fill(driver, 2_500)
+        await driver.write([{ kind: 'remove', table: items, key: ['a', 'r0'] }], PLAIN)
+        // changed later, so that tokens of other versions lie in the index
+        const changed = { ...rowOf(4), words: ['word3', 'größe', 'new'] }
+        await driver.write([{ kind: 'put', table: items, row: changed, absent: false }], PLAIN)
+      })
+      const there = await copy(first, second)
+      const back = await copy(second, third)
+      assert.deepEqual(there.result.tables, back.result.tables)
+      assert.deepEqual(
+        there.result.tables.map(({ table, rows }: { table: string; rows: number }) => [table, rows]),
+        [
+          ['conformance_items', 2_499],
+          ['conformance_notes', 2_500],
+        ],
+      )
+      const before = await contents(first)
+      assert.ok(before.tagged.length > 100)
+      assert.deepEqual(await contents(second), before)
+      assert.deepEqual(await contents(third), before)
+    })
+  }
+
+  it('goes on where an interrupted copy stopped, and changes nothing when it is done', async () => {
+    const [from, to] = [sqliteFile(), sqliteFile()]
+    await withDriver(from, (driver) => fill(driver, 3_000))
+    let writes = 0
+    const dying: StorageBackend = {
+      id: 'dying',
+      open: async (given, context) => {
+        const driver = await to.open(given, context)
+        const write: Driver['write'] = (batch, options) => {
+          if (++writes === 3) throw new Error('the machine went down')
+          return driver.write(batch, options)
+        }
+        return { ...driver, capabilities: driver.capabilities, write }
+      },
+    }
+    await assert.rejects(copy(from, dying), /the machine went down/)
+    assert.equal((await contents(to)).rows.length, 2_000)
+    writes = 10
+    await copy(from, dying)
+    assert.equal(writes - 10, 4, 'a thousand items that were missing, and all the notes')
+    assert.deepEqual(await contents(to), await contents(from))
+    writes = 10
+    const again = await copy(from, dying)
+    assert.equal(writes, 10)
+    assert.equal(again.result.tables[0].rows, 3_000)
+  })
+
+  it('refuses a target with rows that the source has not, before it writes', async () => {
+    const [from, to] = [sqliteFile(), kept()]
+    await withDriver(from, (driver) => fill(driver, 10))
+    await withDriver(to, (driver) =>
+      driver.write([{ kind: 'put', table: notes, row: { id: 'mine', text: null }, absent: true }], PLAIN),
+    )
+    await assert.rejects(copy(from, to), {
+      code: 'COPY_TARGET_OCCUPIED',
+      message: /Table conformance_notes: the target has a row \(mine\) .* Nothing was written/,
+    })
+    assert.equal((await contents(to)).rows.length, 0)
+  })
+
+  it('refuses a source that changed since an earlier copy', async () => {
+    const [from, to] = [sqliteFile(), kept()]
+    await withDriver(from, (driver) => fill(driver, 10))
+    await copy(from, to)
+    await withDriver(from, (driver) =>
+      driver.write([{ kind: 'patch', table: notes, key: ['n3'], changes: { text: 'new' }, expected: {} }], PLAIN),
+    )
+    await assert.rejects(copy(from, to), { code: 'COPY_TARGET_OCCUPIED', message: /\(n3\)/ })
+  })
+
+  it('says where a target differs at the end', async () => {
+    const [from, to] = [sqliteFile(), kept()]
+    await withDriver(from, (driver) => fill(driver, 10))
+    const losing: StorageBackend = {
+      id: 'losing',
+      open: async (given, context) => {
+        const driver = await to.open(given, context)
+        const changed = (change: DriverChange): DriverChange =>
+          change.kind === 'put' && change.row.id === 'n7' ? { ...change, row: { id: 'n7', text: 'torn' } } : change
+        return { ...driver, write: (batch, options) => driver.write(batch.map(changed), options) }
+      },
+    }
+    await assert.rejects(copy(from, losing), {
+      code: 'COPY_DIFFERS',
+      message: 'Table conformance_notes: 10 rows in the source and 10 in the target; the first that differs is n7.',
+    })
+  })
+
+  it('names tables that nobody declares', async () => {
+    const from = sqliteFile()
+    await withDriver(from, (driver) => fill(driver, 3))
+    const { result, err } = await copy(from, kept(), [items])
+    assert.deepEqual(result.undeclared, ['conformance_notes'])
+    assert.match(err, /Not copied: conformance_notes\. No plugin here declares this table/)
+  })
+})
