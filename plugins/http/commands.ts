@@ -13,6 +13,7 @@ export interface RunOptions {
     readonly host: string
     readonly port: number
     readonly allow_remote: boolean
+    readonly tls: { readonly cert: string }
     readonly allowed_hosts: readonly string[]
   }
   /** The details of the line that is printed at start, for example mode and storage. */
@@ -67,13 +68,17 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
 
 /** Throws HOST_NOT_LOOPBACK for an address that other machines can reach, unless that is asked for. */
 export const checkHost = (
-  { host, allow_remote }: Pick<ServerOptions, 'host' | 'allow_remote'>,
+  {
+    host,
+    allow_remote,
+    tls,
+  }: Pick<ServerOptions, 'host' | 'allow_remote'> & { readonly tls: { readonly cert: string } },
   { allowRemote }: Input['options'],
 ): void => {
-  if (isLoopback(host) || allow_remote || allowRemote === true) return
+  if (isLoopback(host) || allow_remote || allowRemote === true || tls.cert !== '') return
   throw new GuardError(
     'HOST_NOT_LOOPBACK',
-    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or allow it by server.allow_remote: true or --allow-remote.`,
+    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, serve TLS by server.tls, or allow plain HTTP by server.allow_remote: true or --allow-remote.`,
   )
 }
 

@@ -54,8 +54,14 @@ export class HttpServerState {
       hosts: this.server.allowed_hosts,
       mcp: options.mcp?.allowed_origins,
       port: () => this.port,
+      scheme: this.scheme,
     })
     this.blockStatus = statusOverride(this.server.block_status_override)
+  }
+
+  /** The scheme of its own addresses. */
+  get scheme(): 'http' | 'https' {
+    return this.server.tls.cert === '' ? 'http' : 'https'
   }
 
   /** Ends the requests in flight; resolves when there is none. */

@@ -8,6 +8,7 @@ import { freeBodies } from './models/free-bodies.ts'
 import { modelRoutes } from './models/routes.ts'
 import type { HttpOptions } from './options.ts'
 import type { ServeOptions, Serving } from './serve.ts'
+import type { TlsCredentials, TlsFiles } from './tls/credentials.ts'
 import { strictValidation } from './validation.ts'
 
 export { isLoopback } from './admission/loopback.ts'
@@ -43,6 +44,10 @@ export const http = (options: HttpOptions): Plugin => ({
     gateway.hooks.close.tap({ name: 'http', stage: stages.close.requests }, () => requests.reader.clear())
   },
 })
+
+/** Reads the files of a certificate as a listener does. Throws INVALID_CONFIG, which names the file that cannot be used. */
+export const checkTls = async (files: TlsFiles): Promise<Pick<TlsCredentials, 'names' | 'valid_until'>> =>
+  (await import('./tls/credentials.ts')).readCredentials(files)
 
 /** Opens the gateway and listens; the framework is loaded only now. */
 export const serve = async (gateway: Gateway, options?: ServeOptions): Promise<Serving> =>

@@ -1,9 +1,13 @@
+import type { TlsFiles } from './tls/credentials.ts'
+
 /** What the HTTP server needs of the configuration's `server` section. */
 export interface ServerOptions {
   readonly host: string
   readonly port: number
   /** Another address than loopback may be listened on. */
   readonly allow_remote: boolean
+  /** The certificate to serve by TLS; `cert` is empty where none is. */
+  readonly tls: TlsFiles
   readonly allow_mode_header: boolean
   /** Further host names, in any case, without port. */
   readonly allowed_hosts: readonly string[]

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
 import { asFastifyPlugin } from './as-fastify-plugin.ts'
@@ -13,6 +14,8 @@ import { type HttpServerState, serverStateOf } from './http-server-state.ts'
 import { Log, type LogTarget } from './log.ts'
 import { serveFastPath } from './models/fast-path.ts'
 import { setSecurityHeaders } from './response-headers.ts'
+import type { TlsFiles } from './tls/credentials.ts'
+import type { TlsListener } from './tls/listener.ts'
 
 const SECOND = 1_000
 /** How long connections may stay after everything on them has ended. */
@@ -42,7 +45,9 @@ export const serve = async (
 ): Promise<Serving> => {
   const state = serverStateOf(gateway)
   state.log = new Log(log, () => gateway.clock.now())
-  const app = appOf(state)
+  const { tls: files } = state.server
+  const tls = files.cert === '' ? undefined : await tlsListener(state, files)
+  const app = appOf(state, tls)
   const closeIdle = trackIdleConnections(app.server)
   await app.register(asFastifyPlugin(gateway, { alone: true }))
   const listenHost = host ?? state.server.host
@@ -54,9 +59,10 @@ export const serve = async (
     throw error
   }
   serveFastPath(state, app.server)
+  tls?.watch(app.server as Server & TlsServer)
   state.port = (app.server.address() as AddressInfo).port
   const name = listenHost.includes(':') ? `[${listenHost}]` : listenHost
-  const url = `http://${name}:${state.port}`
+  const url = `${state.scheme}://${name}:${state.port}`
   gateway.hooks.listen.call(url)
   let closed: Promise<void> | undefined
   state.stop = () => drain(state, app.server)
@@ -64,8 +70,18 @@ export const serve = async (
     url,
     host: listenHost,
     port: state.port,
-    close: () => (closed ??= close(state, app, closeIdle)),
+    close: () => {
+      tls?.stop()
+      closed ??= close(state, app, closeIdle)
+      return closed
+    },
   }
+}
+
+/** TLS is loaded only where it is served. */
+const tlsListener = async (state: HttpServerState, files: TlsFiles): Promise<TlsListener> => {
+  const { TlsListener: Listener } = await import('./tls/listener.ts')
+  return Listener.open(state.gateway, { files, log: () => state.log })
 }
 
 /** Standard error; the process continues after it is closed. */
@@ -86,7 +102,19 @@ const close = async (state: HttpServerState, app: FastifyInstance, closeIdle: ()
 }
 
 /** The framework with every limit set that its defaults leave open, and without what the gateway does itself. */
-const appOf = (state: HttpServerState): FastifyInstance => {
+const appOf = (state: HttpServerState, tls: TlsListener | undefined): FastifyInstance => {
+  const server = {
+    headersTimeout: 10 * SECOND,
+    connectionsCheckingInterval: SECOND,
+    maxHeaderSize: 32_768,
+    // the guard answers a missing host itself
+    requireHostHeader: false,
+    keepAlive: true,
+    keepAliveInitialDelay: 30 * SECOND,
+    noDelay: true,
+    shouldUpgradeCallback: wantsWebSocket,
+  }
+  const listener = tls === undefined ? { http: server } : { https: { ...server, ...tls.serverOptions() } }
   const app = Fastify({
     logger: false,
     trustProxy: false,
@@ -102,18 +130,8 @@ const appOf = (state: HttpServerState): FastifyInstance => {
       setSecurityHeaders(reply)
       sendError(state, error, request, reply)
     },
-    http: {
-      headersTimeout: 10 * SECOND,
-      connectionsCheckingInterval: SECOND,
-      maxHeaderSize: 32_768,
-      // the guard answers a missing host itself
-      requireHostHeader: false,
-      keepAlive: true,
-      keepAliveInitialDelay: 30 * SECOND,
-      noDelay: true,
-      shouldUpgradeCallback: wantsWebSocket,
-    },
-  })
+    ...listener,
+  }) as FastifyInstance
   app.server.maxConnections = state.server.max_connections
   refuseUpgrades(state, app.server)
   delayContinue(app.server)

@@ -109,11 +109,17 @@ const compiled = async (): Promise<ValidateFunction> => {
 
 const withResolvedPaths = (config: Config, folder: string, env: Environment): Config => ({
   ...config,
+  server: { ...config.server, tls: withResolvedTls(config.server.tls, folder) },
   storage: { ...config.storage, file: resolve(folder, config.storage.file) },
   mcp: withResolvedMcpPaths(config.mcp, folder),
   replay: { ...config.replay, pricing: pricingFile(config.replay.pricing, folder, env) },
   plugins: config.plugins.map((file) => resolve(folder, file)),
 })
+
+const withResolvedTls = ({ passphrase, ...files }: Config['server']['tls'], folder: string) => {
+  const at = (file: string): string => (file === '' ? '' : resolve(folder, file))
+  return { passphrase, cert: at(files.cert), key: at(files.key), ca: at(files.ca) }
+}
 
 const withResolvedMcpPaths = (mcp: Config['mcp'], folder: string): Config['mcp'] => ({
   ...mcp,

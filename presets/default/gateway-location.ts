@@ -8,6 +8,10 @@ export const gatewayLocation = (config: Config, file: string): GatewayLocation =
   address: addressOf(config),
   gateway_key: config.gateway_key,
   config: file,
+  trust: async () => {
+    if (config.server.tls.cert !== '')
+      await (await import('./own-certificate.ts')).trustOwnCertificate(config.server.tls)
+  },
   elsewhere: async () =>
     config.storage.backend === 'sqlite' && config.preset !== 'minimal'
       ? holdersAddress(config.storage.file)

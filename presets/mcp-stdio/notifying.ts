@@ -12,7 +12,11 @@ export const notifying = ({ notify: options, server }: Config): readonly Plugin[
   slack,
   ntfy,
   command,
-  notify({ ...options, base_url: options.base_url || `http://${pagesHost(server.host)}:${server.port}` }),
+  notify({
+    ...options,
+    base_url:
+      options.base_url || `${server.tls.cert === '' ? 'http' : 'https'}://${pagesHost(server.host)}:${server.port}`,
+  }),
 ]
 
 /** Every address is no address to go to. */

@@ -54,7 +54,7 @@ export const startChildGateway = async (
 const address = (child: ChildProcess, said: () => string): Promise<string> =>
   new Promise((resolve, reject) => {
     child.stderr?.on('data', () => {
-      const [, url] = /^Guard Gateway \S+ {2}(http:\/\/\S+)/m.exec(said()) ?? []
+      const [, url] = /^Guard Gateway \S+ {2}(https?:\/\/\S+)/m.exec(said()) ?? []
       if (url !== undefined) resolve(url)
     })
     child.once('close', () => reject(new Error(`the gateway ended before it served: ${said()}`)))

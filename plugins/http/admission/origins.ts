@@ -19,15 +19,17 @@ export interface OriginRules {
   readonly mcp: readonly string[] | null | undefined
   /** The port that is listened on. */
   readonly port: () => number
+  /** The scheme that is listened by. */
+  readonly scheme: 'http' | 'https'
 }
 
 /** The `Host` of a request must have been judged before. */
-export const originCheck = ({ own, hosts, mcp, port }: OriginRules): OriginCheck => {
+export const originCheck = ({ own, hosts, mcp, port, scheme }: OriginRules): OriginCheck => {
   const ours = lowered(own)
   const proxyHosts = new Set(hosts.map(asName))
   const listed = mcp === null || mcp === undefined ? undefined : lowered(mcp)
   const speaksMcp = (origin: string): boolean =>
-    listed?.has(origin) ?? (ours.has(origin) || loopbackOrigins(port()).includes(origin))
+    listed?.has(origin) ?? (ours.has(origin) || loopbackOrigins(scheme, port()).includes(origin))
   const isOwn = (origin: string, request: IncomingMessage): boolean =>
     ours.has(origin) || origin === ownOrigin(request) || isBehindTls(origin, request, proxyHosts)
   const isNamed = (origin: string | undefined, kind: RouteClass): boolean =>
@@ -57,8 +59,8 @@ const howToList = (kind: RouteClass): string => {
   return kind === 'management' ? `${refused} ${pages} ${mcp}` : `${refused} ${pages}`
 }
 
-const loopbackOrigins = (port: number): readonly string[] =>
-  ['127.0.0.1', 'localhost', '[::1]'].map((name) => `http://${name}:${port}`)
+const loopbackOrigins = (scheme: string, port: number): readonly string[] =>
+  ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${scheme}://${name}:${port}`)
 
 /** Where the proxy in front says that it was asked by TLS, a page without it is another one. */
 const ownOrigin = ({ socket, headers }: IncomingMessage): string | undefined =>

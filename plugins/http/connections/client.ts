@@ -1,11 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { type Call, type Client, headerOf } from 'guard-gateway/core'
 
 const http = process.getBuiltinModule('node:http')
 const NOTHING = Buffer.alloc(0)
 /** Up to this size a copy of the body costs less than a second write. */
 const MAX_JOINED = 4_096
+
+/** Ends a connection so that it looks broken: by a reset, or over TLS, where Node can send none, without the alert that marks an end. */
+const breakOff = (socket: Socket): void =>
+  void ((socket as Partial<TLSSocket>).encrypted === true ? socket.destroy() : socket.resetAndDestroy())
 
 /** A client on the other end of an HTTP response. */
 export class HttpClient implements Client {
@@ -87,7 +92,7 @@ export class HttpClient implements Client {
     const endIsMarked = response.chunkedEncoding || headerOf(this.#headers, 'content-length') !== undefined
     // the head waits for the first byte of the body, which may never have come;
     // for a client to whom the end of the connection is the end of the reply, only a reset looks broken
-    response.write(NOTHING, () => (endIsMarked ? socket.destroySoon() : socket.resetAndDestroy()))
+    response.write(NOTHING, () => (endIsMarked ? socket.destroySoon() : breakOff(socket)))
   }
 
   onDrain(listener: () => void): void {

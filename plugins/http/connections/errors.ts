@@ -17,11 +17,15 @@ const reasons: Readonly<Record<number, string>> = {
 export const connectionErrors =
   (gateway: Gateway) =>
   (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) return void socket.destroy()
+    if (isOfTls(error) || error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0)
+      return void socket.destroy()
     socket.end(
       rawResponse(gateway, new GuardError(codes.get(error.code ?? '') ?? httpErrors.MALFORMED_REQUEST), 'close'),
     )
   }
+
+/** No handshake came about, so that nothing can be said. */
+const isOfTls = ({ code = '' }: NodeJS.ErrnoException): boolean => /^ERR_(?:SSL|TLS|OSSL)_/.test(code)
 
 /** A whole HTTP response as text, for a connection that has no `ServerResponse`. */
 export const rawResponse = (gateway: Gateway, error: GuardError, connection: string): string => {

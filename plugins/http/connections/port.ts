@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 
@@ -41,13 +43,26 @@ const listenOnce = (host: string, port: number): Promise<void> =>
   })
 
 /** The version of the gateway at this address; undefined if none responds. */
-const gatewayVersion = async (address: string): Promise<string | undefined> => {
+const gatewayVersion = async (address: string): Promise<string | undefined> =>
+  (await versionIn(() => overHttp(address))) ?? (await versionIn(() => overTls(address)))
+
+const overHttp = async (address: string): Promise<string> => {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  return (await fetch(`http://${address}/api/health`, { signal, redirect: 'error' })).text()
+}
+
+/** The answer is only shown, so whose certificate it is does not matter. */
+const overTls = async (address: string): Promise<string> => {
+  const { get } = process.getBuiltinModule('node:https')
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  get(`https://${address}/api/health`, { rejectUnauthorized: false, signal, agent: false }, resolve).on('error', reject)
+  return text(await promise)
+}
+
+const versionIn = async (ask: () => Promise<string>): Promise<string | undefined> => {
   try {
-    const response = await fetch(`http://${address}/api/health`, {
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      redirect: 'error',
-    })
-    const body = readJson(await response.text()) as { readonly version?: unknown } | null
+    const body = readJson(await ask()) as { readonly version?: unknown } | null
     return typeof body?.version === 'string' ? body.version : undefined
   } catch {
     return undefined // no answer, or none of ours: it is some other program

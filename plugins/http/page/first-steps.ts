@@ -12,7 +12,7 @@ export const firstStepsPanel = (state: HttpServerState): Panel => ({
     const commands = [
       ['Start an agent through the gateway', `${calledAs.here} run -- claude`],
       ['Let a scenario run, which needs no provider', `${calledAs.here} playground run exact-loop`],
-      ['Send a request by hand', curl(`http://${nameOf(state.server.host)}:${state.port}`, calledAs.here)],
+      ['Send a request by hand', curl(`${state.scheme}://${nameOf(state.server.host)}:${state.port}`, calledAs.here)],
     ] as const
     return html`<h2>No request has come by yet</h2>
 ${commands.map(

@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts'
 
 /** Local address of a gateway with this configuration. */
-export const addressOf = ({ server: { host, port } }: Pick<Config, 'server'>): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+export const addressOf = ({ server: { host, port, tls } }: Pick<Config, 'server'>): string =>
+  `${tls.cert === '' ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -36,6 +36,7 @@ export const configErrors = (config: Config): readonly ConfigError[] => {
   return [
     ...at(['gateway_key'], keyError(config.gateway_key)),
     ...at(['mcp', 'approver_key'], approverKeyError(config)),
+    ...tlsErrors(config.server.tls),
     ...originErrors(config.server.allowed_origins, ['server', 'allowed_origins']),
     ...at(['network', 'proxy'], proxyError(config.network.proxy)),
     ...at(['budgets', 'time_zone'], zoneError(config.budgets.time_zone)),
@@ -47,6 +48,11 @@ export const configErrors = (config: Config): readonly ConfigError[] => {
     ...notifyErrors(config),
   ]
 }
+
+const tlsErrors = ({ cert, key }: Config['server']['tls']): readonly ConfigError[] =>
+  (cert === '') === (key === '')
+    ? []
+    : at(['server', 'tls', cert === '' ? 'cert' : 'key'], 'is missing: a certificate and its key are named together')
 
 const zoneError = (zone: string): string | undefined =>
   zone === '' || isTimeZone(zone)

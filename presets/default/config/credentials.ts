@@ -7,9 +7,10 @@ const credentialName = /(key|token|secret|password|passwd|passphrase|credentials
 /** Registers the credentials of a configuration, so that they are redacted and never forwarded. */
 export const addSecrets = (
   secrets: Gateway['secrets'],
-  { gateway_key, storage, network, upstreams, mcp, replay, notify }: Config,
+  { gateway_key, server, storage, network, upstreams, mcp, replay, notify }: Config,
 ): void => {
   secrets.add(gateway_key)
+  secrets.add(server.tls.passphrase)
   if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
   addDatabase(secrets, storage.url)
   const reached = [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export]

@@ -15,6 +15,8 @@ const strings = (description: string) => Type.Array(Type.String({ minLength: 1 }
 const oneOf = <V extends string[]>(values: readonly [...V], value: V[number], description: string): TEnum<V> =>
   Type.Enum<V>(values, { default: value, description })
 
+const file = (description: string) => Type.String({ default: '', description })
+
 const serverSchema = Type.Object(
   {
     host: Type.String({
@@ -31,6 +33,15 @@ const serverSchema = Type.Object(
     allow_remote: flag(
       server.allow_remote,
       'let other machines reach the gateway, as --allow-remote; its pages have no login',
+    ),
+    tls: Type.Object(
+      {
+        cert: file('PEM file of the certificate and its chain, relative to this file; with one, TLS alone is served'),
+        key: file('PEM file of its private key'),
+        passphrase: file('passphrase of an encrypted key, best a reference to the environment'),
+        ca: file('PEM file of a private authority that signed it: commands of this configuration trust it'),
+      },
+      section,
     ),
     allow_mode_header: flag(server.allow_mode_header, 'honour the header x-guard-mode of a request'),
     allowed_hosts: strings('further host names the gateway answers to'),

@@ -18,6 +18,7 @@ import { mcpPolicy, mcpServers } from './mcp.ts'
 import { network } from './network.ts'
 import { policies } from './policies.ts'
 import { profiles } from './profiles.ts'
+import { tls } from './tls.ts'
 import { clock, mode, pricing, upstreams } from './traffic.ts'
 
 const PROBE_MS = 1_000
@@ -27,6 +28,7 @@ const checks: readonly Check[] = [
   configuration,
   key,
   address,
+  tls,
   storage,
   clock,
   mode,
