@@ -1,6 +1,7 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { serverDefaults } from 'guard-gateway/lib/config-defaults'
 import { anyGlob } from 'guard-gateway/lib/glob'
+import { AuthProxy } from './admission/auth-proxy.ts'
 import { hostCheck } from './admission/hosts.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
@@ -22,6 +23,8 @@ export class HttpServerState {
   readonly passesThrough: (path: string) => boolean
   readonly checkHostHeader: (host: string | undefined) => void
   readonly checkOrigin: OriginCheck
+  /** Undefined where no proxy in front is trusted. */
+  readonly authProxy: AuthProxy | undefined
   /** Model requests in flight. */
   readonly inFlight = new InFlightRequests()
   /** Large bodies are parsed one at a time. */
@@ -44,6 +47,7 @@ export class HttpServerState {
     this.gateway = gateway
     this.server = { ...serverDefaults, ...options.server }
     this.port = this.server.port
+    this.authProxy = this.server.auth_proxy.header === '' ? undefined : new AuthProxy(this.server.auth_proxy)
     this.passesThrough = passthroughOf(options)
     this.checkHostHeader = hostCheck(this.server.host, [
       ...this.server.allowed_hosts,

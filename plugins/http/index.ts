@@ -1,4 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { principalSourceKind } from 'guard-gateway/lib/principal'
 import { BufferOwnership, RequestReader } from 'guard-gateway/lib/request-reader'
 import { httpErrors } from './error-codes.ts'
 import { healthRoute } from './health.ts'
@@ -11,6 +12,7 @@ import type { ServeOptions, Serving } from './serve.ts'
 import type { TlsCredentials, TlsFiles } from './tls/credentials.ts'
 import { strictValidation } from './validation.ts'
 
+export { peerError } from './admission/auth-proxy.ts'
 export { isLoopback } from './admission/loopback.ts'
 export { type AsFastifyPluginOptions, asFastifyPlugin } from './as-fastify-plugin.ts'
 export { builtInOverrides, type StatusOverride, statusOverride } from './block-status.ts'
@@ -27,6 +29,7 @@ export const http = (options: HttpOptions): Plugin => ({
   apply(gateway: Gateway) {
     gateway.errorCodes.add(...Object.values(httpErrors))
     const state = provideServerState(gateway, options)
+    if (state.authProxy !== undefined) gateway.registry(principalSourceKind).add(state.authProxy)
     gateway.keys.setGateway(options.gateway_key)
     gateway.secrets.add(options.gateway_key)
     gateway.hooks.http.tapPromise('http', async (app) => {

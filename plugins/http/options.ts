@@ -1,3 +1,4 @@
+import type { AuthProxyOptions } from './admission/auth-proxy.ts'
 import type { TlsFiles } from './tls/credentials.ts'
 
 /** What the HTTP server needs of the configuration's `server` section. */
@@ -8,6 +9,8 @@ export interface ServerOptions {
   readonly allow_remote: boolean
   /** The certificate to serve by TLS; `cert` is empty where none is. */
   readonly tls: TlsFiles
+  /** A proxy in front that authenticates people; `header` is empty where there is none. */
+  readonly auth_proxy: AuthProxyOptions
   readonly allow_mode_header: boolean
   /** Further host names, in any case, without port. */
   readonly allowed_hosts: readonly string[]

@@ -59,6 +59,7 @@ export const serve = async (
     throw error
   }
   serveFastPath(state, app.server)
+  state.authProxy?.watch(app.server)
   tls?.watch(app.server as Server & TlsServer)
   state.port = (app.server.address() as AddressInfo).port
   const name = listenHost.includes(':') ? `[${listenHost}]` : listenHost

@@ -4,6 +4,7 @@ export const serverDefaults = {
   host: '127.0.0.1',
   port: 8787,
   allow_remote: false,
+  auth_proxy: { header: '', from: [], groups_header: '', scopes: {}, groups: {}, projects: {} },
   tls: { cert: '', key: '', passphrase: '', ca: '' },
   allow_mode_header: false,
   allowed_hosts: [],

@@ -1,6 +1,7 @@
 import { isTimeZone } from 'guard-gateway/lib/time'
 import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
+import { authProxyErrors } from './check-auth-proxy.ts'
 import { addressError, headerError, originErrors } from './check-http.ts'
 import { mcpErrors } from './checks-mcp.ts'
 import { notifyErrors } from './checks-notify.ts'
@@ -36,6 +37,7 @@ export const configErrors = (config: Config): readonly ConfigError[] => {
   return [
     ...at(['gateway_key'], keyError(config.gateway_key)),
     ...at(['mcp', 'approver_key'], approverKeyError(config)),
+    ...authProxyErrors(config.server.auth_proxy),
     ...tlsErrors(config.server.tls),
     ...originErrors(config.server.allowed_origins, ['server', 'allowed_origins']),
     ...at(['network', 'proxy'], proxyError(config.network.proxy)),

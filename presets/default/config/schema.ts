@@ -1,5 +1,6 @@
 import { type Static, type TEnum, Type } from 'typebox'
 import { emptyConfig } from './defaults.ts'
+import { authProxySchema } from './schema-auth-proxy.ts'
 import { mcpSchema } from './schema-mcp.ts'
 import { networkSchema } from './schema-network.ts'
 import { notifySchema } from './schema-notify.ts'
@@ -34,6 +35,7 @@ const serverSchema = Type.Object(
       server.allow_remote,
       'let other machines reach the gateway, as --allow-remote; its pages have no login',
     ),
+    auth_proxy: authProxySchema,
     tls: Type.Object(
       {
         cert: file('PEM file of the certificate and its chain, relative to this file; with one, TLS alone is served'),

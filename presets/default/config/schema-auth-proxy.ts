@@ -1,0 +1,37 @@
+import { Type } from 'typebox'
+import { section } from './schema-parts.ts'
+
+const scopes = Type.Array(
+  Type.Enum(['models', 'mcp', 'ingest', 'read', 'operate', 'admin'], {
+    description: 'models, mcp, ingest, read, operate or admin',
+  }),
+)
+
+/** Section `server.auth_proxy`: who vouches for people, and what these may do. */
+export const authProxySchema = Type.Object(
+  {
+    header: Type.String({
+      default: '',
+      description: 'header that names a person, as x-forwarded-user, set by a proxy in front that authenticates them',
+    }),
+    from: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description:
+        'addresses of these proxies, and networks as 10.1.0.0/16; from anybody else the header counts nothing',
+    }),
+    groups_header: Type.String({ default: '', description: 'header that lists the groups of the person, with commas' }),
+    scopes: Type.Record(Type.String({ minLength: 1 }), scopes, {
+      default: {},
+      description: 'person to scopes: read, operate, admin; default: of everybody who is not named',
+    }),
+    groups: Type.Record(Type.String({ minLength: 1 }), scopes, {
+      default: {},
+      description: 'group to scopes, in addition',
+    }),
+    projects: Type.Record(Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 })), {
+      default: {},
+      description: 'person to the projects that they see, default as above; empty: all see all',
+    }),
+  },
+  section,
+)
