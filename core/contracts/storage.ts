@@ -193,6 +193,8 @@ export interface Driver {
   bytes(): Promise<number>
   /** For copies into another storage: tokens of the rows behind the position `after`, in order of `recorded`. It may take minutes. Absent: tokens cannot be read back. */
   tokens?(table: Table, after: number): AsyncIterable<RowTokens>
+  /** Those of a row's tokens that this storage would keep. Absent: all. */
+  keptTokens?(tokens: readonly string[]): readonly string[]
   /** Names of all tables that plugins have stored rows in, also of those that no plugin declares now. */
   storedTables?(): Promise<readonly string[]>
   close(): Promise<void>

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { AnyRow, Driver, Table } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
-import { keyText, type StoredRow, searchColumn, storedRows } from './stored-rows.ts'
+import { keyText, type StoredRow, storedRows } from './stored-rows.ts'
 
 /** One side of a table: how many rows, and a hash of them all in their order. */
 export interface Side {
@@ -31,7 +31,8 @@ export const compareTable = async (
   table: Table,
   { whole, read }: { readonly whole: boolean; readonly read: (rows: number) => void },
 ): Promise<Compared> => {
-  const write = canonical(table, searchColumn(table) !== undefined && from.tokens && to.tokens ? 'tokens' : 'none')
+  const kept = from.tokens && to.tokens && (to.keptTokens ?? ((tokens: readonly string[]) => tokens))
+  const write = canonical(table, kept)
   const [source, target] = [new SideReader(from, table, write), new SideReader(to, table, write)]
   let after = 0
   let other: string | undefined
@@ -101,13 +102,16 @@ class SideReader {
   }
 }
 
+/** Those of tokens that are sorted which a storage keeps. */
+type KeptTokens = (tokens: readonly string[]) => readonly string[]
+
 /** Writes a row as the JSON text of its values in the order of the columns; an int64 is a text of digits there. */
-const canonical = (table: Table, tokens: 'tokens' | 'none'): ((row: AnyRow) => string) => {
-  const columns = Object.entries(table.columns).filter(([, kind]) => kind !== 'search' || tokens === 'tokens')
+const canonical = (table: Table, kept: KeptTokens | undefined): ((row: AnyRow) => string) => {
+  const columns = Object.entries(table.columns).filter(([, kind]) => kind !== 'search' || kept !== undefined)
   return (row) => {
     const values = columns.map(([name, kind]) => {
       const value = row[name] ?? null
-      if (kind === 'search') return value ?? []
+      if (kind === 'search') return [...new Set(kept?.((value ?? []) as readonly string[]))].sort()
       return kind === 'int64' && value !== null ? String(value) : value
     })
     try {

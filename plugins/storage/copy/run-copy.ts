@@ -1,6 +1,7 @@
 import { type Driver, type DriverContext, GuardError, type Table } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { durationText, groupedText } from 'guard-gateway/lib/format'
+import { refuseAlive } from './alive.ts'
 import { type Compared, compareTable, isEqual } from './compare.ts'
 import { copyTable } from './copy-table.ts'
 import { copyErrors } from './error-codes.ts'
@@ -8,7 +9,7 @@ import type { NamedStorage, StorageAt } from './index.ts'
 import { Progress } from './progress.ts'
 import { rowCount, searchColumn } from './stored-rows.ts'
 
-/** Runs `guard storage copy`. Throws COPY_TARGET_OCCUPIED before anything is written, and COPY_DIFFERS at the end. */
+/** Runs `guard storage copy`. Throws COPY_IN_USE and COPY_TARGET_OCCUPIED before anything is written, and COPY_DIFFERS at the end. */
 export const runCopy = async (
   tables: readonly Table[],
   storageAt: StorageAt,
@@ -22,6 +23,7 @@ export const runCopy = async (
   try {
     const target = await to.backend.open(tables, context)
     try {
+      await Promise.all([refuseAlive(source, tables, from.title), refuseAlive(target, tables, to.title)])
       refuseLostTokens(tables, source, target, from)
       const undeclared = await undeclaredTables(source, tables)
       if (undeclared.length > 0) io.err.write(`${undeclaredText(undeclared)}\n`)

@@ -2,6 +2,7 @@ import type { Driver, DriverContext, Table } from 'guard-gateway/core'
 import { plain } from './connection/statement.ts'
 import { Database, type DatabaseOptions, runOne } from './database.ts'
 import { Exclusive } from './exclusive.ts'
+import { readBack } from './read-back.ts'
 import { ReadCache, Reads, whereOf } from './reads.ts'
 import { pruneSql } from './sql/changes.ts'
 import { Statements, unprepared } from './sql/statements.ts'
@@ -81,6 +82,7 @@ export const openDriver = async (
       }
       return bytes.value
     },
+    ...readBack((statement) => database.run(statement)),
     async close() {
       await writes.end()
       await upkeep.end()
