@@ -25,6 +25,7 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false }: AsFastifyPl
   fastifyPlugin(
     async (app: FastifyInstance) => {
       const state = serverStateOf(gateway)
+      state.isAlone = alone
       await gateway.open()
       app.addHook('preClose', () => state.drained())
       app.addHook('onClose', () => gateway.close())

@@ -34,6 +34,8 @@ export class HttpServerState {
   draining = false
   /** A plugin has added hooks to the framework's requests. */
   hasRequestHooks = false
+  /** The server is its own: a host application has probes itself. */
+  isAlone = false
   /** The port that is listened on. */
   port: number
   log: Log | undefined

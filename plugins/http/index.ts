@@ -8,6 +8,7 @@ import { logEvents } from './log-events.ts'
 import { freeBodies } from './models/free-bodies.ts'
 import { modelRoutes } from './models/routes.ts'
 import type { HttpOptions } from './options.ts'
+import { probeRoutes } from './probes.ts'
 import type { ServeOptions, Serving } from './serve.ts'
 import type { TlsCredentials, TlsFiles } from './tls/credentials.ts'
 import { strictValidation } from './validation.ts'
@@ -35,6 +36,7 @@ export const http = (options: HttpOptions): Plugin => ({
     gateway.hooks.http.tapPromise('http', async (app) => {
       await strictValidation(app)
       healthRoute(state, app)
+      if (state.isAlone) probeRoutes(state, app)
       modelRoutes(state, app)
       const { addPanels } = await import('./page/index.ts')
       addPanels(state)

@@ -22,6 +22,8 @@ export const admit = (state: HttpServerState, request: IncomingMessage, kind: Ro
   // only these are forwarded; elsewhere a path is ids, which dots and slashes may be part of
   if (kind === 'model') refuseDotSegments(request.url ?? '')
   refuseDuplicateHeaders(request.rawHeaders)
+  // orchestrators name the address of a container, or nothing; they learn nothing either
+  if (kind === 'health') return
   state.checkHostHeader(request.headers.host)
   state.checkOrigin(request, kind)
 }
@@ -37,8 +39,8 @@ export const guardRoutes = (state: HttpServerState, scope: FastifyInstance, rout
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
     route.onRequest = [routeGuard(state, routes, kind), ...listed(route.onRequest)]
     route.onSend = [lingerOnLargeBody, ...listed(route.onSend)]
-    // model requests are logged with what was decided about them
-    if (kind !== 'model') route.onRequest.unshift(logResponses(state, route.url))
+    // model requests are logged with what was decided about them, and probes would fill the log
+    if (kind !== 'model' && kind !== 'health') route.onRequest.unshift(logResponses(state, route.url))
     if (needsKey(kind)) return
     route.onSend = [guardResponse(kind), ...listed(route.onSend)]
   })

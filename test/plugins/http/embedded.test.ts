@@ -39,6 +39,7 @@ describe('a gateway inside a host application', () => {
     const evil = { host: 'evil.example' }
     assert.deepEqual((await app.inject({ url: '/mine', headers: evil })).json(), { host: true })
     assert.equal((await app.inject({ url: '/mine' })).headers['x-guard-request-id'], undefined)
+    assert.equal((await app.inject({ url: '/livez' })).body, 'the host knows no such page')
     assert.equal((await app.inject({ url: '/nowhere' })).body, 'the host knows no such page')
     assert.equal((await app.inject({ url: '/fails' })).body, 'the host failed')
     assert.equal(
