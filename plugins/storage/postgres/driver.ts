@@ -13,6 +13,8 @@ import { CommitMarkers } from './writes/commit-markers.ts'
 import { WriteQueue } from './writes/write-queue.ts'
 
 export interface DriverOptions extends DatabaseOptions {
+  /** Whose database it is; empty: nobody says. */
+  readonly cluster: string
   readonly advisory_locks: boolean
 }
 
@@ -40,7 +42,7 @@ export const openDriver = async (
     isDown: () => state.now === 'full' || state.now === 'failing',
     onWritable: () => state.set('ok'),
   })
-  await prepare(database, tables, upkeep, options.advisory_locks)
+  await prepare(database, tables, upkeep, options)
 
   const batches = new BatchStatements(new Statements('w'))
   const writers = Math.max(1, Math.ceil(options.pool * WRITERS))
@@ -97,13 +99,13 @@ const prepare = async (
   database: Database,
   tables: readonly Table[],
   upkeep: Upkeep,
-  advisory_locks: boolean,
+  { advisory_locks, cluster }: Pick<DriverOptions, 'advisory_locks' | 'cluster'>,
 ): Promise<void> => {
   const { described } = database.target
   try {
     const connection = await database.first()
     try {
-      await migrate(connection, { tables, advisory_locks, described })
+      await migrate(connection, { tables, advisory_locks, cluster, described })
       await upkeep.compareClock(connection)
     } finally {
       await connection.close()

@@ -5,6 +5,8 @@ import { postgresCommands } from './commands.ts'
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` as parameters. */
   readonly url: string
+  /** Whose database it is: gateways that name another one are refused. */
+  readonly cluster?: string
   /** The most connections; 10 if absent. */
   readonly pool?: number
   /** A statement that takes longer is ended; 30,000 if absent. */
@@ -24,6 +26,7 @@ export interface PostgresOptions {
 /** Storage in a PostgreSQL database, which several gateways may share. Nothing of it is loaded before it opens. */
 export const postgres = ({
   url,
+  cluster = '',
   pool = 10,
   statement_timeout_ms = 30_000,
   lock_timeout_ms = 10_000,
@@ -38,6 +41,7 @@ export const postgres = ({
       const { openDriver } = await import('./driver.ts')
       return openDriver(tables, context, {
         url,
+        cluster,
         pool,
         statement_timeout_ms,
         lock_timeout_ms,

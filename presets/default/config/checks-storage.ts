@@ -7,6 +7,7 @@ const OWNED: Readonly<Record<string, { readonly backend: string; readonly help: 
   synchronous: { backend: 'sqlite', help: 'remove it; the server decides, or ?options= in storage.url' },
   max_journal_bytes: { backend: 'sqlite', help: 'remove it' },
   url: { backend: 'postgres', help: 'set storage.backend: postgres, or remove it' },
+  cluster: { backend: 'postgres', help: 'set storage.backend: postgres, or remove it' },
   pool: { backend: 'postgres', help: 'set storage.backend: postgres, or remove it' },
 }
 

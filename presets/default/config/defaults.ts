@@ -18,6 +18,7 @@ export const emptyConfig = () => ({
     backend: 'sqlite',
     file: 'guard.db',
     url: '',
+    cluster: '',
     pool: 10,
     synchronous: 'normal' as const,
     max_journal_bytes: null as number | null,

@@ -86,6 +86,11 @@ const storageSchema = Type.Object(
       // the variable keeps the password out of this file
       description: `postgres: its address, best as "\${DATABASE_URL}"`,
     }),
+    cluster: Type.String({
+      maxLength: 100,
+      default: storage.cluster,
+      description: 'postgres: whose database it is; gateways that name another one are refused',
+    }),
     pool: Type.Integer({
       minimum: 3,
       maximum: 1_000,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GuardError, type Table } from 'guard-gateway/core'
 import { backoff } from '../connection/backoff.ts'
@@ -12,6 +11,8 @@ export interface MigrateOptions {
   readonly tables: readonly Table[]
   /** Take an advisory lock, so that processes that start at once do not meet. */
   readonly advisory_locks: boolean
+  /** The gateways that the database is for; empty: whoever names it. */
+  readonly cluster: string
   /** Where the database is, for messages. */
   readonly described: string
 }
@@ -68,43 +69,61 @@ const foreign = (described: string, what: string): GuardError =>
     `The database ${described} is not one of this gateway: ${what}. It was not changed. Name another database, or a schema of its own (?options=-csearch_path%3Dguard), in storage.url.`,
   )
 
-/** Throws DATABASE_NEWER or DATABASE_DAMAGED for a database that this version must not write to. */
-const checkMeta = async (connection: Connection, described: string): Promise<void> => {
-  const [row] = await rowsOf(connection, 'select program, format, min_format from guard_meta where id = 1')
+type Named = Pick<MigrateOptions, 'cluster' | 'described'>
+
+/** Throws DATABASE_NEWER, DATABASE_DAMAGED or INVALID_CONFIG for a database that this gateway must not write to. */
+const checkMeta = async (connection: Connection, { cluster, described }: Named): Promise<void> => {
+  const [row] = await rowsOf(connection, 'select program, format, min_format, cluster from guard_meta where id = 1')
   if (row === undefined) return
-  const [program, format, oldest] = row
+  const [program, format, oldest, owner] = row
   if (program !== PROGRAM) throw foreign(described, `its guard_meta names the program "${program}"`)
   if (Number(oldest) > FORMAT)
     throw new GuardError(
       'DATABASE_NEWER',
       `The database ${described} was written by a newer version: it has format ${format}, which versions of format ${oldest} and later may write, and this one has ${FORMAT}. Nothing was changed. Update this gateway.`,
     )
+  if (cluster !== '' && owner !== '' && owner !== cluster)
+    throw new GuardError(
+      'INVALID_CONFIG',
+      `The database ${described} belongs to the gateways of "${owner}", and storage.cluster is "${cluster}". Nothing was changed. Correct storage.url, or storage.cluster if these are the same gateways.`,
+    )
 }
+
+/** Names whose database it is, if nobody has yet. */
+const CLAIM = "update guard_meta set cluster = $1 where id = 1 and cluster = ''"
 
 const META = `insert into guard_meta (id, program, format, min_format, cluster) values (1, $1, $2, $3, $4)
   on conflict (id) do update set format = greatest(guard_meta.format, excluded.format), min_format = greatest(guard_meta.min_format, excluded.min_format)
   where guard_meta.format < excluded.format or guard_meta.min_format < excluded.min_format`
 
-/** Adds missing tables, columns and indexes. Several processes may do so at once. Throws for a database of another program or of a newer version. */
-export const migrate = async (
-  connection: Connection,
-  { tables, advisory_locks, described }: MigrateOptions,
-): Promise<void> => {
-  const isOurs = (known: Existing) => known.tables.has('guard_meta')
-  let known = await existing(connection)
+const isOurs = (known: Existing): boolean => known.tables.has('guard_meta')
+
+/** Throws where the database is not one that this gateway may change. */
+const check = async (connection: Connection, known: Existing, options: MigrateOptions): Promise<void> => {
+  const { tables, cluster, described } = options
   if (isOurs(known)) {
     if (known.tables.get('guard_meta')?.has('program') !== true)
       throw foreign(described, 'its table guard_meta has other columns')
-    await checkMeta(connection, described)
+    await checkMeta(connection, options)
+    if (cluster !== '') await connection.run([plain(CLAIM, cluster)])
   }
   const clash = conflict(tables, known)
   if (clash !== undefined) throw foreign(described, clash)
+}
+
+/** Adds missing tables, columns and indexes. Several processes may do so at once. Throws for a database of another program, of other gateways or of a newer version. */
+export const migrate = async (connection: Connection, options: MigrateOptions): Promise<void> => {
+  const { tables, advisory_locks, cluster } = options
+  let known = await existing(connection)
+  await check(connection, known, options)
   if (isOurs(known) && missingSql(tables, known).length === 0) return
   if (advisory_locks) await lock(connection)
   try {
     known = await existing(connection)
     for (const statement of OWN_TABLES) await add(connection, statement)
-    await connection.run([plain(META, PROGRAM, String(FORMAT), String(MIN_FORMAT), randomUUID())])
+    await connection.run([plain(META, PROGRAM, String(FORMAT), String(MIN_FORMAT), cluster)])
+    // another process may have made it at the same moment
+    await checkMeta(connection, options)
     for (const statement of missingSql(tables, known)) await add(connection, statement)
   } finally {
     if (advisory_locks && !connection.isBroken) await connection.run([plain(`select pg_advisory_unlock(${LOCK})`)])
