@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { needsOwnPostgres, PostgresServer, runSql } from '../../kit/postgres.ts'
 import { type FakeProvider, fakeProvider } from '../../kit/provider.ts'
+import { Relay } from '../../kit/relay.ts'
 import { type Answered, Fleet } from './fleet.ts'
 
 const AGENTS = 12
@@ -22,16 +23,20 @@ const rules = [
 const questionOf = (agent: number, asked: number): string =>
   `${agent} asks ${asked - (asked % 3 === 0 ? 0 : asked % 9)}`
 
-describe('processes that are killed, and a database that restarts', needsOwnPostgres, () => {
+describe('processes that are killed, and a database that restarts, is slow and loses answers', needsOwnPostgres, () => {
   let provider: FakeProvider
   let server: PostgresServer
+  let relay: Relay
   let fleet: Fleet
   const answers: Answered[] = []
   let cut = 0
   before(async () => {
     provider = await fakeProvider()
     server = await PostgresServer.start()
-    fleet = await new Fleet(provider.url, server.url).start(3)
+    relay = await new Relay(server.port).listen()
+    const url = new URL(server.url)
+    url.port = String(relay.port)
+    fleet = await new Fleet(provider.url, url.href).start(3)
     for (const project of ['team', 'free']) {
       const mine = project === 'team' ? rules : rules.slice(0, 1)
       const answer = await fleet.request(0, 'PUT', `/api/policies/${project}`, { mode: 'enforce', rules: mine })
@@ -40,6 +45,7 @@ describe('processes that are killed, and a database that restarts', needsOwnPost
   })
   after(async () => {
     await fleet.end()
+    await relay[Symbol.asyncDispose]()
     await server.remove()
     await provider.close()
   })
@@ -136,6 +142,16 @@ describe('processes that are killed, and a database that restarts', needsOwnPost
       await delay(300)
       await server.run()
     }
+    // commits whose answers are lost, then a network that is slow for a while
+    let number = 0
+    relay.fate = (bytes) =>
+      (bytes.includes('COMMIT') || bytes.includes('commit')) && ++number % 25 === 0 ? 'deaf' : 'pass'
+    await answeredAfter(2 * EVERY)
+    relay.fate = () => 'pass'
+    assert.ok(relay.cuts > 0, 'no commit was cut')
+    relay.delay_ms = 200
+    await answeredAfter(EVERY / 2)
+    relay.delay_ms = 0
     await answeredAfter(EVERY)
   }
   const instances = async (): Promise<number> => {
