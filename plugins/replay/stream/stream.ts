@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
-import { writer } from 'guard-gateway/lib/ids'
 import { writeJson } from 'guard-gateway/lib/json'
 import { cleanNotice } from 'guard-gateway/lib/notifier'
 import { LRU } from 'tiny-lru'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
+import { ChangedRuns } from './changed-runs.ts'
 import { type EventV1, eventV1 } from './events.ts'
 import { newestEvents } from './newest-events.ts'
 import { SentMessages, sentAt } from './sent-messages.ts'
@@ -17,7 +17,6 @@ const THROTTLE_MS = 250
 const COMMENT_MS = 15_000
 const POLL_MS = 2_000
 const MAX_UNSENT = 65_536
-const POLL_ROWS = 200
 /** Notices of one message round; more are seen on the pages. */
 const MAX_NOTICES = 20
 /** Limit of remembered events, which prevents duplicates. */
@@ -38,17 +37,18 @@ export class Stream {
   #hasStartedCalls = false
   #flushTimer: NodeJS.Timeout | undefined
   #timers: readonly NodeJS.Timeout[] = []
-  #polled_ns = 0n
   readonly #sent: SentMessages
   #lingering: NodeJS.Timeout | undefined
   /** Milliseconds since 1970. */
   #events_until = 0
   /** Start of the first listener for events. */
   #events_since_ns = 0n
+  readonly #runs: ChangedRuns
   readonly #sentEvents = new LRU<true>(MAX_SENT_EVENTS)
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
+    this.#runs = new ChangedRuns(gateway)
     this.#sent = new SentMessages(() => gateway.clock.now())
   }
 
@@ -172,7 +172,7 @@ export class Stream {
   /** Sends runs written since then, without ids, to a listener after a reset. */
   async #catchUp(stream: PassThrough, since_ns: bigint): Promise<void> {
     try {
-      const rows = await this.#since(since_ns)
+      const rows = await this.#runs.since(since_ns)
       const text = rows.map((row) => `event: run.updated\ndata: ${dataOf(row)}\n\n`).join('')
       if (this.#listeners.has(stream)) stream.write(text)
     } catch (error) {
@@ -180,17 +180,8 @@ export class Stream {
     }
   }
 
-  async #since(updated_ns: bigint): Promise<readonly RunRow[]> {
-    const { rows } = await this.#gateway.storage.find('runs', {
-      where: { updated_ns: { gte: updated_ns } },
-      order: ['updated_ns', 'asc'],
-      limit: POLL_ROWS,
-    })
-    return rows
-  }
-
   #begin(): void {
-    this.#polled_ns = nowNs(this.#gateway.clock)
+    this.#runs.begin()
     this.#timers = [
       setInterval(() => this.#send(undefined, ': still here\n\n'), COMMENT_MS).unref(),
       setInterval(() => void this.poll(), POLL_MS).unref(),
@@ -211,9 +202,7 @@ export class Stream {
   /** Reads what other processes have written since the last poll. */
   async poll(): Promise<void> {
     try {
-      const rows = await this.#since(this.#polled_ns)
-      for (const row of rows) if (row.writer !== writer) await this.#writtenElsewhere(row)
-      this.#polled_ns = (rows.at(-1)?.updated_ns ?? this.#polled_ns - 1n) + 1n
+      for await (const row of this.#runs.elsewhere()) await this.#writtenElsewhere(row)
     } catch (error) {
       this.#gateway.fault(error, 'replay:stream')
     }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Change } from 'guard-gateway/core'
 import { Stream } from '../../../../plugins/replay/stream/stream.ts'
 import { judgedCall, logOf, startKit } from '../../mcp/audit/records-kit.ts'
 
@@ -42,4 +43,41 @@ describe('decisions of another process', () => {
     assert.deepEqual(await found(entry.trace_id), [['allow', 'passed']])
     assert.deepEqual(await found(entry.trace_id), [])
   })
+
+  it('are found although they commit after what changed later, where hosts share the storage', async (test) => {
+    const kit = await startKit()
+    test.after(() => kit.close())
+    const { gateway, clock } = kit
+    gateway.service('cluster').provide({
+      ...{ instance: 'one', leads: true, changed: NONE, unchanged: NONE },
+      refresh: async () => false,
+      hasDied: async () => false,
+      onChanged: () => {},
+      onEnded: () => {},
+    })
+    const log = logOf(kit)
+    const traces: string[] = []
+    for (const tool of ['first', 'second'])
+      traces.push((await judgedCall(kit, { action: 'deny', forwarded: false }, { tool }, log)).entry.trace_id)
+    await kit.audit.flush()
+    const stream = new Stream(gateway)
+    test.after(() => stream.end())
+    const listener = stream.open('runs')
+    const heard = () => [...String(listener.read()).matchAll(/"trace_id":"(\w+)"/g)].map(([, id]) => id)
+    const now_ns = BigInt(clock.now()) * 1_000_000n
+    const written = async (trace_id: string | undefined, updated_ns: bigint) => {
+      await gateway.storage.patch('runs', trace_id ?? '', { writer: 'elsewhere:1:1', updated_ns })
+      await stream.poll()
+      test.mock.timers.tick(250)
+      return heard()
+    }
+    test.mock.timers.enable({ apis: ['setTimeout'] })
+    assert.deepEqual(await written(traces[1], now_ns + 2_000_000_000n), [traces[1]])
+    assert.deepEqual(await written(traces[0], now_ns + 1_000_000_000n), [traces[0]])
+    await stream.poll()
+    test.mock.timers.tick(250)
+    assert.deepEqual(heard(), [])
+  })
 })
+
+const NONE: Change = { table: 'generations', key: 'all', patch: {} }
