@@ -12,12 +12,11 @@ export const authProxySchema = Type.Object(
   {
     header: Type.String({
       default: '',
-      description: 'header that names a person, as x-forwarded-user, set by a proxy in front that authenticates them',
+      description: 'header of a proxy in front that names a person it knows, as x-forwarded-user',
     }),
     from: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
-      description:
-        'addresses of these proxies, and networks as 10.1.0.0/16; from anybody else the header counts nothing',
+      description: 'addresses of such proxies, networks as 10.1.0.0/16; nobody else is believed',
     }),
     groups_header: Type.String({ default: '', description: 'header that lists the groups of the person, with commas' }),
     scopes: Type.Record(Type.String({ minLength: 1 }), scopes, {

@@ -38,10 +38,10 @@ const serverSchema = Type.Object(
     auth_proxy: authProxySchema,
     tls: Type.Object(
       {
-        cert: file('PEM file of the certificate and its chain, relative to this file; with one, TLS alone is served'),
+        cert: file('PEM file of a certificate and its chain: TLS alone is served then'),
         key: file('PEM file of its private key'),
         passphrase: file('passphrase of an encrypted key, best a reference to the environment'),
-        ca: file('PEM file of a private authority that signed it: commands of this configuration trust it'),
+        ca: file('PEM file of a private authority that signed it, for commands to trust'),
       },
       section,
     ),
