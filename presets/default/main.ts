@@ -66,7 +66,7 @@ const statuslineAssembly = (io: Io): Assembly => ({
 })
 
 const withLine = async (config: Pick<Config, 'server'>): Promise<Gateway> => {
-  if (config.server.tls.cert !== '') await (await import('./own-certificate.ts')).trustOwnCertificate(config.server.tls)
+  if (config.server.tls.cert !== '') await (await import('./own-certificate.ts')).trustOwnCertificate(config.server)
   const { statuslineAlone } = await import('guard-gateway/plugins/clients')
   return new Gateway().use(statuslineAlone({ address: addressOf(config) }))
 }

@@ -97,6 +97,24 @@ describe('a gateway that serves TLS', () => {
   })
 })
 
+describe('a gateway that serves TLS on every address', () => {
+  it('is found by its commands', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'guard-tls-wildcard-'))
+    writeFileSync(join(folder, 'cert.pem'), signed.cert)
+    writeFileSync(join(folder, 'key.pem'), signed.key)
+    writeFileSync(join(folder, 'authority.pem'), authority)
+    const config = 'server: { host: 0.0.0.0, tls: { cert: cert.pem, key: key.pem, ca: authority.pem } }'
+    const gateway = await startChildGateway(folder, 'http://127.0.0.1:1', config)
+    try {
+      const { out } = await guard(folder, {}, 'doctor')
+      assert.match(out, /a gateway \S+ answers at https:\/\/127\.0\.0\.1:\d+/)
+    } finally {
+      await gateway.end('SIGTERM')
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
 describe('a gateway that is to serve TLS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'guard-tls-start-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
