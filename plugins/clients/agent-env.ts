@@ -8,6 +8,8 @@ import { headerLines, KEY_HEADER } from './profile-settings.ts'
 export interface AgentEnvOptions {
   /** Address of the gateway. The agent reaches it without a proxy. */
   readonly address: string
+  /** File of certificates to trust, as in `ClientsOptions`. */
+  readonly authority?: string | undefined
   readonly launch: Launch
   readonly gateway_key: string
   /** Headers that the agent adds to its requests. */
@@ -20,7 +22,7 @@ export interface AgentEnvOptions {
 export const agentEnv = (
   own: Io['env'],
   gateway: Pick<Gateway, 'secrets' | 'approver'>,
-  { address, launch, gateway_key, labels, given }: AgentEnvOptions,
+  { address, authority = '', launch, gateway_key, labels, given }: AgentEnvOptions,
 ): ChildEnv => {
   const { env, key_variables, header_variables = [], key_headers = [], logins } = launch
   const child = childEnv(own, gateway, { given, ...(logins === undefined ? {} : { logins }) })
@@ -30,6 +32,8 @@ export const agentEnv = (
   }
   const set = {
     ...directReason(address, child.env),
+    // one that the user has set holds more than ours
+    ...(authority === '' || child.env[TRUSTED] ? {} : { [TRUSTED]: authority }),
     ...env,
     ...Object.fromEntries(key_variables.map((name) => [name, gateway_key])),
     ...Object.fromEntries(header_variables.map((name) => [name, linesFor(name)])),
@@ -43,6 +47,9 @@ export const agentEnv = (
     withheld: child.withheld.filter((name) => !Object.hasOwn(set, name)),
   }
 }
+
+/** What Node and Bun trust besides, which most agents run on. */
+const TRUSTED = 'NODE_EXTRA_CA_CERTS'
 
 /** Returns the user's own header lines. A nested run drops the headers of the outer run, since a request names one run. */
 const userHeaderLines = (text: string, headers: Readonly<Record<string, string>>): readonly string[] =>

@@ -4,6 +4,8 @@ import type { LoginUpstream } from './passthrough-login.ts'
 export interface ClientsOptions {
   /** Address that the gateway listens on: `http://127.0.0.1:8787`. */
   readonly address: string
+  /** File with the certificate or authority that agents have to trust beside those that they know; empty or absent: none. */
+  readonly authority?: string
   readonly gateway_key: string
   /** Absolute path of the configuration file. */
   readonly config: string

@@ -52,6 +52,7 @@ const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: 
     const given = envFlagNames(input.options.env)
     const { env, withheld } = agentEnv(io.env, gateway, {
       address,
+      authority: options.authority,
       launch,
       gateway_key: options.gateway_key,
       labels: labels(setting, profile.id),

@@ -117,6 +117,7 @@ const withRun = async (
   return gateway.use(
     clients({
       ...location,
+      authority: config.server.tls.ca || config.server.tls.cert,
       upstreams: config.upstreams,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),

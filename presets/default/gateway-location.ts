@@ -14,6 +14,6 @@ export const gatewayLocation = (config: Config, file: string): GatewayLocation =
   elsewhere: async () => {
     if (config.storage.backend !== 'sqlite' || config.preset === 'minimal') return undefined
     const address = await holdersAddress(config.storage.file)
-    return address && reachable(address)
+    return address && reachable(address, config.server)
   },
 })

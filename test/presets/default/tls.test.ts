@@ -59,8 +59,15 @@ describe('a gateway that serves TLS', () => {
       assert.equal(code, 0, `${argv.join(' ')}: ${err}`)
     }
     const { out } = await guard(folder, {}, 'doctor')
-    assert.match(out, /a gateway \S+ answers at https:\/\/127\.0\.0\.1:\d+/)
+    assert.match(out, /a gateway \S+ answers at https:\/\/localhost:\d+/)
     assert.match(out, /TLS for models\.example, .*, until 2126-11-02/)
+  })
+
+  it('is trusted by agents that it starts, at a name of its certificate', async () => {
+    const agent = `fetch(process.env.ANTHROPIC_BASE_URL + '/api/hello').then(({ status, url }) => console.log(status, url))`
+    const { code, out, err } = await guard(folder, {}, 'run', '--', process.execPath, '-e', agent)
+    assert.equal(code, 0, err)
+    assert.match(out, /^\d{3} https:\/\/localhost:\d+\/api\/hello$/m)
   })
 
   it('is not trusted where nothing says whose certificate it is, and the message says what to do', async () => {
@@ -107,7 +114,7 @@ describe('a gateway that serves TLS on every address', () => {
     const gateway = await startChildGateway(folder, 'http://127.0.0.1:1', config)
     try {
       const { out } = await guard(folder, {}, 'doctor')
-      assert.match(out, /a gateway \S+ answers at https:\/\/127\.0\.0\.1:\d+/)
+      assert.match(out, /a gateway \S+ answers at https:\/\/localhost:\d+/)
     } finally {
       await gateway.end('SIGTERM')
       rmSync(folder, { recursive: true, force: true })
