@@ -1,4 +1,5 @@
 import type { AnyRow, Driver, DriverQuery, Position, RowTokens, Table } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 
 /** A row with its tokens, and its position in the order of first put. */
 export interface StoredRow {
@@ -6,19 +7,25 @@ export interface StoredRow {
   readonly row: AnyRow
 }
 
-/** Rows of one page, which is also one batch of the target. */
-const PAGE_ROWS = 1_000
+/** The rows of a page: as many as take about so many bytes, of those before it. A row may be a megabyte, or a hundred bytes. */
+const PAGE_BYTES = 4_194_304
+const FIRST_ROWS = 64
+const MOST_ROWS = 1_024
+/** So many rows of a page are measured. */
+const SAMPLE_ROWS = 16
 
 /** The rows behind a position, in pages, in the order in which they were first put. */
 export async function* storedRows(driver: Driver, table: Table, after = 0): AsyncGenerator<readonly StoredRow[]> {
   const tokens = tokensInStep(driver, table, after)
   try {
     let position: Position | null = after === 0 ? null : { value: null, recorded: after }
+    let limit = FIRST_ROWS
     do {
-      const page = await driver.find(table, { ...EVERY_ROW, limit: PAGE_ROWS, after: position })
+      const page = await driver.find(table, { ...EVERY_ROW, limit, after: position })
       const rows = page.rows.map((row, place) => ({ recorded: page.positions[place]?.recorded ?? 0, row }))
       if (rows.length > 0) yield tokens === undefined ? rows : await tokens.addTo(rows)
       position = page.next
+      limit = nextLimit(page.rows)
     } while (position !== null)
   } finally {
     await tokens?.end()
@@ -26,6 +33,34 @@ export async function* storedRows(driver: Driver, table: Table, after = 0): Asyn
 }
 
 const EVERY_ROW = { where: {}, search: [], order: ['recorded', 'asc'] } as const satisfies Partial<DriverQuery>
+
+/** A power of two, since a backend prepares a statement for each. */
+const nextLimit = (rows: readonly AnyRow[]): number => {
+  const step = Math.max(1, Math.floor(rows.length / SAMPLE_ROWS))
+  const sample = rows.filter((_row, place) => place % step === 0)
+  const bytes = sample.reduce((sum, row) => sum + rowBytes(row), 0) / Math.max(1, sample.length)
+  return 2 ** Math.floor(Math.log2(Math.max(1, Math.min(MOST_ROWS, PAGE_BYTES / Math.max(1, bytes)))))
+}
+
+/** The size of a row, about: characters of its texts and of its JSON. */
+export const rowBytes = (row: AnyRow): number => {
+  let bytes = 0
+  for (const name in row) {
+    const value = row[name]
+    if (typeof value === 'string') bytes += value.length
+    else bytes += typeof value === 'object' && value !== null ? jsonLength(value) : 8
+  }
+  return bytes
+}
+
+const jsonLength = (value: object): number => {
+  try {
+    return JSON.stringify(value).length
+  } catch {
+    // a bigint inside
+    return writeJson(value).length
+  }
+}
 
 const tokensInStep = (driver: Driver, table: Table, after: number): TokensInStep | undefined => {
   const column = searchColumn(table)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Driver, DriverChange, StorageBackend } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { contents, copy, fill, items, kept, notes, PLAIN, rowOf, withDriver } from './copy-kit.ts'
 
@@ -48,27 +49,56 @@ describe('copying a storage', () => {
     const [from, to] = [sqliteFile(), sqliteFile()]
     await withDriver(from, (driver) => fill(driver, 3_000))
     let writes = 0
+    let rows = 0
+    let dies = true
     const dying: StorageBackend = {
       id: 'dying',
       open: async (given, context) => {
         const driver = await to.open(given, context)
         const write: Driver['write'] = (batch, options) => {
-          if (++writes === 3) throw new Error('the machine went down')
+          if (dies && ++writes === 3) throw new Error('the machine went down')
+          rows += batch.length
           return driver.write(batch, options)
         }
         return { ...driver, capabilities: driver.capabilities, write }
       },
     }
     await assert.rejects(copy(from, dying), /the machine went down/)
-    assert.equal((await contents(to)).rows.length, 2_000)
-    writes = 10
+    const first = (await contents(to)).rows.length
+    assert.ok(first > 0 && first < 3_000 && first === rows)
+    dies = false
     await copy(from, dying)
-    assert.equal(writes - 10, 4, 'a thousand items that were missing, and all the notes')
+    assert.equal(rows, 6_000, 'no row was written twice')
     assert.deepEqual(await contents(to), await contents(from))
-    writes = 10
     const again = await copy(from, dying)
-    assert.equal(writes, 10)
+    assert.equal(rows, 6_000)
     assert.equal(again.result.tables[0].rows, 3_000)
+  })
+
+  it('copies rows of megabytes in batches that a storage takes', async () => {
+    const [from, to] = [sqliteFile(), sqliteFile()]
+    await withDriver(from, async (driver) => {
+      await fill(driver, 100)
+      for (let place = 0; place < 24; place++) {
+        const row = { ...rowOf(200 + place), data: { text: `${place}`.padEnd(4_000_000, 'x') } }
+        await driver.write([{ kind: 'put', table: items, row, absent: true }], PLAIN)
+      }
+    })
+    const sizes: number[] = []
+    const measured: StorageBackend = {
+      id: 'measured',
+      open: async (given, context) => {
+        const driver = await to.open(given, context)
+        const write: Driver['write'] = (batch, options) => {
+          sizes.push(writeJson(batch.map((change) => (change.kind === 'put' ? change.row.data : 0))).length)
+          return driver.write(batch, options)
+        }
+        return { ...driver, capabilities: driver.capabilities, write }
+      },
+    }
+    await copy(from, measured)
+    assert.ok(Math.max(...sizes) < 9_000_000, String(Math.max(...sizes)))
+    assert.deepEqual(await contents(to), await contents(from))
   })
 
   it('refuses a target with rows that the source has not, before it writes', async () => {
