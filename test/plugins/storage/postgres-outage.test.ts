@@ -43,6 +43,7 @@ describe('postgres: a server that goes away', needsOwnPostgres, () => {
   for (const how of ['fast', 'immediate'] as const) {
     it(`and comes back (${how}): what was under way is written once, in its order`, async () => {
       const { store } = await open()
+      await store.put('conformance_items', item('g', 'before'))
       let isRunning = true
       let next = 0
       const writer = async (): Promise<number> => {
@@ -55,9 +56,9 @@ describe('postgres: a server that goes away', needsOwnPostgres, () => {
       }
       const writers = Array.from({ length: 8 }, writer)
       await server.stop(how)
-      const reading = store.get('conformance_notes', '0')
+      const reading = store.get('conformance_items', ['g', 'before'])
       await server.run()
-      assert.equal((await reading)?.id, '0')
+      assert.equal((await reading)?.id, 'before')
       await new Promise((resolve) => setTimeout(resolve, 200))
       isRunning = false
       const written = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0)

@@ -29,6 +29,8 @@ export class Batch implements Ordered {
   conflicts = 0
   /** How often its connection was lost. */
   losses = 0
+  /** A transaction with others failed: it has one of its own now. */
+  isAlone = false
   /** Its caller has an answer already; it only keeps its place until its turn. */
   isAnswered = false
   /** The number of its marker while it is not known whether it was committed. */

@@ -13,18 +13,21 @@ const FENCE_LIFE = `interval '1 day'`
 export class CommitMarkers {
   readonly #process = randomUUID()
   #next = 1
-  /** Numbers whose answers have not come, in order. */
-  readonly #open = new Set<number>()
+  /** Numbers whose answers have not come, in order, with how many batches each is of. */
+  readonly #open = new Map<number, number>()
   #removed = 0
 
-  begin(): number {
-    this.#open.add(this.#next)
+  /** A new number, for one transaction of so many batches. */
+  begin(batches = 1): number {
+    this.#open.set(this.#next, batches)
     return this.#next++
   }
 
-  /** The answer to this number has come. */
+  /** A batch of this number has its answer. */
   end(number: number): void {
-    this.#open.delete(number)
+    const left = (this.#open.get(number) ?? 1) - 1
+    if (left > 0) this.#open.set(number, left)
+    else this.#open.delete(number)
   }
 
   /** How many rows can be removed, about. */
@@ -71,7 +74,7 @@ export class CommitMarkers {
   }
 
   get #lowest(): number {
-    for (const number of this.#open) return number
+    for (const number of this.#open.keys()) return number
     return this.#next
   }
 }

@@ -4,11 +4,11 @@ import { backoff } from '../connection/backoff.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
 import { failureKind, isFull } from '../connection/sql-errors.ts'
-import { plain, type Result, type Statement } from '../connection/statement.ts'
 import type { State } from '../state.ts'
 import { Batch, overloaded, unavailable } from './batch.ts'
 import type { BatchStatements } from './batch-statements.ts'
 import type { CommitMarkers } from './commit-markers.ts'
+import { runGroup, takeGroup } from './group.ts'
 import { RowOrder } from './row-order.ts'
 import { SlowCommits } from './slow-commits.ts'
 
@@ -26,8 +26,6 @@ export interface QueueOptions {
   readonly grace_ms: number
   readonly describe: (error: unknown) => string
 }
-
-const SYNC = plain(`select set_config('synchronous_commit', 'on', true)`)
 
 /** The batches that are not answered yet. Each runs on a connection of its own, after those before it that touch the same rows. */
 export class WriteQueue {
@@ -107,47 +105,51 @@ export class WriteQueue {
     while (this.#ready.length > 0) {
       const connection = await this.#pool.acquire(Number.POSITIVE_INFINITY).catch(() => undefined)
       if (connection === undefined) break
-      do {
-        const batch = this.#ready.shift()
-        if (batch === undefined) break
-        await this.#attempt(connection, batch)
-      } while (!connection.isBroken && !this.#pool.isAwaited)
+      do await this.#attempt(connection, takeGroup(this.#ready, this.#options.writers))
+      while (this.#ready.length > 0 && !connection.isBroken && !this.#pool.isAwaited)
       this.#pool.release(connection)
     }
     this.#writers--
   }
 
-  async #attempt(connection: Connection, batch: Batch): Promise<void> {
-    const number = batch.onlyLooks ? undefined : (batch.uncertain ?? this.#markers.begin())
+  async #attempt(connection: Connection, group: readonly Batch[]): Promise<void> {
+    const [batch] = group
     this.#slow.started()
-    this.#running.add(batch)
-    try {
-      if (batch.uncertain !== undefined) await this.#findOut(connection, batch, batch.uncertain)
-      else this.#settle(batch, this.#isWritten(batch, await connection.run(this.#list(batch, number))))
-    } catch (error) {
-      this.#failed(connection, batch, number, error)
-    } finally {
-      this.#slow.ended()
-      this.#running.delete(batch)
+    for (const one of group) this.#running.add(one)
+    if (batch?.uncertain === undefined) await this.#transact(connection, group)
+    else await this.#findOut(connection, batch, batch.uncertain)
+    for (const one of group) this.#running.delete(one)
+    this.#slow.ended()
+  }
+
+  /** Writes batches in one transaction. If that fails, each gets one of its own. */
+  async #transact(connection: Connection, group: readonly Batch[]): Promise<void> {
+    const { number, written, error } = await runGroup(connection, group, this.#markers)
+    const isOver = group.length > 1 && failureKind(error) !== 'lost'
+    for (const [at, batch] of group.entries()) {
+      if (written !== undefined) this.#settle(batch, written[at] === true)
+      else if (isOver) this.#separate(batch)
+      else this.#failed(connection, batch, number, error)
       if (number !== undefined && batch.uncertain === undefined) this.#markers.end(number)
     }
   }
 
+  #separate(batch: Batch): void {
+    batch.isAlone = true
+    this.#ready.unshift(batch)
+  }
+
   /** If it was not committed, it cannot be any more, and begins anew. */
   async #findOut(connection: Connection, batch: Batch, number: number): Promise<void> {
-    const wasCommitted = await this.#markers.wasCommitted(connection, number)
-    batch.uncertain = undefined
-    if (wasCommitted) this.#settle(batch, true)
-    else this.#ready.unshift(batch)
-  }
-
-  #isWritten({ isCounted, waiter }: Batch, results: readonly Result[]): boolean {
-    return !isCounted || results[waiter.sync ? 1 : 0]?.count !== 0
-  }
-
-  #list(batch: Batch, number: number | undefined): readonly Statement[] {
-    const list = batch.waiter.sync ? [SYNC, ...batch.statements] : batch.statements
-    return number === undefined ? list : [...list, this.#markers.statement(number)]
+    try {
+      const wasCommitted = await this.#markers.wasCommitted(connection, number)
+      batch.uncertain = undefined
+      this.#markers.end(number)
+      if (wasCommitted) this.#settle(batch, true)
+      else this.#ready.unshift(batch)
+    } catch (error) {
+      this.#failed(connection, batch, number, error)
+    }
   }
 
   #failed(connection: Connection, batch: Batch, number: number | undefined, error: unknown): void {
@@ -221,7 +223,6 @@ export class WriteQueue {
   }
 
   #settle(batch: Batch, written: boolean): void {
-    batch.uncertain = undefined
     this.#state.set('ok')
     batch.resolve(written)
     this.#done(batch)
