@@ -24,6 +24,12 @@ const BYTES_FOR_MS = 5_000
 const WRITERS = 0.6
 const EXCLUSIVE = 0.25
 
+/** One connection is left for reads: exclusive work may read while writes wait for the row that it has locked. */
+const shares = (pool: number) => {
+  const exclusive = Math.max(1, Math.floor(pool * EXCLUSIVE))
+  return { exclusive, writers: Math.max(1, Math.min(Math.ceil(pool * WRITERS), pool - exclusive - 1)) }
+}
+
 /** Opens the database, adds what is missing in it, and gives the driver. Throws one clear GuardError for whatever stands in the way. */
 export const openDriver = async (
   tables: readonly Table[],
@@ -45,13 +51,13 @@ export const openDriver = async (
   await prepare(database, tables, upkeep, options)
 
   const batches = new BatchStatements(new Statements('w'))
-  const writers = Math.max(1, Math.ceil(options.pool * WRITERS))
+  const { writers, exclusive: most } = shares(options.pool)
   const writes = new WriteQueue(pool, state, markers, batches, { writers, grace_ms, describe })
   database.onDown = (error) => writes.refuseLate(error)
   const cache = new ReadCache()
   const reads = new Reads((statement) => database.run(statement), cache)
   const exclusive = new Exclusive(pool, markers, batches, cache.statements, {
-    most: Math.max(1, Math.floor(options.pool * EXCLUSIVE)),
+    most,
     grace_ms,
     describe,
     reader: (connection) => new Reads((statement) => runOne(connection, statement), cache),

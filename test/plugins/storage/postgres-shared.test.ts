@@ -125,6 +125,27 @@ describe('postgres: several processes on one database', needsPostgres, () => {
     await close()
   })
 
+  it('exclusive work may read by the storage too, while writes wait for its row', async () => {
+    const url = await newDatabase()
+    for (const pool of [3, 4, 10]) {
+      const store = await openPlain(postgres({ url, pool, lock_timeout_ms: 8_000 }))
+      await store.put('conformance_items', item('g', 'x', { count: 0 }))
+      let adds: Promise<boolean>[] = []
+      const seen = await store.exclusive('conformance_items', ['g', 'x'], async () => {
+        adds = Array.from({ length: 40 }, () => store.write([add('x'), add(`x${Math.random()}`)]))
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        const start = performance.now()
+        const found = await Promise.all(Array.from({ length: 20 }, () => store.get('conformance_items', ['g', 'x'])))
+        assert.ok(performance.now() - start < 7_000, 'reads wait for the writes')
+        return [found.at(-1)?.count, [patch('x', 1_000, 0)]]
+      })
+      assert.equal(seen, 0)
+      assert.deepEqual(new Set(await Promise.all(adds)), new Set([true]))
+      assert.equal((await store.get('conformance_items', ['g', 'x']))?.count, 1_040)
+      await store.close()
+    }
+  })
+
   it('a process that is killed leaves nothing locked', async () => {
     const { url, stores, close } = await two()
     const child = fork(new URL('./postgres-holder.ts', import.meta.url), [url], {
