@@ -74,6 +74,9 @@ export interface Attempt {
 export interface Identity {
   readonly agent_id: string | null
   readonly key_id: string | null
+  /** What the key is for, and the projects it is bound to; absent: model requests, MCP and ingest, all projects. */
+  readonly scopes?: ReadonlySet<string>
+  readonly projects?: readonly string[] | null
 }
 
 /** One guarded model request on its way. What the `request` hook fills in is not readonly. */

@@ -12,6 +12,8 @@ export interface AskOptions {
   readonly place: GatewayLocation | undefined
   /** The storage outlives the process, so it can be asked where no gateway runs. */
   readonly durable: boolean
+  /** The access key that a gateway beyond loopback wants of administration. */
+  readonly key?: string | undefined
 }
 
 const headersOf = (body: Readable | string) => ({
@@ -22,9 +24,9 @@ const headersOf = (body: Readable | string) => ({
 export type Work<T> = (ask: AskStream, address: string | undefined) => Promise<T>
 
 /** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked, and UNAUTHORIZED as `findGateway` does. */
-export const asking = async <T>(gateway: Gateway, { place, durable }: AskOptions, work: Work<T>): Promise<T> => {
+export const asking = async <T>(gateway: Gateway, { place, durable, key }: AskOptions, work: Work<T>): Promise<T> => {
   const address = place && (await findGateway(place))
-  if (address !== undefined) return work(named(overHttp(address)), address)
+  if (address !== undefined) return work(named(overHttp(address, key)), address)
   if (!durable)
     throw new GuardError(
       'STORAGE_UNAVAILABLE',
@@ -43,8 +45,9 @@ const named =
   }
 
 const overHttp =
-  (address: string): AskStream =>
-  async (method, path, body, headers = {}) => {
+  (address: string, key: string | undefined): AskStream =>
+  async (method, path, body, further = {}) => {
+    const headers = withKey(further, key)
     const sent = body === undefined ? { headers } : { body, headers: { ...headers, ...headersOf(body) } }
     try {
       const answer = await fetch(address + path, { method, duplex: 'half', ...sent })
@@ -54,6 +57,11 @@ const overHttp =
       throw (body instanceof Readable ? body.errored : null) ?? connectionError(error, address)
     }
   }
+
+const withKey = (
+  headers: Readonly<Record<string, string>>,
+  key: string | undefined,
+): Readonly<Record<string, string>> => (key === undefined || key === '' ? headers : { ...headers, 'x-guard-key': key })
 
 async function* arriving(body: AsyncIterable<Uint8Array> | readonly Uint8Array[], address: string) {
   try {

@@ -9,7 +9,18 @@ export const httpErrors = {
     MALFORMED_REQUEST: ['The bytes are not an HTTP request', 'Send HTTP/1.1 as a strict parser reads it.'],
     CREDENTIAL_IN_URL: ['A key stands in the address', 'Send the key in a header: addresses reach logs.'],
   }),
+  ...errorCodes(400, 'invalid_request_error', {
+    PROJECT_REQUIRED: ['The key is bound to several projects', 'Name one of them in the header x-guard-project-id.'],
+  }),
+  ...errorCodes(401, 'authentication_error', {
+    KEY_REQUIRED: [
+      'This needs a key, since the gateway listens beyond this machine',
+      'Send one as "Authorization: Bearer <key>", or log in at /login. "guard key create" makes one; commands take it from GUARD_ACCESS_KEY.',
+    ],
+  }),
   ...errorCodes(403, 'permission_error', {
+    SCOPE_REQUIRED: ['The key is not for this', 'Use a key with the scope named.'],
+    PROJECT_NOT_ALLOWED: ['The key is bound to other projects', 'Name one of its projects, or use another key.'],
     HOST_NOT_ALLOWED: [
       'This host name is not served',
       'Call the gateway by 127.0.0.1 or localhost, or list the name in server.allowed_hosts.',

@@ -3,6 +3,7 @@ import { serverDefaults } from 'guard-gateway/lib/config-defaults'
 import { anyGlob } from 'guard-gateway/lib/glob'
 import { AuthProxy } from './admission/auth-proxy.ts'
 import { hostCheck } from './admission/hosts.ts'
+import { isLoopback } from './admission/loopback.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
 import type { HttpClient } from './connections/client.ts'
@@ -36,6 +37,8 @@ export class HttpServerState {
   hasRequestHooks = false
   /** The server is its own: a host application has probes itself. */
   isAlone = false
+  /** Other machines may reach the listener, so who administers must show a key. */
+  isBeyondLoopback: boolean
   /** The port that is listened on. */
   port: number
   log: Log | undefined
@@ -50,6 +53,7 @@ export class HttpServerState {
     this.server = { ...serverDefaults, ...options.server }
     this.port = this.server.port
     this.authProxy = this.server.auth_proxy.header === '' ? undefined : new AuthProxy(this.server.auth_proxy)
+    this.isBeyondLoopback = !isLoopback(this.server.host)
     this.passesThrough = passthroughOf(options)
     this.checkHostHeader = hostCheck(this.server.host, [
       ...this.server.allowed_hosts,

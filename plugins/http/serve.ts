@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
+import { isLoopback } from './admission/loopback.ts'
 import { asFastifyPlugin } from './as-fastify-plugin.ts'
 import { drain } from './connections/drain.ts'
 import { connectionErrors } from './connections/errors.ts'
@@ -45,12 +46,13 @@ export const serve = async (
 ): Promise<Serving> => {
   const state = serverStateOf(gateway)
   state.log = new Log(log, () => gateway.clock.now())
+  const listenHost = host ?? state.server.host
+  state.isBeyondLoopback = !isLoopback(listenHost)
   const { tls: files } = state.server
   const tls = files.cert === '' ? undefined : await tlsListener(state, files)
   const app = appOf(state, tls)
   const closeIdle = trackIdleConnections(app.server)
   await app.register(asFastifyPlugin(gateway, { alone: true }))
-  const listenHost = host ?? state.server.host
   try {
     await app.ready()
     await app.listen({ host: listenHost, port: port ?? state.server.port })

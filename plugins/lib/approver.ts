@@ -1,6 +1,7 @@
 import type { Approver } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { FieldFault } from 'guard-gateway/lib/page'
+import { mayOperate } from 'guard-gateway/lib/principal'
 import type { TUnsafe } from 'typebox'
 
 /** Header that carries the approver key. */
@@ -29,4 +30,5 @@ export const approverField = (
   required: 'required' | 'optional' = 'required',
 ): Html | false =>
   needsKey &&
+  !mayOperate() &&
   html`<label>Approver key<input${faults?.some(({ field }) => field === APPROVER_FIELD) && html` id="field-approver_key"`} type="password" name="approver_key" autocomplete="off"${required === 'required' && html` required`}></label>`

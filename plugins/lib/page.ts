@@ -177,6 +177,8 @@ export interface Form {
 export interface Documents {
   /** Tells a person of an error. */
   error(error: GuardError, asked: { readonly url: string; readonly request_id: string }): string
+  /** A document without navigation and without anything about this gateway, for somebody who is not known. */
+  bare(view: View): string
   /** A page with its status, for a feature that takes a form by itself. */
   page(page: Page, ask: Ask): Promise<{ readonly status: number; readonly text: string }>
 }

@@ -14,10 +14,12 @@ import type {
 } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import { everyProject } from 'guard-gateway/lib/principal'
 import { type Cleaning, cleanKey, cleanRow } from './clean.ts'
 import { sealCursor } from './cursor.ts'
 import { checkSums, keyParts, type Plan, planOf } from './plan.ts'
-import { checkQuery, checkSum, checkWhere, type LooseQuery, type LooseSum } from './query.ts'
+import { type LooseReads, withinProjects } from './project-filter.ts'
+import { checkQuery, checkSum, checkWhere, type LooseQuery } from './query.ts'
 
 export interface StoreOptions {
   readonly redact: Cleaning['redact']
@@ -108,17 +110,29 @@ export const createStore = (
   const has = (name: string): boolean => plans.has(name)
   const plain = reader(driver, driver.capabilities, has, plan, cleaning)
   const putOff = new Map<string, FlushDeferred>()
-  const read: typeof plain = {
-    has,
+  /** What was put off is everybody's, whoever reads first. */
+  const flushed = (name: string, key?: Key): Promise<unknown> | undefined => {
+    const flush = putOff.get(name)
+    return flush && everyProject(() => flush(key))
+  }
+  const current: LooseReads = {
     get: async (name, key) => {
-      await putOff.get(name)?.(key)
+      await flushed(name, key)
       return plain.get(name, key)
     },
     find: async (name, query) => {
-      await putOff.get(name)?.()
+      await flushed(name)
       return plain.find(name, query)
     },
+    sum: async (name, asked) => {
+      const found = plan(name)
+      const checked = checkSum(found, asked)
+      await flushed(name)
+      return driver.sum(found.table, checked)
+    },
   }
+  const { get, find, sum } = withinProjects(current, (name) => plan(name).table)
+  const read = { has, get, find }
   const prepared = (batch: readonly LooseChange[]) =>
     batch.map((change) => prepare(plan(change.table), change, cleaning))
   const write = async (batch: readonly LooseChange[], options: WriteOptions = NO_OPTIONS): Promise<boolean> => {
@@ -167,12 +181,7 @@ export const createStore = (
     },
     onState: (listener: Parameters<Driver['onState']>[0]) => driver.onState(listener),
     ...read,
-    sum: async (name: string, asked: LooseSum) => {
-      const found = plan(name)
-      const checked = checkSum(found, asked)
-      await putOff.get(name)?.()
-      return driver.sum(found.table, checked)
-    },
+    sum,
     beforeReads: (name: string, write: FlushDeferred) => void putOff.set(plan(name).table.id, write),
     write,
     put: (name: string, row: AnyRow, when?: 'absent') =>

@@ -12,6 +12,7 @@ export interface Failed {
 }
 
 const headings: Readonly<Record<number, string>> = {
+  401: 'Not known',
   403: 'Not allowed',
   404: 'Not found',
   405: 'Not possible this way',
@@ -22,10 +23,17 @@ const headings: Readonly<Record<number, string>> = {
 }
 
 /** Error page with the request, the error and links. */
-export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: Failed): string => {
+export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: Failed, isStranger = false): string => {
   const status = statusOf(error)
   const { code, message } = errorBody(error)
   const title = headings[status] ?? 'Not possible'
+  if (isStranger) {
+    const known = html`<h1>${title}</h1>
+<p>${message}</p>
+<p class="quiet"><code>${code}</code> · <code>${request_id}</code></p>
+<p><a href="/login">Log in</a></p>`
+    return shell.bare({ title, main: known })
+  }
   const { path, nav } = shell.above(pathOf(url)) ?? {}
   const main = html`<h1>${title}</h1>
 <p>${message}</p>

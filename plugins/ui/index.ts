@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { pageKind, panelKind } from 'guard-gateway/lib/page'
+import { currentPrincipal } from 'guard-gateway/lib/principal'
 import { assetRoutes, loadAssets } from './assets.ts'
 import { errorPage } from './error-page.ts'
 import { formRoutes } from './forms.ts'
@@ -15,6 +16,10 @@ export interface UiOptions {
   readonly version: string
 }
 
+/** Beyond loopback somebody may be told of an error before anybody knows who it is. */
+const isStranger = (gateway: Gateway): boolean =>
+  gateway.service('http').get()?.isBeyondLoopback === true && currentPrincipal() === undefined
+
 /** The shell of all pages: navigation, assets, forms, errors and the start page. All other pages belong to features. */
 export const ui = (options: UiOptions): Plugin => ({
   name: 'ui',
@@ -27,7 +32,8 @@ export const ui = (options: UiOptions): Plugin => ({
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)
       gateway.service('documents').provide({
-        error: (error, asked) => errorPage(shell, error, asked),
+        error: (error, asked) => errorPage(shell, error, asked, isStranger(gateway)),
+        bare: (view) => shell.bare(view),
         page: (page, ask) => documentOf(shell, page, ask),
       })
       await app.register(async (scope) => {

@@ -1,17 +1,25 @@
 import type { Gateway } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { type Page, pageKind, type View } from 'guard-gateway/lib/page'
+import { visibleProjects } from 'guard-gateway/lib/principal'
 import type { Asset } from './assets.ts'
+import { bareDocument } from './bare-document.ts'
 import type { UiOptions } from './index.ts'
 import { keyList } from './key-list.ts'
+import { whoIsIn } from './who.ts'
+
+/** How many things wait for a person, by navigation entry. */
+export type Counts = ReadonlyMap<string, number>
+
+const noCounts: Counts = Object.freeze(new Map())
 
 /** The frame of every page: head, navigation, health warnings and the live status line. */
 export class Shell {
   readonly #gateway: Gateway
   readonly #options: UiOptions
   readonly #assets: ReadonlyMap<string, Asset>
-  /** Last known counts of navigation entries. */
-  readonly #counts = new Map<string, number>()
+  /** Last known counts of navigation entries, of all projects. */
+  #counts: Counts = noCounts
 
   constructor(gateway: Gateway, options: UiOptions, assets: ReadonlyMap<string, Asset>) {
     this.#gateway = gateway
@@ -20,22 +28,35 @@ export class Shell {
   }
 
   /** Renders a document. `path` is the requested one; its navigation entry is marked. */
-  document(view: View, path: string, notice?: Html | string): string {
-    return `<!doctype html>\n${this.#document(view, path, notice).text}\n`
+  document(view: View, path: string, notice?: Html | string, counts = this.#lastCounts()): string {
+    return `<!doctype html>\n${this.#document(view, path, notice, counts).text}\n`
   }
 
-  /** Updates the counts of navigation entries. An entry that fails retains its count. */
-  async count(): Promise<void> {
+  /** Renders a document for somebody who is not known: without navigation, and without anything about this gateway. */
+  bare(view: View): string {
+    return `<!doctype html>\n${bareDocument(view, this.#styles(), this.#url('icon.svg')).text}\n`
+  }
+
+  /** Counts of navigation entries, for whoever asks. An entry that fails retains its last one, if it may be told. */
+  async count(): Promise<Counts> {
+    const counts = new Map(this.#lastCounts())
     await Promise.all(
       this.#entries().map(async ({ id, nav }) => {
         if (nav?.count === undefined) return
         try {
-          this.#counts.set(id, await nav.count())
+          counts.set(id, await nav.count())
         } catch (error) {
           this.#gateway.fault(error, `count:${id}`)
         }
       }),
     )
+    if (visibleProjects() === null) this.#counts = counts
+    return counts
+  }
+
+  /** The counts of an earlier page; none for those who see some projects alone. */
+  #lastCounts(): Counts {
+    return visibleProjects() === null ? this.#counts : noCounts
   }
 
   /** The page of the navigation entry that contains a path. */
@@ -43,8 +64,8 @@ export class Shell {
     return this.#entries().find((page) => liesUnder(path, page))
   }
 
-  #document(view: View, path: string, notice: Html | string | undefined): Html {
-    const waiting = this.#waiting()
+  #document(view: View, path: string, notice: Html | string | undefined, counts: Counts): Html {
+    const waiting = this.#entries().reduce((sum, { id }) => sum + (counts.get(id) ?? 0), 0)
     return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -52,9 +73,7 @@ export class Shell {
 <meta name="color-scheme" content="light dark">
 <title>${waiting > 0 && `(${waiting}) `}${view.title} · Guard</title>
 <script src="${this.#url('settled.js')}"></script>
-${[...this.#assets.values()]
-  .filter(({ name }) => name.endsWith('.css'))
-  .map(({ url }) => html`<link rel="stylesheet" href="${url}">`)}
+${this.#styles()}
 <link rel="icon" href="${this.#url(waiting > 0 ? 'icon-badge.svg' : 'icon.svg')}" type="image/svg+xml">
 <script type="module" src="${this.#url('app.js')}"></script>
 ${
@@ -65,9 +84,9 @@ ${
 <a class="skip" href="#main">Skip to content</a>
 <header class="bar">
 <a class="mark" href="/">Guard</a>
-<nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path))}</nav>
+<nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path, counts))}</nav>
 <form class="find" action="/search" role="search" aria-label="Everything"><input type="search" name="q" aria-label="Id, name or words" placeholder="Id, name or words" maxlength="512"></form>
-<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span> <button type="button" id="notify" aria-pressed="false" title="Notifications of the desktop, also while this page is in the background" hidden>Notify me</button></p>
+<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span> <button type="button" id="notify" aria-pressed="false" title="Notifications of the desktop, also while this page is in the background" hidden>Notify me</button></p>${whoIsIn()}
 </header>
 ${this.#unwell()}<main id="main" tabindex="-1">
 ${notice !== undefined && (typeof notice === 'string' ? html`<p class="notice" role="status">${notice}</p>` : notice)}${view.main}
@@ -79,9 +98,10 @@ ${keyList(this.#entries())}
 </html>`
   }
 
-  /** How many things wait for a person. */
-  #waiting(): number {
-    return this.#entries().reduce((sum, { id }) => sum + (this.#counts.get(id) ?? 0), 0)
+  #styles(): readonly Html[] {
+    return [...this.#assets.values()]
+      .filter(({ name }) => name.endsWith('.css'))
+      .map(({ url }) => html`<link rel="stylesheet" href="${url}">`)
   }
 
   #entries(): readonly Page[] {
@@ -90,9 +110,9 @@ ${keyList(this.#entries())}
       .sort((a, b) => orderOf(a) - orderOf(b))
   }
 
-  #entry(page: Page, at: string): Html {
+  #entry(page: Page, at: string, counts: Counts): Html {
     const { id, path, nav } = page
-    const count = this.#counts.get(id) ?? 0
+    const count = counts.get(id) ?? 0
     return html`<a href="${path}" data-key="${nav?.key}"${liesUnder(at, page) ? raw` aria-current="page"` : ''}>${nav?.label}${
       count > 0 && html` <span class="count">${count}</span>`
     }</a>`

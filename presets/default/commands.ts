@@ -5,6 +5,7 @@ import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
 import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
 import { readJson } from 'guard-gateway/lib/json'
 import { showInBrowser } from 'guard-gateway/lib/terminal'
+import { accessCommands } from 'guard-gateway/plugins/access'
 import { bench } from 'guard-gateway/plugins/bench'
 import {
   asking,
@@ -111,8 +112,11 @@ const withRun = async (
   const target = {
     place: builtIn ? undefined : location,
     durable: config.storage.backend !== 'memory' || command?.unconfigured === 'memory',
+    key: io.env.GUARD_ACCESS_KEY,
   }
   const inJson = jsonWork(approver_key ?? io.env.GUARD_APPROVER_KEY)
+  const beside = <T>(work: JsonWork<T>) => asking(gateway, { ...target, place: undefined }, inJson(work))
+  gateway.use(accessCommands({ asking: (work) => asking(gateway, target, inJson(work)), beside }))
   if (config.preset !== 'minimal') addClientCommands(gateway, location, (work) => asking(gateway, target, work), inJson)
   return gateway.use(
     clients({

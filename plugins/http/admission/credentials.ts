@@ -1,5 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GuardError, type Identity, type Keys } from 'guard-gateway/core'
+import type { Scope } from 'guard-gateway/lib/principal'
+import { httpErrors } from '../error-codes.ts'
+import type { HttpServerState } from '../http-server-state.ts'
 
 const BEARER = /^bearer ([^ ].*)$/i
 
@@ -29,6 +32,35 @@ export const identityOf = (keys: Keys, credentials: readonly string[]): Identity
     })
   return identity
 }
+
+/** The same, after a look into the storage for a key that is not known, or not for sure. Rejects with UNAUTHORIZED, and with SCOPE_REQUIRED for a key that is not for this. */
+export const programIdentity = async (
+  state: HttpServerState,
+  request: IncomingMessage,
+  credentials: readonly string[],
+  scope: Scope,
+): Promise<Identity> => {
+  const { keys } = state.gateway
+  await keys.lookUp(credentials)
+  if (state.isBeyondLoopback && keys.identify(credentials) === undefined && credentials.length > 0)
+    await state.gateway.service('principals').get()?.refused('key', request)
+  const identity = identityOf(keys, credentials)
+  checkScope(identity, scope)
+  return identity
+}
+
+/** Throws SCOPE_REQUIRED. */
+export const checkScope = ({ scopes }: Pick<Identity, 'scopes'>, scope: Scope): void => {
+  if (scopes !== undefined && !scopes.has(scope))
+    throw new GuardError(
+      httpErrors.SCOPE_REQUIRED,
+      `This needs a key with the scope "${scope}"; this one has ${[...scopes].join(', ') || 'none'}.`,
+    )
+}
+
+/** A key of the gateway or of an agent, which needs no look into the storage. */
+export const isPlain = (identity: Identity | undefined): identity is Identity =>
+  identity !== undefined && identity.scopes === undefined
 
 /** Undefined where nothing is to be said but that no key is right. */
 const refusalDetail = (keys: Keys, credentials: readonly string[]): string | undefined =>

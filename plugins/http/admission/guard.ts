@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler, onSendHookHandler } from 'fastify'
-import { GuardError, statusOf } from 'guard-gateway/core'
-import { requestIdentities } from 'guard-gateway/lib/http'
+import { type GuardError, statusOf } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
+import type { Scope } from 'guard-gateway/lib/principal'
 import { askForBody } from '../connections/expect-continue.ts'
 import { lingeringClose } from '../connections/linger.ts'
 import { guardErrorOf } from '../errors.ts'
@@ -10,9 +10,12 @@ import type { HttpServerState } from '../http-server-state.ts'
 import { logResponses } from '../log-events.ts'
 import { configuredPassthrough, enter } from '../models/routes.ts'
 import { guardResponse, setSecurityHeaders } from '../response-headers.ts'
+import { authorize, enterAgain } from './authorize.ts'
+import { checkProgram } from './check-program.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDuplicateHeaders } from './duplicate-headers.ts'
 import { classOf, needsKey, type RouteClass } from './route-class.ts'
+import { isUndivided, type RouteScope, scopeOf } from './route-scopes.ts'
 import type { RouteTable } from './route-table.ts'
 import { checkTarget, decodedPath, refuseDotSegments } from './target.ts'
 
@@ -36,11 +39,17 @@ export const guardRoutes = (state: HttpServerState, scope: FastifyInstance, rout
   scope.addHook('onRoute', (route) => {
     routes.add(route.method, route.url)
     const kind = classOf(route.url)
+    const scope = scopeOf(route.method, route.url, route.config?.scope)
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
-    route.onRequest = [routeGuard(state, routes, kind), ...listed(route.onRequest)]
+    route.onRequest = [
+      routeGuard(state, routes, kind, scope, isUndivided(route.method, route.url)),
+      ...listed(route.onRequest),
+    ]
     route.onSend = [lingerOnLargeBody, ...listed(route.onSend)]
     // model requests are logged with what was decided about them, and probes would fill the log
     if (kind !== 'model' && kind !== 'health') route.onRequest.unshift(logResponses(state, route.url))
+    if (kind !== 'model' && kind !== 'transport')
+      route.preValidation = [enterAgain(scope), ...listed(route.preValidation)]
     if (needsKey(kind)) return
     route.onSend = [guardResponse(kind), ...listed(route.onSend)]
   })
@@ -60,23 +69,38 @@ const keyed = (schema: FastifySchema): FastifySchema => ({
 const listed = <T>(hooks: T | T[] | undefined): T[] =>
   hooks === undefined ? [] : Array.isArray(hooks) ? hooks : [hooks]
 
-const routeGuard = (state: HttpServerState, routes: RouteTable, kind: RouteClass): onRequestHookHandler => {
+const routeGuard = (
+  state: HttpServerState,
+  routes: RouteTable,
+  kind: RouteClass,
+  scope: RouteScope,
+  undivided: boolean,
+): onRequestHookHandler => {
   // model routes see to keys, capacity and bodies themselves: they need to know whose key it is
   const isJudgedLater = kind === 'model'
   const keyed = needsKey(kind) && !isJudgedLater
+  const checkKey = keyed
+    ? checkProgram(state, scope as Scope)
+    : isJudgedLater
+      ? undefined
+      : authorize(state, scope, undivided)
   return (request, reply, done) => {
     try {
       request.id = newId('guardreq_', state.gateway.clock.now())
       admit(state, request.raw, kind)
-      // a browser sends a preflight request without a key
-      if (keyed && !(kind === 'transport' && request.method === 'OPTIONS')) checkKey(state, request)
       // the router lets a name be empty, which names nothing
       if (hasEmptyName(request.params as Readonly<Record<string, string>>)) throw routes.refusal(request)
     } catch (error) {
       return done(error as Error)
     }
-    if (!isJudgedLater) askForBody(reply.raw)
-    done()
+    const admitted: typeof done = (error?: Error) => {
+      if (error !== undefined && error !== null) return done(error)
+      if (!isJudgedLater) askForBody(reply.raw)
+      done()
+    }
+    // a browser sends a preflight request without a key
+    if (checkKey === undefined || (kind === 'transport' && request.method === 'OPTIONS')) admitted()
+    else checkKey.call(request.server, request, reply, admitted)
   }
 }
 
@@ -85,9 +109,15 @@ const hasEmptyName = (params: Readonly<Record<string, string>>): boolean => {
   return false
 }
 
-const checkKey = (state: HttpServerState, { raw }: FastifyRequest): void => {
-  requestIdentities.set(raw, identityOf(state.gateway.keys, credentialsOf(raw.headers)))
-  if (state.draining) throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close' } })
+/** A model path tells a program without a key nothing of what there is; a key with scopes is looked at where there is something. */
+const unmatchedRefusal = (
+  state: HttpServerState,
+  routes: RouteTable,
+  request: FastifyRequest,
+  kind: RouteClass,
+): GuardError => {
+  if (kind === 'model') identityOf(state.gateway.keys, credentialsOf(request.raw.headers))
+  return routes.refusal(request)
 }
 
 /** Handles requests that match no route: it passes through those that the configuration lists, and refuses the others. */
@@ -100,8 +130,7 @@ export const unmatchedGuard =
       const kind = classOf(path)
       if (!needsKey(kind)) setSecurityHeaders(reply)
       admit(state, request.raw, kind)
-      if (kind === 'model') identityOf(state.gateway.keys, credentialsOf(request.raw.headers))
-      if (kind !== 'model' || !state.passesThrough(path)) throw routes.refusal(request)
+      if (kind !== 'model' || !state.passesThrough(path)) throw unmatchedRefusal(state, routes, request, kind)
       routes.refuseSpelling(request.method, path)
     } catch (error) {
       const { code } = guardErrorOf(error)

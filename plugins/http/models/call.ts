@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
 import { clientCredentials } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
+import { bindProject } from '../admission/bound-project.ts'
 import { type InboundHeaders, readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'
 
@@ -63,6 +64,7 @@ export const callOf = (
   const received = readInboundHeaders(gateway, request.rawHeaders, metadata.shown)
   const { headers } = received
   const { identity } = metadata
+  bindProject(headers, identity.projects)
   const call: Call = {
     id: metadata.id,
     at: metadata.at,

@@ -11,7 +11,7 @@ import {
 } from 'guard-gateway/core'
 import { checkEncoding, withInflated } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
-import { credentialsOf, identityOf } from '../admission/credentials.ts'
+import { credentialsOf, isPlain as isPlainKey, programIdentity } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'
 import { HttpClient } from '../connections/client.ts'
 import { askForBody } from '../connections/expect-continue.ts'
@@ -56,7 +56,8 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   let counted = false
   try {
     const credentials = credentialsOf(request.headers)
-    const identity = identityOf(state.gateway.keys, credentials)
+    const known = state.gateway.keys.identify(credentials)
+    const identity = isPlainKey(known) ? known : await programIdentity(state, request, credentials, 'models')
     state.checkCapacity(bytes)
     if (bytes > state.server.body_limit_bytes) throw tooLarge(state.server.body_limit_bytes)
     if (exchange.anyType !== true) checkJsonType(request.headers['content-type'])

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { GuardError, type ProxyRequest, relay } from 'guard-gateway/core'
 import { inflated } from 'guard-gateway/lib/http'
 import { memberValue } from 'guard-gateway/lib/request-reader'
+import { bindProject } from '../admission/bound-project.ts'
 import { readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'
 import { mayBeJson } from '../media-type.ts'
@@ -28,6 +29,7 @@ export const passthrough =
       ? await readBody(request, server.body_limit_bytes, gateway.service('requests').need().bodies, hold)
       : undefined
     const received = readInboundHeaders(gateway, request.rawHeaders, count)
+    bindProject(received.headers, identity.projects)
     const asked: ProxyRequest = {
       id,
       method: request.method ?? 'GET',

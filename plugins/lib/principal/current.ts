@@ -1,20 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Principal, thisMachine } from './principal.ts'
+import { hasScope } from './scopes.ts'
+
+interface Running {
+  readonly principal: Principal
+  readonly projects: readonly string[] | null
+}
 
 /** Entered for requests beyond loopback alone, so elsewhere it costs nothing. */
-const current = new AsyncLocalStorage<Principal | undefined>()
+const running = new AsyncLocalStorage<Running>()
 
-/** Does work in the name of a principal: `currentPrincipal` tells who it is, and reads of the storage see their projects alone. */
-export const runAs = <T>(principal: Principal, work: () => T): T => current.run(principal, work)
+/**
+ * Does work in the name of a principal: `currentPrincipal` tells who it is, and reads of the storage see their projects alone.
+ * `writing`: reads see everything, since what is written may meet anything; the work checks itself what it may write.
+ */
+export const runAs = <T>(principal: Principal, work: () => T, writing = false): T =>
+  running.run({ principal, projects: writing ? null : principal.projects }, work)
 
 /** In whose name this code runs; undefined: of nobody in particular, on loopback or by itself. */
-export const currentPrincipal = (): Principal | undefined => current.getStore()
+export const currentPrincipal = (): Principal | undefined => running.getStore()?.principal
 
 /** The same, where something must be said: whoever is on this machine. */
-export const actorOf = (): Principal => current.getStore() ?? thisMachine
+export const actorOf = (): Principal => currentPrincipal() ?? thisMachine
+
+/** Whoever is behind a request beyond loopback showed a key, or logged in with one, that lets continue what is held back. */
+export const mayOperate = (): boolean => {
+  const principal = currentPrincipal()
+  return principal !== undefined && hasScope(principal, 'operate')
+}
 
 /** The projects that whoever asks may see; null: all. */
-export const visibleProjects = (): readonly string[] | null => current.getStore()?.projects ?? null
+export const visibleProjects = (): readonly string[] | null => running.getStore()?.projects ?? null
 
 /** Whether whoever asks may see what belongs to a project; what belongs to none is for those who see all. */
 export const sees = (project_id: string | null | undefined): boolean => {
@@ -23,5 +39,7 @@ export const sees = (project_id: string | null | undefined): boolean => {
 }
 
 /** Does work that serves everybody, such as filling a cache, whoever began it: its reads see all projects. */
-export const everyProject = <T>(work: () => T): T =>
-  current.getStore()?.projects ? current.run(undefined, work) : work()
+export const everyProject = <T>(work: () => T): T => {
+  const known = running.getStore()
+  return known?.projects ? running.run({ ...known, projects: null }, work) : work()
+}

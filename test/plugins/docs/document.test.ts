@@ -213,9 +213,8 @@ describe('the OpenAPI document', () => {
       ),
     )
     assert.deepEqual(takers.sort(), [
-      'post /api/agents',
-      'post /api/agents/{id}/keys',
-      'post /api/agents/{id}/resume',
+      ...['', '/{id}/keys', '/{id}/resume'].map((rest) => `post /api/agents${rest}`),
+      'post /api/keys',
       'post /api/sessions/{id}/resume',
       'post /api/v1/mcp/approvals/{id}',
       'post /api/v1/mcp/servers/{id}/pins',
