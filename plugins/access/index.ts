@@ -30,7 +30,13 @@ export const access = ({ approver_key }: AccessOptions = {}): Plugin => ({
     gateway.service('access').provide({ keys: ring, approver: approver(approver_key || undefined) })
     gateway.service('audit').provide(auditLog(gateway))
     gateway.service('principals').provide(principals(gateway, keys, logins))
-    gateway.hooks.open.tapPromise('access', () => keys.refresh())
+    gateway.hooks.open.tapPromise('access', async () => {
+      await keys.refresh()
+      gateway
+        .service('cluster')
+        .get()
+        ?.onChanged(() => ring.refresh())
+    })
     gateway.hooks.close.tapPromise('access', () => keys.noted())
     // after the HTTP server has set how routes are validated, and before the pages are served
     gateway.hooks.http.tapPromise({ name: 'access', stage: stages.http.pages }, async (app) => {

@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
 import type { NotifyResult } from 'guard-gateway/lib/notifier'
 import { cleanNotice } from 'guard-gateway/lib/notifier'
+import { sees, visibleProjects } from 'guard-gateway/lib/principal'
 import type { Delivery, ReceiverHealth } from './delivery.ts'
 import { Inbox } from './inbox.ts'
 import { notificationOf } from './message.ts'
@@ -61,9 +62,9 @@ export class Notify {
     return this.#deliveries
   }
 
-  /** Notices of late, the newest first. */
+  /** Notices of late that whoever asks may see, the newest first. */
   get latest(): readonly TimedNotice[] {
-    return this.#latest
+    return visibleProjects() === null ? this.#latest : this.#latest.filter(({ project_id }) => sees(project_id))
   }
 
   /** Remembers a notice; the rest is done in turns of its own. */

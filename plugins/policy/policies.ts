@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { periodOfParams } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
+import { everyProject } from 'guard-gateway/lib/principal'
 import { changedIn } from 'guard-gateway/lib/session'
 import { LRU } from 'tiny-lru'
 import { type PolicyChange, readRuleList } from './document/document.ts'
@@ -78,7 +79,7 @@ export class Policies {
   }
 
   #stored(project: string): Promise<PolicyRow | undefined> {
-    return this.#gateway.storage.get('policies', project)
+    return everyProject(() => this.#gateway.storage.get('policies', project))
   }
 
   #write(next: PolicyRow): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { GuardError } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
+import { sees } from 'guard-gateway/lib/principal'
 import { readChange } from './document/document.ts'
 import { type WarningContext, warningsOf } from './document/warnings.ts'
 import type { Policies } from './policies.ts'
@@ -62,6 +63,7 @@ export const routes =
 
 /** The project that a path names. Throws INVALID_REQUEST. */
 export const projectOf = ({ project_id }: { readonly project_id: string }): string => {
+  if (!sees(project_id)) throw new GuardError('NOT_FOUND', 'There is no such project.')
   if (project.test(project_id)) return project_id
   throw new GuardError('INVALID_REQUEST', 'A project id is 1 to 128 of the characters A-Z a-z 0-9 . _ -', {
     path: '/project_id',

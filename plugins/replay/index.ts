@@ -16,6 +16,7 @@ import { RunCache } from './read/run-cache.ts'
 import { decisionOf, eventV1 } from './stream/events.ts'
 import { Stream } from './stream/stream.ts'
 import { type RunRow, tables } from './tables.ts'
+import { checkOwn } from './write/own-runs.ts'
 import { recoverSums } from './write/recovery.ts'
 import { RunWriter } from './write/run-writer.ts'
 
@@ -94,7 +95,10 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       { name: 'replay', stage: stages.tool.trace },
       (isRead, recording) => isRead || tools.take(recording),
     )
-    gateway.hooks.trace.tapPromise('replay', (fragment) => pricing.price(fragment))
+    gateway.hooks.trace.tapPromise('replay', async (fragment) => {
+      await checkOwn(runWriter, fragment)
+      return pricing.price(fragment)
+    })
     gateway.hooks.keep.tapPromise({ name: 'replay', stage: stages.keep.write }, (fragments) =>
       runWriter.keep(fragments),
     )

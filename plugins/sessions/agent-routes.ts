@@ -3,6 +3,7 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
+import { sees, visibleProjects } from 'guard-gateway/lib/principal'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
@@ -56,6 +57,7 @@ export const agentRoutes =
       if (issue_key) gateway.approver.checkHeaders(headers)
       checkName('id', id, ids)
       if (project_id !== undefined) checkName('project_id', project_id, ids)
+      checkProject(project_id)
       const agent = {
         id,
         name: name === null ? null : gateway.redact.text(name),
@@ -126,6 +128,13 @@ const registerAgent = async (
   const issued = await keys.issue(agent.id, [change])
   if (issued === undefined) throw exists()
   return { key: issued.key, key_id: issued.row.id }
+}
+
+/** Whoever is bound to projects registers agents of these. Throws INVALID_REQUEST. */
+const checkProject = (project_id: string | undefined): void => {
+  if (sees(project_id)) return
+  const message = `Name one of your projects in "project_id": ${visibleProjects()?.join(', ')}.`
+  throw new GuardError('INVALID_REQUEST', message, { path: '/project_id' })
 }
 
 const checkName = (member: 'id' | 'project_id', text: string, { isName }: Identifiers): void => {

@@ -1,4 +1,5 @@
 import { type Call, type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { everyProject, sees, visibleProjects } from 'guard-gateway/lib/principal'
 import { changedIn } from 'guard-gateway/lib/session'
 import { isPlayground } from 'guard-gateway/lib/trace'
 import { sessionErrors } from './error-codes.ts'
@@ -7,6 +8,8 @@ import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
 
 const MAX_AGENTS = 10_000
+/** Sessions of an agent that are looked through for whose it is. */
+const MAX_SESSIONS = 1_000
 
 /** The agents in use; each is one object, so that a pause holds at once. */
 export class Agents {
@@ -27,12 +30,13 @@ export class Agents {
   }
 
   find(id: string): Promise<AgentRow | undefined> {
-    return this.#agents.load(id, () => this.#gateway.storage.get('agents', id))
+    return this.#agents.load(id, () => everyProject(() => this.#gateway.storage.get('agents', id)))
   }
 
   /** The agent of this id as it is now; it is not taken into memory, as sessions are not. */
   async row(id: string): Promise<AgentRow | undefined> {
-    const known = this.#gateway.service('cluster').get() === undefined ? this.at(id) : undefined
+    const isAlone = this.#gateway.service('cluster').get() === undefined && visibleProjects() === null
+    const known = isAlone ? this.at(id) : undefined
     return known ?? (await this.#gateway.storage.get('agents', id))
   }
 
@@ -43,7 +47,8 @@ export class Agents {
 
   /** The agent of this id; throws AGENT_NOT_FOUND. */
   async need(id: string): Promise<AgentRow> {
-    const agent = await this.find(id)
+    const isHidden = visibleProjects() !== null && (await this.row(id)) === undefined
+    const agent = isHidden ? undefined : await this.find(id)
     if (agent === undefined)
       throw new GuardError(sessionErrors.AGENT_NOT_FOUND, `There is no agent "${id}". List them with GET /api/agents.`)
     return agent
@@ -66,6 +71,7 @@ export class Agents {
 
   /** Pauses or un-pauses; durable when it resolves. */
   async setPaused(agent: AgentRow, paused: boolean): Promise<void> {
+    if (!sees(agent.project_id)) await this.#checkOwn(agent.id)
     const paused_at = paused ? (agent.paused_at ?? this.#gateway.clock.now()) : null
     const patch = { paused, paused_at }
     const change: Change = { table: 'agents', key: agent.id, patch, sync: true }
@@ -73,6 +79,16 @@ export class Agents {
     await writeThrough(agent, patch, async () => {
       if (!(await this.#gateway.storage.write(batch))) throw new GuardError(sessionErrors.AGENT_NOT_FOUND)
     })
+  }
+
+  /** An agent of no project is everybody's who works with it. Throws AGENT_SHARED. */
+  async #checkOwn(agent_id: string): Promise<void> {
+    const { storage } = this.#gateway
+    const { rows, next_cursor } = await everyProject(() =>
+      storage.find('sessions', { where: { agent_id }, limit: MAX_SESSIONS }),
+    )
+    if (next_cursor !== null || rows.some(({ project_id }) => !sees(project_id)))
+      throw new GuardError(sessionErrors.AGENT_SHARED)
   }
 }
 

@@ -1,6 +1,12 @@
 import { errorCodes } from 'guard-gateway/core'
 
 export const sessionErrors = {
+  ...errorCodes(403, 'permission_error', {
+    AGENT_SHARED: [
+      'The agent works for other projects too',
+      'Pause its sessions, or ask whoever administers all projects.',
+    ],
+  }),
   ...errorCodes(404, 'not_found_error', {
     AGENT_NOT_FOUND: ['There is no such agent', 'List them with GET /api/agents.'],
     KEY_NOT_FOUND: ['The agent has no such live key', 'List them with GET /api/agents/{id}.'],

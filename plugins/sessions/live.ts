@@ -1,5 +1,6 @@
 import type { Call, Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { derivedId } from 'guard-gateway/lib/ids'
+import { everyProject, sees } from 'guard-gateway/lib/principal'
 import { newSessionRow, type SessionStart } from 'guard-gateway/lib/session'
 import { isPlayground } from 'guard-gateway/lib/trace'
 import { SecondChanceCache } from './second-chance-cache.ts'
@@ -41,7 +42,9 @@ export class LiveSessions {
 
   /** Sessions in memory with a request in flight or one since `from`, milliseconds since 1970. */
   lately(from: number): readonly Session[] {
-    return [...this.#sessions.values()].filter(({ open, row }) => open > 0 || row.last_seen_at >= from)
+    return [...this.#sessions.values()].filter(
+      ({ open, row }) => (open > 0 || row.last_seen_at >= from) && sees(row.project_id),
+    )
   }
 
   /** The session of this id, if it is in memory. */
@@ -50,8 +53,9 @@ export class LiveSessions {
   }
 
   /** The session of this id, from memory or storage; undefined if there is none. */
-  find(id: string): Promise<Session | undefined> {
-    return this.#sessions.load(id, () => this.#read(id))
+  async find(id: string): Promise<Session | undefined> {
+    const session = await this.#sessions.load(id, () => this.#read(id))
+    return session !== undefined && sees(session.row.project_id) ? session : undefined
   }
 
   /** Sessions with these columns that are in memory only, newest first: their first requests are in flight. */
@@ -63,7 +67,7 @@ export class LiveSessions {
   known(where: SessionOrigin): readonly Session[] {
     const columns = Object.entries(where) as [keyof SessionOrigin, unknown][]
     return [...this.#sessions.values()]
-      .filter(({ row }) => columns.every(([column, value]) => row[column] === value))
+      .filter(({ row }) => columns.every(([column, value]) => row[column] === value) && sees(row.project_id))
       .reverse()
   }
 
@@ -116,7 +120,7 @@ export class LiveSessions {
   }
 
   async #read(id: string): Promise<Session | undefined> {
-    const row = await this.#gateway.storage.get('sessions', id)
+    const row = await everyProject(() => this.#gateway.storage.get('sessions', id))
     return row === undefined ? undefined : { row, open: 0, stored: true }
   }
 

@@ -14,7 +14,10 @@ const owners: Readonly<Record<string, readonly [table: string, column: string]>>
 /** Tables without a project that are no team's own: what the gateway itself runs on. */
 const shared: ReadonlySet<string> = new Set([
   'calls_by_hour_walks',
+  'generations',
   'installation',
+  'instances',
+  'leases',
   'mcp_limits',
   'mcp_policies',
   'mcp_tools',

@@ -26,7 +26,7 @@ export const auditLog = (gateway: Gateway): AuditLog => {
         subject,
         project_id,
         details,
-        instance: null,
+        instance: gateway.service('cluster').get()?.instance ?? null,
       },
     } satisfies Change
   }

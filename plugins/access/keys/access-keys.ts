@@ -2,6 +2,7 @@ import { type Change, type Gateway, GuardError, type Identity, type KeySource } 
 import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
 import { pages } from 'guard-gateway/lib/paging'
 import { actorOf, everyProject, expandScopes, type Principal, type Scope } from 'guard-gateway/lib/principal'
+import { changedIn } from 'guard-gateway/lib/session'
 import { accessErrors } from '../error-codes.ts'
 import { KeyLookups } from './key-lookups.ts'
 import type { AccessKeyRow } from './tables.ts'
@@ -107,7 +108,8 @@ export class AccessKeys implements KeySource {
       revoked_at: null,
     }
     const put: Change = { table: 'access_keys', put: row, when: 'absent', sync: true }
-    if (!(await this.#gateway.storage.write([put, ...more(row)]))) throw new GuardError('STORAGE_BUSY')
+    if (!(await this.#gateway.storage.write([put, ...more(row), ...this.#changed()])))
+      throw new GuardError('STORAGE_BUSY')
     this.#keep(row)
     return { key, row }
   }
@@ -116,12 +118,21 @@ export class AccessKeys implements KeySource {
   async revoke(row: AccessKeyRow, more: readonly Change[]): Promise<void> {
     this.#drop(row)
     const patch = { revoked_at: this.#gateway.clock.now() }
-    await this.#gateway.storage.write([{ table: 'access_keys', key: row.id, patch, sync: true }, ...more])
+    await this.#gateway.storage.write([
+      { table: 'access_keys', key: row.id, patch, sync: true },
+      ...more,
+      ...this.#changed(),
+    ])
   }
 
   /** Resolves when every use noted so far is written. */
   async noted(): Promise<void> {
     await this.#noted
+  }
+
+  /** Tells the other processes, where there are some. */
+  #changed(): readonly Change[] {
+    return changedIn(this.#gateway.service('cluster').get())
   }
 
   async #hashOf(keyId: string): Promise<string | undefined> {

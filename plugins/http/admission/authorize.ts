@@ -1,4 +1,11 @@
-import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify'
+import { Readable } from 'node:stream'
+import type {
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  onSendHookHandler,
+  preValidationHookHandler,
+} from 'fastify'
 import { GuardError } from 'guard-gateway/core'
 import { hasScope, type Principal, principalSourceKind, requestPrincipals, runAs } from 'guard-gateway/lib/principal'
 import { httpErrors } from '../error-codes.ts'
@@ -53,6 +60,16 @@ export const enterAgain =
     if (principal === undefined) done()
     else runAs(principal, done, isWriting(scope))
   }
+
+/** What reads while it is sent goes on in the name of whoever asked: the socket that asks for more knows nothing of it. */
+export const keepReading: onSendHookHandler = (request, _reply, payload, done) => {
+  const principal = requestPrincipals.get(request.raw)
+  if (principal?.projects && payload instanceof Readable) {
+    const read = payload._read.bind(payload)
+    payload._read = (size) => runAs(principal, () => read(size))
+  }
+  done(null, payload)
+}
 
 /** What is ingested may meet any stored run; the writer checks whose it is. */
 const isWriting = (scope: RouteScope): boolean => scope === 'ingest'

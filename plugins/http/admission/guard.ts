@@ -10,7 +10,7 @@ import type { HttpServerState } from '../http-server-state.ts'
 import { logResponses } from '../log-events.ts'
 import { configuredPassthrough, enter } from '../models/routes.ts'
 import { guardResponse, setSecurityHeaders } from '../response-headers.ts'
-import { authorize, enterAgain } from './authorize.ts'
+import { authorize, enterAgain, keepReading } from './authorize.ts'
 import { checkProgram } from './check-program.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDuplicateHeaders } from './duplicate-headers.ts'
@@ -51,7 +51,7 @@ export const guardRoutes = (state: HttpServerState, scope: FastifyInstance, rout
     if (kind !== 'model' && kind !== 'transport')
       route.preValidation = [enterAgain(scope), ...listed(route.preValidation)]
     if (needsKey(kind)) return
-    route.onSend = [guardResponse(kind), ...listed(route.onSend)]
+    route.onSend = [keepReading, guardResponse(kind), ...listed(route.onSend)]
   })
 }
 

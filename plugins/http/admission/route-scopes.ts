@@ -73,6 +73,7 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'GET /api/budgets',
     'GET /api/export/aggregates.csv',
     'GET /api/export/sessions/:id.json',
+    'GET /api/instances',
     'GET /api/notify',
     'GET /api/policies/:project_id',
     'POST /api/policies/:project_id/simulate',
@@ -155,8 +156,11 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
 const undivided: ReadonlySet<string> = new Set([
   'GET /metrics',
   'GET /api/v1/retention',
+  'POST /api/demo/run',
   'POST /api/notify/test',
+  'POST /api/v1/playground/runs',
   'POST /ui/notify/test',
+  'POST /ui/playground/runs',
   'POST /api/v1/mcp/servers/:id/pins',
   'POST /ui/mcp/servers/:id/pins',
 ])

@@ -2,6 +2,7 @@ import type { Gateway } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { durationMark, type Html, html } from 'guard-gateway/lib/html'
 import type { Ask, Panel } from 'guard-gateway/lib/page'
+import { sees } from 'guard-gateway/lib/principal'
 import type { HttpClient } from '../connections/client.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 
@@ -12,7 +13,7 @@ export const inFlightPanel = ({ gateway, inFlight }: HttpServerState): Panel => 
   id: 'http/under-way',
   order: 20,
   render: async (ask) => {
-    const inFlightClients = inFlight.all().filter(({ call }) => call !== undefined)
+    const inFlightClients = inFlight.all().filter(({ call }) => call !== undefined && sees(call.project_id))
     if (inFlightClients.length === 0) return html`<h2>Requests under way</h2><p class="quiet">None at this moment.</p>`
     const rows = inFlightClients.sort((one, other) => (one.call?.at ?? 0) - (other.call?.at ?? 0))
     return html`<h2 data-unfinished>Requests under way (${rows.length})</h2>

@@ -1,9 +1,12 @@
+import { visibleProjects } from 'guard-gateway/lib/principal'
+import { LRU } from 'tiny-lru'
 import type { FigureGroup, Figures } from './figures.ts'
 
 const WEEK_MS = 7 * 24 * 3_600_000
 /** Names change seldom, and live pages are asked for every second. */
 const KEPT_MS = 30_000
 const MAX_NAMES = 50
+const MAX_KEPT = 300
 
 interface Kept {
   readonly at: number
@@ -13,7 +16,8 @@ interface Kept {
 /** Names of agents, models or projects of calls of the last seven days, the most frequent first; what fields of filters suggest. */
 export class RecentNames {
   readonly #figures: () => Pick<Figures, 'read'> | undefined
-  readonly #kept = new Map<FigureGroup, Kept>()
+  /** By group and by the projects that whoever asked sees. */
+  readonly #kept = new LRU<Kept>(MAX_KEPT)
 
   constructor(figures: () => Pick<Figures, 'read'> | undefined) {
     this.#figures = figures
@@ -21,11 +25,12 @@ export class RecentNames {
 
   /** Empty where nothing is on record, or nothing keeps records. `now`: milliseconds since 1970. */
   async of(group: FigureGroup, now: number): Promise<readonly string[]> {
-    const kept = this.#kept.get(group)
+    const key = JSON.stringify([group, visibleProjects()])
+    const kept = this.#kept.get(key)
     if (kept !== undefined && now - kept.at < KEPT_MS && now >= kept.at) return kept.names
     // a page without suggestions is better than none
     const names = this.#read(group, now).catch(() => [])
-    this.#kept.set(group, { at: now, names })
+    this.#kept.set(key, { at: now, names })
     return names
   }
 

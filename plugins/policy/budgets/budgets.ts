@@ -1,4 +1,5 @@
 import type { Call, Gateway, Per, Period, Row, Session, Settled, Totals } from 'guard-gateway/core'
+import { everyProject } from 'guard-gateway/lib/principal'
 import type { Calendar } from 'guard-gateway/lib/time'
 import type { Spender } from '../evaluate/evidence-sources.ts'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
@@ -123,7 +124,8 @@ export class Budgets {
     if (this.window(per, at) !== undefined) return undefined
     const window = new WindowUse(per, this.calendar.windowAt(per, at), this.calendar)
     const name = `${per} ${window.window.start}`
-    const reading = this.#reading.get(name) ?? this.#read(window).finally(() => this.#reading.delete(name))
+    const reading =
+      this.#reading.get(name) ?? everyProject(() => this.#read(window)).finally(() => this.#reading.delete(name))
     this.#reading.set(name, reading)
     return reading
   }

@@ -1,4 +1,5 @@
 import type { Gateway, Row, Session } from 'guard-gateway/core'
+import { everyProject } from 'guard-gateway/lib/principal'
 import { effectOfName } from 'guard-gateway/lib/tools'
 import type { OpenCallRow } from 'guard-gateway/lib/trace'
 import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
@@ -72,7 +73,8 @@ export class SessionHistories {
   /** Loads a history of at most `limit` rows; concurrent loads are shared. */
   read(session: Session, limit: number): Promise<History> {
     const reading =
-      this.#reading.get(session) ?? this.#read(session, limit).finally(() => this.#reading.delete(session))
+      this.#reading.get(session) ??
+      everyProject(() => this.#read(session, limit)).finally(() => this.#reading.delete(session))
     this.#reading.set(session, reading)
     return reading
   }

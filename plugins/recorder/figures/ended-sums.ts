@@ -1,4 +1,5 @@
 import type { Storage } from 'guard-gateway/core'
+import { visibleProjects } from 'guard-gateway/lib/principal'
 import { LRU } from 'tiny-lru'
 import { HOUR_MS, hourOf } from './hours.ts'
 
@@ -37,7 +38,7 @@ export class EndedSums {
       const read = () => storage.sum(table as 'calls_by_hour', asked as never)
       const now = this.#now()
       if (!hasEnded(asked, now)) return read()
-      const key = JSON.stringify([table, asked])
+      const key = JSON.stringify([table, asked, visibleProjects()])
       const known = this.#answers.get(key)
       if (known !== undefined && now >= known.at && now - known.at < KEPT_MS) return known.groups
       const groups = await read()

@@ -1,4 +1,5 @@
 import type { Outcome, Reader } from 'guard-gateway/core'
+import { everyProject } from 'guard-gateway/lib/principal'
 import { type CallRecord, isPlayground } from 'guard-gateway/lib/trace'
 import { failures } from '../figures/measures.ts'
 
@@ -18,7 +19,7 @@ export class LastAnswers {
 
   /** Reads what was recorded since the last look, at most the newest hundred calls. */
   async look(storage: Reader): Promise<void> {
-    const { rows } = await storage.find('calls', { limit: MAX_READ })
+    const { rows } = await everyProject(() => storage.find('calls', { limit: MAX_READ }))
     const known = rows.findIndex(({ id }) => id === this.#newest)
     for (const call of known === -1 ? rows : rows.slice(0, known)) this.#add(call)
     this.#newest = rows[0]?.id ?? this.#newest

@@ -1,8 +1,10 @@
 import { type FailureTag, failureTags, type Gateway, GuardError } from 'guard-gateway/core'
 import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { everyProject, visibleProjects } from 'guard-gateway/lib/principal'
 import { sanitise } from 'guard-gateway/lib/text'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
+import { runById } from '../read/run.ts'
 import type { RunRow } from '../tables.ts'
 import { nowNs } from '../time.ts'
 import { runChange } from '../write/run-change.ts'
@@ -76,14 +78,23 @@ export const readPin = (body: unknown): boolean => {
 }
 
 /** Edits a run; durable when it resolves. Throws RUN_NOT_FOUND, STORAGE_BUSY. */
-export const editRun = (gateway: Gateway, runWriter: RunWriter, trace_id: string, edit: Edit): Promise<RunRow> =>
-  runWriter.exclusively([trace_id], async () => {
+export const editRun = async (
+  gateway: Gateway,
+  runWriter: RunWriter,
+  trace_id: string,
+  edit: Edit,
+): Promise<RunRow> => {
+  // an open run is in memory, whoever may see it
+  if (visibleProjects() !== null) await runById(gateway.storage, trace_id)
+  const edited = async (): Promise<RunRow> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const row = await attempted(gateway, runWriter, trace_id, edit)
       if (row !== undefined) return row
     }
     throw new GuardError('STORAGE_BUSY')
-  })
+  }
+  return everyProject(() => runWriter.exclusively([trace_id], edited))
+}
 
 /** Undefined: the run has changed in the meantime. */
 const attempted = async (

@@ -1,3 +1,4 @@
+import { writeJson } from 'guard-gateway/lib/json'
 import { type CallRecord, callRecords, type TraceEvent, traceOf } from 'guard-gateway/lib/trace'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
@@ -24,6 +25,10 @@ export const eventV1 = (
 })
 
 export type EventV1 = ReturnType<typeof eventV1>
+
+/** What is told of a run that has changed. */
+export const dataOf = ({ trace_id, project_id, session_id, origin, status, revision }: RunRow): string =>
+  writeJson({ trace_id, project_id, session_id, origin, status, revision })
 
 /** Decision of a stored call; undefined without a trace. */
 export const decisionOf = (record: CallRecord): EventV1 | undefined => {

@@ -5,10 +5,13 @@ import type { StreamKind } from './stream.ts'
 const MAX_MESSAGES = 1_000
 const MAX_CHARS = 524_288
 
-interface Sent {
+/** A message as it was sent. */
+export interface Sent {
   readonly number: number
   readonly kind: StreamKind
   readonly text: string
+  /** Whose it is; null: of no project; undefined: it tells of nothing, and is for everybody. */
+  readonly project_id: string | null | undefined
 }
 
 /** Replay buffer of a stream's last messages by id, for reconnecting listeners. */
@@ -33,13 +36,14 @@ export class SentMessages {
   }
 
   /** Adds a message; returns it with its id, as sent. */
-  add(kind: StreamKind, event: string, data: string): string {
+  add(kind: StreamKind, event: string, data: string, project_id?: string | null): Sent {
     this.#last++
     const text = `id: ${this.id}\nevent: ${event}\ndata: ${data}\n\n`
-    this.#held.push({ number: this.#last, kind, text })
+    const sent = { number: this.#last, kind, text, project_id }
+    this.#held.push(sent)
     this.#chars += text.length
     while (this.#held.length > MAX_MESSAGES || this.#chars > MAX_CHARS) this.#drop()
-    return text
+    return sent
   }
 
   /** Drops the older half. */
@@ -56,12 +60,11 @@ export class SentMessages {
   }
 
   /** Messages of a kind after an id; undefined if some are not retained. */
-  after(kind: StreamKind, id: string): string | undefined {
+  after(kind: StreamKind, id: string): readonly Sent[] | undefined {
     const [, name, digits] = ID.exec(id) ?? []
     const number = Number(digits)
     if (name !== this.#name || number < this.#since[kind] || number > this.#last) return undefined
-    const missed = this.#held.filter((sent) => sent.kind === kind && sent.number > number)
-    return missed.map(({ text }) => text).join('')
+    return this.#held.filter((sent) => sent.kind === kind && sent.number > number)
   }
 }
 

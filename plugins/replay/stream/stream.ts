@@ -2,14 +2,16 @@ import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { cleanNotice } from 'guard-gateway/lib/notifier'
+import { everyProject, visibleProjects } from 'guard-gateway/lib/principal'
 import { LRU } from 'tiny-lru'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { ChangedRuns } from './changed-runs.ts'
-import { type EventV1, eventV1 } from './events.ts'
+import { dataOf, type EventV1, eventV1 } from './events.ts'
+import { type Listener, textFor } from './listener.ts'
 import { newestEvents } from './newest-events.ts'
-import { SentMessages, sentAt } from './sent-messages.ts'
+import { type Sent, SentMessages, sentAt } from './sent-messages.ts'
 
 const MAX_LISTENERS = 32
 /** At most four messages per second and run. */
@@ -30,7 +32,7 @@ export type StreamKind = 'runs' | 'events'
 /** Sends changes to listeners. */
 export class Stream {
   readonly #gateway: Gateway
-  readonly #listeners = new Map<PassThrough, StreamKind>()
+  readonly #listeners = new Map<PassThrough, Listener>()
   readonly #changed = new Map<string, RunRow>()
   /** By event and subject. */
   readonly #notices = new Map<string, Notice>()
@@ -64,7 +66,7 @@ export class Stream {
   /** The same for listeners of events. */
   get hasEventListeners(): boolean {
     if (!this.hasListeners) return false
-    for (const kind of this.#listeners.values()) if (kind === 'events') return true
+    for (const { kind } of this.#listeners.values()) if (kind === 'events') return true
     return this.#gateway.clock.tick() < this.#events_until
   }
 
@@ -76,10 +78,10 @@ export class Stream {
     if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError(replayErrors.STREAM_FULL)
     if (!(kind === 'events' ? this.hasEventListeners : this.hasListeners)) this.#forget(kind)
     const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
-    this.#listeners.set(stream, kind)
+    this.#listeners.set(stream, { kind, projects: visibleProjects() })
     stream.on('error', () => {})
     stream.once('close', () => this.close(stream))
-    if (this.#timers.length === 0) this.#begin()
+    if (this.#timers.length === 0) everyProject(() => this.#begin())
     clearTimeout(this.#lingering)
     this.#lingering = undefined
     if (last_id === undefined) stream.write(`: listening\nid: ${this.#sent.id}\n\n`)
@@ -88,7 +90,7 @@ export class Stream {
   }
 
   close(stream: PassThrough): void {
-    const kind = this.#listeners.get(stream)
+    const kind = this.#listeners.get(stream)?.kind
     if (kind === undefined) return
     this.#listeners.delete(stream)
     stream.destroy()
@@ -119,7 +121,7 @@ export class Stream {
   /** An event was stored, here or by another process; a known one is not sent again. */
   eventStored(event: EventV1): void {
     this.#sentEvents.set(keyOf(event, event), true)
-    this.#send('events', this.#sent.add('events', 'event', writeJson(event)))
+    this.#send('events', [this.#sent.add('events', 'event', writeJson(event), event.project_id)])
   }
 
   end(): void {
@@ -130,23 +132,34 @@ export class Stream {
 
   #flush(): void {
     this.#flushTimer = undefined
-    const messages = Array.from(this.#changed.values(), (row) => this.#sent.add('runs', 'run.updated', dataOf(row)))
+    const messages = Array.from(this.#changed.values(), (row) =>
+      this.#sent.add('runs', 'run.updated', dataOf(row), row.project_id),
+    )
     this.#changed.clear()
     if (this.#hasStartedCalls) messages.push(this.#sent.add('runs', 'call.begun', '{}'))
     this.#hasStartedCalls = false
     for (const notice of this.#notices.values())
-      messages.push(this.#sent.add('runs', 'notice', writeJson(cleanNotice(this.#gateway.redact, notice))))
+      messages.push(
+        this.#sent.add(
+          'runs',
+          'notice',
+          writeJson(cleanNotice(this.#gateway.redact, notice)),
+          notice.project_id ?? null,
+        ),
+      )
     this.#notices.clear()
-    this.#send('runs', messages.join(''))
+    this.#send('runs', messages)
   }
 
-  #send(kind: StreamKind | undefined, text: string): void {
+  #send(kind: StreamKind, messages: readonly Sent[]): void {
+    for (const [stream, listener] of this.#listeners)
+      if (listener.kind === kind) this.#write(stream, textFor(listener, messages))
+  }
+
+  #write(stream: PassThrough, text: string): void {
     if (text === '') return
-    for (const [stream, topic] of this.#listeners) {
-      if (kind !== undefined && topic !== kind) continue
-      if (stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
-      else stream.write(text)
-    }
+    if (stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
+    else stream.write(text)
   }
 
   /** Drops the retained messages of a kind. */
@@ -160,8 +173,9 @@ export class Stream {
   #resume(stream: PassThrough, kind: StreamKind, last_id: string): void {
     stream.write(': listening\n\n')
     const missed = this.#sent.after(kind, last_id)
-    if (missed !== undefined) {
-      stream.write(missed)
+    const listener = this.#listeners.get(stream)
+    if (missed !== undefined && listener !== undefined) {
+      stream.write(textFor(listener, missed))
       return
     }
     stream.write(`id: ${this.#sent.id}\nevent: reset\ndata: ${RESET}\n\n`)
@@ -183,9 +197,13 @@ export class Stream {
   #begin(): void {
     this.#runs.begin()
     this.#timers = [
-      setInterval(() => this.#send(undefined, ': still here\n\n'), COMMENT_MS).unref(),
+      setInterval(() => this.#comment(), COMMENT_MS).unref(),
       setInterval(() => void this.poll(), POLL_MS).unref(),
     ]
+  }
+
+  #comment(): void {
+    for (const stream of this.#listeners.keys()) this.#write(stream, ': still here\n\n')
   }
 
   #pause(): void {
@@ -217,8 +235,5 @@ export class Stream {
 }
 
 const RESET = writeJson({ message: 'Earlier messages are no longer available. Reload what you show.' })
-
-const dataOf = ({ trace_id, project_id, session_id, origin, status, revision }: RunRow): string =>
-  writeJson({ trace_id, project_id, session_id, origin, status, revision })
 
 const keyOf = ({ trace_id }: Pick<RunRow, 'trace_id'>, { id }: Pick<EventV1, 'id'>): string => `${trace_id} ${id}`

@@ -1,29 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import Fastify from 'fastify'
 import { classifiedRoutes, classifiedScope } from '../../../plugins/http/admission/route-scopes.ts'
-import { withCommands } from '../../../presets/default/commands.ts'
-import { fakeIo } from '../../kit/io.ts'
 import { GATEWAY_KEY, type Remote, remote } from './kit.ts'
-
-interface Route {
-  readonly method: string
-  readonly url: string
-}
-
-/** Of the gateway that `guard gateway run` starts. */
-const routesOf = async (): Promise<readonly Route[]> => {
-  const found: Route[] = []
-  const gateway = await withCommands(fakeIo({}))
-  const app = Fastify()
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) found.push({ method: one, url })
-  })
-  await app.register(async (scope) => gateway.hooks.http.promise(scope))
-  await app.ready()
-  await app.close()
-  return found
-}
+import { routesOf } from './routes.ts'
 
 const filled = (url: string): string => url.replaceAll(/:\w+/g, 'x').replace(/\*$/, 'x')
 

@@ -166,16 +166,24 @@ describe('a stream', () => {
   it('retains messages, and knows which ones a listener missed', () => {
     const sent = new SentMessages(() => 5)
     const begin = sent.id
-    assert.equal(sent.after('runs', begin), '')
-    const texts = Array.from({ length: 10 }, (_, n) => sent.add(n % 2 === 0 ? 'runs' : 'events', 'run.updated', `${n}`))
-    assert.equal(sent.after('events', begin), texts.filter((_, n) => n % 2 === 1).join(''))
+    const after = (kind: 'runs' | 'events', id: string) =>
+      sent
+        .after(kind, id)
+        ?.map(({ text }) => text)
+        .join('')
+    assert.equal(after('runs', begin), '')
+    const texts = Array.from(
+      { length: 10 },
+      (_, n) => sent.add(n % 2 === 0 ? 'runs' : 'events', 'run.updated', `${n}`).text,
+    )
+    assert.equal(after('events', begin), texts.filter((_, n) => n % 2 === 1).join(''))
     const [, third = ''] = /^id: (.*)\n/.exec(texts[2] ?? '') ?? []
-    assert.equal(sent.after('runs', third), `${texts[4]}${texts[6]}${texts[8]}`)
+    assert.equal(after('runs', third), `${texts[4]}${texts[6]}${texts[8]}`)
     for (let n = 0; n < 1_000; n++) sent.add('events', 'event', '')
     assert.equal(sent.after('events', begin), undefined)
     const late = sent.id
     sent.forget('events')
-    assert.deepEqual([sent.after('events', late), sent.after('runs', late)], [undefined, ''])
+    assert.deepEqual([after('events', late), after('runs', late)], [undefined, ''])
     const before = sent.id
     sent.add('runs', 'run.updated', 'x'.repeat(600_000))
     assert.equal(sent.after('runs', before), undefined)
