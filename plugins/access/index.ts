@@ -9,6 +9,7 @@ import { keyTable } from './keys/tables.ts'
 import { LoginSessions } from './login/login-sessions.ts'
 import { loginTable } from './login/tables.ts'
 import { principals } from './principals.ts'
+import { Upkeep } from './upkeep.ts'
 
 export { type AccessCommandOptions, accessCommands } from './commands.ts'
 
@@ -30,14 +31,19 @@ export const access = ({ approver_key }: AccessOptions = {}): Plugin => ({
     gateway.service('access').provide({ keys: ring, approver: approver(approver_key || undefined) })
     gateway.service('audit').provide(auditLog(gateway))
     gateway.service('principals').provide(principals(gateway, keys, logins))
-    gateway.hooks.open.tapPromise('access', async () => {
+    const upkeep = new Upkeep(gateway)
+    gateway.hooks.open.tapPromise('access', async ({ beside }) => {
       await keys.refresh()
+      if (!beside) upkeep.begin()
       gateway
         .service('cluster')
         .get()
         ?.onChanged(() => ring.refresh())
     })
-    gateway.hooks.close.tapPromise('access', () => keys.noted())
+    gateway.hooks.close.tapPromise('access', async () => {
+      await upkeep.end()
+      await keys.noted()
+    })
     // after the HTTP server has set how routes are validated, and before the pages are served
     gateway.hooks.http.tapPromise({ name: 'access', stage: stages.http.pages }, async (app) => {
       const [{ keyRoutes }, { auditRoutes }, { loginRoutes }] = await Promise.all([

@@ -1,4 +1,4 @@
-export type { AuditEntry, AuditLog } from './principal/audit-log.ts'
+export { type AuditEntry, type AuditLog, auditedIn } from './principal/audit-log.ts'
 export {
   actorOf,
   currentPrincipal,

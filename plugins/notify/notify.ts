@@ -89,7 +89,9 @@ export class Notify {
   }
 
   /** Sends a message to one receiver, or to each, at once and beside rules and queues. Throws UNKNOWN for a receiver that there is not. */
-  test(receiver?: string): Promise<readonly Tested[]> {
+  async test(receiver?: string): Promise<readonly Tested[]> {
+    const receivers = this.#named(receiver)
+    await this.#gateway.service('audit').get()?.note({ action: 'notifier.tested', subject: receiver })
     const notice = {
       event: 'test',
       subject: 'test',
@@ -99,7 +101,7 @@ export class Notify {
     }
     const notification = notificationOf(notice, { at: this.#gateway.clock.now(), base: this.#base })
     return Promise.all(
-      this.#named(receiver).map(async (delivery) => {
+      receivers.map(async (delivery) => {
         const result = await delivery.test(notification)
         const error = result.outcome === 'delivered' ? null : result.error
         return { receiver: delivery.name, outcome: result.outcome, error }

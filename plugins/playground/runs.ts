@@ -84,6 +84,9 @@ export class Runs {
       this.#forget(live)
       throw error
     }
+    const { id, project_id, scenario_id, mode } = run
+    const entry = { action: 'playground.started', subject: id, project_id, details: { scenario_id, mode } }
+    await this.#gateway.service('audit').get()?.note(entry)
     this.#waiting.push(live)
     this.#next()
     return run
@@ -115,6 +118,8 @@ export class Runs {
       )
     const live = this.#live.get(id)
     if (live !== undefined) this.#stop(live)
+    const { project_id } = run
+    await this.#gateway.service('audit').get()?.note({ action: 'playground.cancelled', subject: id, project_id })
     return run
   }
 

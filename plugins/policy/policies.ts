@@ -1,7 +1,7 @@
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { periodOfParams } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
-import { everyProject } from 'guard-gateway/lib/principal'
+import { auditedIn, everyProject } from 'guard-gateway/lib/principal'
 import { changedIn } from 'guard-gateway/lib/session'
 import { LRU } from 'tiny-lru'
 import { type PolicyChange, readRuleList } from './document/document.ts'
@@ -67,7 +67,7 @@ export class Policies {
         rules: change.rules ?? current.rules,
         updated_at: this.#gateway.clock.now(),
       }
-      if (!(await this.#write(next))) continue
+      if (!(await this.#write(next, current))) continue
       // the storage redacts notes and ids: the redacted policy is in force at once, not only after a restart
       const kept = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
       return this.#keep(this.#policy(project, kept ?? next))
@@ -82,8 +82,15 @@ export class Policies {
     return everyProject(() => this.#gateway.storage.get('policies', project))
   }
 
-  #write(next: PolicyRow): Promise<boolean> {
+  #write(next: PolicyRow, { mode: mode_before }: Policy): Promise<boolean> {
     const { project_id, version, ...changes } = next
+    const { mode, rules } = next
+    const entry = {
+      action: mode === mode_before ? 'policy.changed' : 'policy.mode_changed',
+      subject: project_id,
+      project_id,
+      details: { version, mode, mode_before, rules: rules.length },
+    }
     return this.#gateway.storage.write([
       version === 1
         ? { table: 'policies', put: next, when: 'absent', sync: true }
@@ -96,6 +103,7 @@ export class Policies {
           },
       { table: 'policy_versions', put: { id: versionId(project_id, version), ...next } },
       { table: 'policy_versions', key: versionId(project_id, version - MAX_VERSIONS), remove: true },
+      ...auditedIn(this.#gateway.service('audit').get(), entry),
       ...changedIn(this.#gateway.service('cluster').get()),
     ])
   }

@@ -3,7 +3,7 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
-import { sees, visibleProjects } from 'guard-gateway/lib/principal'
+import { auditedIn, sees, visibleProjects } from 'guard-gateway/lib/principal'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
@@ -115,17 +115,19 @@ const registerAgent = async (
   agent: Parameters<typeof registration>[0],
   withKey: boolean,
 ) => {
-  const change = registration(agent)
+  const { id, project_id } = agent
+  const entry = { action: 'agent.registered', subject: id, project_id }
+  const changes = [registration(agent), ...auditedIn(gateway.service('audit').get(), entry)]
   const exists = () =>
     new GuardError(
       sessionErrors.AGENT_EXISTS,
       `There is an agent "${agent.id}" already. Choose another id, or issue a key for that one with POST /api/agents/${agent.id}/keys.`,
     )
   if (!withKey) {
-    if (!(await gateway.storage.write([change]))) throw exists()
+    if (!(await gateway.storage.write(changes))) throw exists()
     return {}
   }
-  const issued = await keys.issue(agent.id, [change])
+  const issued = await keys.issue(agent.id, changes)
   if (issued === undefined) throw exists()
   return { key: issued.key, key_id: issued.row.id }
 }

@@ -1,5 +1,5 @@
 import { type Call, type Change, type Gateway, GuardError } from 'guard-gateway/core'
-import { everyProject, sees, visibleProjects } from 'guard-gateway/lib/principal'
+import { auditedIn, everyProject, sees, visibleProjects } from 'guard-gateway/lib/principal'
 import { changedIn } from 'guard-gateway/lib/session'
 import { isPlayground } from 'guard-gateway/lib/trace'
 import { sessionErrors } from './error-codes.ts'
@@ -75,7 +75,13 @@ export class Agents {
     const paused_at = paused ? (agent.paused_at ?? this.#gateway.clock.now()) : null
     const patch = { paused, paused_at }
     const change: Change = { table: 'agents', key: agent.id, patch, sync: true }
-    const batch = [change, ...changedIn(this.#gateway.service('cluster').get())]
+    const { id, project_id } = agent
+    const entry = { action: paused ? 'agent.paused' : 'agent.resumed', subject: id, project_id }
+    const batch = [
+      change,
+      ...auditedIn(this.#gateway.service('audit').get(), entry),
+      ...changedIn(this.#gateway.service('cluster').get()),
+    ]
     await writeThrough(agent, patch, async () => {
       if (!(await this.#gateway.storage.write(batch))) throw new GuardError(sessionErrors.AGENT_NOT_FOUND)
     })

@@ -1,6 +1,7 @@
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
 import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
 import { pages } from 'guard-gateway/lib/paging'
+import { auditedIn } from 'guard-gateway/lib/principal'
 import { changedIn } from 'guard-gateway/lib/session'
 import { sessionErrors } from './error-codes.ts'
 import type { AgentKeyRow } from './tables.ts'
@@ -84,6 +85,7 @@ export class AgentKeys {
       written = await this.#gateway.storage.write([
         ...first,
         { table: 'agent_keys', put: row, sync: true },
+        ...this.#audited('agent.key_issued', agent_id, row.id),
         ...changedIn(this.#gateway.service('cluster').get()),
       ])
     } finally {
@@ -108,7 +110,11 @@ export class AgentKeys {
     this.#gateway.keys.remove(row.hash)
     const patch = { revoked_at: this.#gateway.clock.now() }
     const change: Change = { table: 'agent_keys', key: keyId, patch, sync: true }
-    await this.#gateway.storage.write([change, ...changedIn(this.#gateway.service('cluster').get())])
+    await this.#gateway.storage.write([
+      change,
+      ...this.#audited('agent.key_revoked', agentId, keyId),
+      ...changedIn(this.#gateway.service('cluster').get()),
+    ])
     this.#drop(row)
   }
 
@@ -126,6 +132,10 @@ export class AgentKeys {
   /** Resolves when every use noted so far is written. */
   async noted(): Promise<void> {
     await this.#noted
+  }
+
+  #audited(action: string, agent_id: string, key_id: string): readonly Change[] {
+    return auditedIn(this.#gateway.service('audit').get(), { action, subject: agent_id, details: { key_id } })
   }
 
   #keep(row: AgentKeyRow): void {

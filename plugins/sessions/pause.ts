@@ -11,6 +11,7 @@ import {
   type SessionRow,
   undecided,
 } from 'guard-gateway/core'
+import { auditedIn } from 'guard-gateway/lib/principal'
 import { threadHeads } from 'guard-gateway/lib/threads'
 import { rowOf, sessionEvent } from 'guard-gateway/lib/trace'
 import type { Agents } from './agents.ts'
@@ -77,12 +78,18 @@ export const changeSession = (
       gateway.tables.get('session_events') === undefined
         ? []
         : [{ table: 'session_events', put: sessionEvent(session.row, event, gateway.clock.now(), told) }]
+    const { id, project_id } = session.row
+    // what a rule does nobody has done
+    const audited =
+      told.rule_id === undefined
+        ? auditedIn(gateway.service('audit').get(), { action: event, subject: id, project_id, details: told })
+        : []
     const patch: Change = { table: 'sessions', key: session.row.id, patch: changes, sync: true }
     const claims = gateway.service('claims').get()
     const write = (first: Change): Promise<boolean> =>
       claims === undefined
-        ? gateway.storage.write([first, ...events])
-        : claims.change(session, (more) => gateway.storage.write([first, ...more, ...events]))
+        ? gateway.storage.write([first, ...events, ...audited])
+        : claims.change(session, (more) => gateway.storage.write([first, ...more, ...events, ...audited]))
     // a session may be in memory only, and its first request may be written between the two attempts
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const put: Change = { table: 'sessions', put: { ...session.row }, when: 'absent', sync: true }

@@ -25,3 +25,7 @@ declare module 'guard-gateway/core' {
     audit: AuditLog
   }
 }
+
+/** What belongs into a batch that somebody has asked for: nothing where no plugin keeps who did what. */
+export const auditedIn = (audit: AuditLog | undefined, entry: AuditEntry): readonly Change[] =>
+  audit === undefined ? [] : [audit.change(entry)]

@@ -57,6 +57,7 @@ export const decideApproval = async (
     const patch = { ...patchOf(gateway, approvals, decision), decided_via }
     try {
       await approvals.settle(row, patch, patch.reason)
+      await noteDecision(gateway, row, decision.action === 'deny' ? 'approval.denied' : 'approval.allowed', decided_via)
       return await approvalById(gateway, approvals, id)
     } catch (error) {
       if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY' || attempt === ATTEMPTS) throw error
@@ -64,6 +65,15 @@ export const decideApproval = async (
   }
 }
 const ATTEMPTS = 5
+
+/** Keeps who answered. */
+export const noteDecision = async (
+  gateway: Gateway,
+  { id, project_id, server_id, tool }: ApprovalRow,
+  action: string,
+  via: NonNullable<ApprovalRow['decided_via']>,
+): Promise<void> =>
+  gateway.service('audit').get()?.note({ action, subject: id, project_id, details: { server_id, tool, via } })
 
 const patchOf = (
   { clock, redact }: Gateway,

@@ -1,7 +1,7 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { mcpErrors } from '../error-codes.ts'
 import type { Approvals } from './approvals.ts'
-import { approvalById } from './decision.ts'
+import { approvalById, noteDecision } from './decision.ts'
 import type { ApprovalRow } from './tables.ts'
 
 const ATTEMPTS = 5
@@ -21,6 +21,7 @@ export const undoApproval = async (
     if (row.status !== 'allowed') throw nothingToUndo(row)
     try {
       await approvals.revoke(row, via)
+      await noteDecision(gateway, row, 'approval.undone', via)
       return await approvalById(gateway, approvals, id)
     } catch (error) {
       if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY' || attempt === ATTEMPTS) throw error

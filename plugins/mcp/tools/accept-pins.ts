@@ -14,6 +14,18 @@ export const acceptPins = async (
   tools: readonly string[] | 'all',
   shown?: readonly string[],
 ): Promise<readonly string[]> => {
+  const accepted = await accept(mcp, server_id, tools, shown)
+  const details = { tools: accepted }
+  await mcp.gateway.service('audit').get()?.note({ action: 'pins.accepted', subject: server_id, details })
+  return accepted
+}
+
+const accept = async (
+  mcp: Mcp,
+  server_id: string,
+  tools: readonly string[] | 'all',
+  shown?: readonly string[],
+): Promise<readonly string[]> => {
   const state = mcp.serverState(server_id)
   if (state !== undefined) return state.tools.accept(tools, shown)
   const { rows } = await mcp.gateway.storage.find('mcp_tools', { where: { server_id }, limit: 1 })

@@ -93,7 +93,13 @@ export const editRun = async (
     }
     throw new GuardError('STORAGE_BUSY')
   }
-  return everyProject(() => runWriter.exclusively([trace_id], edited))
+  const row = await everyProject(() => runWriter.exclusively([trace_id], edited))
+  const { project_id } = row
+  await gateway
+    .service('audit')
+    .get()
+    ?.note({ action: 'run.edited', subject: trace_id, project_id, details: { ...edit } })
+  return row
 }
 
 /** Undefined: the run has changed in the meantime. */

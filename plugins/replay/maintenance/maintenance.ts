@@ -1,4 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
+import { thisMachine } from 'guard-gateway/lib/principal'
 import type { Staging } from '../write/staging.ts'
 import { endAbandonedRuns } from './abandoned-runs.ts'
 import type { Retention } from './retention.ts'
@@ -41,9 +42,16 @@ export class Maintenance {
     if (this.#gateway.service('cluster').get()?.leads ?? true) {
       await this.#try(() => endAbandonedRuns(this.#gateway))
       await this.#try(() => this.#staging.sweep())
-      await this.#try(() => this.#retention.pass())
+      await this.#try(() => this.#removeOld())
     }
     if (this.#timer !== undefined) this.#schedule(EVERY_MS)
+  }
+
+  async #removeOld(): Promise<void> {
+    const runs = await this.#retention.pass()
+    if (runs === 0) return
+    const actor = { ...thisMachine, name: 'gateway' }
+    await this.#gateway.service('audit').get()?.note({ action: 'retention.removed', details: { runs }, actor })
   }
 
   async #try(work: () => Promise<unknown>): Promise<void> {
