@@ -76,6 +76,13 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
       () => ignored(gateway),
       'counter',
     ),
+    gauge(
+      'guard_refused_credentials_total',
+      'Keys and logins that were refused beyond loopback.',
+      ['kind'],
+      () => Object.entries(gateway.service('principals').get()?.refusals ?? {}).map(([kind, count]) => [[kind], count]),
+      'counter',
+    ),
     gauge('guard_fill', 'Whatever a part of the gateway counts of itself.', ['part', 'what'], () => fills(gateway)),
   ]
 }
