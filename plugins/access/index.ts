@@ -46,11 +46,13 @@ export const access = ({ approver_key }: AccessOptions = {}): Plugin => ({
     })
     // after the HTTP server has set how routes are validated, and before the pages are served
     gateway.hooks.http.tapPromise({ name: 'access', stage: stages.http.pages }, async (app) => {
-      const [{ keyRoutes }, { auditRoutes }, { loginRoutes }] = await Promise.all([
+      const [{ keyRoutes }, { auditRoutes }, { loginRoutes }, { addPages }] = await Promise.all([
         import('./keys/routes.ts'),
         import('./audit/routes.ts'),
         import('./login/routes.ts'),
+        import('./page/index.ts'),
       ])
+      addPages(gateway, keys)
       await app.register(loginRoutes({ gateway, keys, logins }))
       await app.register(keyRoutes(gateway, keys), { prefix: '/api' })
       await app.register(auditRoutes(gateway), { prefix: '/api/v1' })
