@@ -6,7 +6,7 @@ const info = (version: string) => ({
   title: 'Guard Gateway',
   version,
   description:
-    'A local gateway between coding agents and the models and MCP tools they use. Everything here is meant for loopback. ' +
+    'A local gateway between coding agents and the models and MCP tools they use. On loopback administration needs no key; beyond it, one with the scope of the route. ' +
     'Times in nanoseconds are integers beyond 2^53: read them with a parser that keeps such numbers exact.',
 })
 
@@ -20,6 +20,7 @@ const groups: readonly (readonly [name: string, description: string, paths: RegE
   ['sessions', 'Sessions and their decisions.', /^\/api\/(?:sessions|export)/],
   ['agents', 'Agents and their keys.', /^\/api\/agents/],
   ['policies', 'Rules of each project.', /^\/api\/policies/],
+  ['access', 'Keys with scopes, and who did what.', /^\/api\/(?:keys|v1\/audit)/],
   ['replay', 'Runs with their spans and events.', /^\/(?:api\/v1\/(?!mcp|playground)|v1\/traces)/],
   ['mcp', 'The permission proxy: servers, approvals, audit, transport.', /^\/(?:api\/v1\/mcp|mcp)\//],
   ['playground', 'Scenarios that run through the whole gateway without a provider.', /^\/api\/(?:v1\/playground|demo)/],

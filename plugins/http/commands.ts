@@ -1,5 +1,6 @@
 import { type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
 import { type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
+import { principalSourceKind } from 'guard-gateway/lib/principal'
 import { isWildcardAddress } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { checkPort, listenError } from './connections/port.ts'
@@ -47,7 +48,7 @@ const runCommand = (gateway: Gateway, options: RunOptions): Command => ({
     '--host <address>': 'listen here instead of server.host',
     '--port <number>': 'listen here instead of server.port; 0 lets the system choose',
     '--data <path>': 'keep the database in this folder, or in this file',
-    '--allow-remote': 'let other machines reach the gateway; its administration pages have no login',
+    '--allow-remote': 'let other machines reach the gateway, which then asks for keys with scopes',
     '--open': 'open the pages in the browser',
     '--init': 'write the configuration file named by --config first',
   },
@@ -62,6 +63,8 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
   const server = await start(gateway, options, io)
   const ended = runUntilStopped(server, gateway, io)
   announce(server.url, options, input, io)
+  const missing = firstKey(gateway, host)
+  if (missing !== undefined) io.err.write(`${missing}\n`)
   if (input.options.open === true) options.show(server.url, io)
   return ended
 }
@@ -78,7 +81,7 @@ export const checkHost = (
   if (isLoopback(host) || allow_remote || allowRemote === true || tls.cert !== '') return
   throw new GuardError(
     'HOST_NOT_LOOPBACK',
-    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, serve TLS by server.tls, or allow plain HTTP by server.allow_remote: true or --allow-remote.`,
+    `server.host is ${host}, which other machines can reach. Use 127.0.0.1, serve TLS by server.tls, or allow plain HTTP by server.allow_remote: true or --allow-remote.`,
   )
 }
 
@@ -100,6 +103,13 @@ const announce = (url: string, { version, server, facts, next }: RunOptions, { o
   const names = unnamed(server)
   if (names !== undefined) io.err.write(`${names}\n`)
   if (next !== undefined && options.quiet !== true) io.err.write(`${next(url).join('\n')}\n`)
+}
+
+/** Without a key that may administer nobody can beyond loopback, unless a proxy vouches for people. */
+const firstKey = (gateway: Gateway, host: string): string | undefined => {
+  const knowsPeople = gateway.registry(principalSourceKind).ids().length > 0
+  if (isLoopback(host) || knowsPeople || gateway.service('principals').get()?.hasAdmin !== false) return undefined
+  return `Nobody can administer it yet: other machines reach it, and there is no key for that. Make one here with "${gateway.calledAs.here} key create --name you --scope admin".`
 }
 
 /** A server that listens on every address and lists no name answers requests to loopback names alone. */

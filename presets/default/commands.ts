@@ -186,7 +186,7 @@ const mcpServe = {
     '--server <id=address...>': 'a server that speaks Streamable HTTP, beside those of the configuration',
     '--host <address>': 'listen here instead of server.host',
     '--port <number>': 'listen here instead of server.port; 0 lets the system choose',
-    '--allow-remote': 'let other machines reach the gateway; its administration pages have no login',
+    '--allow-remote': 'let other machines reach the gateway, which then asks for keys with scopes',
   },
   example: ['guard mcp serve', 'guard mcp serve --policy policy.yml --server docs=http://127.0.0.1:3000/mcp'],
 }

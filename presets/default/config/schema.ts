@@ -31,10 +31,7 @@ const serverSchema = Type.Object(
       default: server.port,
       description: 'port to listen on; 0 lets the system choose',
     }),
-    allow_remote: flag(
-      server.allow_remote,
-      'let other machines reach the gateway, as --allow-remote; its pages have no login',
-    ),
+    allow_remote: flag(server.allow_remote, 'let other machines in, as --allow-remote; it then asks for keys'),
     auth_proxy: authProxySchema,
     tls: Type.Object(
       {
