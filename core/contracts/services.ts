@@ -29,24 +29,14 @@ export interface AgentKey {
   readonly hash: string
 }
 
-/** Further keys, by their SHA-256 in hex. `lookUp` asks the storage what is not known, or not for sure; undefined: nothing to ask. */
-export interface KeySource {
-  identify(hash: string): Identity | undefined
-  lookUp(hash: string): Promise<void> | undefined
-  refresh(): Promise<void>
-}
-
 /** The keys that open the model proxy: the gateway's own, those of agents, and those of sources. */
-export interface Keys extends Pick<KeySource, 'refresh'> {
+export interface Keys {
   setGateway(key: string): void
   add(key: AgentKey): void
   /** `hash`: SHA-256 of the key in hex. */
   remove(hash: string): void
   /** Who the presented credentials belong to: an agent's key before the gateway's, undefined if none is valid or two agents' keys are given. */
   identify(credentials: readonly string[]): Identity | undefined
-  /** Asks sources, after which `identify` knows the keys of other processes too. */
-  lookUp(credentials: readonly string[]): Promise<unknown> | undefined
-  addSource(source: KeySource): void
 }
 
 /** Who may loosen what holds agents back (approve, trust tools, resume, change rules, issue keys): anybody on this machine, or who knows a key. */

@@ -8,6 +8,7 @@ export {
   sees,
   visibleProjects,
 } from './principal/current.ts'
+export type { KeySource } from './principal/key-source.ts'
 export { type Principal, type PrincipalKind, requestPrincipals, thisMachine } from './principal/principal.ts'
 export { type PrincipalSource, principalSourceKind } from './principal/principal-source.ts'
 export type { Principals } from './principal/principals.ts'

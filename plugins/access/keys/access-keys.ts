@@ -1,7 +1,14 @@
-import { type Change, type Gateway, GuardError, type Identity, type KeySource } from 'guard-gateway/core'
+import { type Change, type Gateway, GuardError, type Identity } from 'guard-gateway/core'
 import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
 import { pages } from 'guard-gateway/lib/paging'
-import { actorOf, everyProject, expandScopes, type Principal, type Scope } from 'guard-gateway/lib/principal'
+import {
+  actorOf,
+  everyProject,
+  expandScopes,
+  type KeySource,
+  type Principal,
+  type Scope,
+} from 'guard-gateway/lib/principal'
 import { changedIn } from 'guard-gateway/lib/session'
 import { accessErrors } from '../error-codes.ts'
 import { KeyLookups } from './key-lookups.ts'

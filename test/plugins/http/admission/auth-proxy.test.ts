@@ -142,7 +142,7 @@ describe('a gateway behind such a proxy', () => {
     name: 'who',
     apply: (gateway) =>
       gateway.hooks.http.tap('who', (app) => {
-        app.get('/api/who', async ({ raw }) => {
+        app.get('/api/who', { config: { scope: 'open' } }, async ({ raw }) => {
           const [source] = [...gateway.registry(principalSourceKind)]
           return { name: (await source?.principalOf(raw))?.name ?? null, headers: Object.keys(raw.headers) }
         })
