@@ -61,6 +61,8 @@ export const principals = (gateway: Gateway, keys: AccessKeys, logins: LoginSess
   return {
     refused,
     refusals,
+    holds: ({ kind, key_id }) =>
+      kind === 'proxy' || kind === 'loopback' || key_id === null || keys.principalOf(key_id) !== undefined,
     async renewed(request) {
       const issued = await logins.rotated(cookieOf(request))
       return issued && setCookie(request, issued.value, issued.seconds)

@@ -1,4 +1,5 @@
 import { type GuardError, Kind } from 'guard-gateway/core'
+import type { Scope } from 'guard-gateway/lib/principal'
 
 declare module 'guard-gateway/core' {
   interface Services {
@@ -68,6 +69,8 @@ export interface Page {
     /** How many things wait for a person, shown beside the label and, with those of other pages, before each title; none for 0. */
     count?(): number | Promise<number>
   }
+  /** What a key must be for to see it beyond loopback; `admin` if absent, except for the pages of Guard itself. */
+  readonly scope?: Scope
   /** Throws GuardError for what the shell tells: not found, a wrong query. */
   render(ask: Ask): Promise<View>
 }
@@ -163,6 +166,8 @@ export interface Form {
   readonly id: string
   /** Fastify's pattern: `/ui/runs/:trace_id/pin`. */
   readonly path: string
+  /** What a key must be for to send it beyond loopback; `admin` if absent, except for the forms of Guard itself. */
+  readonly scope?: Scope
   /** The pattern of the page that is shown when there is no `return_to`, and again when the form is refused; its parameters are the form's. */
   readonly page: string
   /** The sentences that the codes in `notice` stand for. */

@@ -26,13 +26,17 @@ export const formRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
     )
     for (const form of gateway.registry(formKind)) {
       const schema = { hide: true } as object
-      scope.post(form.path, { schema }, (request, reply) => take(gateway, shell, form, request, reply))
+      scope.post(form.path, { schema, config: configOf(form) }, (request, reply) =>
+        take(gateway, shell, form, request, reply),
+      )
       scope.get(form.path, { schema }, ({ params }, reply) =>
         reply.redirect(fillPattern(form.page, params as Params), 303),
       )
     }
   })
 }
+
+const configOf = ({ scope }: Form) => (scope === undefined ? {} : { scope })
 
 const take = async (
   gateway: Gateway,

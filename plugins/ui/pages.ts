@@ -7,7 +7,8 @@ import { pageRequest, pathOf } from './page-request.ts'
 import type { Shell } from './shell.ts'
 
 /** `HEAD /` is no page, because agents probe the gateway with it. */
-const routeOptions = ({ id, path }: Page) => ({
+const routeOptions = ({ id, path, scope }: Page) => ({
+  config: scope === undefined ? {} : { scope },
   schema: { summary: `Page: ${id}`, hide: true } as object,
   ...(path === '/' ? { exposeHeadRoute: false } : {}),
 })

@@ -12,6 +12,8 @@ export interface Principals {
   refused(kind: 'key' | 'login', request: IncomingMessage): Promise<{ readonly isTold: boolean }>
   /** The header that gives the cookie of a login another value, where it is due. */
   renewed(request: IncomingMessage): Promise<string | undefined>
+  /** The key that somebody showed or logged in with still holds; true for who needs none. */
+  holds(principal: Principal): boolean
   /** How many keys and logins were refused. */
   readonly refusals: { readonly key: number; readonly login: number }
   /** Some live key may administer. */

@@ -2,14 +2,14 @@ import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { cleanNotice } from 'guard-gateway/lib/notifier'
-import { everyProject, visibleProjects } from 'guard-gateway/lib/principal'
+import { everyProject } from 'guard-gateway/lib/principal'
 import { LRU } from 'tiny-lru'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { ChangedRuns } from './changed-runs.ts'
 import { dataOf, type EventV1, eventV1 } from './events.ts'
-import { type Listener, textFor } from './listener.ts'
+import { type Listener, listenerNow, textFor } from './listener.ts'
 import { newestEvents } from './newest-events.ts'
 import { type Sent, SentMessages, sentAt } from './sent-messages.ts'
 
@@ -21,6 +21,7 @@ const POLL_MS = 2_000
 const MAX_UNSENT = 65_536
 /** Notices of one message round; more are seen on the pages. */
 const MAX_NOTICES = 20
+const RESET = 'Earlier messages are no longer available. Reload what you show.'
 /** Limit of remembered events, which prevents duplicates. */
 const MAX_SENT_EVENTS = 10_000
 /** Messages are retained this long after the last listener disconnects, because it may reconnect. */
@@ -78,7 +79,7 @@ export class Stream {
     if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError(replayErrors.STREAM_FULL)
     if (!(kind === 'events' ? this.hasEventListeners : this.hasListeners)) this.#forget(kind)
     const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
-    this.#listeners.set(stream, { kind, projects: visibleProjects() })
+    this.#listeners.set(stream, listenerNow(this.#gateway, kind))
     stream.on('error', () => {})
     stream.once('close', () => this.close(stream))
     if (this.#timers.length === 0) everyProject(() => this.#begin())
@@ -158,7 +159,8 @@ export class Stream {
 
   #write(stream: PassThrough, text: string): void {
     if (text === '') return
-    if (stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
+    const isOver = this.#listeners.get(stream)?.mayListen() === false
+    if (isOver || stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
     else stream.write(text)
   }
 
@@ -178,7 +180,7 @@ export class Stream {
       stream.write(textFor(listener, missed))
       return
     }
-    stream.write(`id: ${this.#sent.id}\nevent: reset\ndata: ${RESET}\n\n`)
+    stream.write(`id: ${this.#sent.id}\nevent: reset\ndata: ${writeJson({ message: RESET })}\n\n`)
     const sent_at = sentAt(last_id)
     if (kind === 'runs' && sent_at !== undefined) void this.#catchUp(stream, BigInt(sent_at) * NS_PER_MS)
   }
@@ -233,7 +235,5 @@ export class Stream {
       if (!this.#sentEvents.has(keyOf(row, event))) this.eventStored(eventV1(event, row))
   }
 }
-
-const RESET = writeJson({ message: 'Earlier messages are no longer available. Reload what you show.' })
 
 const keyOf = ({ trace_id }: Pick<RunRow, 'trace_id'>, { id }: Pick<EventV1, 'id'>): string => `${trace_id} ${id}`

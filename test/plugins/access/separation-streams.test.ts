@@ -41,6 +41,15 @@ describe('streams', () => {
       assert.doesNotMatch(again, /bravo|zebrafish/)
       assert.match(await readUntil(await listen(all.key, begun), '"alpha"'), /"bravo"/)
     })
+  it('end with the key', async () => {
+    await using running = await remote()
+    const { key, id } = await running.key(['read'])
+    const { key: admin } = await running.key(['admin'])
+    const answer = await fetch(`${running.url}/api/v1/stream`, { headers: { authorization: `Bearer ${key}` } })
+    await running.ask(`/api/keys/${id}`, { method: 'DELETE', key: admin })
+    await ingest(running, 'alpha', 'ocelot')
+    assert.doesNotMatch(await readUntil(answer, 'alpha').catch(String), /alpha/)
+  })
   it('tell of notices of the own project alone', async () => {
     await using running = await remote()
     const { key } = await running.key(['read'], ['alpha'])
