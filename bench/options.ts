@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-const suites = ['throughput', 'load', 'mcp', 'replay', 'pages', 'vectors', 'corpus', 'synthetic'] as const
+const suites = ['throughput', 'load', 'mcp', 'replay', 'pages', 'scale', 'vectors', 'corpus', 'synthetic'] as const
 /** The suites that evaluate detectors. They run by default if an option concerns detectors. */
 const quality: readonly string[] = ['vectors', 'corpus', 'synthetic']
 
@@ -11,9 +11,11 @@ export interface BenchOptions {
   readonly names: readonly string[]
   /** A minimal run that shows that every part works. */
   readonly smoke: boolean
+  /** More requests and rows in the scale suite. */
+  readonly full: boolean
   readonly json: boolean
   readonly list: boolean
-  /** Rounds of the suites load and mcp, and of ingest in the replay suite. */
+  /** Rounds of the suites load, mcp and scale, and of ingest in the replay suite. */
   readonly rounds: number
   /** Folder for CPU profiles of the gateway under load. */
   readonly profile: string | undefined
@@ -39,7 +41,7 @@ export interface BenchOptions {
 }
 
 export const usage = `npm run bench -- [name…] [--suite ${suites.join(',')}] [--smoke] [--json] [--list]
-  load, mcp, replay, pages:    --rounds n; load: --profile folder
+  load, mcp, replay, pages, scale: --rounds n; load, scale: --profile folder; scale: --full
   vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --peer <id|all>…,
                                --data folder, --split name, --seed n, --price dollars, --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
 
@@ -49,6 +51,7 @@ const flags = {
   suite: { type: 'string', multiple: true },
   rounds: { type: 'string', default: '5' },
   smoke: { type: 'boolean', default: false },
+  full: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
   profile: { type: 'string' },
@@ -68,7 +71,7 @@ const flags = {
 /** Parses the arguments. Throws a TypeError with the invalid argument. */
 export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): BenchOptions => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
-  const { smoke, json, list, profile, detector, preset, peer, price, split, out, baseline, groups } = values
+  const { smoke, full, json, list, profile, detector, preset, peer, price, split, out, baseline, groups } = values
   const aboutDetectors =
     detector.length + preset.length + peer.length + values['fail-if'].length > 0 ||
     [values.data, out, baseline, price].some((one) => one !== undefined)
@@ -76,6 +79,7 @@ export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = pr
     suites: chosenSuites(values.suite, aboutDetectors),
     names: positionals,
     smoke,
+    full,
     json,
     list,
     rounds: wholeNumber('--rounds', values.rounds, 1),

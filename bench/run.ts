@@ -56,6 +56,17 @@ const parts: readonly {
     },
   },
   {
+    of: ['scale'],
+    async run(options, err) {
+      const [{ runScale }, { scaleText }] = await Promise.all([
+        import('./suites/scale.ts'),
+        import('./scale/report.ts'),
+      ])
+      const scale = await runScale(options, err)
+      return { json: { scale }, text: `${scaleText(scale)}\n`, failures: scale.failures }
+    },
+  },
+  {
     of: ['vectors', 'corpus', 'synthetic'],
     async run(options, err) {
       const [{ runQuality }, { qualityText }] = await Promise.all([
@@ -111,6 +122,7 @@ const namesOf = async (options: BenchOptions): Promise<string[]> => {
   if (suites.includes('mcp')) names.push(...(await import('./suites/mcp.ts')).mcpNames())
   if (suites.includes('replay')) names.push(...(await import('./suites/replay.ts')).replayNames())
   if (suites.includes('pages')) names.push(...(await import('./suites/pages.ts')).pagesNames())
+  if (suites.includes('scale')) names.push(...(await import('./suites/scale.ts')).scaleNames())
   if (suites.includes('vectors')) names.push(...(await shipped()).map(({ id }) => id))
   if (suites.includes('synthetic')) names.push(...(await import('./synthetic/cases.ts')).syntheticKinds())
   const throughput = suites.includes('throughput')

@@ -1,4 +1,4 @@
-import { Connection } from './connection.ts'
+import { Client, type Routing } from './client.ts'
 import { onMessage, waitForParent } from './message-handlers.ts'
 import { repliesOf } from './replies.ts'
 import { connectionName, RequestWriter } from './request-writer.ts'
@@ -9,11 +9,17 @@ export interface OpenOptions {
   readonly shape: string
   /** The reply of the provider, which determines the expected length. */
   readonly reply: ReplyPlan
-  readonly port: number
+  /** The ports of the targets. */
+  readonly ports: readonly number[]
+  /** With several ports: each client always the same one, or each of its requests another one, in turns. Absent: sticky. */
+  readonly routing?: Routing
+  /** The project of the sessions. Absent: the default one. */
+  readonly project?: string
   /** The gateway key. */
   readonly key: string
   /** Numbers the sets of connections. No two sets send equal conversations. */
   readonly set: number
+  /** The number of clients, with one request at a time each. */
   readonly connections: number
 }
 
@@ -37,30 +43,32 @@ export interface CloseOptions {
   readonly set: number
 }
 
-/** The connections for one target and shape. */
+/** The clients of one run. */
 interface Clients {
   readonly shape: Shape
-  readonly connections: readonly Connection[]
+  readonly clients: readonly Client[]
   readonly reply_bytes: number
 }
 
 const every = new Map([...shapes(), crowd, steady].map((shape) => [shape.id, shape]))
 const sets = new Map<number, Clients>()
 
-onMessage('open', async ({ shape: id, reply, port, key, set, connections: count }) => {
+onMessage('open', async ({ shape: id, reply, ports, routing, key, set, project, connections: count }) => {
   const shape = every.get(id)
   if (shape === undefined) throw new Error(`there is no shape "${id}"`)
-  const connections: Connection[] = []
-  for (let index = 0; index < count; index++)
-    connections.push(await Connection.open(port, new RequestWriter(shape, port, key, connectionName(set, index))))
-  const opened = { shape, connections, reply_bytes: repliesOf(reply).body_bytes }
+  const clients: Client[] = []
+  for (let index = 0; index < count; index++) {
+    const writer = new RequestWriter(shape, ports[0] ?? 0, key, connectionName(set, index), project)
+    clients.push(await Client.open(ports, writer, index, routing))
+  }
+  const opened = { shape, clients, reply_bytes: repliesOf(reply).body_bytes }
   sets.set(set, opened)
   if (!shape.opened) return { sent: 0 }
   const tally = new Tally(opened.reply_bytes)
-  for (const connection of connections) await asked(connection, tally, performance.now())
-  const { failed, errors } = tally.counted(connections.length)
+  for (const client of clients) await asked(client, tally, performance.now())
+  const { failed, errors } = tally.counted(clients.length)
   if (failed > 0) throw new Error(`${failed} opening requests failed: ${errors.join('; ')}`)
-  return { sent: connections.length }
+  return { sent: clients.length }
 })
 
 onMessage('run', async ({ set, requests, rate }) => {
@@ -68,21 +76,21 @@ onMessage('run', async ({ set, requests, rate }) => {
   if (opened === undefined) throw new Error(`no connections were opened as set ${set}`)
   const tally = new Tally(opened.reply_bytes)
   const start = performance.now()
-  if (rate === undefined) await closedLoop(opened.connections, requests, tally)
-  else await openLoop(opened.connections, requests, rate, tally)
+  if (rate === undefined) await closedLoop(opened.clients, requests, tally)
+  else await openLoop(opened.clients, requests, rate, tally)
   return { ...tally.counted(requests), wall_ms: performance.now() - start }
 })
 
 onMessage('close', ({ set }) => {
-  for (const connection of sets.get(set)?.connections ?? []) connection.close()
+  for (const client of sets.get(set)?.clients ?? []) client.close()
   sets.delete(set)
   return true
 })
 waitForParent()
 
-const asked = async (connection: Connection, tally: Tally, due: number): Promise<boolean> => {
+const asked = async (client: Client, tally: Tally, due: number): Promise<boolean> => {
   try {
-    const reply = await connection.exchange()
+    const reply = await client.exchange()
     tally.replied(reply, performance.now() - due)
     return true
   } catch (error) {
@@ -91,37 +99,32 @@ const asked = async (connection: Connection, tally: Tally, due: number): Promise
   }
 }
 
-/** Closed loop: each connection sends its next request after the previous response, up to `requests` in total. */
-const closedLoop = async (connections: readonly Connection[], requests: number, tally: Tally): Promise<void> => {
+/** Closed loop: each client sends its next request after the previous response, up to `requests` in total. */
+const closedLoop = async (clients: readonly Client[], requests: number, tally: Tally): Promise<void> => {
   let left = requests
-  const worker = async (connection: Connection): Promise<void> => {
+  const worker = async (client: Client): Promise<void> => {
     while (left > 0) {
       left--
-      if (!(await asked(connection, tally, performance.now()))) return
+      if (!(await asked(client, tally, performance.now()))) return
     }
   }
-  await Promise.all(connections.map(worker))
+  await Promise.all(clients.map(worker))
   // the unsent share of broken connections
   for (; left > 0; left--) tally.failed('not sent: every connection is broken')
 }
 
 /** Open loop: requests are due at a fixed rate. The wait for a free connection counts as latency. */
-const openLoop = async (
-  connections: readonly Connection[],
-  requests: number,
-  rate: number,
-  tally: Tally,
-): Promise<void> => {
-  const free = [...connections]
+const openLoop = async (clients: readonly Client[], requests: number, rate: number, tally: Tally): Promise<void> => {
+  const free = [...clients]
   const late: number[] = []
   const start = performance.now()
   const under = new Set<Promise<void>>()
-  const send = (connection: Connection, due: number): void => {
+  const send = (client: Client, due: number): void => {
     const done = (async () => {
-      if (!(await asked(connection, tally, due))) return
+      if (!(await asked(client, tally, due))) return
       const next = late.shift()
-      if (next === undefined) free.push(connection)
-      else send(connection, next)
+      if (next === undefined) free.push(client)
+      else send(client, next)
     })()
     under.add(done)
     void done.then(() => under.delete(done))
@@ -130,9 +133,9 @@ const openLoop = async (
     await until(start + (index * 1000) / rate)
     // the delay of the timer itself does not count
     const due = performance.now()
-    const connection = free.shift()
-    if (connection === undefined) late.push(due)
-    else send(connection, due)
+    const client = free.shift()
+    if (client === undefined) late.push(due)
+    else send(client, due)
   }
   while (under.size > 0) await Promise.all(under)
   for (const _ of late) tally.failed('not sent: every connection is broken')

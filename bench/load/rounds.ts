@@ -1,7 +1,8 @@
+import { KEY } from './gateway-process.ts'
 import type { RunResult } from './generator.ts'
 import type { Usage } from './measure.ts'
 import type { Shape } from './shapes.ts'
-import { KEY, type LoadSetup, type Target } from './targets.ts'
+import type { LoadSetup, Target } from './targets.ts'
 
 /** The measurement of one target with one shape in one round. */
 export interface Sample extends RunResult {
@@ -74,7 +75,7 @@ export class Rounds {
     const opened = await generator.request('open', {
       shape: shape.id,
       reply,
-      port,
+      ports: [port],
       key: KEY,
       set,
       connections,

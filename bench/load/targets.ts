@@ -1,11 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { guardProgram, programFile } from '../programs.ts'
+import { programFile } from '../programs.ts'
 import { Child } from './child.ts'
-
-/** The gateway key of bench clients. */
-export const KEY = 'bench-gateway-key-0123456789'
+import { startGateway } from './gateway-process.ts'
 
 /** A measured process and its port. */
 export interface Target {
@@ -46,7 +44,7 @@ export const startLoadSetup = async (): Promise<LoadSetup> => {
     const raw = start('raw', programFile('bench/load/passthrough'))
     const generator = start('generator', programFile('bench/load/generator'))
     const upstream = await provider.request('listen', { upstream: 0 })
-    const gateway = await startGateway(start, folder, upstream)
+    const gateway = await startGateway(start, 'gateway', folder, { upstream, storage: 'file: guard.db' })
     const targets: Target[] = [
       { name: 'raw', child: raw, port: await raw.request('listen', { upstream }) },
       { name: 'gateway', ...gateway },
@@ -58,27 +56,3 @@ export const startLoadSetup = async (): Promise<LoadSetup> => {
     throw error
   }
 }
-
-type Start = (name: string, path: string, args?: readonly string[], cwd?: string) => Child
-
-/** A gateway as users start it: command line, default preset, configuration file and SQLite. */
-const startGateway = async (start: Start, folder: string, upstream: number) => {
-  const config = join(folder, 'guard-config.yml')
-  await writeFile(config, configuration(upstream), { mode: 0o600 })
-  const child = start('gateway', guardProgram, ['gateway', 'run', '--json', '--config', config], folder)
-  const { url } = JSON.parse(await child.line()) as { readonly url: string }
-  return { child, port: Number(new URL(url).port) }
-}
-
-const configuration = (upstream: number): string => `gateway_key: ${KEY}
-server:
-  port: 0
-storage:
-  file: guard.db
-upstreams:
-  - name: bench
-    base_url: http://127.0.0.1:${upstream}
-    api_key: sk-bench-provider-key-0123456789
-    styles: [chat_completions, messages]
-    models: ['*']
-`

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
+import type { Plugin } from 'guard-gateway/core'
 import { programFile } from '../programs.ts'
 import { fragmentOf } from './fragments.ts'
 import { replayGateway } from './open.ts'
@@ -37,10 +38,14 @@ const schemaPrint = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 12)
 }
 
-const writeTemplates = async (file: string): Promise<void> => {
-  const gateway = await replayGateway(file).open()
+/** Writes the runs that are copied to a database file or another storage. Resolves to their number, and the interval between two copies of a run. */
+export const writeTemplates = async (
+  store: string | Plugin,
+): Promise<{ readonly templates: number; readonly step_ns: bigint }> => {
+  const gateway = await replayGateway(store).open()
   for (let number = 1; number <= TEMPLATES; number++) await gateway.keep([fragmentOf(number)])
   await gateway.close()
+  return { templates: TEMPLATES, step_ns: STEP_NS }
 }
 
 const multiply = (file: string, copies: number): void => {

@@ -8,11 +8,11 @@ import { sessions } from 'guard-gateway/plugins/sessions'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { foundation } from 'guard-gateway/presets/foundation'
 
-/** A gateway with the trace store in a database file, not yet open. It deletes no old runs. Several benches can use the file at once. */
-export const replayGateway = (file: string, ...more: readonly Plugin[]): Gateway =>
+/** A gateway with the trace store in a database file or another storage, not yet open. It deletes no old runs. Several benches can use the file at once. */
+export const replayGateway = (store: string | Plugin, ...more: readonly Plugin[]): Gateway =>
   new Gateway().use(
     ...foundation(),
-    sqlite({ file, exclusive: false }),
+    typeof store === 'string' ? sqlite({ file: store, exclusive: false }) : store,
     json,
     jsonl,
     otel,

@@ -8,12 +8,22 @@ const PAGES = 40
 /** A word of nearly every run, a word of one run in 200, and a word of no run. */
 export const words = { common: 'read_file', rare: 'rare_7', absent: 'nowhere_to_be_found' } as const
 
-/** Response times of a store with `runs` runs: list pages, filters, searches, the tree of a run. */
+/** Response times of a full store: list pages, filters, searches, the tree of a run. */
 export const register = async (bench: Bench, routes: Routes): Promise<void> => {
+  for (const [name, path] of Object.entries(await readPaths(routes)))
+    bench.add(
+      name,
+      timesAsync(5, () => routes.request(path)),
+      { async: true },
+    )
+}
+
+/** The paths of the reads, by name. */
+export const readPaths = async (routes: Routes): Promise<Readonly<Record<string, string>>> => {
   const cursor = await laterPage(routes)
   const [newest] = (await listPage(routes, 'limit=1')).runs
   if (newest === undefined) throw new Error('the store is empty')
-  const paths: Readonly<Record<string, string>> = {
+  return {
     'list: first page': '/api/v1/runs',
     [`list: page ${PAGES + 1}`]: `/api/v1/runs?cursor=${cursor}`,
     'list: a page by duration': '/api/v1/runs?sort=duration',
@@ -37,12 +47,6 @@ export const register = async (bench: Bench, routes: Routes): Promise<void> => {
     'read: a run of 25 rows': `/api/v1/runs/${newest.trace_id}`,
     'read: its tree': `/api/v1/runs/${newest.trace_id}/rows`,
   }
-  for (const [name, path] of Object.entries(paths))
-    bench.add(
-      name,
-      timesAsync(5, () => routes.request(path)),
-      { async: true },
-    )
 }
 
 const laterPage = async (routes: Routes): Promise<string> => {

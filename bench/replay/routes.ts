@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import fastify from 'fastify'
-import type { Gateway } from 'guard-gateway/core'
+import type { Gateway, Plugin } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
 import { replayGateway } from './open.ts'
@@ -15,8 +15,9 @@ export interface Routes {
 
 const HOST = '127.0.0.1:8787'
 
-export const openRoutes = async (file: string): Promise<Routes> => {
-  const gateway = replayGateway(file, http({ gateway_key: 'guard_bench_key_0123456789' }))
+/** `store`: a database file, or another storage. */
+export const openRoutes = async (store: string | Plugin): Promise<Routes> => {
+  const gateway = replayGateway(store, http({ gateway_key: 'guard_bench_key_0123456789' }))
   const app = fastify()
   await app.register(asFastifyPlugin(gateway))
   await app.ready()

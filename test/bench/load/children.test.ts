@@ -31,7 +31,7 @@ describe('the processes of the load suite', () => {
   const run = async (shape: string, reply: ReplyPlan, expected: ReplyPlan = reply, rate?: number) => {
     set++
     await provider.request('plan', { reply })
-    await generator.request('open', { shape, reply: expected, port, key: 'k', set, connections: 2 })
+    await generator.request('open', { shape, reply: expected, ports: [port], key: 'k', set, connections: 2 })
     const result = await generator.request('run', { set, requests: 6, ...(rate === undefined ? {} : { rate }) })
     await generator.request('close', { set })
     return result

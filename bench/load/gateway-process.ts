@@ -1,0 +1,42 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { guardProgram } from '../programs.ts'
+import type { Child } from './child.ts'
+
+/** The gateway key of bench clients. */
+export const KEY = 'bench-gateway-key-0123456789'
+
+export type Start = (name: string, path: string, args?: readonly string[], cwd?: string) => Child
+
+export interface GatewaySettings {
+  /** Port of the provider. */
+  readonly upstream: number
+  /** The section `storage` of the configuration, as members of a YAML flow mapping. */
+  readonly storage: string
+}
+
+/** A gateway as users start it: command line, default preset and configuration file in a folder. */
+export const startGateway = async (
+  start: Start,
+  name: string,
+  folder: string,
+  settings: GatewaySettings,
+): Promise<{ readonly child: Child; readonly port: number }> => {
+  const config = join(folder, 'guard-config.yml')
+  await writeFile(config, configuration(settings), { mode: 0o600 })
+  const child = start(name, guardProgram, ['gateway', 'run', '--json', '--config', config], folder)
+  const { url } = JSON.parse(await child.line()) as { readonly url: string }
+  return { child, port: Number(new URL(url).port) }
+}
+
+const configuration = ({ upstream, storage }: GatewaySettings): string => `gateway_key: ${KEY}
+server:
+  port: 0
+storage: { ${storage} }
+upstreams:
+  - name: bench
+    base_url: http://127.0.0.1:${upstream}
+    api_key: sk-bench-provider-key-0123456789
+    styles: [chat_completions, messages]
+    models: ['*']
+`
