@@ -149,13 +149,13 @@ describe('a gateway behind such a proxy', () => {
       }),
   }
   for (const [title, from, name] of [
-    ['believes it', ['127.0.0.1'], 'bob'],
+    ['believes it', ['127.0.0.1'], 'alice@example.com'],
     ['believes nobody else', ['192.0.2.1'], null],
   ] as const) {
     it(`${title}, and tells no upstream and no route who it is`, async () => {
       const auth_proxy = { ...options, header: 'Remote-User', groups_header: 'Remote-Groups', from }
       await using running = await start({ server: { auth_proxy }, plugins: [who] })
-      const headers = { 'remote-user': 'bob', 'remote-groups': 'ops' }
+      const headers = { 'remote-user': 'alice@example.com', 'remote-groups': 'ops' }
       const got = jsonOf(await ask(running.port, { method: 'GET', path: '/api/who', headers }))
       assert.equal(got.name, name)
       for (const more of [headers, { ...headers, expect: '100-continue' }])
