@@ -1,7 +1,7 @@
 import { type DriverChange, GuardError } from 'guard-gateway/core'
 import type { Statement } from '../connection/statement.ts'
 import { isCounted, onlyLooks } from './batch-statements.ts'
-import { type Ordered, type Touch, touchesOf } from './row-order.ts'
+import { type Ordered, rowOf, type Touch, touchesOf } from './row-order.ts'
 
 export interface Waiter {
   readonly resolve: (written: boolean) => void
@@ -18,6 +18,8 @@ export class Batch implements Ordered {
   readonly followers: Ordered[] = []
   readonly touches: readonly Touch[]
   readonly statements: readonly Statement[]
+  /** The additions at its end, with their rows. */
+  readonly lastAdds: readonly { readonly row: string; readonly statement: Statement }[]
   readonly bytes: number
   readonly isCounted: boolean
   /** It has only conditions, and may be repeated as often as one likes. */
@@ -39,6 +41,8 @@ export class Batch implements Ordered {
   constructor(changes: readonly DriverChange[], statements: readonly Statement[], waiter: Waiter) {
     this.touches = touchesOf(changes)
     this.statements = statements
+    const others = changes.findLastIndex(({ kind }) => kind !== 'add') + 1
+    this.lastAdds = statements.slice(others).map((statement, at) => ({ row: rowIn(changes[others + at]), statement }))
     this.isCounted = isCounted(changes)
     this.onlyLooks = onlyLooks(changes)
     this.waiter = waiter
@@ -58,6 +62,8 @@ export class Batch implements Ordered {
     this.waiter.reject(error)
   }
 }
+
+const rowIn = (change: DriverChange | undefined): string => (change === undefined ? '' : rowOf(change))
 
 export const overloaded = (): GuardError =>
   new GuardError('OVERLOADED', 'The trace store has as many records waiting as it takes. Try again in a moment.')

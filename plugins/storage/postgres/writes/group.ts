@@ -1,5 +1,5 @@
 import type { Connection } from '../connection/connection.ts'
-import { plain, type Result } from '../connection/statement.ts'
+import { plain, type Result, type Statement } from '../connection/statement.ts'
 import type { Batch } from './batch.ts'
 import type { CommitMarkers } from './commit-markers.ts'
 
@@ -14,15 +14,19 @@ export const takeGroup = (ready: Batch[], writers: number): readonly Batch[] => 
   const size = Math.min(MAX_GROUP, Math.ceil(ready.length / writers))
   const end = ready.slice(0, size).findIndex((batch) => !mayShare(batch))
   const group = ready.splice(0, end === -1 ? size : Math.max(1, end))
-  // rows that many add to are locked in the same order by every process
-  return group.length < 2 ? group : group.sort((one, other) => (lastAdded(one) < lastAdded(other) ? -1 : 1))
+  return group.length < 2 ? group : group.sort((one, other) => order(lastChanged(one), lastChanged(other)))
 }
+
+const order = (one: string, other: string): number => (one < other ? -1 : one === other ? 0 : 1)
 
 const mayShare = ({ isAlone, uncertain }: Batch): boolean => !isAlone && uncertain === undefined
 
-const lastAdded = ({ touches }: Batch): string =>
-  touches.reduce((last, { use, row }) => (use === 'add' && row > last ? row : last), '')
+/** Batches of a transaction stand in the order of these rows in every process, so that two transactions seldom wait for each other. */
+const lastChanged = ({ touches }: Batch): string =>
+  touches.reduce((last, { use, row }) => (use === 'change' && row > last ? row : last), '')
 
+/** Transactions of several batches that wait for each other find out after a second; so long a wait ends them before. */
+const PATIENCE = plain(`select set_config('lock_timeout', '200', true)`)
 const SYNC = plain(`select set_config('synchronous_commit', 'on', true)`)
 
 /** What became of a transaction: for each of its batches whether it was written, or the error. `number`: of its marker, if it has one. */
@@ -41,19 +45,26 @@ export const runGroup = async (
   const number = group.every(({ onlyLooks }) => onlyLooks) ? undefined : markers.begin(group.length)
   const marker = number === undefined ? [] : [markers.statement(number)]
   const sync = group.some(({ waiter }) => waiter.sync) ? [SYNC] : []
-  const statements = [...group.flatMap((batch) => batch.statements), ...marker, ...sync]
+  const statements = group.length === 1 ? (group[0]?.statements ?? []) : sharedOrder(group)
   try {
-    return { number, written: writtenOf(group, await connection.run(statements)) }
+    return { number, written: writtenOf(group, await connection.run([...statements, ...marker, ...sync])) }
   } catch (error) {
     return { number, error }
   }
 }
 
+/** What each batch does in its own order, and behind all of them what they only add, by rows: many add to the same ones, whose locks are held to the end. */
+const sharedOrder = (group: readonly Batch[]): readonly Statement[] => {
+  const first = group.flatMap(({ statements, lastAdds }) => statements.slice(0, statements.length - lastAdds.length))
+  const adds = group.flatMap(({ lastAdds }) => lastAdds).sort((one, other) => order(one.row, other.row))
+  return [PATIENCE, ...first, ...adds.map(({ statement }) => statement)]
+}
+
 const writtenOf = (group: readonly Batch[], results: readonly Result[]): readonly boolean[] => {
-  let at = 0
-  return group.map(({ isCounted, statements }) => {
+  let at = group.length === 1 ? 0 : 1
+  return group.map(({ isCounted, statements, lastAdds }) => {
     const first = results[at]
-    at += statements.length
+    at += statements.length - lastAdds.length
     return !isCounted || first?.count !== 0
   })
 }

@@ -20,11 +20,14 @@ export interface Touch {
 const keyIn = (change: DriverChange): readonly string[] =>
   change.kind === 'put' ? keyOf(change.table).map((name) => String(change.row[name])) : change.key
 
+/** The name of the row that a change is of. */
+export const rowOf = (change: DriverChange): string => `${change.table.id}\0${keyIn(change).join('\0')}`
+
 /** The rows that a batch touches. */
 export const touchesOf = (batch: readonly DriverChange[]): readonly Touch[] => {
   const uses = new Map<string, Touch['use']>()
   for (const change of batch) {
-    const row = `${change.table.id}\0${keyIn(change).join('\0')}`
+    const row = rowOf(change)
     const use = change.kind === 'add' ? 'add' : change.kind === 'patch' && isLook(change) ? 'look' : 'change'
     const known = uses.get(row)
     uses.set(row, known === undefined || known === use ? use : 'change')
