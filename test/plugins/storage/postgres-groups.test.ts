@@ -4,6 +4,7 @@ import type { Change, Storage } from 'guard-gateway/core'
 import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import type { Batch } from '../../../plugins/storage/postgres/writes/batch.ts'
 import { takeGroup } from '../../../plugins/storage/postgres/writes/group.ts'
+import { mergedAdds } from '../../../plugins/storage/postgres/writes/merged-adds.ts'
 import { item, openPlain } from '../../conformance/storage.ts'
 import { cleanUpPostgres, needsPostgres, newDatabase } from '../../kit/postgres.ts'
 
@@ -61,6 +62,36 @@ describe('postgres: batches that share a transaction', needsPostgres, () => {
     const counts = await Promise.all([...rows, 'sum 0', 'sum 1', 'sum 2'].map(countOf))
     assert.deepEqual(counts, [...rows.map(() => 50), 200, 200, 200])
     assert.ok(performance.now() - start < 20_000)
+  })
+
+  it('add to a row in one statement, unless a sum would stop at another place', () => {
+    const one = (row: string, ...addends: number[]) => ({
+      row,
+      keySize: 1,
+      statement: { name: `w${addends.length}`, sql: '', values: [row, ...addends.map(String)] },
+    })
+    const MOST = Number.MAX_SAFE_INTEGER
+    const merged = mergedAdds([
+      one('b', 1),
+      one('a', 1, 2),
+      one('b', 4),
+      one('a', 3, 0),
+      one('b', -2),
+      one('a', 1),
+      one('b', MOST),
+      one('b', MOST),
+    ])
+    assert.deepEqual(
+      merged.map(({ values }) => values),
+      [
+        ['a', '4', '2'],
+        ['a', '1'],
+        ['b', '5'],
+        ['b', '-2'],
+        ['b', String(MOST)],
+        ['b', String(MOST)],
+      ],
+    )
   })
 
   it('are several only where more wait than there are writers', () => {

@@ -1,6 +1,8 @@
 import { type DriverChange, GuardError } from 'guard-gateway/core'
+import { keyOf } from '../../kysely/shape.ts'
 import type { Statement } from '../connection/statement.ts'
 import { isCounted, onlyLooks } from './batch-statements.ts'
+import type { RowAdd } from './merged-adds.ts'
 import { type Ordered, rowOf, type Touch, touchesOf } from './row-order.ts'
 
 export interface Waiter {
@@ -19,7 +21,7 @@ export class Batch implements Ordered {
   readonly touches: readonly Touch[]
   readonly statements: readonly Statement[]
   /** The additions at its end, with their rows. */
-  readonly lastAdds: readonly { readonly row: string; readonly statement: Statement }[]
+  readonly lastAdds: readonly RowAdd[]
   readonly bytes: number
   readonly isCounted: boolean
   /** It has only conditions, and may be repeated as often as one likes. */
@@ -41,8 +43,7 @@ export class Batch implements Ordered {
   constructor(changes: readonly DriverChange[], statements: readonly Statement[], waiter: Waiter) {
     this.touches = touchesOf(changes)
     this.statements = statements
-    const others = changes.findLastIndex(({ kind }) => kind !== 'add') + 1
-    this.lastAdds = statements.slice(others).map((statement, at) => ({ row: rowIn(changes[others + at]), statement }))
+    this.lastAdds = lastAddsOf(changes, statements)
     this.isCounted = isCounted(changes)
     this.onlyLooks = onlyLooks(changes)
     this.waiter = waiter
@@ -63,7 +64,13 @@ export class Batch implements Ordered {
   }
 }
 
-const rowIn = (change: DriverChange | undefined): string => (change === undefined ? '' : rowOf(change))
+const lastAddsOf = (changes: readonly DriverChange[], statements: readonly Statement[]): readonly RowAdd[] => {
+  const others = changes.findLastIndex(({ kind }) => kind !== 'add') + 1
+  return changes.slice(others).flatMap((change, at) => {
+    const statement = statements[others + at]
+    return statement === undefined ? [] : [{ row: rowOf(change), keySize: keyOf(change.table).length, statement }]
+  })
+}
 
 export const overloaded = (): GuardError =>
   new GuardError('OVERLOADED', 'The trace store has as many records waiting as it takes. Try again in a moment.')

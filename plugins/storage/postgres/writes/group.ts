@@ -2,6 +2,7 @@ import type { Connection } from '../connection/connection.ts'
 import { plain, type Result, type Statement } from '../connection/statement.ts'
 import type { Batch } from './batch.ts'
 import type { CommitMarkers } from './commit-markers.ts'
+import { mergedAdds } from './merged-adds.ts'
 
 /** The most batches of one transaction. */
 const MAX_GROUP = 8
@@ -56,8 +57,7 @@ export const runGroup = async (
 /** What each batch does in its own order, and behind all of them what they only add, by rows: many add to the same ones, whose locks are held to the end. */
 const sharedOrder = (group: readonly Batch[]): readonly Statement[] => {
   const first = group.flatMap(({ statements, lastAdds }) => statements.slice(0, statements.length - lastAdds.length))
-  const adds = group.flatMap(({ lastAdds }) => lastAdds).sort((one, other) => order(one.row, other.row))
-  return [PATIENCE, ...first, ...adds.map(({ statement }) => statement)]
+  return [PATIENCE, ...first, ...mergedAdds(group.flatMap(({ lastAdds }) => lastAdds))]
 }
 
 const writtenOf = (group: readonly Batch[], results: readonly Result[]): readonly boolean[] => {
