@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { hidePassword, targetOf } from '../../../plugins/storage/postgres/connection/target.ts'
@@ -12,6 +13,18 @@ const refusal = (url: string): string => {
   }
   return assert.fail(`${url} was accepted`)
 }
+
+describe('the preset', () => {
+  it('loads the client of PostgreSQL for a database alone', () => {
+    const program = `
+      import { createRequire } from 'node:module'
+      await import('guard-gateway/presets/default')
+      const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => /node_modules.pg(-\\w+)?./.test(file))
+      console.log(JSON.stringify(loaded))`
+    const args = ['--conditions=guard-source', '--input-type=module', '--eval', program]
+    assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8', cwd: import.meta.dirname }).trim(), '[]')
+  })
+})
 
 describe('the address of a PostgreSQL database', () => {
   it('names host, port, user, password and database', () => {
