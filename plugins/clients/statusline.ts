@@ -38,8 +38,10 @@ const lineFor = async (address: string, io: Io): Promise<string> => {
   const input = readJson(io.in === undefined ? '' : await text(io.in))
   const id = isJsonObject(input) && typeof input.session_id === 'string' ? input.session_id : ''
   const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const headers: Record<string, string> = {}
+  if (io.env.GUARD_ACCESS_KEY) headers['x-guard-key'] = io.env.GUARD_ACCESS_KEY
   const read = async <T>(path: string): Promise<T | undefined> => {
-    const answer = await fetch(`${address}/api/${path}`, { signal })
+    const answer = await fetch(`${address}/api/${path}`, { signal, headers })
     return answer.ok ? ((await answer.json()) as T) : undefined
   }
   const status = await read<SessionStatus>(`sessions/by-external/${encodeURIComponent(id)}`)

@@ -2,7 +2,11 @@ import { costText, countText } from 'guard-gateway/lib/format'
 
 const TIMEOUT_MS = 5_000
 
-export const fetchGateway = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+export const fetchGateway = (url: string): Promise<Response> => {
+  // a gateway beyond loopback tells only whom it knows
+  const { GUARD_ACCESS_KEY: key } = process.env
+  return fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), headers: key ? { 'x-guard-key': key } : {} })
+}
 
 /** Usage of a session, as the administration API returns it. */
 export interface SessionUsage {

@@ -4,7 +4,6 @@ import type { Gateway } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 import { hasScope, type Principal, requestPrincipals } from 'guard-gateway/lib/principal'
 import { Type } from 'typebox'
-import { isUnguarded } from './admission/authorize.ts'
 import type { HttpServerState } from './http-server-state.ts'
 import { routeSchema } from './route-schema.ts'
 
@@ -36,15 +35,15 @@ const visibleSections = routeSchema('Health and version data', {
 export const healthRoute = (state: HttpServerState, app: FastifyInstance): void => {
   app.get('/api/health', { schema: visibleSections }, async ({ raw }) => {
     const health = healthOf(state)
-    if (isUnguarded(state) || maySeeAll(requestPrincipals.get(raw))) return health
+    if (maySeeAll(state, requestPrincipals.get(raw))) return health
     const { status, version: known, uptime_seconds } = health
     return { status, version: known, uptime_seconds, plugins: [] }
   })
 }
 
 /** Beyond loopback the details are for those who read all projects. */
-const maySeeAll = (principal: Principal | undefined): boolean =>
-  principal !== undefined && principal.projects === null && hasScope(principal, 'read')
+const maySeeAll = ({ isBeyondLoopback }: HttpServerState, principal: Principal | undefined): boolean =>
+  principal === undefined ? !isBeyondLoopback : principal.projects === null && hasScope(principal, 'read')
 
 const healthOf = ({ gateway, draining, inFlight, buffered }: HttpServerState): Health => {
   const sections = sectionsOf(gateway)

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { isJsonObject } from 'guard-gateway/lib/json'
+import { thisMachine } from 'guard-gateway/lib/principal'
 import { instanceFactKind } from 'guard-gateway/lib/session'
 import { DEFAULT_ENFORCED } from './config/checks.ts'
 import { pluginErrors } from './config/checks-plugins.ts'
@@ -144,6 +145,10 @@ class ConfigWatch {
     this.#generation++
     const before = { ...started, mcp: { ...started.mcp, approver_key: this.#approver_key } }
     this.#restart = changedKeys(before, next)
+    const actor = { ...thisMachine, name: 'configuration file' }
+    const details = { mode: next.default_mode, restart: this.#restart }
+    const entry = { action: 'configuration.changed', actor, details }
+    void this.#gateway.service('audit').get()?.note(entry)
     const message = 'The changed configuration is in force.'
     if (this.#restart.length === 0) done(message)
     else notice(`${message} These take effect with a restart: ${this.#restart.join(', ')}.`)

@@ -17,6 +17,8 @@ export interface Listening {
   readonly signal: AbortSignal
   /** The connection was lost and is retried. */
   onLost(): void
+  /** The access key, which a gateway beyond loopback wants. */
+  readonly key?: string | undefined
   /** The connection is restored. */
   onReconnected(): void
 }
@@ -31,7 +33,7 @@ export async function* listen(url: string, listening: Listening): AsyncGenerator
   let wait_ms = 0
   let stood = false
   while (!signal.aborted) {
-    const answer = await connected(url, cursor, signal).catch((error: unknown) => {
+    const answer = await connected(url, cursor, listening).catch((error: unknown) => {
       const passes = signal.aborted || (stood && (!(error instanceof GuardError) || statusOf(error) >= 500))
       if (!passes) throw unreachable(error, url)
       return undefined
@@ -60,9 +62,13 @@ const unreachable = (error: unknown, url: string): unknown =>
 const connected = async (
   url: string,
   { id }: StreamCursor,
-  signal: AbortSignal,
+  { key, signal }: Listening,
 ): Promise<ReadableStream<Uint8Array>> => {
-  const headers = { accept: 'text/event-stream', ...(id === undefined ? {} : { 'last-event-id': id }) }
+  const headers = {
+    accept: 'text/event-stream',
+    ...(id === undefined ? {} : { 'last-event-id': id }),
+    ...(key ? { 'x-guard-key': key } : {}),
+  }
   const answer = await fetch(url, { headers, signal })
   if (!answer.ok || answer.body === null) throw errorFromResponse(await answer.text())
   return answer.body

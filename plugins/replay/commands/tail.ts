@@ -71,7 +71,12 @@ class Tail {
     const onReset = remark(
       'What was stored meanwhile is not all known any more; runs of that time follow, decisions may be missing.',
     )
-    for await (const message of listen(url, { signal, onLost, onReconnected: onBack })) {
+    for await (const message of listen(url, {
+      key: this.#io.env.GUARD_ACCESS_KEY,
+      signal,
+      onLost,
+      onReconnected: onBack,
+    })) {
       if (message.event === 'reset') onReset()
       else this.#tell(message)
     }
