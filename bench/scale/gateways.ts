@@ -31,7 +31,7 @@ export interface GatewaysPlan {
   /** Requests to each process before the first round. */
   readonly warm_up: number
   readonly sizes: readonly number[]
-  readonly shapes: readonly string[]
+  readonly loads: readonly Pick<Case, 'shape' | 'budget'>[]
 }
 
 export const FREE = 'bench_free'
@@ -112,13 +112,11 @@ export const measureGateways = async (
 ): Promise<readonly CaseSample[]> => {
   const sampler = new Sampler(setup)
   const kinds = kindsOf(plan.sizes)
-  const cases = plan.shapes.flatMap((shape) =>
-    [false, true].flatMap((held) => kinds.map((kind): Case => ({ ...kind, shape, budget: held }))),
-  )
+  const cases = plan.loads.flatMap((load) => kinds.map((kind): Case => ({ ...kind, ...load })))
   if (plan.warm_up > 0)
     for (const of of cases.filter(({ routing, gateways }) => routing === 'any' || gateways === 1)) {
       log(`warm-up: ${nameOf(of)}`)
-      const requests = Math.ceil((plan.warm_up * of.gateways) / (2 * plan.shapes.length))
+      const requests = Math.ceil((plan.warm_up * of.gateways) / plan.loads.length)
       await sampler.sample(fleets.of(of), loadOf(of, plan.agents, requests))
     }
   const samples: CaseSample[] = []

@@ -21,6 +21,8 @@ export interface ServerWork {
 /** Large enough for the databases of a bench; all else, durability too, is as the server has it by default. */
 const SETTINGS = ['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=4GB', 'logging_collector=off']
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /** The PostgreSQL of a bench: one of its own in a temporary folder, or that of GUARD_TEST_POSTGRES_URL. */
 export class Postgres {
   readonly #url: string
@@ -29,6 +31,7 @@ export class Postgres {
   readonly #admin: Client
   readonly #made: string[] = []
   readonly #onExit = () => this.#kill()
+  readonly #onSignal = () => process.exit(1)
 
   private constructor(url: string, admin: Client, folder?: string, server?: ChildProcess) {
     this.#url = url
@@ -36,6 +39,7 @@ export class Postgres {
     this.#folder = folder
     this.#process = server
     process.once('exit', this.#onExit)
+    for (const signal of SIGNALS) process.once(signal, this.#onSignal)
   }
 
   /** True if `start` has a server to use. */
@@ -102,6 +106,7 @@ export class Postgres {
       for (const name of this.#made) await this.query(`drop database if exists ${name} with (force)`)
     await this.#admin.end()
     process.off('exit', this.#onExit)
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal)
     if (this.#process !== undefined && this.#process.exitCode === null) {
       const ended = once(this.#process, 'exit')
       this.#process.kill('SIGINT')

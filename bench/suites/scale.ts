@@ -37,13 +37,14 @@ export interface ScaleResult {
 type Found = { -readonly [K in keyof ScaleResult]: ScaleResult[K] extends readonly (infer T)[] ? T[] : ScaleResult[K] }
 
 const GATEWAYS = 'scale_gateways'
+const BUDGET = 'scale_budget'
 const GROWING = 'scale_growing'
 const LATENCY = 'scale_latency'
 const EXACT = 'scale_exact'
 const READS = 'scale_reads'
 
 /** Names of all measurements. */
-export const scaleNames = (): readonly string[] => [GATEWAYS, GROWING, LATENCY, EXACT, READS]
+export const scaleNames = (): readonly string[] => [GATEWAYS, BUDGET, GROWING, LATENCY, EXACT, READS]
 
 /** How much the suite measures. */
 interface Plan extends GatewaysPlan {
@@ -56,17 +57,20 @@ const AGENTS = 64
 
 const planOf = (options: BenchOptions): Plan => {
   const { smoke, full, rounds } = options
-  const shapes = [
-    ...(isChosen(options, GATEWAYS) ? ['chat_1k'] : []),
-    ...(isChosen(options, GROWING) ? ['growing_64k'] : []),
+  const loads = [
+    { name: GATEWAYS, shape: 'chat_1k', budget: false },
+    { name: BUDGET, shape: 'chat_1k', budget: true },
+    { name: GROWING, shape: 'growing_64k', budget: false },
   ]
+    .filter(({ name }) => isChosen(options, name))
+    .map(({ shape, budget }) => ({ shape, budget }))
   if (smoke) {
     const few = { agents: 8, requests: 24 }
-    const small = { ...few, shapes: shapes.slice(0, 1), sizes: [1, 2], rounds: 1, warm_up: 0 }
+    const small = { ...few, loads: loads.slice(0, 2), sizes: [1, 2], rounds: 1, warm_up: 0 }
     return { ...small, one_at_a_time: 8, exact: { ...few, requests: 256 }, runs: 400 }
   }
   return {
-    ...{ rounds, shapes, sizes: [1, 2, 3], agents: AGENTS },
+    ...{ rounds, loads, sizes: [1, 2, 3], agents: AGENTS },
     requests: full ? 8_000 : 3_000,
     warm_up: full ? 32_000 : 8_000,
     one_at_a_time: 1_000,
@@ -109,19 +113,19 @@ const fromFleets = async (
   log: (line: string) => void,
 ): Promise<void> => {
   const [latency, exact] = [isChosen(options, LATENCY), isChosen(options, EXACT)]
-  if (plan.shapes.length === 0 && !latency && !exact) return
+  if (plan.loads.length === 0 && !latency && !exact) return
   const most = Math.max(...plan.sizes)
   const sizes = plan.sizes.filter(
-    (size) => plan.shapes.length > 0 || (size === 1 && latency) || (size === most && exact),
+    (size) => plan.loads.length > 0 || (size === 1 && latency) || (size === most && exact),
   )
   const fleets = await Fleets.start(setup, sizes)
-  if (plan.shapes.length > 0) {
+  if (plan.loads.length > 0) {
     log(GATEWAYS)
     const samples = await measureGateways(setup, fleets, plan, log)
     found.gateways = [...figuresOf(samples)]
     found.failures.push(...failuresOf(samples))
   }
-  if (options.profile !== undefined && plan.shapes.length > 0) {
+  if (options.profile !== undefined && plan.loads.length > 0) {
     log('profiles')
     const { profiles, statements } = await measureProfiles(setup, fleets, {
       folder: options.profile,
