@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import type { FiguresQuery } from 'guard-gateway/lib/trace'
 import { openCallTable } from 'guard-gateway/lib/trace'
@@ -30,7 +31,8 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     for (const table of [...tables, openCallTable]) gateway.tables.add(table)
     if (options.full_content_logging === true) gateway.service('previews').provide(PREVIEW_BYTES)
     const totals = new WriteBehindTotals(gateway)
-    const { record, end } = callRecorder(gateway, totals, new HourSums(), options)
+    const sums = new HourSums()
+    const { record, end } = callRecorder(gateway, totals, sums, options)
     const backfill = new Backfill(
       () => gateway.storage,
       (error) => gateway.fault(error, 'recorder:figures'),
@@ -50,6 +52,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       const cluster = gateway.service('cluster').get()
       // shared totals are complete with each request
       if (cluster === undefined) await recoverTotals(gateway)
+      else sums.divide(randomInt(2 ** 32))
       cluster?.onEnded((instance) => endOpenCalls(gateway, instance, new HourSums()))
       await backfill.begin()
       // the other gateway counts

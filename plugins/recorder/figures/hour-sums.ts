@@ -1,6 +1,6 @@
 import type { Change } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { HOUR_MS, hourOf } from './hours.ts'
+import { HOUR_MS, hourOf, partOf } from './hours.ts'
 import { measuresOf } from './measures.ts'
 import type { HourGroup } from './tables.ts'
 
@@ -21,6 +21,13 @@ type Grouped = Pick<CallRecord, 'received_at' | Exclude<keyof HourGroup, 'hour'>
 /** The sums of each hour: what a call adds, and to which row. */
 export class HourSums {
   readonly #hours = new Map<number, Keys>()
+  #part = ''
+
+  /** Other processes add to the same hours: from now on this one adds to a part of each. A row is locked until its transaction is on the disk, and all calls of an hour may add to the same one. */
+  divide(number: number): void {
+    this.#part = partOf(number)
+    this.#hours.clear()
+  }
 
   /** The change that counts a call. It belongs into the batch that writes the call, whose first change must be its row, `absent`. */
   call(record: CallRecord): Change {
@@ -51,13 +58,19 @@ export class HourSums {
     const name = nameOf(record)
     const known = keys.get(name)
     if (known !== undefined) return known
-    if (keys.size < MOST_GROUPS) return remembered(keys, name, record)
+    if (keys.size < MOST_GROUPS) return this.#remembered(keys, name, record)
     const other = { ...record, model_requested: OTHER }
     const otherName = nameOf(other)
     const knownOther = keys.get(otherName)
     if (knownOther !== undefined) return knownOther
-    if (keys.size < 2 * MOST_GROUPS) return remembered(keys, otherName, other)
-    return newKey({ ...other, project_id: OTHER, agent_id: null })
+    if (keys.size < 2 * MOST_GROUPS) return this.#remembered(keys, otherName, other)
+    return newKey({ ...other, project_id: OTHER, agent_id: null }, this.#part)
+  }
+
+  #remembered(keys: Keys, name: string, of: Grouped): readonly string[] {
+    const key = newKey(of, this.#part)
+    keys.set(name, key)
+    return key
   }
 
   #keysOf(at: number): Keys {
@@ -77,8 +90,8 @@ export class HourSums {
 const nameOf = ({ project_id, agent_id, style, model_requested, upstream, decision, reason }: Grouped): string =>
   `${project_id}\0${agent_id}\0${style}\0${model_requested}\0${upstream}\0${decision}\0${reason}`
 
-const newKey = (of: Grouped): readonly string[] => [
-  hourOf(of.received_at),
+const newKey = (of: Grouped, part: string): readonly string[] => [
+  hourOf(of.received_at) + part,
   of.project_id,
   of.agent_id ?? '',
   of.style,
@@ -87,12 +100,6 @@ const newKey = (of: Grouped): readonly string[] => [
   of.decision,
   of.reason ?? '',
 ]
-
-const remembered = (keys: Keys, name: string, of: Grouped): readonly string[] => {
-  const key = newKey(of)
-  keys.set(name, key)
-  return key
-}
 
 const addTo = (sums: Record<string, number>, more: Readonly<Record<string, number | undefined>>): void => {
   for (const name in more) sums[name] = safeSum(sums[name] ?? 0, more[name] ?? 0)

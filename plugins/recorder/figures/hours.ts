@@ -6,5 +6,12 @@ const LATEST = Date.UTC(10_000, 0) - 1
 export const hourOf = (at: number): string =>
   new Date(Math.min(LATEST, Math.max(0, at)) || 0).toISOString().slice(0, 13)
 
-/** When an hour begins. */
-export const startOf = (hour: string): number => Date.parse(`${hour}:00:00Z`)
+/** Length of the name of an hour without a part. */
+const NAME = '2026-03-01T12'.length
+const PARTS = 64
+
+/** When an hour begins, by its name or that of a part of it. */
+export const startOf = (hour: string): number => Date.parse(`${hour.slice(0, NAME)}:00:00Z`)
+
+/** What is appended to the names of hours for one of 64 parts: `.07`. All parts are ordered after the hour and before the next one. */
+export const partOf = (number: number): string => `.${String(number % PARTS).padStart(2, '0')}`

@@ -3,7 +3,7 @@ import { type Measure, measures } from './measures.ts'
 
 /** What calls are summed up by, beside the hour in which they were received. All are texts, since they are a key: the empty one stands for null. */
 export interface HourGroup {
-  /** `2026-03-01T12`, in UTC. */
+  /** `2026-03-01T12`, in UTC. Where processes share a storage each adds to a part of the hour, `2026-03-01T12.07`. */
   readonly hour: string
   readonly project_id: string
   readonly agent_id: string

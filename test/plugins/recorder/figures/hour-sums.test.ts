@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { HourSums, MOST_GROUPS, OTHER } from '../../../../plugins/recorder/figures/hour-sums.ts'
 import { hourOf, startOf } from '../../../../plugins/recorder/figures/hours.ts'
+import { readFigures } from '../../../../plugins/recorder/figures/read.ts'
 import { aCall, aSession, blocked, NOON, settled } from '../../../kit/settled.ts'
 import { type Bench, present, startBench } from '../kit.ts'
 import { recordedSums, storedSums } from './kit.ts'
@@ -37,6 +38,31 @@ describe('sums by hour', () => {
       },
     })
     assert.deepEqual(bench.faults, [])
+  })
+
+  it('are added by each process to a part of the hour, which is read as the hour', async () => {
+    const { storage } = bench.gateway
+    const [one, other] = [new HourSums(), new HourSums()]
+    one.divide(7)
+    other.divide(64 + 9)
+    await bench.settle(settled({ call: aCall({ id: 'guardreq_1' }) }), settled({ call: aCall({ id: 'guardreq_2' }) }))
+    const { rows } = await storage.find('calls')
+    await storage.remove('calls_by_hour', { hour: hourOf(NOON) }, 100)
+    for (const record of rows) await storage.write([one.call(record), other.call(record)])
+    const hours = (await storage.find('calls_by_hour', { order: ['hour', 'asc'] })).rows.map(({ hour }) => hour)
+    assert.deepEqual(hours, ['2026-03-01T12.07', '2026-03-01T12.09'])
+    for (const step of ['hour', 'day'] as const) {
+      const query = { since: NOON, until: NOON + 2 * HOUR, step, group: 'none' } as const
+      const { series } = await readFigures(storage, query, true)
+      const told = series.flatMap(({ buckets }) => buckets.map(({ at, requests }) => [at, requests]))
+      assert.deepEqual(told, [[step === 'hour' ? NOON : NOON - 12 * HOUR, 4]], step)
+    }
+    // whole hours alone, up to the next
+    const range = { where: { hour: { gte: hourOf(NOON), lt: hourOf(NOON + HOUR) } }, by: [], of: ['requests'] } as const
+    assert.deepEqual(await storage.sum('calls_by_hour', { ...range, order: ['hour', 'asc'] }), [
+      { by: {}, rows: 2, sums: { requests: 4 } },
+    ])
+    assert.equal(startOf('2026-03-01T12.07'), NOON)
   })
 
   it('count the repetition of a blocked request in the hour of the first one', async () => {
