@@ -38,7 +38,7 @@ export type {
   Savings,
   SinceFlag,
 } from './trace/flag-report.ts'
-export { type OpenCallRow, openCallTable } from './trace/open-call.ts'
+export { type OpenCallRow, openCallTable, openRecordOf, recordOfOpen } from './trace/open-call.ts'
 export { isPlayground, PLAYGROUND_UPSTREAM } from './trace/playground.ts'
 export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
 export { RecentNames } from './trace/recent-names.ts'

@@ -1,5 +1,5 @@
 import type { Change, Gateway } from 'guard-gateway/core'
-import type { OpenCallRow } from 'guard-gateway/lib/trace'
+import { type OpenCallRow, recordOfOpen } from 'guard-gateway/lib/trace'
 import type { HourSums } from './figures/hour-sums.ts'
 
 const PAGE_ROWS = 100
@@ -18,8 +18,8 @@ export const endOpenCalls = async (gateway: Gateway, instance: string, sums: Hou
 
 /** Fails if the call is on record, or its session is not. */
 const endOf = (gateway: Gateway, open: OpenCallRow, sums: HourSums): readonly Change[] => {
-  const ended_at = Math.max(open.record.received_at, gateway.clock.now())
-  const record = { ...open.record, ended_at, counted: true as const }
+  const known = recordOfOpen(open)
+  const record = { ...known, ended_at: Math.max(known.received_at, gateway.clock.now()), counted: true as const }
   return [
     { table: 'calls', put: record, when: 'absent' },
     { table: 'sessions', key: open.session_id, patch: {} },

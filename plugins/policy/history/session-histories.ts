@@ -1,8 +1,7 @@
 import type { Gateway, Row, Session } from 'guard-gateway/core'
 import { everyProject } from 'guard-gateway/lib/principal'
 import { effectOfName } from 'guard-gateway/lib/tools'
-import type { OpenCallRow } from 'guard-gateway/lib/trace'
-import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
+import { type CallRecord, type OpenCallRow, recordOfOpen, rowOf } from 'guard-gateway/lib/trace'
 import { DetectorMemory } from './detector-memory.ts'
 import { BLOCKED_ROWS, History } from './history.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
@@ -12,7 +11,7 @@ const MAX_BYTES = 16 * 1024 * 1024
 
 /** Calls that have not ended, of all processes. */
 export interface OpenCalls {
-  of(session_id: string): Promise<readonly Pick<OpenCallRow, 'record' | 'reserved'>[]>
+  of(session_id: string): Promise<readonly Pick<OpenCallRow, 'id' | 'record' | 'facts' | 'reserved'>[]>
   /** The row of a call of this process, which its end changes. */
   own(id: string): Row | undefined
 }
@@ -104,10 +103,11 @@ export class SessionHistories {
   /** Rows of calls that have not ended. */
   async #openRows({ row: { id } }: Session): Promise<readonly Row[]> {
     const open = (await this.open?.of(id)) ?? []
-    return open.map(
-      ({ record, reserved }) =>
-        this.open?.own(record.id) ?? { ...rowOf(record), reserved, ended_at: null, outcome: null, total_tokens: 0 },
-    )
+    const rowOfOpen = (call: (typeof open)[number]): Row => ({
+      ...rowOf(recordOfOpen(call)),
+      ...{ reserved: call.reserved, ended_at: null, outcome: null, total_tokens: 0 },
+    })
+    return open.map((call) => this.open?.own(call.id) ?? rowOfOpen(call))
   }
 
   async #rows(

@@ -1,6 +1,6 @@
 import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
 import { flagOf, noteFlag } from 'guard-gateway/lib/session'
-import { newCallRecord, type Previews } from 'guard-gateway/lib/trace'
+import { newCallRecord, openRecordOf, type Previews } from 'guard-gateway/lib/trace'
 import type { WindowKey } from './shared-budgets.ts'
 
 const NO_PREVIEWS: Previews = { request: null, response: null }
@@ -21,7 +21,7 @@ export const claimChanges = (
   const continues = gateway.apiStyles.get(call.style)?.continues === true
   const record = newCallRecord(settled, gateway.redact, NO_PREVIEWS, continues)
   const reserved = decision.row?.reserved ?? 0
-  const put = { id: call.id, session_id: session.row.id, instance, reserved, windows, record }
+  const put = { id: call.id, session_id: session.row.id, instance, reserved, windows, ...openRecordOf(record) }
   return [change, { table: 'open_calls', put }]
 }
 
