@@ -44,18 +44,23 @@ export const access = ({ approver_key }: AccessOptions = {}): Plugin => ({
       await upkeep.end()
       await keys.noted()
     })
-    // after the HTTP server has set how routes are validated, and before the pages are served
-    gateway.hooks.http.tapPromise({ name: 'access', stage: stages.http.pages }, async (app) => {
-      const [{ keyRoutes }, { auditRoutes }, { loginRoutes }, { addPages }] = await Promise.all([
-        import('./keys/routes.ts'),
-        import('./audit/routes.ts'),
-        import('./login/routes.ts'),
-        import('./page/index.ts'),
-      ])
+    gateway.hooks.http.tapPromise({ name: 'access', stage: stages.http.docs }, async () => {
+      const { addPages } = await import('./page/index.ts')
       addPages(gateway, keys)
-      await app.register(loginRoutes({ gateway, keys, logins }))
-      await app.register(keyRoutes(gateway, keys), { prefix: '/api' })
-      await app.register(auditRoutes(gateway), { prefix: '/api/v1' })
+    })
+    // after the HTTP server has set how routes are validated, and before the pages are served; nothing is waited for, since a plugin
+    // of somebody else may be registering something meanwhile, and the framework would then end neither
+    gateway.hooks.http.tap({ name: 'access', stage: stages.http.pages }, (app) => {
+      void app.register(async (scope) => {
+        const [{ keyRoutes }, { auditRoutes }, { loginRoutes }] = await Promise.all([
+          import('./keys/routes.ts'),
+          import('./audit/routes.ts'),
+          import('./login/routes.ts'),
+        ])
+        await scope.register(loginRoutes({ gateway, keys, logins }))
+        await scope.register(keyRoutes(gateway, keys), { prefix: '/api' })
+        await scope.register(auditRoutes(gateway), { prefix: '/api/v1' })
+      })
     })
   },
 })

@@ -5,8 +5,8 @@ import type { Instances } from './instances.ts'
 
 const instance = Type.Object({
   id: Type.String(),
-  host: Type.String(),
-  pid: Type.Integer(),
+  host: Type.String({ description: 'Name of its machine or container' }),
+  pid: Type.Integer({ description: 'Its process id there' }),
   version: Type.String(),
   started_at: Type.String({ format: 'date-time', description: 'By its own clock' }),
   this_one: Type.Boolean({ description: 'It has answered this request' }),
@@ -17,7 +17,7 @@ const instance = Type.Object({
 
 const answer = Type.Object({
   shared: Type.Boolean({ description: 'Other gateways may use the same storage' }),
-  instances: Type.Array(instance),
+  instances: Type.Array(instance, { description: 'Those that are alive' }),
   differences: Type.Array(Type.String(), { description: 'What should be the same for all and is not' }),
 })
 

@@ -25,7 +25,7 @@ const groups: readonly (readonly [name: string, description: string, paths: RegE
   ['mcp', 'The permission proxy: servers, approvals, audit, transport.', /^\/(?:api\/v1\/mcp|mcp)\//],
   ['playground', 'Scenarios that run through the whole gateway without a provider.', /^\/api\/(?:v1\/playground|demo)/],
   ['notifications', 'Who is told of what happens.', /^\/api\/notify/],
-  ['health', 'State and figures of the gateway.', /^\/(?:api\/health|metrics)/],
+  ['health', 'State and figures of the gateway.', /^\/(?:api\/(?:health|instances)|livez|readyz|metrics)/],
 ]
 
 const groupOf = (path: string): string => groups.find(([, , paths]) => paths.test(path))?.[0] ?? 'other'

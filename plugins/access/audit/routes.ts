@@ -8,7 +8,12 @@ import { auditPage, auditQuery } from './schemas.ts'
 export const auditRoutes =
   (gateway: Gateway): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const list = { summary: 'List who did what, newest first', querystring: auditQuery, response: { 200: auditPage } }
+    const list = {
+      summary: 'List who did what, newest first',
+      tags: ['access'],
+      querystring: auditQuery,
+      response: { 200: auditPage },
+    }
     app.get('/audit', { schema: list }, async ({ query }) => {
       rejectUnknownFilters(query, auditQuery)
       const { limit, cursor, ...filter } = query
