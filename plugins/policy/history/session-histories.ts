@@ -79,9 +79,11 @@ export class SessionHistories {
   }
 
   async #read(session: Session, limit: number): Promise<History> {
+    // where processes share it the session has just been read, and counts a block before the call is on record
+    const isUnblocked = this.open !== undefined && session.row.blocked === 0
     const [forwarded, blocked, cached, open] = await Promise.all([
-      this.#rows(session, ['allow', 'shadow_flag'], limit),
-      this.#rows(session, ['block'], BLOCKED_ROWS),
+      this.#rows(session, isUnblocked ? undefined : ['allow', 'shadow_flag'], limit),
+      isUnblocked ? [] : this.#rows(session, ['block'], BLOCKED_ROWS),
       this.#cacheReads(session),
       this.#openRows(session),
     ])
@@ -112,11 +114,11 @@ export class SessionHistories {
 
   async #rows(
     session: Session,
-    decisions: readonly CallRecord['decision'][],
+    decisions: readonly CallRecord['decision'][] | undefined,
     limit: number,
   ): Promise<readonly CallRecord[]> {
     if (this.#gateway.tables.get('calls') === undefined) return []
-    const where = { session_id: session.row.id, decision: { in: decisions } }
+    const where = { session_id: session.row.id, ...(decisions === undefined ? {} : { decision: { in: decisions } }) }
     const { rows } = await this.#gateway.storage.find('calls', { where, order: ['recorded', 'desc'], limit })
     return rows
   }
