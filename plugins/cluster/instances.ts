@@ -6,6 +6,8 @@ import type { InstanceRow } from './tables.ts'
 
 /** A process that has not counted on for so long is dead. */
 export const DEAD_MS = 6_000
+/** Who has not looked for so long cannot tell that others did not count: the database was away for all of them. */
+const GAP_MS = 2_500
 const MOST_INSTANCES = 1_000
 const LEASE = 'upkeep'
 
@@ -25,6 +27,8 @@ export class Instances {
   #rows: readonly InstanceRow[] = []
   #id = ''
   #beats = 0
+  /** When it last looked at the others, monotonic milliseconds. */
+  #looked = Number.NEGATIVE_INFINITY
   #leads = false
 
   /** It can do what one of all does. */
@@ -105,6 +109,8 @@ export class Instances {
   async #look(): Promise<void> {
     const { rows } = await this.#gateway.storage.find('instances', { limit: MOST_INSTANCES })
     const tick = this.#gateway.clock.tick()
+    if (tick - this.#looked > GAP_MS) this.#seen.clear()
+    this.#looked = tick
     const known = new Set(rows.map(({ id }) => id))
     for (const id of this.#seen.keys()) if (!known.has(id)) this.#seen.delete(id)
     for (const { id, beats } of rows) if (this.#seen.get(id)?.beats !== beats) this.#seen.set(id, { beats, tick })

@@ -90,9 +90,13 @@ export class SharedClaims implements Claims {
     return true
   }
 
-  /** A claim has failed. */
-  async failed(session: Session, keys: readonly WindowKey[]): Promise<void> {
+  /**
+   * A claim has failed. `isLate`: it has again and again. Whoever claimed last knows the rows and need not read them, so it would win
+   * each time: what others know of the rows is made old, so that they have to read as well.
+   */
+  async failed(session: Session, keys: readonly WindowKey[], isLate: boolean): Promise<void> {
     this.#state(session).stale = true
+    if (isLate && keys.length > 0) await this.#gateway.storage.write(this.#budgets.settle(keys, {}))
     this.#budgets.stale(keys)
     await this.#cluster.refresh()
   }

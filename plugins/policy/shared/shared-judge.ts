@@ -6,8 +6,8 @@ import type { SharedBudgets, WindowKey } from './shared-budgets.ts'
 import type { SharedClaims } from './shared-claims.ts'
 import { unsettled } from './unsettled.ts'
 
-/** Attempts to decide; others have decided about the same session in between each time. */
-const ATTEMPTS = 40
+/** Others may decide about the same session or budget in between each time; a decision that took longer is given up. */
+const GIVE_UP_MS = 8_000
 /** Attempts that follow one another at once. */
 const AT_ONCE = 3
 const MOST_DELAY_MS = 20
@@ -44,7 +44,8 @@ export class SharedJudge {
 
   async #decide(before: Decision, call: Call, session: Session): Promise<Decision> {
     const { policies, budgets, claims, decided } = this.#parts
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const until = this.#parts.gateway.clock.tick() + GIVE_UP_MS
+    for (let attempt = 0; attempt === 0 || this.#parts.gateway.clock.tick() < until; attempt++) {
       if (attempt >= AT_ONCE) await delay(Math.random() * Math.min(MOST_DELAY_MS, 2 ** (attempt - AT_ONCE)))
       if (call.notes.recorded !== false) await claims.freshen(session)
       const found = await policies.load(call.project_id)
@@ -57,11 +58,11 @@ export class SharedJudge {
       }
       session.row = row
       delete call.steered_body
-      await claims.failed(session, keys)
+      await claims.failed(session, keys, attempt >= AT_ONCE)
     }
     throw new GuardError(
       'STORAGE_BUSY',
-      `Session ${session.row.id} changed ${ATTEMPTS} times while this request was decided about. Try again.`,
+      `Session ${session.row.id}, or a budget of its project, changed again and again while this request was decided about. Try again.`,
     )
   }
 

@@ -21,6 +21,13 @@ describe('processes that share a storage', () => {
     await instances.register()
     return instances
   }
+  /** Lets time pass in which these look each second. */
+  const pass = async (ms: number, ...living: readonly Instances[]): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      clock.advance(1_000)
+      for (const each of living) await each.beat()
+    }
+  }
   beforeEach(() => {
     clock = fakeClock()
     gateways = []
@@ -45,8 +52,7 @@ describe('processes that share a storage', () => {
     await one.beat()
     await other.beat()
     assert.deepEqual([one.leads, other.leads], [true, false])
-    clock.advance(DEAD_MS)
-    await other.beat()
+    await pass(DEAD_MS, other)
     assert.equal(other.leads, true)
     // it was only slow: it finds that out, and goes on as a new one
     const before = one.id
@@ -61,11 +67,10 @@ describe('processes that share a storage', () => {
     const ended: string[] = []
     for (const each of [one, other]) each.onEnded(async (id) => void ended.push(id))
     for (const each of [one, other]) await each.beat()
-    clock.advance(DEAD_MS / 2)
-    for (const each of [one, other]) await each.beat()
+    await pass(DEAD_MS / 2, one, other)
     assert.deepEqual(ended, [])
-    clock.advance(DEAD_MS / 2)
-    for (const each of [one, other, one]) await each.beat()
+    await pass(DEAD_MS / 2, one, other)
+    await one.beat()
     assert.deepEqual(ended, [dead.id])
   })
 
@@ -76,13 +81,25 @@ describe('processes that share a storage', () => {
     const ended: string[] = []
     last.onEnded(async (id) => void ended.push(id))
     for (const each of [ending, last]) await each.beat()
-    clock.advance(DEAD_MS)
-    await assert.rejects(ending.beat(), /killed/)
+    await assert.rejects(pass(DEAD_MS, ending), /killed/)
     await last.beat()
     assert.deepEqual(ended, [])
-    clock.advance(DEAD_MS)
-    await last.beat()
+    await pass(DEAD_MS, last)
     assert.deepEqual(new Set(ended), new Set([dead.id, ending.id]))
+  })
+
+  it('are not taken for dead after the database was away for all of them', async () => {
+    const shared = backend()
+    const [one, other] = [await join(shared), await join(shared)]
+    const ended: string[] = []
+    for (const each of [one, other]) each.onEnded(async (id) => void ended.push(id))
+    await pass(2_000, one, other)
+    clock.advance(10 * DEAD_MS)
+    await one.beat()
+    assert.equal(await other.beat(), true)
+    await pass(2_000, one, other)
+    assert.deepEqual(ended, [])
+    assert.equal(one.alive.length, 2)
   })
 
   it('do not compare their clocks', async () => {
