@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { isChosen, readOptions } from '../../bench/options.ts'
-import type { ScaleResult } from '../../bench/suites/scale.ts'
-import { needsPostgres } from '../kit/postgres.ts'
 
 const script = join(import.meta.dirname, '../../bench/run.ts')
 // the compile cache of the tests: cached code is valid only for equal engine flags
@@ -116,30 +114,6 @@ describe('npm run bench', () => {
       await rm(TMPDIR, { recursive: true, force: true })
     }
   })
-  it(
-    'measures gateways that share a PostgreSQL beside one on SQLite, and holds them to its decisions',
-    needsPostgres,
-    async () => {
-      const { code, out, err } = await bench('--suite', 'scale', '--smoke', '--json')
-      assert.equal(code, 0, err)
-      const { scale } = JSON.parse(out) as { scale: ScaleResult }
-      const kinds = ['sqlite ×1', 'postgres ×1', 'postgres ×2, sticky', 'postgres ×2, any']
-      assert.deepEqual(
-        scale.gateways.map(({ name }) => name),
-        ['chat_1k, ', 'chat_1k + budget, '].flatMap((load) => kinds.map((kind) => load + kind)),
-      )
-      for (const { name, of, ...one } of scale.gateways) {
-        assert.ok(one.requests_per_s > 0 && one.gateway_us > 0 && one.served_to_sqlite > 0, name)
-        // each decision and its end are transactions of their own
-        if (of.store === 'postgres') assert.ok(one.transactions > 1 && one.wal_bytes > 0, name)
-      }
-      assert.ok((scale.latency?.postgres_p50_ms ?? 0) > 0)
-      assert.deepEqual(scale.exact?.failures, [])
-      assert.ok((scale.exact?.blocked ?? 0) > 0)
-      assert.equal(scale.exact?.budget_passed, scale.exact?.budget_limit)
-      assert.ok(scale.reads.some(({ name, ratio }) => name === 'read: its tree' && ratio > 0))
-    },
-  )
   it('exits with 2 and names the invalid argument', async () => {
     const { code, err } = await bench('--suite', 'speed')
     assert.equal(code, 2)

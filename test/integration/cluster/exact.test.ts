@@ -5,9 +5,9 @@ import { type FakeProvider, fakeProvider } from '../../kit/provider.ts'
 import { type Service, startService } from '../../kit/service.ts'
 import { type Answered, Fleet, seeded } from './fleet.ts'
 
-const AGENTS = 24
+const AGENTS = 16
 const REQUESTS = 20
-const TEAM_LIMIT = 200
+const TEAM_LIMIT = 120
 const loop = { id: 'loop', rule_type: 'exact_repeat', action: 'block', threshold: 3, window_size: 10 }
 const most = { id: 'most', rule_type: 'max_requests', action: 'block', threshold: 12 }
 const team = {

@@ -8,7 +8,7 @@ import { type Answered, Fleet } from './fleet.ts'
 
 const AGENTS = 12
 const TEAM_LIMIT = 150
-const KILLS = 3
+const KILLS = 2
 /** Requests that are answered between two faults. */
 const EVERY = 40
 const rules = [
