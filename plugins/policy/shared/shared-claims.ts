@@ -81,7 +81,7 @@ export class SharedClaims implements Claims {
       ...claimChanges(this.#gateway, this.#cluster.instance, settled, session, isOpen ? keys : NO_KEYS),
     ]
     const version = (session.row.version ?? 0) + 1
-    if (!(await this.#gateway.storage.write(batch))) return false
+    if (!(await this.#sure(session, keys, () => this.#gateway.storage.write(batch)))) return false
     session.stored = true
     session.row.version = version
     if (isOpen) this.#budgets.claimed(keys, row.reserved)
@@ -118,7 +118,7 @@ export class SharedClaims implements Claims {
     const used: Partial<Usage> = { ...usageOf(settled), requests: 0, reserved: -(claimed?.row.reserved ?? 0) }
     return this.alone(session, keys.length > 0, async () => {
       const changes = settleChanges(settled, session, claimed !== undefined)
-      const written = await write([...this.#budgets.settle(keys, used), ...changes])
+      const written = await this.#sure(session, keys, () => write([...this.#budgets.settle(keys, used), ...changes]))
       if (!written) return false
       this.#claimed.delete(call.id)
       this.#budgets.settled(keys, used)
@@ -148,6 +148,17 @@ export class SharedClaims implements Claims {
       ...this.#budgets.settle(windows, { reserved: -reserved }),
       { table: 'sessions', key: session_id, add: { version: 1 } },
     ]
+  }
+
+  /** Writes what memory has counted already. If it is not known whether that is on record, it is read again. */
+  async #sure(session: Session, keys: readonly WindowKey[], write: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await write()
+    } catch (error) {
+      this.#state(session).stale = true
+      this.#budgets.stale(keys)
+      throw error
+    }
   }
 
   /** A change of this process is written that the memory of the session has had since `epoch`. */
