@@ -1,5 +1,5 @@
 import type { SessionRow } from 'guard-gateway/core'
-import type { FlagColumns } from 'guard-gateway/lib/session'
+import { flagColumns } from 'guard-gateway/lib/session'
 
 /** The columns of a session that its requests change; those of its flag only where it has one. */
 export const sessionTotals = (row: SessionRow): Partial<SessionRow> =>
@@ -16,14 +16,4 @@ const totalsOf = (row: SessionRow): Partial<SessionRow> => ({
   cache_read_tokens: row.cache_read_tokens,
   cost_micro: row.cost_micro,
   last_seen_at: row.last_seen_at,
-})
-
-const flagColumns = (row: SessionRow): FlagColumns => ({
-  flagged_at: row.flagged_at,
-  flagged_rule_id: row.flagged_rule_id,
-  flagged_reason: row.flagged_reason,
-  flagged_action: row.flagged_action,
-  requests_since_flag: row.requests_since_flag,
-  tokens_since_flag: row.tokens_since_flag,
-  cost_since_flag_micro: row.cost_since_flag_micro,
 })

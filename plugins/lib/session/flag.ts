@@ -24,6 +24,17 @@ declare module 'guard-gateway/core' {
   }
 }
 
+/** The columns of a session that its flag sets, and those that its later requests add to. */
+export const flagColumns = (row: SessionRow): FlagColumns => ({
+  flagged_at: row.flagged_at,
+  flagged_rule_id: row.flagged_rule_id,
+  flagged_reason: row.flagged_reason,
+  flagged_action: row.flagged_action,
+  requests_since_flag: row.requests_since_flag,
+  tokens_since_flag: row.tokens_since_flag,
+  cost_since_flag_micro: row.cost_since_flag_micro,
+})
+
 /** What a flag says of its request. */
 export interface Flag {
   readonly rule_id: string | null

@@ -1,5 +1,5 @@
 import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
-import { flagOf, noteFlag } from 'guard-gateway/lib/session'
+import { flagColumns, flagOf, noteFlag } from 'guard-gateway/lib/session'
 import { newCallRecord, openRecordOf, type Previews } from 'guard-gateway/lib/trace'
 import type { WindowKey } from './shared-budgets.ts'
 
@@ -40,11 +40,5 @@ const decidedColumns = (row: SessionRow, version: number): Partial<SessionRow> =
   flagged: row.flagged,
   blocked: row.blocked,
   last_seen_at: row.last_seen_at,
-  flagged_at: row.flagged_at,
-  flagged_rule_id: row.flagged_rule_id,
-  flagged_reason: row.flagged_reason,
-  flagged_action: row.flagged_action,
-  requests_since_flag: row.requests_since_flag,
-  tokens_since_flag: row.tokens_since_flag,
-  cost_since_flag_micro: row.cost_since_flag_micro,
+  ...flagColumns(row),
 })

@@ -2,7 +2,7 @@ import { type Driver, type DriverChange, GuardError, type Table } from 'guard-ga
 import { copyErrors } from './error-codes.ts'
 import { keyText, rowBytes, type StoredRow, storedRows } from './stored-rows.ts'
 
-/** Puts the rows of the source behind a position into the target, in their order. The next page is read while one is written. */
+/** Puts the rows of the source after a position into the target, in their order. The next page is read while one is written. */
 export const copyTable = async (
   from: Driver,
   to: Driver,

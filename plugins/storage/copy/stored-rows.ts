@@ -14,7 +14,7 @@ const MOST_ROWS = 1_024
 /** So many rows of a page are measured. */
 const SAMPLE_ROWS = 16
 
-/** The rows behind a position, in pages, in the order in which they were first put. */
+/** The rows after a position, in pages, in the order in which they were first put. */
 export async function* storedRows(driver: Driver, table: Table, after = 0): AsyncGenerator<readonly StoredRow[]> {
   const tokens = tokensInStep(driver, table, after)
   try {

@@ -21,7 +21,8 @@ export const toSql = (kind: Column, value: unknown): SqlValue => {
 
 type Range = { readonly in?: readonly unknown[]; readonly not?: null; readonly gte?: unknown; readonly lt?: unknown }
 
-const opsOf = (test: AnyWhere[string]): readonly (readonly [Op, unknown])[] => {
+/** What a test asks of a column: operations, each with its value. */
+export const opsOf = (test: AnyWhere[string]): readonly (readonly [Op, unknown])[] => {
   if (test === null) return [['null', null]]
   if (typeof test !== 'object') return [['eq', test]]
   const range: Range = test

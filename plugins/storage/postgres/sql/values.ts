@@ -1,6 +1,7 @@
-import type { AnyRow, AnyWhere, Column, Scalar, Table } from 'guard-gateway/core'
+import type { AnyRow, AnyWhere, Column, Table } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { type Clause, type Op, storedColumns, takesValue } from '../../kysely/shape.ts'
+import { type Clause, storedColumns, takesValue } from '../../kysely/shape.ts'
+import { opsOf } from '../../kysely/values.ts'
 import { decodeText, encodeText } from './text-encoding.ts'
 import { indexable } from './tokens.ts'
 
@@ -74,25 +75,6 @@ export class RowDecoder {
     for (const [name, kind] of this.#columns) row[name] = fromPg(kind, values[index++] ?? null)
     return row
   }
-}
-
-type Range = {
-  readonly in?: readonly Scalar[]
-  readonly not?: null
-  readonly gte?: Scalar
-  readonly lt?: Scalar
-}
-
-const opsOf = (test: AnyWhere[string]): readonly (readonly [Op, unknown])[] => {
-  if (test === null) return [['null', null]]
-  if (typeof test !== 'object') return [['eq', test]]
-  const range: Range = test
-  if (range.in !== undefined) return [['in', range.in]]
-  if (range.not === null) return [['not_null', null]]
-  const ops: (readonly [Op, unknown])[] = []
-  if (range.gte !== undefined) ops.push(['gte', range.gte])
-  if (range.lt !== undefined) ops.push(['lt', range.lt])
-  return ops
 }
 
 /** Splits tests into their clauses, which are returned, and their values, which are appended to `values`. */

@@ -54,7 +54,7 @@ export const runGroup = async (
   }
 }
 
-/** What each batch does in its own order, and behind all of them what they only add, by rows: many add to the same ones, whose locks are held to the end. */
+/** What each batch does in its own order, and after all of them what they only add, by rows: many add to the same ones, whose locks are held to the end. */
 const sharedOrder = (group: readonly Batch[]): readonly Statement[] => {
   const first = group.flatMap(({ statements, lastAdds }) => statements.slice(0, statements.length - lastAdds.length))
   return [PATIENCE, ...first, ...mergedAdds(group.flatMap(({ lastAdds }) => lastAdds))]

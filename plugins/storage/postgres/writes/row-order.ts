@@ -47,7 +47,7 @@ interface Row {
 export class RowOrder {
   readonly #rows = new Map<string, Row>()
 
-  /** Puts a batch behind those that it must wait for. Returns whether it may run at once. */
+  /** Puts a batch after those that it must wait for. Returns whether it may run at once. */
   add(batch: Ordered): boolean {
     for (const { row: name, use } of batch.touches) {
       const row = this.#rows.get(name)
