@@ -107,6 +107,11 @@ export interface Call {
   readonly envelope: Envelope
   /** Once the call is settled it is empty but for its fingerprint and its size: who needs more of it later takes it before. */
   conversation: Conversation
+  /** The request came as a frame of a WebSocket, in the lane of this name if it named one; absent: as an HTTP request. */
+  readonly transport?: 'websocket'
+  readonly stream_id?: string
+  /** It prepares the provider and asks for no output: only a pause is judged. */
+  readonly warmup?: true
   /** The client says that this is another attempt of a request it sent before. */
   readonly retry_mark: boolean
   /** Mode asked for by header, where the configuration honours it. */

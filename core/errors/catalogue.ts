@@ -34,23 +34,11 @@ export const catalogue = {
     TOO_MANY_ATTRIBUTES: ['A record has more attributes than are kept', 'Send fewer or shorter ones.'],
     TOO_DEEP: ['The text nests too deep', 'Nest attributes at most 32 levels.'],
     UNKNOWN_FILTER: ['There is no such filter', 'Use one of the filters named.'],
-    FILTER_UNSUPPORTED: [
-      'The storage backend cannot serve this filter',
-      'Leave the filter out, or use another backend.',
-    ],
   }),
   ...errorCodes(400, 'usage_error', {
     USAGE: ['The command line cannot be used', 'Run "guard --help" for what there is.'],
   }),
   ...errorCodes(401, 'authentication_error', {
-    APPROVER_KEY_REQUIRED: [
-      'The approver key is missing or wrong',
-      'Send it as x-guard-approver-key; only a person should know it, never an agent.',
-    ],
-    LOGIN_MISSING: [
-      'The upstream takes the login of the client, and the request brought none',
-      'Log the agent in at its provider, and show the gateway key as x-guard-key; "guard run" and "guard setup --passthrough" do that.',
-    ],
     UNAUTHORIZED: [
       'The gateway key is missing or wrong',
       'Send it as "Authorization: Bearer <key>", "x-api-key: <key>" or, beside a login of your own, "x-guard-key: <key>"; it is gateway_key in guard-config.yml, where another one takes a restart.',
@@ -91,24 +79,7 @@ export const catalogue = {
     UNKNOWN_COLUMN: ['A storage table has no such column', 'Declare the column in the table.'],
     INVALID_CONFIG: ['The configuration cannot be used', 'Correct the named key.'],
     CONFIG_EXISTS: ['The configuration file exists already', 'Remove it first, or leave it as it is.'],
-    HOST_NOT_LOOPBACK: [
-      'The gateway is meant for loopback',
-      'Use 127.0.0.1, or add --allow-remote if you know who can reach it.',
-    ],
     PORT_TAKEN: ['The port is in use', 'Stop the other program, or choose another port with --port.'],
-    DATABASE_DAMAGED: [
-      'The database file is damaged or not a database',
-      'Restore a backup, or name another file in storage.file; the file was not touched.',
-    ],
-    DATABASE_NEWER: [
-      'A newer version wrote the database',
-      'Install that version, or name another file in storage.file.',
-    ],
-    DATABASE_LOCKED: ['Another gateway uses the database', 'Stop it, or name another file in storage.file.'],
-    DATABASE_UNWRITABLE: [
-      'The database file cannot be opened',
-      'Check the folder and its rights, or name another file in storage.file.',
-    ],
   }),
   ...errorCodes(502, 'api_error', {
     UPSTREAM_REFUSED: ['The upstream refused the gateway', 'Check the credentials that are configured for it.'],

@@ -4,6 +4,7 @@ import { GuardError } from 'guard-gateway/core'
 import { APPROVER_FIELD, APPROVER_HEADER } from 'guard-gateway/lib/approver'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { mayOperate } from 'guard-gateway/lib/principal'
+import { accessErrors } from './error-codes.ts'
 
 const HASHED = /^sha256:([0-9a-f]{64})$/i
 
@@ -24,7 +25,7 @@ export const approver = (key: string | undefined): Approver => {
     const message = fault(given)
     if (message === undefined) return
     const how = `Send it as ${APPROVER_HEADER}, or give --approver-key on the command line.`
-    throw new GuardError('APPROVER_KEY_REQUIRED', given === undefined ? `${message} ${how}` : message)
+    throw new GuardError(accessErrors.APPROVER_KEY_REQUIRED, given === undefined ? `${message} ${how}` : message)
   }
   return {
     get needsKey() {

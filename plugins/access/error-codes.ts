@@ -2,6 +2,10 @@ import { errorCodes } from 'guard-gateway/core'
 
 export const accessErrors = {
   ...errorCodes(401, 'authentication_error', {
+    APPROVER_KEY_REQUIRED: [
+      'The approver key is missing or wrong',
+      'Send it as x-guard-approver-key; only a person should know it, never an agent.',
+    ],
     KEY_REFUSED: [
       'The key is unknown, revoked or expired',
       'Make another with "guard key create", or ask whoever administers the gateway.',

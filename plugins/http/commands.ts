@@ -5,6 +5,7 @@ import { isWildcardAddress } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { checkPort, listenError } from './connections/port.ts'
 import { runUntilStopped } from './connections/stop-signals.ts'
+import { httpErrors } from './error-codes.ts'
 import type { ServerOptions } from './options.ts'
 
 /** What `guard gateway run` serves and says. */
@@ -80,7 +81,7 @@ export const checkHost = (
 ): void => {
   if (isLoopback(host) || allow_remote || allowRemote === true || tls.cert !== '') return
   throw new GuardError(
-    'HOST_NOT_LOOPBACK',
+    httpErrors.HOST_NOT_LOOPBACK,
     `server.host is ${host}, which other machines can reach. Use 127.0.0.1, serve TLS by server.tls, or allow plain HTTP by server.allow_remote: true or --allow-remote.`,
   )
 }

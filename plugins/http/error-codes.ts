@@ -39,4 +39,10 @@ export const httpErrors = {
   ...errorCodes(431, 'invalid_request_error', {
     HEADERS_TOO_LARGE: ['The request head is larger than 32 KiB', 'Send fewer headers.'],
   }),
+  ...errorCodes(500, 'configuration_error', {
+    HOST_NOT_LOOPBACK: [
+      'The gateway is meant for loopback',
+      'Use 127.0.0.1, or add --allow-remote if you know who can reach it.',
+    ],
+  }),
 }

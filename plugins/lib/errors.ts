@@ -1,3 +1,4 @@
+export { databaseErrors } from './errors/database.ts'
 export { errorFromResponse } from './errors/error-response.ts'
 export { withFileLocation, writeError } from './errors/file-error.ts'
 export { rejectUnknownFilters } from './errors/known-filters.ts'

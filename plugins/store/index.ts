@@ -8,6 +8,7 @@ import {
   stages,
 } from 'guard-gateway/core'
 import { createStore } from './create-store.ts'
+import { storeErrors } from './error-codes.ts'
 import { recordable } from './recording.ts'
 
 export { createStore, type StoreOptions as CreateStoreOptions } from './create-store.ts'
@@ -24,6 +25,7 @@ export const store = ({ backend, on_failure = 'refuse' }: StoreOptions = {}): Pl
   name: 'store',
   requires: ['redaction'],
   apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(storeErrors))
     let storage: Storage | undefined
     const own: Store = {
       onFailure: on_failure,

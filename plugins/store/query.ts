@@ -1,6 +1,7 @@
 import type { AnyWhere, Capabilities, Column, DriverQuery, DriverSum, Order } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
 import { openCursor } from './cursor.ts'
+import { storeErrors } from './error-codes.ts'
 import { checkNames, type Plan } from './plan.ts'
 
 /** A query as features write it, before its names are checked. */
@@ -17,7 +18,7 @@ const TOKEN = /^[\p{L}\p{M}\p{N}_]+\*?$/u
 const MAX_LIMIT = 10_000
 
 const unsupported = ({ table }: Plan, what: string) =>
-  new GuardError('FILTER_UNSUPPORTED', `Table "${table.id}": ${what}.`)
+  new GuardError(storeErrors.FILTER_UNSUPPORTED, `Table "${table.id}": ${what}.`)
 
 /** Throws if a test names an unknown column or one that cannot be tested. */
 export const checkWhere = (plan: Plan, where: AnyWhere): AnyWhere => {

@@ -1,6 +1,7 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { clientOf } from './connections.ts'
+import { upstreamErrors } from './error-codes.ts'
 import { forwardHandler } from './forward.ts'
 import { LiveUpstreams, type UpstreamsOptions } from './live-upstreams.ts'
 import type { UpstreamOptions } from './options.ts'
@@ -18,6 +19,7 @@ const FORWARD_STAGE = 100
 export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin => ({
   name: 'upstream',
   apply(gateway: Gateway) {
+    gateway.errorCodes.add(...Object.values(upstreamErrors))
     for (const secret of options.upstreams.flatMap(secretsOf)) gateway.secrets.add(secret)
     const upstreams = new LiveUpstreams(options, gateway.registry(upstreamClientKind))
     gateway.hooks.open.tap('upstream', () => {

@@ -1,5 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { clientCredentials, isCredentialName } from 'guard-gateway/lib/http'
+import { upstreamErrors } from './error-codes.ts'
 import { loginFor } from './headers.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -33,7 +34,7 @@ export const missingLogin = (
   )
   if (login.some((text, index) => index % 2 === 1 && !EMPTY.test(text))) return undefined
   return new GuardError(
-    'LOGIN_MISSING',
+    upstreamErrors.LOGIN_MISSING,
     `Upstream "${upstream.name}" passes on the client's own login (auth: passthrough), and this request brought none, so the provider was not asked. Log the agent in at its provider, and show the gateway key as x-guard-key beside that login, as "guard run -- <agent>" and "guard setup <client> --passthrough" do. Or give the upstream an api_key and another auth in guard-config.yml.`,
     // clients that take a 401 for an expired key would retry for minutes
     { headers: { 'x-should-retry': 'false' } },

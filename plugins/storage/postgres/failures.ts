@@ -1,4 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
+import { databaseErrors } from 'guard-gateway/lib/errors'
 import { OldServer, ReadOnlyServer } from './connection/connect.ts'
 import { isFull, messageOf, sqlState } from './connection/sql-errors.ts'
 import type { Target } from './connection/target.ts'
@@ -130,7 +131,9 @@ export class Failures {
     if (isFull(error))
       return new GuardError('STORAGE_FULL', `The database ${described} is full: ${this.message(error)}. Make room.`)
     const code =
-      sqlState(error) === '42501' || problem === SERVER['25006'] ? 'DATABASE_UNWRITABLE' : 'STORAGE_UNAVAILABLE'
+      sqlState(error) === '42501' || problem === SERVER['25006']
+        ? databaseErrors.DATABASE_UNWRITABLE
+        : 'STORAGE_UNAVAILABLE'
     const what = problem === undefined ? this.message(error) : `${problem.what}${this.#detail(error)}`
     const how = tls === undefined ? 'without TLS' : 'with TLS'
     return new GuardError(

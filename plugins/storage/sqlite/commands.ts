@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { GuardError } from 'guard-gateway/core'
 import type { Command } from 'guard-gateway/lib/command'
-import { writeError } from 'guard-gateway/lib/errors'
+import { databaseErrors, writeError } from 'guard-gateway/lib/errors'
 import { bytesText } from 'guard-gateway/lib/format'
 import { unopenable } from './file/file.ts'
 import { logFiles } from './redo-log/format.ts'
@@ -72,7 +72,9 @@ const create = (target: string, name: string): void => {
 }
 
 const unsound = (file: string, found: string, cause?: unknown): GuardError =>
-  new GuardError('DATABASE_DAMAGED', `The database ${file} is damaged (${found}). It was not touched.`, { cause })
+  new GuardError(databaseErrors.DATABASE_DAMAGED, `The database ${file} is damaged (${found}). It was not touched.`, {
+    cause,
+  })
 
 /** Runs `work` on a read-only connection. Throws DATABASE_DAMAGED and DATABASE_UNWRITABLE. */
 const withReadonly = async <T>(file: string, work: (db: Database) => T): Promise<T> => {
@@ -85,7 +87,7 @@ const withReadonly = async <T>(file: string, work: (db: Database) => T): Promise
     if (isCorruption(error)) throw unsound(file, String((error as { readonly code?: unknown }).code), error)
     if (!isUnopenable(error)) throw error
     const { code, message } = unopenable(file, error)
-    throw new GuardError(code, message, { cause: error })
+    throw new GuardError(databaseErrors[code], message, { cause: error })
   } finally {
     db?.close()
   }

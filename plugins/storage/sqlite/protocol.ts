@@ -1,5 +1,6 @@
-import type { Code, Position, Table } from 'guard-gateway/core'
+import type { Position, Table } from 'guard-gateway/core'
 import type { Shape, SqlValue } from '../kysely/shape.ts'
+import type { RefusalCode } from './file/refusal.ts'
 import type { LogPosition } from './redo-log/log-position.ts'
 
 /** How a worker opens a database file. */
@@ -93,7 +94,7 @@ export type FromWorker =
   | { readonly kind: 'superseded'; readonly message: string }
   /** The size of the journal, sent when it has changed by 1 MiB. */
   | { readonly kind: 'journal'; readonly bytes: number }
-  | { readonly kind: 'refused'; readonly code: Code; readonly message: string }
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
   /** `done` is flat: id, then 1 for written or 0 for a failed condition. `applied`: all batches up to this number are finished. */
   | {
       readonly kind: 'wrote'

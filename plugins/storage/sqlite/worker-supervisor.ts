@@ -1,4 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
+import { databaseErrors } from 'guard-gateway/lib/errors'
 import type { FromWorker, OpenOptions, ToWorker } from './protocol.ts'
 import type { LogPosition } from './redo-log/log-position.ts'
 import { acquireThread, releaseThread, type Thread } from './thread.ts'
@@ -55,7 +56,7 @@ export class WorkerSupervisor {
           resolve()
         } else if (message.kind === 'refused') {
           detach()
-          reject(new GuardError(message.code, message.message))
+          reject(new GuardError(databaseErrors[message.code], message.message))
         } else if (message.kind === 'closed') {
           detach()
           this.#onEnd()

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, GuardError } from 'guard-gateway/core'
 import { type Command, commandKind } from 'guard-gateway/lib/command'
+import { databaseErrors } from 'guard-gateway/lib/errors'
 import { cli, runCli } from 'guard-gateway/plugins/cli'
 import { foundation } from 'guard-gateway/presets/foundation'
+import { httpErrors } from '../../../plugins/http/error-codes.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const secret = 'guard_0123456789abcdefghijklmnopqrstuvwxyzABCDEF'
@@ -139,13 +141,14 @@ describe('an error', () => {
     assert.equal(err, 'error: Port 1 is taken. (PORT_TAKEN)\n')
     for (const [name, exit] of [
       ['INVALID_CONFIG', 78],
-      ['HOST_NOT_LOOPBACK', 78],
-      ['DATABASE_LOCKED', 69],
+      [httpErrors.HOST_NOT_LOOPBACK, 78],
+      [databaseErrors.DATABASE_LOCKED, 69],
       ['STORAGE_UNAVAILABLE', 69],
       ['CONFIG_EXISTS', 1],
       ['USAGE', 2],
     ] as const) {
-      assert.equal((await after(new GuardError(name))).code, exit, name)
+      const error = new GuardError(name)
+      assert.equal((await after(error)).code, exit, error.code)
     }
   })
   it('of the program says no more than one line, and with --verbose where', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GuardError, type Table } from 'guard-gateway/core'
+import { databaseErrors } from 'guard-gateway/lib/errors'
 import { backoff } from '../connection/backoff.ts'
 import type { Connection } from '../connection/connection.ts'
 import { isConflict, isTimeout, sqlState } from '../connection/sql-errors.ts'
@@ -65,7 +66,7 @@ const add = async (connection: Connection, statement: string): Promise<void> => 
 
 const foreign = (described: string, what: string): GuardError =>
   new GuardError(
-    'DATABASE_DAMAGED',
+    databaseErrors.DATABASE_DAMAGED,
     `The database ${described} is not one of this gateway: ${what}. It was not changed. Name another database, or a schema of its own (?options=-csearch_path%3Dguard), in storage.url.`,
   )
 
@@ -79,7 +80,7 @@ const checkMeta = async (connection: Connection, { cluster, described }: Named):
   if (program !== PROGRAM) throw foreign(described, `its guard_meta names the program "${program}"`)
   if (Number(oldest) > FORMAT)
     throw new GuardError(
-      'DATABASE_NEWER',
+      databaseErrors.DATABASE_NEWER,
       `The database ${described} was written by a newer version: it has format ${format}, which versions of format ${oldest} and later may write, and this one has ${FORMAT}. Nothing was changed. Update this gateway.`,
     )
   if (cluster !== '' && owner !== '' && owner !== cluster)

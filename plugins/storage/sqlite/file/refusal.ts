@@ -1,9 +1,11 @@
-import type { Code } from 'guard-gateway/core'
+import type { databaseErrors } from 'guard-gateway/lib/errors'
+
+export type RefusalCode = keyof typeof databaseErrors
 
 /** Why the database cannot be opened. The main thread turns it into a GuardError. */
 export class Refusal extends Error {
-  readonly code: Code
-  constructor(code: Code, message: string) {
+  readonly code: RefusalCode
+  constructor(code: RefusalCode, message: string) {
     super(message)
     this.code = code
   }
