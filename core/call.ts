@@ -29,7 +29,7 @@ export interface Envelope {
   readonly tool_choice: unknown
   readonly previous_response_id: string | null
   readonly conversation: string | null
-  /** Session ids found in the body, by source, for the sessions plugin: `metadata.user_id`, `prompt_cache_key`, `conversation`. */
+  /** Session ids found in the body, by source, for the sessions plugin: `metadata.user_id`, `prompt_cache_key`, `conversation`, `client_metadata.session_id` and `.thread_id`. */
   readonly hints: Readonly<Record<string, string>>
 }
 

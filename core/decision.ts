@@ -106,6 +106,8 @@ export interface Row {
   readonly matches: readonly Match[]
   readonly retry: boolean
   readonly probe: boolean
+  /** No rule counts it: it was a warm-up, or its provider said that it did not run it. */
+  uncounted?: 'warmup' | 'not_run' | null
   /** Identical blocked requests that came after it. */
   retries: number
   /** When the last of them came; null: none did. */

@@ -55,7 +55,7 @@ interface Settlement {
 /** Settles a call; gives a promise if the record must be waited for. */
 const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Settlement): Promise<void> | undefined => {
   const { outcome, status, reading = noReading, reply, relayed } = ending
-  const { usage, usage_source } = metered(reading, outcome, call.conversation.text_bytes)
+  const { usage, usage_source } = metered(reading, outcome, call)
   const settled: Settled = {
     call,
     decision: withReplyMatches(decision),

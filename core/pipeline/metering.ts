@@ -1,4 +1,4 @@
-import type { Outcome } from '../call.ts'
+import type { Call, Outcome } from '../call.ts'
 import type { Reading } from '../settled.ts'
 import { noUsage, totalled, type Usage } from '../usage.ts'
 
@@ -12,16 +12,18 @@ const BYTES_PER_TOKEN = 4
 
 /**
  * The usage that a reply reports; an estimate from bytes if a reply with output reports none.
- * Without a reply, or with an error alone, usage is zero.
+ * Without a reply, or with an error alone, usage is zero. That of a warm-up is noted on it and counts nowhere.
  */
-export const metered = (reading: Reading, outcome: Outcome, requestBytes: number): Metered => {
-  if (outcome === 'blocked' || outcome === 'unreachable') return { usage: noUsage, usage_source: 'none' }
+export const metered = (reading: Reading, outcome: Outcome, { conversation, warmup, notes }: Call): Metered => {
+  if (warmup === true && reading.usage !== null) notes.warmup_usage = reading.usage
+  if (outcome === 'blocked' || outcome === 'unreachable' || warmup === true)
+    return { usage: noUsage, usage_source: 'none' }
   if (reading.usage !== null) return { usage: reading.usage, usage_source: reading.complete ? 'reported' : 'partial' }
   if (outcome === 'upstream_error' || (outcome !== 'ok' && reading.output_bytes === 0))
     return { usage: noUsage, usage_source: 'none' }
   return {
     usage: totalled({
-      input_tokens: Math.ceil(requestBytes / BYTES_PER_TOKEN),
+      input_tokens: Math.ceil(conversation.text_bytes / BYTES_PER_TOKEN),
       output_tokens: Math.ceil(reading.output_bytes / BYTES_PER_TOKEN),
     }),
     usage_source: 'estimated',

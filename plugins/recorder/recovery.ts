@@ -38,10 +38,11 @@ const loadSession = async (storage: Reader, id: string): Promise<SessionTotals |
 const addCall = (session: SessionTotals | undefined, call: CallRecord): boolean => {
   if (session === undefined || call.ended_at <= session.stored.last_seen_at) return false
   const { row } = session
+  const isWarmup = call.uncounted === 'warmup'
   if (call.decision === 'block') row.blocked++
-  else row.requests++
+  else if (!isWarmup) row.requests++
   if (call.decision === 'shadow_flag') row.flagged++
-  if (failures.has(call.outcome)) row.errors++
+  if (failures.has(call.outcome) && !isWarmup) row.errors++
   row.input_tokens += call.input_tokens
   row.output_tokens += call.output_tokens
   row.total_tokens += call.total_tokens

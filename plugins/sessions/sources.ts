@@ -29,6 +29,7 @@ const sources: readonly Source[] = [
   header('x-client-session-id', true),
   header('x-claude-code-session-id'),
   hint('metadata.user_id', (hints) => sessionOfUser(hints['metadata.user_id'])),
+  hint('client_metadata.session_id', (hints) => hints['client_metadata.session_id']),
   header('session-id'),
   header('session_id'),
   header('x-session-id'),

@@ -115,6 +115,7 @@ export const aRow = (over: Partial<Row> = {}): Row => ({
   matches: [],
   retry: false,
   probe: false,
+  uncounted: null,
   retries: 0,
   last_at: null,
   outcome: 'ok',

@@ -36,6 +36,9 @@ const hintsIn = (members: JsonObject): Record<string, string> => {
   note('metadata.user_id', nonEmptyText(jsonObjectOf(members.metadata).user_id))
   note('prompt_cache_key', nonEmptyText(members.prompt_cache_key))
   note('conversation', conversationId(members))
+  const { session_id, thread_id } = jsonObjectOf(members.client_metadata)
+  note('client_metadata.session_id', nonEmptyText(session_id))
+  note('client_metadata.thread_id', nonEmptyText(thread_id))
   return hints
 }
 

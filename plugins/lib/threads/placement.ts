@@ -189,7 +189,9 @@ const referencedRow = ({ envelope }: Call, rows: readonly Row[], suffix: string)
 const ownThread = ({ id, envelope }: Call): string =>
   envelope.conversation === null ? id : conversationThread(envelope.conversation)
 
-const subagentSuffix = ({ headers }: Call): string => {
-  const id = headers['x-claude-code-agent-id']
+/** Agents of one session that are told apart: by their ids, or as threads of which one bears the session's id. */
+const subagentSuffix = ({ headers, envelope: { hints } }: Call): string => {
+  const thread = hints['client_metadata.thread_id']
+  const id = headers['x-claude-code-agent-id'] ?? (thread === hints['client_metadata.session_id'] ? undefined : thread)
   return id === undefined ? '' : `~${sha256(id).slice(0, 16)}`
 }

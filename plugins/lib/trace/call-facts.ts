@@ -30,6 +30,10 @@ export const callFacts = {
   path: fact('text', ({ call }) => call.path, 'exact', 'repeated'),
   model_requested: fact('text', ({ call, redact }) => short(call.envelope.model, redact), 'repeated'),
   model_replied: fact('text', ({ settled, redact }) => shortOrNull(settled.reading.model, redact), 'repeated'),
+  /** `http`, or `websocket`; null in records of earlier versions. */
+  transport: fact('text', ({ call }): string | null => call.transport ?? 'http', 'exact', 'repeated'),
+  /** The lane of its WebSocket that it named. */
+  stream_id: fact('text', ({ call, redact }) => shortOrNull(call.stream_id ?? null, redact), 'repeated'),
   stream: fact('boolean', ({ call }) => call.envelope.stream, 'repeated'),
   /** Tokens the reply may have, as asked for. */
   max_tokens: fact('integer', ({ call }) => wholeOrNull(call.envelope.max_tokens), 'repeated'),
@@ -59,6 +63,8 @@ export const callFacts = {
   upstream_request_id: fact('text', ({ settled, redact }) => shortOrNull(settled.upstream_request_id, redact)),
   /** Another attempt of a request that the session knows. */
   retry: fact('boolean', ({ row }) => row.retry, 'remembered'),
+  /** `warmup`: it asked for no output; `not_run`: its provider did not run it. Rules count neither. */
+  uncounted: fact('text', ({ row }) => row.uncounted ?? null, 'exact', 'repeated', 'remembered'),
   /** Identical blocked requests that came after this one; the last of them stands in the next two columns. */
   retries: fact('integer', () => 0, 'remembered'),
   last_at: fact('integer', (): number | null => null, 'remembered'),

@@ -39,6 +39,7 @@ export const decide = (
   const row = draftOf(call, placed)
   const { policy_version } = policy
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
+  if (call.warmup === true) return warmUp({ ...before, policy_version }, row, history)
   row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault, sources)
   const decision: Writable<Decision> = { ...before, matches, faults, policy_version }
@@ -51,6 +52,14 @@ export const decide = (
   if (watch !== undefined) decision.watch = watch
   if (steered !== undefined) decision.matches = matches.map((match) => (match === steering ? steered : match))
   return forward(flagged(decision, steered ?? first), row, session, history)
+}
+
+/** It is remembered, since the next request continues it, and counted nowhere. */
+const warmUp = (before: Decision, row: Draft, history: History): Decision => {
+  row.reserved = 0
+  const decision = { ...before, row }
+  addToHistory(decision, row, history)
+  return decision
 }
 
 const holdsHistory = ({ envelope }: Call): boolean =>
@@ -120,7 +129,7 @@ export const reservedFor = (bytes: number, most: number | null): number =>
 const parentId = ({ parent, original }: ThreadPlacement): string | null =>
   (original === undefined && parent?.retry === true ? parent.parent : parent?.id) ?? null
 
-const draftOf = ({ id, at, tick, body, conversation, envelope }: Call, placed: ThreadPlacement): Draft => ({
+const draftOf = ({ id, at, tick, body, conversation, envelope, warmup }: Call, placed: ThreadPlacement): Draft => ({
   id,
   at,
   tick,
@@ -143,6 +152,7 @@ const draftOf = ({ id, at, tick, body, conversation, envelope }: Call, placed: T
   matches: [],
   retry: placed.original !== undefined,
   probe: false,
+  uncounted: warmup === true ? 'warmup' : null,
   retries: 0,
   last_at: null,
   outcome: null,

@@ -86,7 +86,7 @@ export class History implements KnownRequests {
     this.bytes += bytesOf(row)
     this.fresh++
     const blocked = row.decision === 'block'
-    if (!blocked && !row.retry) this.window.unshift(row)
+    if (!blocked && !row.retry && !row.uncounted) this.window.unshift(row)
     if (this.window.length > this.limit) this.window.length = this.limit
     this.#trim(blocked, blocked ? BLOCKED_ROWS : this.limit)
   }
@@ -156,6 +156,13 @@ export class History implements KnownRequests {
     this.fresh = 0
     this.window.length = 0
     this.outcomes.length = 0
+  }
+
+  /** Takes a request out of what rules count, since its provider did not run it. */
+  uncount(row: Row): void {
+    row.uncounted = 'not_run'
+    const at = this.window.indexOf(row)
+    if (at !== -1) this.window.splice(at, 1)
   }
 
   ended(ended: Ended): void {

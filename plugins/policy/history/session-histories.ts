@@ -169,7 +169,7 @@ const hold = (history: History, { id, thread, probe, reserved }: Row): void => {
 const replayRows = (history: History, rows: readonly Row[], resumedAt: number): void => {
   const remember = (row: Row) => {
     history.append(row)
-    if (row.decision === 'block') return
+    if (row.decision === 'block' || row.uncounted === 'warmup') return
     const used = history.usageOf(row.thread)
     used.requests++
     if (hasFailed(row)) used.failed++
@@ -180,7 +180,7 @@ const replayRows = (history: History, rows: readonly Row[], resumedAt: number): 
   for (const row of rows) if (row.at <= resumedAt) remember(row)
   history.clear()
   for (const row of rows) if (row.at > resumedAt) remember(row)
-  const finished = rows.filter((row) => endOf(row) > resumedAt && row.decision !== 'block')
+  const finished = rows.filter((row) => endOf(row) > resumedAt && row.decision !== 'block' && !row.uncounted)
   for (const row of finished.sort((a, b) => endOf(a) - endOf(b))) {
     const { id, outcome, error_fingerprint } = row
     if (outcome !== null) history.ended({ id, ended_at: endOf(row), outcome, error_fingerprint })

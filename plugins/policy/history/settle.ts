@@ -22,16 +22,36 @@ export const settle = (
   history: History,
   priced: Policy['priced'] = [],
 ): void => {
-  const { decision, outcome, ended_at, reading, usage, cost } = settled
+  const { decision, outcome, ended_at, reading } = settled
   // A repeated block has no row of its own.
   if (decision.repeats !== null) return
   row.ended_at = ended_at
   row.outcome = outcome
   if (outcome === 'blocked') return
-  const failed = hasFailed(settled)
-  const error_fingerprint = failed ? fingerprintOf(settled) : null
-  row.error_fingerprint = error_fingerprint
   row.response_id = reading.response_id
+  if (row.uncounted === 'warmup') return
+  countUsage(settled, row, session, history, priced)
+  if (isNotRun(settled)) history.uncount(row)
+  else {
+    row.error_fingerprint = hasFailed(settled) ? fingerprintOf(settled) : null
+    const ended_tick = endedMoment(row, ended_at).tick
+    const { id, error_fingerprint } = row
+    history.ended({ id, ended_at, ended_tick, outcome, error_fingerprint, ...wordlessIn(reading) })
+  }
+  for (const { id, tool, args } of reading.calls) {
+    if (id !== null) history.replies(id, calledTool(tool, args))
+  }
+}
+
+const countUsage = (
+  settled: Settled,
+  row: Row,
+  session: SessionRow,
+  history: History,
+  priced: Policy['priced'],
+): void => {
+  const { decision, usage, cost } = settled
+  const failed = hasFailed(settled)
   row.total_tokens = usage.total_tokens
   row.cache_read_tokens = usage.cache_read_tokens
   row.cost_micro = cost?.cost_micro ?? 0
@@ -43,12 +63,13 @@ export const settle = (
     history.noteUnpriced(row.thread)
     if (priced.length > 0) settled.call.notes.unpriced_rules = priced
   }
-  const ended_tick = endedMoment(row, ended_at).tick
-  history.ended({ id: row.id, ended_at, ended_tick, outcome, error_fingerprint, ...wordlessIn(reading) })
-  for (const { id, tool, args } of reading.calls) {
-    if (id !== null) history.replies(id, calledTool(tool, args))
-  }
 }
+
+/** Errors of a WebSocket's provider that say that it did not run a request, which the client therefore sends again. */
+const notRun: ReadonlySet<string> = new Set(['websocket_connection_limit_reached', 'previous_response_not_found'])
+
+const isNotRun = ({ call, outcome, error }: Settled): boolean =>
+  call.transport === 'websocket' && outcome === 'upstream_error' && notRun.has(error?.code ?? '')
 
 const wordlessIn = ({ wordless }: Settled['reading']): { wordless?: true } => (wordless === true ? { wordless } : {})
 

@@ -39,7 +39,7 @@ export function* reEvaluated(
     }
     const place = past.place(row)
     row.retry = place.original !== undefined
-    if (!isPaused(record))
+    if (!isPaused(record) && record.uncounted !== 'warmup')
       row.matches = evaluate(
         policy,
         callOf(record, place.turns, past.session),

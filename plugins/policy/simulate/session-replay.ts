@@ -73,6 +73,7 @@ export class SessionReplay {
     this.#turns.set(row, turns.slice(-this.history.limit))
     if (row.decision === 'block') return
     if (isContinued({ outcome: record.outcome, new_turns: row.new_turns })) this.#newest.set(row.thread, row)
+    if (row.uncounted === 'warmup') return
     this.session.row.requests++
     const used = this.history.usageOf(row.thread)
     used.requests++
@@ -114,6 +115,7 @@ export class SessionReplay {
     this.history.reserved -= row.reserved
     if (isUnpriced(total_tokens, record.cost_source)) this.history.noteUnpriced(row.thread)
     if (this.history.probe === row.id) this.history.probe = null
+    if (row.uncounted) return
     this.history.ended({ id: row.id, ended_at, outcome, error_fingerprint: row.error_fingerprint })
   }
 }

@@ -17,14 +17,18 @@ export const noteSettled = ({ call, decision, usage, cost }: Settled): void => {
   const { session } = call
   if (session === null || decision.decision === 'block') return
   noteDecided(decision, call)
-  if (isCounting(session.row, call.at)) addSinceFlag(session.row, usage.total_tokens, cost?.cost_micro ?? 0)
+  if (isCounting(session.row, call.at) && call.warmup !== true)
+    addSinceFlag(session.row, usage.total_tokens, cost?.cost_micro ?? 0)
 }
 
 /** What a call adds to the sums of its session's flags, after `noteSettled`. They belong into the batch that writes the call. Those of the Playground are not summed up. */
 export const flagSums = ({ call: { session, at } }: Settled, record: CallRecord): readonly Change[] => {
   if (session === null || isPlayground(record)) return []
   const own = ownFlag(record)
-  const first = record.decision !== 'block' && isCounting(session.row, at) ? sinceFlag(session.row, record) : undefined
+  const first =
+    record.decision !== 'block' && record.uncounted !== 'warmup' && isCounting(session.row, at)
+      ? sinceFlag(session.row, record)
+      : undefined
   if (own === undefined && first === undefined) return NONE
   if (own !== undefined && first !== undefined && isSame(own.flag, first.flag))
     return [added(record, { flag: first.flag, add: { ...own.add, ...first.add } })]

@@ -19,6 +19,7 @@ const order = [
   'x-client-session-id',
   'x-claude-code-session-id',
   'metadata.user_id',
+  'client_metadata.session_id',
   'session-id',
   'session_id',
   'x-session-id',
