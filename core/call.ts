@@ -27,6 +27,8 @@ export interface Envelope {
   readonly after: readonly Part[]
   readonly tools: unknown
   readonly tool_choice: unknown
+  /** What it asks for if not for an answer: `compact`. */
+  readonly task?: string
   readonly previous_response_id: string | null
   readonly conversation: string | null
   /** Session ids found in the body, by source, for the sessions plugin: `metadata.user_id`, `prompt_cache_key`, `conversation`, `client_metadata.session_id` and `.thread_id`. */
@@ -110,8 +112,8 @@ export interface Call {
   /** The request came as a frame of a WebSocket, in the lane of this name if it named one; absent: as an HTTP request. */
   readonly transport?: 'websocket'
   readonly stream_id?: string
-  /** It prepares the provider and asks for no output: only a pause is judged. */
-  readonly warmup?: true
+  /** No rule judges it: it asks for no output, or brings the usage of an earlier request of its session. */
+  readonly uncounted?: 'warmup' | 'retrieval'
   /** The client says that this is another attempt of a request it sent before. */
   readonly retry_mark: boolean
   /** Mode asked for by header, where the configuration honours it. */

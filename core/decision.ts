@@ -1,4 +1,4 @@
-import type { Outcome } from './call.ts'
+import type { Call, Outcome } from './call.ts'
 import type { ReplyListener } from './contracts/reply.ts'
 import type { Turn } from './turns.ts'
 
@@ -106,8 +106,8 @@ export interface Row {
   readonly matches: readonly Match[]
   readonly retry: boolean
   readonly probe: boolean
-  /** No rule counts it: it was a warm-up, or its provider said that it did not run it. */
-  uncounted?: 'warmup' | 'not_run' | null
+  /** No rule counts it: as its call says, or its provider did not run it. */
+  uncounted?: Call['uncounted'] | 'not_run' | null
   /** Identical blocked requests that came after it. */
   retries: number
   /** When the last of them came; null: none did. */

@@ -17,8 +17,8 @@ export { Gateway, type GatewayOptions } from './gateway.ts'
 export { Kind } from './kinds.ts'
 export { readInto } from './pipeline/read-into.ts'
 export { headerOf, isEventStream, relay } from './pipeline/relay.ts'
-export { isPlain } from './pipeline/tap.ts'
-export { handle } from './pipeline.ts'
+export { createTap, isPlain } from './pipeline/tap.ts'
+export { handle, settleLate } from './pipeline.ts'
 export {
   apiStyle,
   contribution,

@@ -39,6 +39,20 @@ export const handle = async (gateway: Gateway, call: Call, client: Client): Prom
   }
 }
 
+/** Records a call whose reply came with another request: what it used counts, and nothing refuses it. */
+export const settleLate = async (gateway: Gateway, call: Call, reply: Reply, reading: Reading): Promise<void> => {
+  await gateway.hooks.request.promise(call)
+  const { session } = call
+  if (session !== null) session.open++
+  try {
+    const decision = await gateway.hooks.decision.promise(undecided, call)
+    const outcome = reading.error === null ? 'ok' : 'upstream_error'
+    await settle(gateway, call, decision, { outcome, status: reply.status, reading, reply, forwarded_at: call.at })
+  } finally {
+    if (session !== null) session.open--
+  }
+}
+
 /** What differs between the ways a call can end. */
 interface Settlement {
   readonly outcome: Outcome

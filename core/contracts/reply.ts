@@ -86,6 +86,12 @@ export interface ProxyRequest {
   readonly raw_headers: readonly string[]
   readonly identity: Identity
   readonly body: Buffer | undefined
+  /** Name of the upstream that has to answer; absent: the first that serves style and model. */
+  upstream?: string
+  /** The session that it belongs to, where the request itself names none. */
+  session_id?: string
+  /** Hears the body of the reply as it passes, which ends once `end` has resolved. */
+  tap?: (reply: Reply) => { push(chunk: Uint8Array): void; end(): Promise<void> }
 }
 
 /** Who listens to a reply: pieces of its text in order, and a gap where anything else stands between. */

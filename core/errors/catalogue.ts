@@ -82,8 +82,6 @@ export const catalogue = {
     PORT_TAKEN: ['The port is in use', 'Stop the other program, or choose another port with --port.'],
   }),
   ...errorCodes(502, 'api_error', {
-    UPSTREAM_REFUSED: ['The upstream refused the gateway', 'Check the credentials that are configured for it.'],
-    UPSTREAM_FAILED: ['The upstream gave no usable answer', 'See what it says of itself; try again.'],
     UPSTREAM_UNREACHABLE: [
       'The upstream could not be reached',
       'Check base_url and the network; nothing was answered.',

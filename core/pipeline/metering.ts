@@ -14,10 +14,10 @@ const BYTES_PER_TOKEN = 4
  * The usage that a reply reports; an estimate from bytes if a reply with output reports none.
  * Without a reply, or with an error alone, usage is zero. That of a warm-up is noted on it and counts nowhere.
  */
-export const metered = (reading: Reading, outcome: Outcome, { conversation, warmup, notes }: Call): Metered => {
-  if (warmup === true && reading.usage !== null) notes.warmup_usage = reading.usage
-  if (outcome === 'blocked' || outcome === 'unreachable' || warmup === true)
-    return { usage: noUsage, usage_source: 'none' }
+export const metered = (reading: Reading, outcome: Outcome, { conversation, uncounted, notes }: Call): Metered => {
+  const isWarmup = uncounted === 'warmup'
+  if (isWarmup && reading.usage !== null) notes.warmup_usage = reading.usage
+  if (outcome === 'blocked' || outcome === 'unreachable' || isWarmup) return { usage: noUsage, usage_source: 'none' }
   if (reading.usage !== null) return { usage: reading.usage, usage_source: reading.complete ? 'reported' : 'partial' }
   if (outcome === 'upstream_error' || (outcome !== 'ok' && reading.output_bytes === 0))
     return { usage: noUsage, usage_source: 'none' }

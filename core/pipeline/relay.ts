@@ -34,7 +34,7 @@ export interface RelayResult {
 export const relay = (
   reply: Reply,
   client: Client,
-  tap: Tap,
+  tap: Pick<Tap, 'push'>,
   now: () => number,
   keep: number,
   ending?: EarlyEnd,
@@ -56,7 +56,7 @@ export const relay = (
 /** What a pump needs besides the reply. */
 interface PumpContext {
   readonly client: Client
-  readonly tap: Tap
+  readonly tap: Pick<Tap, 'push'>
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** How many first bytes to keep. */

@@ -11,5 +11,6 @@ export {
   noteFlag,
 } from './session/flag.ts'
 export { newSessionRow, type SessionStart } from './session/new-row.ts'
+export { requestsIn } from './session/requests.ts'
 export { isSessionName, namedSession, onlySession } from './session/session-id.ts'
 export type { Sessions } from './session/sessions.ts'

@@ -29,4 +29,8 @@ export const mcpErrors = {
   ...errorCodes(429, 'rate_limit_error', {
     TOO_MANY_PENDING: ['Too many requests of the session wait for their answers', 'Wait for some of them.'],
   }),
+  ...errorCodes(502, 'api_error', {
+    UPSTREAM_REFUSED: ['The upstream refused the gateway', 'Check the credentials that are configured for it.'],
+    UPSTREAM_FAILED: ['The upstream gave no usable answer', 'See what it says of itself; try again.'],
+  }),
 }

@@ -163,7 +163,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
   ): Decision | Promise<Decision> => {
     if (session.open <= 1) budgets.release(session)
     const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, sources)
-    if (decision.decision !== 'block' && decision.row !== null && call.warmup !== true) {
+    if (decision.decision !== 'block' && decision.row !== null && !decision.row.uncounted) {
       budgets.forwarded(call, session, decision.row)
       starts.forwarded(found, call, decision.row, session)
     }
@@ -176,9 +176,9 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
   const ended = (settled: Settled): void => {
     const { call, decision } = settled
     if (call.session === null || decision.row === null) return
-    if (decision.repeats === null && call.warmup !== true) {
+    if (decision.repeats === null) {
       budgets.settled(settled, call.session, decision.row)
-      if (decision.decision !== 'block') starts.ended(settled, call.session)
+      if (decision.decision !== 'block' && !decision.row.uncounted) starts.ended(settled, call.session)
     }
     const history = histories.at(call.session)
     shared?.claims.ending(call, call.session, history !== undefined)

@@ -1,5 +1,6 @@
 import type { Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
 import { findUnsummed, pages } from 'guard-gateway/lib/paging'
+import { requestsIn } from 'guard-gateway/lib/session'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { failures } from './figures/measures.ts'
 import { sessionTotals } from './session-totals.ts'
@@ -38,11 +39,10 @@ const loadSession = async (storage: Reader, id: string): Promise<SessionTotals |
 const addCall = (session: SessionTotals | undefined, call: CallRecord): boolean => {
   if (session === undefined || call.ended_at <= session.stored.last_seen_at) return false
   const { row } = session
-  const isWarmup = call.uncounted === 'warmup'
   if (call.decision === 'block') row.blocked++
-  else if (!isWarmup) row.requests++
+  else row.requests += requestsIn(call)
   if (call.decision === 'shadow_flag') row.flagged++
-  if (failures.has(call.outcome) && !isWarmup) row.errors++
+  if (failures.has(call.outcome)) row.errors++
   row.input_tokens += call.input_tokens
   row.output_tokens += call.output_tokens
   row.total_tokens += call.total_tokens

@@ -112,6 +112,8 @@ const HISTORY = 1000
 export const pauses =
   (agents: Agents) =>
   (decision: Decision, call: Call): Decision | Promise<Decision> => {
+    // its reply has come already
+    if (call.uncounted === 'retrieval') return decision
     if (call.session?.row.paused === true) {
       call.notes.paused = 'session'
       const { code, message } = heldBack(call.session.row)
@@ -133,10 +135,7 @@ export const pauseOf =
   ({ agents, live }: Pick<Finders, 'agents' | 'live'>) =>
   async ({ project_id, agent_id, external_session_id: name }: Caller): Promise<GuardError | undefined> => {
     const session = name === null ? undefined : await live.rowNamed(project_id, name)
-    if (session?.paused === true) {
-      const { code, message } = heldBack(session)
-      return refusal(code, message, session)
-    }
+    if (session?.paused === true) return pausedSession(session)
     const agent = agent_id === null ? undefined : await agents.row(agent_id)
     return agent?.paused === true ? refusal('PAUSED_AGENT', agentPaused(agent.id), session) : undefined
   }
@@ -144,10 +143,17 @@ export const pauseOf =
 /** Refuses requests of a paused session or agent other than guarded calls, whatever the method. */
 export const pausedProxy =
   (finders: Pick<Finders, 'ids' | 'agents' | 'live'>) =>
-  async ({ headers, identity }: ProxyRequest): Promise<undefined> => {
-    const refused = await pauseOf(finders)(await callerOf(finders, headers, identity))
+  async ({ headers, identity, session_id }: ProxyRequest): Promise<undefined> => {
+    const owner = session_id === undefined ? undefined : (await finders.live.find(session_id))?.row
+    const refused =
+      owner?.paused === true ? pausedSession(owner) : await pauseOf(finders)(await callerOf(finders, headers, identity))
     if (refused !== undefined) throw refused
   }
+
+const pausedSession = (session: SessionRow): GuardError => {
+  const { code, message } = heldBack(session)
+  return refusal(code, message, session)
+}
 
 /** A block without a rule. The official clients retry on a 409 without `x-should-retry: false`. */
 const refusal = (code: Paused, message: string, session: SessionRow | undefined): GuardError =>

@@ -13,10 +13,8 @@ export const passthroughHandler = (gateway: Gateway, live: LiveUpstreams) => {
     const upstreams = live.current
     const serving = upstreams.speaking(request.styles)
     if (request.path === '/v1/models' && serving.length > 1) return models(request, serving, client)
-    const upstream = upstreams.route(
-      request.styles,
-      request.path.startsWith('/v1/models/') ? modelInPath(request) : request.model,
-    )
+    const model = request.path.startsWith('/v1/models/') ? modelInPath(request) : request.model
+    const upstream = upstreams.get(request.upstream ?? '') ?? upstreams.route(request.styles, model)
     return replyOf(gateway, upstream, await sendUnguarded(gateway, upstream, request, client))
   }
 }

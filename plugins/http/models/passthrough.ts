@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { GuardError, type ProxyRequest, relay } from 'guard-gateway/core'
+import { type Client, type Gateway, GuardError, type ProxyRequest, type Reply, relay } from 'guard-gateway/core'
 import { inflated } from 'guard-gateway/lib/http'
 import { memberValue } from 'guard-gateway/lib/request-reader'
 import { bindProject } from '../admission/bound-project.ts'
@@ -17,7 +17,7 @@ export interface Destination {
   readonly styles: readonly string[]
 }
 
-const noTap = { push: () => {}, end: () => Promise.reject(new Error('nobody reads an unguarded reply')) }
+const noTap = { push: () => {} }
 
 /** Forwards a request without applying rules; the response passes unchanged too. */
 export const passthrough =
@@ -45,10 +45,17 @@ export const passthrough =
     const reply = await gateway.hooks.proxy.promise(asked, client)
     if (reply === undefined) throw new GuardError('NO_UPSTREAM')
     client.head(reply.status, [...reply.headers, 'x-guard-request-id', id], true)
-    const relayed = await relay(reply, client, noTap, () => gateway.clock.now(), 0)
-    if (relayed.ended === 'complete') client.end(relayed.held)
-    else client.cut()
+    await passOn(gateway, asked, reply, client)
   }
+
+/** Passes a reply on; who hears it is done with it before it ends. */
+const passOn = async ({ clock, fault }: Gateway, asked: ProxyRequest, reply: Reply, client: Client): Promise<void> => {
+  const tap = asked.tap?.(reply)
+  const { ended, held } = await relay(reply, client, tap ?? noTap, () => clock.now(), 0)
+  await tap?.end().catch((error: unknown) => fault(error, 'http:tap'))
+  if (ended === 'complete') client.end(held)
+  else client.cut()
+}
 
 const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'

@@ -87,8 +87,8 @@ export const isCounting = ({ flagged_at, resumed_at }: SessionRow, at: number): 
   flagged_at !== null && at >= flagged_at && (resumed_at ?? -1) < flagged_at
 
 /** Adds a settled request to what came since the flag. */
-export const addSinceFlag = (row: SessionRow, tokens: number, cost_micro: number): void => {
-  row.requests_since_flag = (row.requests_since_flag ?? 0) + 1
+export const addSinceFlag = (row: SessionRow, requests: number, tokens: number, cost_micro: number): void => {
+  row.requests_since_flag = (row.requests_since_flag ?? 0) + requests
   row.tokens_since_flag = (row.tokens_since_flag ?? 0) + tokens
   row.cost_since_flag_micro = (row.cost_since_flag_micro ?? 0) + cost_micro
 }

@@ -63,7 +63,7 @@ export const callFacts = {
   upstream_request_id: fact('text', ({ settled, redact }) => shortOrNull(settled.upstream_request_id, redact)),
   /** Another attempt of a request that the session knows. */
   retry: fact('boolean', ({ row }) => row.retry, 'remembered'),
-  /** `warmup`: it asked for no output; `not_run`: its provider did not run it. Rules count neither. */
+  /** `warmup`: it asked for no output; `not_run`: its provider did not run it; `retrieval`: it brought the usage of an earlier request. Rules count none of them. */
   uncounted: fact('text', ({ row }) => row.uncounted ?? null, 'exact', 'repeated', 'remembered'),
   /** Identical blocked requests that came after this one; the last of them stands in the next two columns. */
   retries: fact('integer', () => 0, 'remembered'),

@@ -34,7 +34,7 @@ export const callSource = (settled: Settled, redact: Redactor, previews: Preview
 }
 
 /** Facts of a request that no rule judged, since its session or agent is paused: a thread of its own. */
-const unjudged = ({ id, conversation, retry_mark, warmup }: Call) => ({
+const unjudged = ({ id, conversation, retry_mark, uncounted }: Call) => ({
   chain_tip: conversation.chain.tip,
   talk_tip: conversation.talk.tip,
   talk_items: conversation.talk.length,
@@ -47,7 +47,7 @@ const unjudged = ({ id, conversation, retry_mark, warmup }: Call) => ({
   measures: {},
   retry: retry_mark,
   error_fingerprint: null,
-  uncounted: warmup === true ? ('warmup' as const) : null,
+  uncounted: uncounted ?? null,
 })
 
 /** Hashes, as what is kept of turns; a client that leaves its history out gives results by these ids. */

@@ -1,5 +1,6 @@
 import type { Call, Gateway, Per, Period, Row, Session, Settled, Totals } from 'guard-gateway/core'
 import { everyProject } from 'guard-gateway/lib/principal'
+import { requestsIn } from 'guard-gateway/lib/session'
 import type { Calendar } from 'guard-gateway/lib/time'
 import type { Spender } from '../evaluate/evidence-sources.ts'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
@@ -180,7 +181,7 @@ const undoBegin = ({ call, row, windows }: Open): void => {
 const usageOf = (settled: Settled): Usage => {
   const { usage, cost } = settled
   return {
-    requests: 1,
+    requests: requestsIn(settled.call),
     failed: hasFailed(settled) ? 1 : 0,
     unpriced: isUnpriced(usage.total_tokens, cost?.cost_source) ? 1 : 0,
     tokens: usage.total_tokens,

@@ -1,5 +1,6 @@
 import type { Change, Gateway } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
+import { requestsIn } from 'guard-gateway/lib/session'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
 import { addUsage, noUsage, type Usage } from '../history/usage.ts'
@@ -56,7 +57,7 @@ const mergedRollup = (calls: readonly CallRecord[]): readonly UsageRollup[] => {
 }
 
 const usageOf = (call: CallRecord): Partial<Usage> => ({
-  requests: 1,
+  requests: requestsIn(call),
   failed: hasFailed(call) ? 1 : 0,
   unpriced: isUnpriced(call.total_tokens, call.cost_source) ? 1 : 0,
   tokens: call.total_tokens,

@@ -1,4 +1,5 @@
 import type { Storage } from 'guard-gateway/core'
+import { requestsIn } from 'guard-gateway/lib/session'
 import type { Window } from 'guard-gateway/lib/time'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { hasFailed } from '../history/settle.ts'
@@ -18,7 +19,7 @@ export const storedUses = async (storage: Storage, { start, end }: Window): Prom
   const groups = await storage.sum('calls', {
     where: { received_at: { gte: start, lt: end }, decision: { in: FORWARDED } },
     order: ['received_at', 'asc'],
-    by: ['project_id', 'agent_id', 'outcome', 'cost_source'],
+    by: ['project_id', 'agent_id', 'outcome', 'cost_source', 'uncounted'],
     of: ['total_tokens', 'cache_read_tokens', 'cost_micro'],
   })
   return groups.map(({ by, rows, sums }) => ({
@@ -26,7 +27,7 @@ export const storedUses = async (storage: Storage, { start, end }: Window): Prom
     agent_id: by.agent_id === null ? null : String(by.agent_id),
     used: {
       ...noUsage(),
-      requests: rows,
+      requests: rows * requestsIn({ uncounted: by.uncounted as CallRecord['uncounted'] }),
       failed: hasFailed({ outcome: by.outcome as CallRecord['outcome'] }) ? rows : 0,
       // of requests that ended alike either all used tokens or, where they failed, none
       unpriced: by.cost_source !== 'priced' && sums.total_tokens > 0 ? rows : 0,

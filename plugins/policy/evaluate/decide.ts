@@ -39,7 +39,7 @@ export const decide = (
   const row = draftOf(call, placed)
   const { policy_version } = policy
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
-  if (call.warmup === true) return warmUp({ ...before, policy_version }, row, history)
+  if (call.uncounted !== undefined) return uncounted({ ...before, policy_version }, row, history)
   row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault, sources)
   const decision: Writable<Decision> = { ...before, matches, faults, policy_version }
@@ -54,8 +54,8 @@ export const decide = (
   return forward(flagged(decision, steered ?? first), row, session, history)
 }
 
-/** It is remembered, since the next request continues it, and counted nowhere. */
-const warmUp = (before: Decision, row: Draft, history: History): Decision => {
+/** It is remembered, since the next request may continue it, and no rule counts it. */
+const uncounted = (before: Decision, row: Draft, history: History): Decision => {
   row.reserved = 0
   const decision = { ...before, row }
   addToHistory(decision, row, history)
@@ -129,7 +129,7 @@ export const reservedFor = (bytes: number, most: number | null): number =>
 const parentId = ({ parent, original }: ThreadPlacement): string | null =>
   (original === undefined && parent?.retry === true ? parent.parent : parent?.id) ?? null
 
-const draftOf = ({ id, at, tick, body, conversation, envelope, warmup }: Call, placed: ThreadPlacement): Draft => ({
+const draftOf = ({ id, at, tick, body, conversation, envelope, uncounted }: Call, placed: ThreadPlacement): Draft => ({
   id,
   at,
   tick,
@@ -152,7 +152,7 @@ const draftOf = ({ id, at, tick, body, conversation, envelope, warmup }: Call, p
   matches: [],
   retry: placed.original !== undefined,
   probe: false,
-  uncounted: warmup === true ? 'warmup' : null,
+  uncounted: uncounted ?? null,
   retries: 0,
   last_at: null,
   outcome: null,

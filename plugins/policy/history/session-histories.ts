@@ -1,5 +1,6 @@
 import type { Gateway, Row, Session } from 'guard-gateway/core'
 import { everyProject } from 'guard-gateway/lib/principal'
+import { requestsIn } from 'guard-gateway/lib/session'
 import { effectOfName } from 'guard-gateway/lib/tools'
 import { type CallRecord, type OpenCallRow, recordOfOpen, rowOf } from 'guard-gateway/lib/trace'
 import { DetectorMemory } from './detector-memory.ts'
@@ -169,9 +170,9 @@ const hold = (history: History, { id, thread, probe, reserved }: Row): void => {
 const replayRows = (history: History, rows: readonly Row[], resumedAt: number): void => {
   const remember = (row: Row) => {
     history.append(row)
-    if (row.decision === 'block' || row.uncounted === 'warmup') return
+    if (row.decision === 'block') return
     const used = history.usageOf(row.thread)
-    used.requests++
+    used.requests += requestsIn(row)
     if (hasFailed(row)) used.failed++
     used.tokens += row.total_tokens
     used.cache_read_tokens += row.cache_read_tokens ?? 0

@@ -29,10 +29,9 @@ export const settle = (
   row.outcome = outcome
   if (outcome === 'blocked') return
   row.response_id = reading.response_id
-  if (row.uncounted === 'warmup') return
   countUsage(settled, row, session, history, priced)
   if (isNotRun(settled)) history.uncount(row)
-  else {
+  if (!row.uncounted) {
     row.error_fingerprint = hasFailed(settled) ? fingerprintOf(settled) : null
     const ended_tick = endedMoment(row, ended_at).tick
     const { id, error_fingerprint } = row

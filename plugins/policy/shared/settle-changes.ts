@@ -1,5 +1,5 @@
 import type { Addends, Change, Session, SessionRow, Settled } from 'guard-gateway/core'
-import { isCounting } from 'guard-gateway/lib/session'
+import { isCounting, requestsIn } from 'guard-gateway/lib/session'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
 import type { Usage } from '../history/usage.ts'
 
@@ -45,14 +45,17 @@ const sumsOf = (settled: Settled, row: SessionRow): Addends<SessionRow> => {
   const { call, decision, usage, outcome, cost } = settled
   if (decision.decision === 'block') return { version: 1 }
   const cost_micro = cost?.cost_micro ?? 0
-  const since =
-    isCounting(row, call.at) && call.warmup !== true
-      ? { requests_since_flag: 1, tokens_since_flag: usage.total_tokens, cost_since_flag_micro: cost_micro }
-      : {}
+  const since = isCounting(row, call.at)
+    ? {
+        requests_since_flag: requestsIn(call),
+        tokens_since_flag: usage.total_tokens,
+        cost_since_flag_micro: cost_micro,
+      }
+    : {}
   return {
     version: 1,
     flagged: isFlaggedByReply(settled) ? 1 : 0,
-    errors: hasFailed({ outcome }) && call.warmup !== true ? 1 : 0,
+    errors: hasFailed({ outcome }) ? 1 : 0,
     input_tokens: usage.input_tokens,
     output_tokens: usage.output_tokens,
     total_tokens: usage.total_tokens,
@@ -63,8 +66,4 @@ const sumsOf = (settled: Settled, row: SessionRow): Addends<SessionRow> => {
 }
 
 const countOf = ({ call, decision }: Settled): Addends<SessionRow> =>
-  decision.repeats !== null || (call.warmup === true && decision.decision !== 'block')
-    ? {}
-    : decision.decision === 'block'
-      ? { blocked: 1 }
-      : { requests: 1 }
+  decision.repeats !== null ? {} : decision.decision === 'block' ? { blocked: 1 } : { requests: requestsIn(call) }

@@ -70,7 +70,7 @@ export const share = ({
     mayPass,
     judge: judgeFromMemory,
     decided: ({ decision, row }, call, session, found) => {
-      if (decision !== 'block' && row !== null && call.warmup !== true) starts.forwarded(found, call, row, session)
+      if (decision !== 'block' && row !== null && !row.uncounted) starts.forwarded(found, call, row, session)
     },
   })
   return { judge, claims, budgets }

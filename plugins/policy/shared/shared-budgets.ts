@@ -1,4 +1,5 @@
-import type { Change, Gateway, Per, Period, Totals } from 'guard-gateway/core'
+import type { Change, Gateway, Per, Period, Row, Totals } from 'guard-gateway/core'
+import { requestsIn } from 'guard-gateway/lib/session'
 import type { Calendar } from 'guard-gateway/lib/time'
 import { LRU } from 'tiny-lru'
 import { removedUses, storedUses } from '../budgets/stored-uses.ts'
@@ -72,20 +73,24 @@ export class SharedBudgets {
   }
 
   /** The changes that count a request that is forwarded; they fail if another process has counted meanwhile. */
-  claim(keys: readonly WindowKey[], reserved: number): readonly Change[] {
+  claim(keys: readonly WindowKey[], row: Row): readonly Change[] {
     return keys.map((key) => {
       const { version, used } = this.#need(key)
-      const patch = { version: version + 1, requests: used.requests + 1, reserved: used.reserved + reserved }
+      const patch = {
+        version: version + 1,
+        requests: used.requests + requestsIn(row),
+        reserved: used.reserved + row.reserved,
+      }
       return { table: 'budget_windows', key, patch, expected: { version } }
     })
   }
 
   /** What `claim` gave is written. */
-  claimed(keys: readonly WindowKey[], reserved: number): void {
+  claimed(keys: readonly WindowKey[], row: Row): void {
     for (const key of keys) {
       const known = this.#need(key)
       known.version++
-      addUsage(known.used, { requests: 1, reserved })
+      addUsage(known.used, { requests: requestsIn(row), reserved: row.reserved })
     }
   }
 

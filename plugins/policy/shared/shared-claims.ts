@@ -77,14 +77,14 @@ export class SharedClaims implements Claims {
     const isOpen = decision.decision !== 'block'
     const batch = [
       this.#cluster.unchanged,
-      ...(isOpen ? this.#budgets.claim(keys, row.reserved) : []),
+      ...(isOpen ? this.#budgets.claim(keys, row) : []),
       ...claimChanges(this.#gateway, this.#cluster.instance, settled, session, isOpen ? keys : NO_KEYS),
     ]
     const version = (session.row.version ?? 0) + 1
     if (!(await this.#sure(session, keys, () => this.#gateway.storage.write(batch)))) return false
     session.stored = true
     session.row.version = version
-    if (isOpen) this.#budgets.claimed(keys, row.reserved)
+    if (isOpen) this.#budgets.claimed(keys, row)
     if (decision.repeats === null)
       this.#claimed.set(call.id, { row, session, keys: isOpen ? keys : NO_KEYS, epoch: this.#state(session).epoch })
     return true

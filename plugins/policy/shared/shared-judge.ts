@@ -49,7 +49,7 @@ export class SharedJudge {
       if (attempt >= AT_ONCE) await delay(Math.random() * Math.min(MOST_DELAY_MS, 2 ** (attempt - AT_ONCE)))
       if (call.notes.recorded !== false) await claims.freshen(session)
       const found = await policies.load(call.project_id)
-      const keys = call.warmup === true ? [] : budgets.keys(found, call)
+      const keys = call.uncounted === 'warmup' ? [] : budgets.keys(found, call)
       const row = { ...session.row }
       const decision = await this.#judged(before, call, session, found)
       if (call.notes.recorded === false || (await this.#claim(decision, call, keys))) {

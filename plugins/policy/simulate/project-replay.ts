@@ -1,5 +1,6 @@
 import type { Call, Per, Period, Reader, Start, Totals, Turn } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
+import { requestsIn } from 'guard-gateway/lib/session'
 import type { Calendar } from 'guard-gateway/lib/time'
 import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
 import { WindowUse } from '../budgets/window-use.ts'
@@ -61,7 +62,7 @@ const replayedRequest = (record: CallRecord, comparing: readonly string[]): Repl
   retry: record.retry,
   turns: comparing.length === 0 ? [] : newTurnsOf(record),
   used: {
-    requests: 1,
+    requests: requestsIn(record),
     failed: hasFailed(record) ? 1 : 0,
     unpriced: isUnpriced(record.total_tokens, record.cost_source) ? 1 : 0,
     tokens: record.total_tokens,
@@ -130,7 +131,7 @@ class EvidenceReplay implements ProjectEvidence {
 
   #begin(request: ReplayedRequest, windows: readonly WindowUse[]): void {
     const { project_id, agent_id, used, retry, turns } = request
-    for (const window of windows) window.add(project_id, agent_id, { requests: 1, reserved: used.reserved })
+    for (const window of windows) window.add(project_id, agent_id, { requests: used.requests, reserved: used.reserved })
     for (const [index, [, known]] of this.#starts.entries())
       known.forwarded({ ...request, print: request.prints[index] ?? '' }, { retry, new_turns: turns })
     const behind = this.#open.findLastIndex((open) => open.request.ended_at <= request.ended_at) + 1

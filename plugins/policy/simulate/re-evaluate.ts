@@ -1,4 +1,5 @@
 import type { Call, Chain, Conversation, Match, Row, Session, Turn } from 'guard-gateway/core'
+import { requestsIn } from 'guard-gateway/lib/session'
 import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
 import { reservedFor } from '../evaluate/decide.ts'
 import { evaluate } from '../evaluate/evaluate.ts'
@@ -39,7 +40,7 @@ export function* reEvaluated(
     }
     const place = past.place(row)
     row.retry = place.original !== undefined
-    if (!isPaused(record) && record.uncounted !== 'warmup')
+    if (!isPaused(record) && requestsIn(record) === 1)
       row.matches = evaluate(
         policy,
         callOf(record, place.turns, past.session),

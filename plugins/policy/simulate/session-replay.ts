@@ -1,4 +1,5 @@
 import type { Row, Session, Turn } from 'guard-gateway/core'
+import { requestsIn } from 'guard-gateway/lib/session'
 import { firstAttempt, isContinued, joinedTurns, type ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { CallRecord } from 'guard-gateway/lib/trace'
 import { History } from '../history/history.ts'
@@ -73,10 +74,10 @@ export class SessionReplay {
     this.#turns.set(row, turns.slice(-this.history.limit))
     if (row.decision === 'block') return
     if (isContinued({ outcome: record.outcome, new_turns: row.new_turns })) this.#newest.set(row.thread, row)
-    if (row.uncounted === 'warmup') return
-    this.session.row.requests++
+    const requests = requestsIn(row)
+    this.session.row.requests += requests
     const used = this.history.usageOf(row.thread)
-    used.requests++
+    used.requests += requests
     used.reserved += row.reserved
     this.history.reserved += row.reserved
     if (row.matches.some(({ probe }) => probe === true)) this.history.probe = row.id

@@ -1,5 +1,6 @@
 import type { Call, Gateway, Row, Session, Settled, Start } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
+import { requestsIn } from 'guard-gateway/lib/session'
 import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
 import { hasFailed } from '../history/settle.ts'
 import type { Policy } from '../policy.ts'
@@ -63,7 +64,7 @@ export class KnownStarts {
 const startsOf = (records: readonly CallRecord[], detector: string): Starts => {
   const starts = new Starts()
   for (const record of records) {
-    if (record.decision === 'block' || record.session_id === null) continue
+    if (record.decision === 'block' || record.session_id === null || requestsIn(record) === 0) continue
     starts.forwarded(recordedRequest(record, record.session_id, detector), {
       retry: record.retry,
       new_turns: newTurnsOf(record),

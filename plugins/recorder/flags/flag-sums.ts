@@ -1,5 +1,5 @@
 import type { Addends, Call, Change, Decision, SessionRow, Settled } from 'guard-gateway/core'
-import { addSinceFlag, type Flag, flagOf, isCounting, noteFlag } from 'guard-gateway/lib/session'
+import { addSinceFlag, type Flag, flagOf, isCounting, noteFlag, requestsIn } from 'guard-gateway/lib/session'
 import { type CallRecord, isPlayground } from 'guard-gateway/lib/trace'
 import { hourOf } from '../figures/hours.ts'
 import { safe } from '../figures/measures.ts'
@@ -17,18 +17,15 @@ export const noteSettled = ({ call, decision, usage, cost }: Settled): void => {
   const { session } = call
   if (session === null || decision.decision === 'block') return
   noteDecided(decision, call)
-  if (isCounting(session.row, call.at) && call.warmup !== true)
-    addSinceFlag(session.row, usage.total_tokens, cost?.cost_micro ?? 0)
+  if (isCounting(session.row, call.at))
+    addSinceFlag(session.row, requestsIn(call), usage.total_tokens, cost?.cost_micro ?? 0)
 }
 
 /** What a call adds to the sums of its session's flags, after `noteSettled`. They belong into the batch that writes the call. Those of the Playground are not summed up. */
 export const flagSums = ({ call: { session, at } }: Settled, record: CallRecord): readonly Change[] => {
   if (session === null || isPlayground(record)) return []
   const own = ownFlag(record)
-  const first =
-    record.decision !== 'block' && record.uncounted !== 'warmup' && isCounting(session.row, at)
-      ? sinceFlag(session.row, record)
-      : undefined
+  const first = record.decision !== 'block' && isCounting(session.row, at) ? sinceFlag(session.row, record) : undefined
   if (own === undefined && first === undefined) return NONE
   if (own !== undefined && first !== undefined && isSame(own.flag, first.flag))
     return [added(record, { flag: first.flag, add: { ...own.add, ...first.add } })]
@@ -49,12 +46,12 @@ const ownFlag = (record: CallRecord): FlagSum | undefined => {
   return flag && { flag, add: record.decision === 'block' ? { blocked: 1 } : { flagged: 1 } }
 }
 
-const sinceFlag = (row: SessionRow, { total_tokens, cost_micro }: CallRecord): FlagSum => ({
+const sinceFlag = (row: SessionRow, record: CallRecord): FlagSum => ({
   flag: { rule_id: row.flagged_rule_id, reason: row.flagged_reason, action: row.flagged_action },
   add: {
-    requests_since_flag: 1,
-    tokens_since_flag: safe(total_tokens),
-    cost_since_flag_micro: safe(cost_micro ?? 0),
+    requests_since_flag: requestsIn(record),
+    tokens_since_flag: safe(record.total_tokens),
+    cost_since_flag_micro: safe(record.cost_micro ?? 0),
   },
 })
 

@@ -7,7 +7,7 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { http, type ServerOptions, type Serving, serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
-import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
+import { type UpstreamOptions, type UpstreamsOptions, upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { FakeProvider } from '../../kit/provider.ts'
@@ -39,6 +39,8 @@ export interface StartOptions {
   readonly upstreams?: (url: string) => readonly UpstreamOptions[]
   /** Absent: the one that is the default. */
   readonly client?: UpstreamClient & Plugin
+  /** Upstreams that may change while it runs. */
+  readonly live?: UpstreamsOptions
   readonly plugins?: readonly Plugin[]
 }
 
@@ -72,7 +74,7 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
     responses,
     http({ gateway_key: KEY, server, passthrough, mcp }),
     options.client ?? net,
-    upstream({ upstreams: options.upstreams?.(provider.url) ?? [one] }),
+    upstream(options.live ?? { upstreams: options.upstreams?.(provider.url) ?? [one] }),
     watch,
     ...plugins,
   )

@@ -11,7 +11,7 @@ import { busy, newSession, restarted, startBench } from './kit.ts'
 const socket = (said: Said = {}, over: Said['over'] = {}) =>
   call({ ...said, over: { style: 'responses', transport: 'websocket', ...over } })
 
-const warmUp = (said: Said = {}) => socket(said, { warmup: true })
+const warmUp = (said: Said = {}) => socket(said, { uncounted: 'warmup' })
 
 const answered = (response_id: string): Partial<Settled> => ({ reading: aReading({ response_id }) })
 
@@ -40,7 +40,7 @@ describe('a warm-up', () => {
     const bench = await strict()
     const session = newSession()
     for (let time = 0; time < 6; time++) {
-      const decision = await bench.send(warmUp({ session, items: [user('a')] }))
+      const decision = await bench.send(warmUp({ session, items: [user('a')] }), { usage: noUsage })
       assert.deepEqual([decision.decision, decision.row?.uncounted, decision.row?.reserved], ['allow', 'warmup', 0])
     }
     const { requests, total_tokens, errors } = session.row
@@ -67,7 +67,7 @@ describe('a warm-up', () => {
   })
   it('keeps its usage beside all totals', () => {
     const usage = { ...noUsage, input_tokens: 9_000, total_tokens: 9_000 }
-    const warm = aCall({ warmup: true })
+    const warm = aCall({ uncounted: 'warmup' })
     assert.deepEqual(metered(aReading({ usage }), 'ok', warm), { usage: noUsage, usage_source: 'none' })
     assert.deepEqual(warm.notes, { warmup_usage: usage })
     const plain = aCall()

@@ -53,10 +53,7 @@ overEachClient((start, client) => {
       await using first = await fakeProvider()
       await using second = await fakeProvider()
       const config: { upstreams: readonly UpstreamOptions[] } = { upstreams: [anUpstream('first', first.url)] }
-      await using running = await start({
-        upstreams: () => [],
-        plugins: [{ ...upstream(config), name: 'upstream-live' }],
-      })
+      await using running = await start({ live: config })
       running.gateway.hooks.request.tap({ name: 'test', stage: -200 }, (call) => {
         call.upstream = config.upstreams[0]?.name ?? null
       })

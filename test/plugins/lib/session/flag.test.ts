@@ -26,13 +26,13 @@ test('a probe, a match in the reply and what enforce mode lets pass are not what
 test('the first flag stays, until one comes that enforcing would have refused', () => {
   const row = aSessionRow()
   noteFlag(row, only, NOON)
-  addSinceFlag(row, 10, 5)
+  addSinceFlag(row, 1, 10, 5)
   noteFlag(row, { ...only, rule_id: 'other' }, NOON + 1)
   assert.deepEqual([row.flagged_rule_id, row.requests_since_flag], ['reread', 1])
   noteFlag(row, loop, NOON + 2)
-  addSinceFlag(row, 30, 7)
+  addSinceFlag(row, 1, 30, 7)
   noteFlag(row, { ...loop, rule_id: 'exact_repeat' }, NOON + 3)
-  addSinceFlag(row, 30, 7)
+  addSinceFlag(row, 1, 30, 7)
   assert.equal(row.flagged_at, NOON + 2)
   assert.deepEqual(
     [row.flagged_rule_id, row.requests_since_flag, row.tokens_since_flag, row.cost_since_flag_micro],
@@ -57,6 +57,6 @@ test('nothing counts before the flag, nor after a person has let the session go 
 test('a session of an earlier version counts from its first flag on', () => {
   const row = aSessionRow({ requests_since_flag: null, tokens_since_flag: null, cost_since_flag_micro: null })
   noteFlag(row, loop, NOON)
-  addSinceFlag(row, 4, 2)
+  addSinceFlag(row, 1, 4, 2)
   assert.deepEqual([row.requests_since_flag, row.tokens_since_flag, row.cost_since_flag_micro], [1, 4, 2])
 })
