@@ -1,7 +1,7 @@
 import { isPlain } from 'guard-gateway/core'
 import { withInflated } from 'guard-gateway/lib/http'
 import { memberSpan } from 'guard-gateway/lib/request-reader'
-import { compressed } from './compress.ts'
+import { compressedAs } from './compress.ts'
 import type { Upstream } from './upstream.ts'
 
 /** The largest body that is unpacked to change it; larger ones were refused before. */
@@ -41,7 +41,7 @@ const rewritten = (
     ? edited(bytes, model, usage)
     : withInflated(bytes, encoding, MAX_BYTES, async (plain) => {
         const sent = edited(plain, model, usage)
-        return { ...sent, bytes: sent.bytes === plain ? bytes : await compressed(sent.bytes, encoding) }
+        return { ...sent, bytes: sent.bytes === plain ? bytes : await compressedAs(bytes, sent.bytes, encoding) }
       })
 
 const edited = (plain: Buffer, model: string | undefined, usage: boolean): OutboundBody => {

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { GuardError } from 'guard-gateway/core'
+import { isZlibStream } from 'guard-gateway/lib/http'
 
 type Compress = (bytes: Buffer) => Promise<Buffer>
 
@@ -17,9 +18,12 @@ const compressors: ReadonlyMap<string, Compress> = new Map<string, Compress>([
   ['zstd', promisify(zlib.zstdCompress)],
 ])
 
-/** The bytes in one of the content encodings that a request may have, compressed off the event loop. Throws UNSUPPORTED_ENCODING. */
-export const compressed = (bytes: Buffer, encoding: string | undefined): Promise<Buffer> => {
-  const compress = compressors.get(encoding?.toLowerCase() ?? '')
+const deflateRaw: Compress = promisify(zlib.deflateRaw)
+
+/** The bytes in the content encoding in which they came as `before`, compressed off the event loop. Throws UNSUPPORTED_ENCODING. */
+export const compressedAs = (before: Buffer, bytes: Buffer, encoding: string | undefined): Promise<Buffer> => {
+  const name = encoding?.toLowerCase() ?? ''
+  const compress = name === 'deflate' && !isZlibStream(before) ? deflateRaw : compressors.get(name)
   if (compress === undefined) throw new GuardError('UNSUPPORTED_ENCODING')
   return compress(bytes)
 }

@@ -2,16 +2,42 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { GuardError, isPlain } from 'guard-gateway/core'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
+import { isZlibStream } from './zlib-stream.ts'
+import { zstdFrames } from './zstd-frames.ts'
 
-type Inflate = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+interface Limit {
+  readonly maxOutputLength: number
+}
+type Inflate = (bytes: Buffer, limit: Limit) => Promise<Buffer>
+
+const inflateZlib = promisify<Buffer, Limit, Buffer>(zlib.inflate)
+const inflateRaw = promisify<Buffer, Limit, Buffer>(zlib.inflateRaw)
+const inflateFrame = promisify<Buffer, Limit, Buffer>(zlib.zstdDecompress)
+
+/** It means the zlib form, but some senders leave that out (RFC 9110, 8.4.1.2). */
+const inflateDeflate: Inflate = (bytes, limit) => (isZlibStream(bytes) ? inflateZlib : inflateRaw)(bytes, limit)
+
+/** Node reads the first frame alone, and a body may have several. */
+const inflateZstd: Inflate = async (bytes, { maxOutputLength }) => {
+  const parts: Buffer[] = []
+  let length = 0
+  for (const frame of zstdFrames(bytes)) {
+    const part = await inflateFrame(frame, { maxOutputLength: Math.max(1, maxOutputLength - length) })
+    parts.push(part)
+    length += part.length
+    if (length > maxOutputLength) throw new GuardError('BODY_TOO_LARGE')
+  }
+  const [only] = parts
+  return only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, length)
+}
 
 /** The one content coding a request may have; made once, since looking one up is on the way of every request. */
 const inflaters: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
   ['gzip', promisify(zlib.gunzip)],
   ['x-gzip', promisify(zlib.gunzip)],
-  ['deflate', promisify(zlib.inflate)],
+  ['deflate', inflateDeflate],
   ['br', promisify(zlib.brotliDecompress)],
-  ['zstd', promisify(zlib.zstdDecompress)],
+  ['zstd', inflateZstd],
 ])
 
 /** Refuses an unknown content encoding. Throws UNSUPPORTED_ENCODING. */
@@ -48,7 +74,8 @@ const plainOf = async (inflate: Inflate, name: string, bytes: Buffer, limit: num
   try {
     return await inflate(bytes, { maxOutputLength: limit })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ERR_BUFFER_TOO_LARGE' || code === 'BODY_TOO_LARGE') {
       throw new GuardError(
         'BODY_TOO_LARGE',
         `The body inflates to more than ${limit} bytes. Send less, or raise server.body_limit_bytes.`,
