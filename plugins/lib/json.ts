@@ -13,6 +13,7 @@ export {
   valueAt,
 } from './json/edit.ts'
 export { inexactNumber, type JsonPath, lineAndColumnAt, pointerOf } from './json/locate.ts'
+export { LongStringCutter } from './json/long-strings.ts'
 export { closingQuote, JsonMarks, mark } from './json/marks.ts'
 export { firstOf, isJsonObject, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from './json/object.ts'
 export { tooDeepAt } from './json/outline.ts'

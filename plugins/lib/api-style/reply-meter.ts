@@ -1,9 +1,8 @@
 import type { Meter, Reading, Usage } from 'guard-gateway/core'
 import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
+import { KeptBody } from './kept-body.ts'
 
-/** A reply that is no stream is read up to this size. */
-export const MAX_BODY_BYTES = 16 * 1024 * 1024
 /** Arguments of one call that are kept; a call with more is left out of the reading. */
 const MAX_ARGUMENTS = 1024 * 1024
 const MESSAGE_LIMIT = 500
@@ -74,7 +73,7 @@ class StreamMeter implements Meter {
     this.#dialect = dialect
     this.#draft = draft
     this.#status = status
-    this.#splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end))
+    this.#splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end), { shortens: true })
   }
 
   push(chunk: Uint8Array): void {
@@ -93,8 +92,7 @@ class BodyMeter implements Meter {
   readonly #dialect: ReplyReader
   readonly #draft: Draft
   readonly #status: number
-  readonly #chunks: Uint8Array[] = []
-  #length = 0
+  readonly #body = new KeptBody()
 
   constructor(dialect: ReplyReader, draft: Draft, status: number) {
     this.#dialect = dialect
@@ -103,14 +101,12 @@ class BodyMeter implements Meter {
   }
 
   push(chunk: Uint8Array): void {
-    this.#length += chunk.length
-    if (this.#length <= MAX_BODY_BYTES) this.#chunks.push(chunk)
-    else this.#chunks.length = 0
+    this.#body.push(chunk)
   }
 
   end(): Reading {
     const draft = this.#draft
-    const text = bodyText(this.#chunks)
+    const text = bodyText(this.#body.chunks)
     const value = parsed(text)
     if (this.#status >= 400) {
       draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
@@ -118,7 +114,7 @@ class BodyMeter implements Meter {
     } else if (isJsonObject(value)) {
       draft.complete = true
       this.#dialect.body(value)
-    } else draft.output_bytes = this.#length
+    } else draft.output_bytes = this.#body.length
     return readingOf(draft, this.#dialect.close(), this.#status)
   }
 }

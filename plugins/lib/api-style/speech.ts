@@ -1,7 +1,8 @@
 import type { ListenedReply, Listener, ListenRequest } from 'guard-gateway/core'
 import type { JsonObject } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
-import { MAX_BODY_BYTES, parsedBody, parsedEvent } from './reply-meter.ts'
+import { MAX_BODY_BYTES } from './kept-body.ts'
+import { parsedBody, parsedEvent } from './reply-meter.ts'
 
 /** Understands one reply of an API style: what it says, and how it can be ended early. */
 export interface Speech {

@@ -1,3 +1,4 @@
+import { LongStringCutter } from 'guard-gateway/lib/json'
 import { LineEnds } from './line-ends.ts'
 
 const MAX_EVENT_BYTES = 8 * 1024 * 1024
@@ -25,13 +26,22 @@ const EMPTY = Buffer.alloc(0)
 /** Gets the data of one event: `bytes` from `start` to `end`, there only during the call. */
 export type OnData = (bytes: Buffer, start: number, end: number) => void
 
+export interface SplitterOptions {
+  /** The longest event in bytes. */
+  readonly limit?: number
+  /** A longer one is shortened instead of passed over. */
+  readonly shortens?: boolean
+}
+
 /**
  * Splits an event stream into the data of its events, however it was cut into chunks: lines end in LF, CRLF or CR.
  * Bytes are copied only where an event spans chunks or lines; an event over 8 MiB is passed over, comments and other fields too.
+ * With `shortens`, long strings in the JSON of such an event are cut off, and it is passed over if it is too long even then.
  */
 export class EventSplitter {
   readonly #onData: OnData
   readonly #limit: number
+  readonly #shortens: boolean
   #state = STREAM_START
   #afterCr = false
   /** Data lines of the event in progress. */
@@ -43,14 +53,17 @@ export class EventSplitter {
   #room = EMPTY
   #kept = 0
   #tooLong = false
+  /** Set while the event in progress is longer than the limit, and shortened. */
+  #cutter: LongStringCutter | undefined
   /** The last complete event was skipped for its length. */
   lastWasTooLong = false
   /** Of the chunk in hand. */
   readonly #lineEnds = new LineEnds(EMPTY)
 
-  constructor(onData: OnData, limit = MAX_EVENT_BYTES) {
+  constructor(onData: OnData, { limit = MAX_EVENT_BYTES, shortens = false }: SplitterOptions = {}) {
     this.#onData = onData
     this.#limit = limit
+    this.#shortens = shortens
   }
 
   push(chunk: Uint8Array): void {
@@ -136,6 +149,25 @@ export class EventSplitter {
   }
 
   #keep(bytes: Buffer, start: number, end: number): void {
+    if (this.#tooLong) return
+    if (this.#cutter === undefined && this.#kept + end - start > this.#limit) this.#shorten()
+    if (this.#cutter === undefined) this.#store(bytes, start, end)
+    else this.#cutter.push(bytes, start, end)
+  }
+
+  /** From here on the event is kept without the ends of its long strings, or not at all. */
+  #shorten(): void {
+    const room = this.#room
+    const kept = this.#kept
+    this.#room = EMPTY
+    this.#kept = 0
+    if (this.#shortens) {
+      this.#cutter = new LongStringCutter((bytes, start, end) => this.#store(bytes, start, end))
+      this.#cutter.push(room, 0, kept)
+    } else this.#tooLong = true
+  }
+
+  #store(bytes: Buffer, start: number, end: number): void {
     const length = this.#kept + end - start
     if (this.#tooLong || length > this.#limit) {
       this.#tooLong = true
@@ -154,6 +186,7 @@ export class EventSplitter {
 
   #dispatch(bytes: Buffer): void {
     if (this.#lines === 0) return
+    if (this.#from >= 0 && this.#to - this.#from > this.#limit) this.#keepLine(bytes)
     const from = this.#from
     const room = this.#room
     const kept = this.#kept
@@ -162,9 +195,10 @@ export class EventSplitter {
     this.#from = -1
     this.#kept = 0
     this.#tooLong = false
+    this.#cutter = undefined
     if (room.length > IDLE_ROOM) this.#room = EMPTY
-    this.lastWasTooLong = tooLong || (from >= 0 && this.#to - from > this.#limit)
-    if (this.lastWasTooLong) return
+    this.lastWasTooLong = tooLong
+    if (tooLong) return
     if (from < 0) this.#onData(room, 0, kept)
     else this.#onData(bytes, from, this.#to)
   }

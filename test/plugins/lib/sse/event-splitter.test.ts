@@ -3,9 +3,12 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { EventSplitter } from 'guard-gateway/lib/sse'
 
-const split = (chunks: readonly (string | Uint8Array)[], limit?: number): string[] => {
+const split = (chunks: readonly (string | Uint8Array)[], limit?: number, shortens = false): string[] => {
   const found: string[] = []
-  const splitter = new EventSplitter((bytes, start, end) => found.push(bytes.toString('utf8', start, end)), limit)
+  const splitter = new EventSplitter((bytes, start, end) => found.push(bytes.toString('utf8', start, end)), {
+    ...(limit === undefined ? {} : { limit }),
+    shortens,
+  })
   for (const chunk of chunks) splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
   splitter.end()
   return found
@@ -75,6 +78,33 @@ describe('EventSplitter', () => {
       splitter.push(Buffer.from('\n\n'))
     }
     assert.deepEqual(lengths, [8 * 1024 * 1024, 1024 * 1024])
+  })
+
+  it('shortens long strings of an event that is too long where it is told to, however it is cut and wherever they stand', () => {
+    const image = 'A'.repeat(70_000)
+    const events = [
+      { images: [image, image], usage: { input_tokens: 11 } },
+      { usage: { input_tokens: 12 }, text: `${'\\"\u00e9\n'.repeat(30_000)}é`, after: true },
+    ]
+    const shown = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    for (const size of [7, 1_000, 65_536, shown.length]) {
+      const bytes = Buffer.from(shown)
+      const chunks: Buffer[] = []
+      for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size))
+      const read = split(chunks, 135_000, true).map((text) => JSON.parse(text))
+      assert.deepEqual(
+        read.map(({ usage }) => usage),
+        [{ input_tokens: 11 }, { input_tokens: 12 }],
+        `${size}`,
+      )
+      assert.deepEqual(
+        read[0].images.map((text: string) => text.length),
+        [65_536, 65_536],
+      )
+      assert.equal(read[1].after, true)
+      assert.ok(events[1]?.text?.startsWith(read[1].text), `${size}`)
+    }
+    assert.deepEqual(split([shown, 'data: 1\n\n'], 60_000, true), ['1'])
   })
 
   it('does not change what it is shown', () => {
