@@ -3,11 +3,13 @@ import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
+import { canonicalTarget } from './admission/canonical-target.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { asFastifyPlugin } from './as-fastify-plugin.ts'
 import { drain } from './connections/drain.ts'
 import { connectionErrors } from './connections/errors.ts'
 import { delayContinue } from './connections/expect-continue.ts'
+import { serveHalfClosed } from './connections/half-close.ts'
 import { trackIdleConnections } from './connections/idle-connections.ts'
 import { refuseUpgrades, wantsWebSocket } from './connections/upgrade.ts'
 import { sendError } from './errors.ts'
@@ -127,6 +129,7 @@ const appOf = (state: HttpServerState, tls: TlsListener | undefined): FastifyIns
     // routes are added from modules that load then, which takes a busy machine its time
     pluginTimeout: 60 * SECOND,
     return503OnClosing: false,
+    rewriteUrl: (request) => canonicalTarget(state, request),
     routerOptions: { maxParamLength: 4096 },
     clientErrorHandler: connectionErrors(state.gateway),
     frameworkErrors: (error, request, reply) => {
@@ -138,5 +141,7 @@ const appOf = (state: HttpServerState, tls: TlsListener | undefined): FastifyIns
   app.server.maxConnections = state.server.max_connections
   refuseUpgrades(state, app.server)
   delayContinue(app.server)
+  // over TLS, Node ends a connection with the client's half
+  if (tls === undefined) serveHalfClosed(app.server)
   return app
 }

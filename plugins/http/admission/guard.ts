@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler, onSendHookHandler } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  onRequestHookHandler,
+  onSendHookHandler,
+} from 'fastify'
 import { type GuardError, statusOf } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import type { Scope } from 'guard-gateway/lib/principal'
@@ -120,6 +127,18 @@ const unmatchedRefusal = (
   return routes.refusal(request)
 }
 
+/** `OPTIONS *` asks about the server as a whole (RFC 9110, 9.3.7). */
+const answerForServer = (
+  state: HttpServerState,
+  routes: RouteTable,
+  { id, raw }: FastifyRequest,
+  reply: FastifyReply,
+): void => {
+  refuseDuplicateHeaders(raw.rawHeaders)
+  state.checkHostHeader(raw.headers.host)
+  void reply.code(204).header('allow', routes.methods.join(', ')).header('x-guard-request-id', id).send()
+}
+
 /** Handles requests that match no route: it passes through those that the configuration lists, and refuses the others. */
 export const unmatchedGuard =
   (state: HttpServerState, routes: RouteTable): onRequestHookHandler =>
@@ -129,6 +148,7 @@ export const unmatchedGuard =
       const path = decodedPath(request.raw.url ?? '')
       const kind = classOf(path)
       if (!needsKey(kind)) setSecurityHeaders(reply)
+      if (path === '*' && request.method === 'OPTIONS') return answerForServer(state, routes, request, reply)
       admit(state, request.raw, kind)
       if (kind !== 'model' || !state.passesThrough(path)) throw unmatchedRefusal(state, routes, request, kind)
       routes.refuseSpelling(request.method, path)

@@ -16,6 +16,11 @@ export class RouteTable {
     this.#methods.set(pattern, known)
   }
 
+  /** The methods that any route takes. */
+  get methods(): readonly string[] {
+    return [...new Set([...this.#methods.values()].flatMap((methods) => [...methods]))].sort()
+  }
+
   /** The methods of the routes that a path matches; empty if it matches none. */
   allowed(path: string): readonly string[] {
     const found = new Set<string>()

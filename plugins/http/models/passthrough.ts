@@ -15,6 +15,8 @@ export interface Destination {
   /** Canonical. */
   readonly path: string
   readonly styles: readonly string[]
+  /** In place of that of the request. */
+  readonly method?: string
 }
 
 const noTap = { push: () => {} }
@@ -32,8 +34,9 @@ export const passthrough =
     bindProject(received.headers, identity.projects)
     const asked: ProxyRequest = {
       id,
-      method: request.method ?? 'GET',
-      ...destination,
+      method: destination.method ?? request.method ?? 'GET',
+      path: destination.path,
+      styles: destination.styles,
       query: queryOf(request.url ?? ''),
       model: body === undefined ? null : await modelOf(body, request.headers, server.body_limit_bytes),
       headers: received.headers,

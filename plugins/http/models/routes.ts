@@ -48,6 +48,8 @@ export const modelRoutes = (state: HttpServerState, app: FastifyInstance): void 
   const lists = [...pathAliases('/v1/models'), '/v1/models/*', '/models/*', '/v1/v1/models/*']
   const models = routeSchema('Models of the upstreams', passthroughSchema())
   addAll(app, 'GET', '/v1/models', lists, models, enter(state, modelList))
+  // a client asks so whether there is anything; an upstream may know no HEAD, and the server leaves the body out
+  addAll(app, 'HEAD', '', lists, models, enter(state, modelList))
   const probe = async () => ''
   // the description leaves out what answers HEAD, except where it is told not to
   app.head('/', { schema: connectivity, config: { swagger: { exposeHeadRoute: true } } as object }, probe)
@@ -68,7 +70,7 @@ export const enter =
 
 const addAll = (
   app: FastifyInstance,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'HEAD' | 'POST',
   canonical: string,
   urls: readonly string[],
   shown: FastifySchema,
@@ -93,7 +95,7 @@ const modelList = ({ raw, headers }: FastifyRequest): Serve => {
   const rest = pathOf(raw.url ?? '')
     .replace(/^\/(?:v1\/){0,2}models/, '')
     .replace(/\/$/, '')
-  return passthrough({ path: `/v1/models${rest}`, styles: dialectsOf(styleOf('', headers)) })
+  return passthrough({ path: `/v1/models${rest}`, styles: dialectsOf(styleOf('', headers)), method: 'GET' })
 }
 
 /** Serves a path that the configuration lists to be passed through. */
