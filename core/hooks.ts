@@ -8,7 +8,7 @@ import {
   SyncWaterfallHook,
 } from 'tapable'
 import type { Call } from './call.ts'
-import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
+import type { Client, OutboundHead, ProxyRequest, Reply, ReplyHead } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
 import type { Fragment } from './fragment.ts'
 import type { Notice } from './notice.ts'
@@ -49,6 +49,19 @@ export const createHooks = () => {
     proxy: attributed(
       new AsyncSeriesBailHook<[request: ProxyRequest, client: Client], Reply | undefined>(['request', 'client']),
       'proxy',
+      2,
+    ),
+    /** Change the head of each try at an upstream, as to sign it; at most 10 s. A tap that throws refuses the request. */
+    outbound: attributed(
+      new AsyncSeriesHook<[head: OutboundHead, request: Call | ProxyRequest]>(['head', 'request']),
+      'outbound',
+      2,
+    ),
+    /** Change the head of a reply on a model path, one of our own too. `request`: absent where it was refused unread. Isolated. */
+    reply: isolated(
+      new SyncHook<[head: ReplyHead, request: Call | ProxyRequest | undefined]>(['head', 'request']),
+      'reply',
+      fault,
       2,
     ),
     /** Runs exactly once for each guarded call, before its reply ends. Isolated. */

@@ -24,10 +24,7 @@ export const attributed = <H>(hook: H, name: string, parameters = 1): Prompt<H> 
     const run = tap.fn as Run
     const who = `${name}:${tap.name}`
     if (tap.type === 'sync') return { ...tap, fn: noted(run, who) }
-    const failed: Failed = (error, done) => {
-      noteErrorOrigin(error, who)
-      done(thrown(error))
-    }
+    const failed: Failed = (error, done) => done(thrown(error, who))
     if (tap.type === 'async') return { ...tap, fn: calledBack(tap.fn as (...args: unknown[]) => void, failed) }
     return { ...tap, type: 'async', fn: awaited(run, failed, parameters) }
   }
@@ -41,8 +38,7 @@ const noted =
     try {
       return run(first, second)
     } catch (error) {
-      noteErrorOrigin(error, who)
-      throw error
+      throw thrown(error, who)
     }
   }
 
@@ -86,8 +82,12 @@ const begin = (run: Run, failed: Failed, done: Done, first?: unknown, second?: u
 const isThenable = (work: unknown): work is PromiseLike<unknown> =>
   typeof (work as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 
-/** Whoever is called back takes what is falsy for no error. */
-const thrown = (error: unknown): unknown => (error ? error : new Error(`rejected with ${String(error)}`))
+/** What a tap threw, noted as thrown by it. What is no object has no place for a note, and what is falsy is taken for no error. */
+const thrown = (error: unknown, who: string): unknown => {
+  const noted = typeof error === 'object' && error !== null ? error : new Error(`threw ${String(error)}`)
+  noteErrorOrigin(noted, who)
+  return noted
+}
 
 /** Wraps every tap: what it throws is lost, since a reporter that fails has nobody left to report to, and the other taps still run. */
 export const silent = <H>(hook: H): H => {

@@ -94,6 +94,33 @@ export interface ProxyRequest {
   tap?: (reply: Reply) => { push(chunk: Uint8Array): void; end(): Promise<void> }
 }
 
+/** Headers on their way. Those that frame a message (`content-length`, `transfer-encoding`, `connection`, `host` …) are read only. */
+export interface MessageHead {
+  /** Name, value, name, value …, as they are sent. */
+  readonly headers: readonly string[]
+  /** The first value of a name in any case. */
+  get(name: string): string | undefined
+  /** In place of all of this name. Throws TypeError for what HTTP forbids, for a header that is read only, and once the head is sent; so do the others. */
+  set(name: string, value: string): void
+  append(name: string, value: string): void
+  remove(name: string): void
+}
+
+/** The head of one try at one upstream. */
+export interface OutboundHead extends MessageHead {
+  readonly upstream: string
+  readonly method: string
+  /** Absolute, with its query, as it is asked for. */
+  readonly url: string
+  /** The bytes that are sent, to be read; undefined: none. */
+  readonly body: Uint8Array | undefined
+}
+
+/** The head of what a client is answered. */
+export interface ReplyHead extends MessageHead {
+  readonly status: number
+}
+
 /** Who listens to a reply: pieces of its text in order, and a gap where anything else stands between. */
 export interface Listener {
   text(piece: string): void

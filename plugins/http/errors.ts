@@ -11,7 +11,7 @@ import {
   statusOf,
 } from 'guard-gateway/core'
 import { schemaError } from 'guard-gateway/lib/errors'
-import { requestErrors } from 'guard-gateway/lib/http'
+import { replyHeaders, requestErrors, tapsReply } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
@@ -46,11 +46,21 @@ export const sendError = (
     kind === 'model' ? modelError(state.gateway, path, request.headers, error, id) : { error: errorBody(error) }
   reply.code(statusOf(error)).headers(error.place.headers ?? {})
   reply.header('x-guard-request-id', id)
+  if (kind === 'model') amendReply(state, reply)
   const page = kind === 'page' && wantsPage(request) ? pageOf(state, error, id, request) : undefined
   if (page === undefined) return reply.type('application/json').send(JSON.stringify(body))
   reply.type('text/html; charset=utf-8')
   setDocumentHeaders(reply)
   return reply.send(page)
+}
+
+/** Lets plugins change the head of a refusal, as they do with every reply on a model path. */
+const amendReply = ({ gateway }: HttpServerState, reply: FastifyReply): void => {
+  if (!tapsReply(gateway)) return
+  const before = Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)])
+  const after = replyHeaders(gateway, reply.statusCode, before, undefined)
+  for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
+  for (let index = 0; index + 1 < after.length; index += 2) reply.header(after[index] ?? '', after[index + 1])
 }
 
 /** The client left, or was too slow, while its body was read: that is no fault of ours. */

@@ -13,15 +13,20 @@ export const logEvents = (state: HttpServerState): void => {
   })
   hooks.fault.tap('http', (error, where) => {
     const code = error instanceof GuardError ? error.code : 'INTERNAL'
-    const stack = isFault(error) ? placesIn(error).map(redact.text) : []
+    const inner = innermost(error)
+    const stack = isFault(error) ? placesIn(inner).map(redact.text) : []
     state.log?.line('error', {
       fault: where,
       code,
-      message: redact.text(thrownText(error)),
+      message: redact.text(thrownText(inner)),
       ...(stack.length === 0 ? {} : { stack }),
     })
   })
 }
+
+/** What an INTERNAL stands for, whose own message says nothing. */
+const innermost = (error: unknown): unknown =>
+  error instanceof GuardError && error.code === 'INTERNAL' && error.cause !== undefined ? innermost(error.cause) : error
 
 const MAX_PLACES = 5
 const placesIn = (error: unknown): readonly string[] =>

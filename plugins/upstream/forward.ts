@@ -2,10 +2,12 @@ import {
   type Attempt,
   type Call,
   type Client,
+  errorOrigin,
   type Gateway,
   GuardError,
   headerOf,
   isEventStream,
+  noteErrorOrigin,
   type Reply,
 } from 'guard-gateway/core'
 import { clientCredentials } from 'guard-gateway/lib/http'
@@ -14,6 +16,7 @@ import { bodyFor, type OutboundBody } from './body.ts'
 import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live-upstreams.ts'
 import { missingLogin, needsLogin } from './login.ts'
+import { amended } from './outbound.ts'
 import { discard } from './read-body.ts'
 import { guardedPath, type Upstream } from './upstream.ts'
 import { NoReply, send } from './upstream-attempt.ts'
@@ -89,7 +92,8 @@ const attempt = async (context: AttemptContext, attempts: Attempt[]): Promise<Re
   })
   try {
     const owned = gateway.service('requests').get()?.bodies
-    const response = await send(upstream, outgoing(context, sent), client, owned)
+    const outbound = amended(gateway, upstream, outgoing(context, sent), call)
+    const response = await send(upstream, outbound instanceof Promise ? await outbound : outbound, client, owned)
     const { status } = response
     attempts.push({ upstream: name, address, status, error: null })
     if (isLast || !retryableStatuses.has(status)) return replyOf(context, response, attempts, sent)
@@ -106,10 +110,13 @@ const attempt = async (context: AttemptContext, attempts: Attempt[]): Promise<Re
   return undefined
 }
 
-const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
-  error instanceof GuardError
-    ? new GuardError(error.entry, error.message, { ...error.place, cause: error, attempts })
-    : error
+const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown => {
+  if (!(error instanceof GuardError)) return error
+  const failed = new GuardError(error.entry, error.message, { ...error.place, cause: error, attempts })
+  const origin = errorOrigin(error)
+  if (origin !== undefined) noteErrorOrigin(failed, origin)
+  return failed
+}
 
 const outgoing = ({ gateway, upstream, call, login }: AttemptContext, sent: OutboundBody): UpstreamRequest => {
   const { raw_headers: raw, style, query } = call

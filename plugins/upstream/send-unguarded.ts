@@ -4,6 +4,7 @@ import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { bodyFor } from './body.ts'
 import { upstreamRequestHeaders } from './headers.ts'
 import { missingLogin } from './login.ts'
+import { amended } from './outbound.ts'
 import type { Upstream } from './upstream.ts'
 import { send } from './upstream-attempt.ts'
 
@@ -21,12 +22,9 @@ export const sendUnguarded = async (
   const body = await sentBody(upstream, request)
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
   const headers = upstreamRequestHeaders(upstream.rules, outbound, gateway.secrets)
-  return send(
-    upstream,
-    { method, path: upstream.prefix + path + query, headers, body },
-    client,
-    gateway.service('requests').get()?.bodies,
-  )
+  const sent = { method, path: upstream.prefix + path + query, headers, body }
+  const amendedRequest = await amended(gateway, upstream, sent, request)
+  return send(upstream, amendedRequest, client, gateway.service('requests').get()?.bodies)
 }
 
 const sentBody = async (

@@ -13,6 +13,8 @@ export interface Upstream {
   readonly styles: readonly string[]
   /** As configured, for messages. */
   readonly models: readonly string[]
+  /** Scheme, host and port, as plugins read it. */
+  readonly origin: string
   /** Host name, as configured. */
   readonly address: string
   /** The proxy on the way, for messages. */
@@ -41,6 +43,7 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     name: options.name,
     styles: options.styles,
     models,
+    origin: url.origin,
     address: address.hostname,
     via: address.proxy?.shown,
     serves: anyGlob(models),

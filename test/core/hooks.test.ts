@@ -56,7 +56,7 @@ describe('a hook whose taps throw to whoever calls it', () => {
       const { request } = createHooks()
       request.tapPromise('bad', rejected(reason))
       request.tap('next', () => assert.fail('went on'))
-      await assert.rejects(request.promise(call), { message: `rejected with ${String(reason)}` })
+      await assert.rejects(request.promise(call), { message: `threw ${String(reason)}` })
     }
   })
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { type Call, type Client, headerOf } from 'guard-gateway/core'
+import { type Call, type Client, headerOf, type ProxyRequest } from 'guard-gateway/core'
 
 const http = process.getBuiltinModule('node:http')
 const NOTHING = Buffer.alloc(0)
@@ -18,6 +18,12 @@ export class HttpClient implements Client {
   interrupted = false
   /** What it asked for, once that is read. */
   call: Call | undefined
+  /** The same of a request that no rule judges. */
+  proxied: ProxyRequest | undefined
+  /** Gives the headers that plugins make of those of a reply; absent where none does. */
+  amend:
+    | ((status: number, headers: readonly string[], request: Call | ProxyRequest | undefined) => readonly string[])
+    | undefined
   /** The status that was sent to the client; 0 before that. */
   status = 0
   /** Its index among the requests in flight. */
@@ -43,8 +49,9 @@ export class HttpClient implements Client {
     })
   }
 
-  head(status: number, headers: readonly string[], flush: boolean): void {
+  head(status: number, given: readonly string[], flush: boolean): void {
     const response = this.#response
+    const headers = this.amend === undefined ? given : this.amend(status, given, this.call ?? this.proxied)
     if (response.constructor === http.ServerResponse) response.writeHead(status, headers as string[])
     else {
       // a plugin that replaced the response needs its headers one by one

@@ -9,7 +9,7 @@ import {
   isPlain,
   statusOf,
 } from 'guard-gateway/core'
-import { checkEncoding, withInflated } from 'guard-gateway/lib/http'
+import { checkEncoding, replyHeaders, tapsReply, withInflated } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { credentialsOf, isPlain as isPlainKey, programIdentity } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'
@@ -52,6 +52,8 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   const client = new HttpClient(response, state.server.write_idle_seconds * 1000, (status) =>
     state.blockStatus(request.headers['user-agent'] ?? '', status),
   )
+  if (tapsReply(state.gateway))
+    client.amend = (status, headers, about) => replyHeaders(state.gateway, status, headers, about)
   const bytes = contentLength(request)
   let counted = false
   try {
@@ -71,6 +73,7 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
     refuse(exchange, client, error)
   } finally {
     client.call = undefined
+    client.proxied = undefined
     if (counted) {
       state.release(client)
       state.inFlight.remove(client)

@@ -45,6 +45,7 @@ export const passthrough =
       body,
     }
     keepLogin(asked, received)
+    client.proxied = asked
     const reply = await gateway.hooks.proxy.promise(asked, client)
     if (reply === undefined) throw new GuardError('NO_UPSTREAM')
     client.head(reply.status, [...reply.headers, 'x-guard-request-id', id], true)
