@@ -1,12 +1,5 @@
 export type { Attempt, Call, CallTrace, Envelope, Identity, Mode, Outcome, Part } from './call.ts'
-export {
-  type Clock,
-  elapsed,
-  endedMoment,
-  type Moment,
-  systemClock,
-  timeSince,
-} from './clock.ts'
+export { type Clock, elapsed, endedMoment, type Moment, systemClock, timeSince } from './clock.ts'
 export type * from './contracts/index.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
 export { type Code, catalogue, type ErrorCode, errorCodes } from './errors/catalogue.ts'
@@ -19,14 +12,7 @@ export { readInto } from './pipeline/read-into.ts'
 export { headerOf, isEventStream, relay } from './pipeline/relay.ts'
 export { createTap, isPlain } from './pipeline/tap.ts'
 export { handle, settleLate } from './pipeline.ts'
-export {
-  apiStyle,
-  contribution,
-  detector,
-  type Plugin,
-  plainSchema,
-  storage,
-} from './plugin.ts'
+export { apiStyle, contribution, detector, type Plugin, plainSchema, storage } from './plugin.ts'
 export { Registry } from './registry.ts'
 export { Service } from './service.ts'
 export type { Caller, Session, SessionRow } from './session.ts'

@@ -121,6 +121,7 @@ const withReplyMatches = (decision: Decision): Decision => {
 }
 
 const EMPTY = new Uint8Array(0)
+const JSON_TYPE = ['content-type', 'application/json']
 
 const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: Client): Promise<void> => {
   const wire = decision.status ?? 429
@@ -133,16 +134,7 @@ const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: 
     rule_id: decision.rule_id ?? '',
   })
   await settle(gateway, call, decision, { outcome: 'blocked', status, bytes: bytes.length })
-  const headers = [
-    'content-type',
-    'application/json',
-    'x-should-retry',
-    'false',
-    'x-request-id',
-    call.id,
-    'request-id',
-    call.id,
-  ]
+  const headers = [...JSON_TYPE, 'x-should-retry', 'false', 'x-request-id', call.id, 'request-id', call.id]
   respond(client, status, [...headers, ...guardHeaders(call, decision)], bytes)
 }
 
@@ -205,7 +197,7 @@ const unreachable = async (
   })
   if (client.gone) return
   const further = Object.entries(error.place.headers ?? {}).flat()
-  respond(client, status, ['content-type', 'application/json', ...further, ...guardHeaders(call, decision)], bytes)
+  respond(client, status, [...JSON_TYPE, ...further, ...guardHeaders(call, decision)], bytes)
 }
 
 const respond = (client: Client, status: number, headers: readonly string[], body: Uint8Array): void => {

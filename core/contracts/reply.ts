@@ -117,9 +117,7 @@ export interface OutboundHead extends MessageHead {
 }
 
 /** The head of what a client is answered. */
-export interface ReplyHead extends MessageHead {
-  readonly status: number
-}
+export type ReplyHead = MessageHead & { readonly status: number }
 
 /** Who listens to a reply: pieces of its text in order, and a gap where anything else stands between. */
 export interface Listener {
