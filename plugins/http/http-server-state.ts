@@ -1,12 +1,12 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { serverDefaults } from 'guard-gateway/lib/config-defaults'
 import { anyGlob } from 'guard-gateway/lib/glob'
+import type { InFlightClient } from 'guard-gateway/lib/http'
 import { AuthProxy } from './admission/auth-proxy.ts'
 import { hostCheck } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
-import type { HttpClient } from './connections/client.ts'
 import { drain } from './connections/drain.ts'
 import { InFlightRequests } from './connections/in-flight.ts'
 import type { Log } from './log.ts'
@@ -93,20 +93,20 @@ export class HttpServerState {
   }
 
   /** Counts bytes of a client's body as held. */
-  hold(client: HttpClient, bytes: number): void {
+  hold(client: InFlightClient, bytes: number): void {
     client.held += bytes
     this.buffered += bytes
   }
 
   /** Counts bytes that no content-length announced. Throws OVERLOADED if all bodies together exceed the buffer; a single one may. */
-  raiseHold(client: HttpClient, bytes: number): void {
+  raiseHold(client: InFlightClient, bytes: number): void {
     this.hold(client, bytes)
     if (this.buffered <= this.server.buffer_bytes || this.buffered === client.held) return
     throw new GuardError('OVERLOADED', undefined, { headers: { connection: 'close', 'retry-after': RETRY_AFTER } })
   }
 
   /** Nothing of a client's body is held any more. */
-  release(client: HttpClient): void {
+  release(client: InFlightClient): void {
     this.buffered -= client.held
     client.held = 0
   }

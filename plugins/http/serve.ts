@@ -11,7 +11,7 @@ import { connectionErrors } from './connections/errors.ts'
 import { delayContinue } from './connections/expect-continue.ts'
 import { serveHalfClosed } from './connections/half-close.ts'
 import { trackIdleConnections } from './connections/idle-connections.ts'
-import { refuseUpgrades, wantsWebSocket } from './connections/upgrade.ts'
+import { serveUpgrades, wantsWebSocket } from './connections/upgrade.ts'
 import { sendError } from './errors.ts'
 import { type HttpServerState, serverStateOf } from './http-server-state.ts'
 import { Log, type LogTarget } from './log.ts'
@@ -139,7 +139,7 @@ const appOf = (state: HttpServerState, tls: TlsListener | undefined): FastifyIns
     ...listener,
   }) as FastifyInstance
   app.server.maxConnections = state.server.max_connections
-  refuseUpgrades(state, app.server)
+  serveUpgrades(state, app.server)
   delayContinue(app.server)
   // over TLS, Node ends a connection with the client's half
   if (tls === undefined) serveHalfClosed(app.server)

@@ -14,6 +14,7 @@ export const serverDefaults = {
   write_idle_seconds: 300,
   max_connections: 4096,
   max_in_flight: 2000,
+  websocket_connections: 512,
   buffer_bytes: 268_435_456,
   block_status_override: {},
 }

@@ -7,4 +7,11 @@ export { acceptNoBody } from './http/no-body.ts'
 export { holdsOwnKey } from './http/own-keys.ts'
 export { requestErrors } from './http/request-errors.ts'
 export { requestIdentities } from './http/request-identities.ts'
+export {
+  type InFlightClient,
+  type SocketCall,
+  type SocketRoute,
+  type SocketUpgrade,
+  socketRouteKind,
+} from './http/socket-route.ts'
 export { isZlibStream } from './http/zlib-stream.ts'

@@ -1,5 +1,18 @@
 import { contribution, Kind, type ReplyBody } from 'guard-gateway/core'
 
+export {
+  type AcceptRequest,
+  type DialRefusal,
+  type DialRequest,
+  type MessageSocket,
+  type OpenedSocket,
+  type SocketListener,
+  type UpstreamSocket,
+  upstreamSocket,
+  upstreamSocketKind,
+} from './upstream-client/socket.ts'
+export type { SocketUpstream, SocketUpstreams } from './upstream-client/socket-upstreams.ts'
+
 /** A proxy on the way to an upstream. It is asked for a tunnel by CONNECT to an upstream behind TLS, and for the whole URL otherwise. */
 export interface ProxyAddress {
   /** TLS to the proxy itself. */

@@ -54,7 +54,7 @@ const splice = (json: Buffer, start: number, end: number, text: string): Buffer 
   Buffer.concat([json.subarray(0, start), Buffer.from(text), json.subarray(end)])
 
 /** The body with another model; every other byte stays. */
-const withModel = (json: Buffer, model: string): Buffer => {
+export const withModel = (json: Buffer, model: string): Buffer => {
   const span = memberSpan(json, 'model')
   return span === undefined ? json : splice(json, span.start, span.end, JSON.stringify(model))
 }

@@ -6,6 +6,7 @@ import { forwardHandler } from './forward.ts'
 import { LiveUpstreams, type UpstreamsOptions } from './live-upstreams.ts'
 import type { UpstreamOptions } from './options.ts'
 import { passthroughHandler } from './passthrough.ts'
+import { LiveSocketUpstreams } from './socket-upstreams.ts'
 
 export type { UpstreamsOptions } from './live-upstreams.ts'
 export type { Auth, Timeouts, UpstreamOptions } from './options.ts'
@@ -22,6 +23,7 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
     gateway.errorCodes.add(...Object.values(upstreamErrors))
     for (const secret of options.upstreams.flatMap(secretsOf)) gateway.secrets.add(secret)
     const upstreams = new LiveUpstreams(options, gateway.registry(upstreamClientKind))
+    gateway.service('socketUpstreams').provide(new LiveSocketUpstreams(gateway, upstreams))
     gateway.hooks.open.tap('upstream', () => {
       for (const { client } of options.upstreams) clientOf(gateway.registry(upstreamClientKind), client)
     })

@@ -36,6 +36,8 @@ export interface UpstreamOptions {
   readonly ca?: readonly string[]
   readonly inject_stream_usage?: boolean
   readonly on_disconnect?: 'abort' | 'drain'
+  /** Whether WebSockets lead here; `auto`, or absent: where it is the only one of its style. */
+  readonly websocket?: 'auto' | 'on' | 'off'
   /** Names of upstreams that are tried next when nothing was answered. */
   readonly fallback?: readonly string[]
   /** Requested model to the one sent. */

@@ -104,7 +104,8 @@ class ClientGoneError extends Error {
   readonly code = 'CLIENT_GONE'
 }
 
-const noReply = ({ name, via }: Upstream, error: NodeJS.ErrnoException): NoReply => {
+/** Why nothing was answered, in words. */
+export const noReply = ({ name, via }: Upstream, error: NodeJS.ErrnoException): NoReply => {
   if (error instanceof TimeoutError)
     return new NoReply(
       'UPSTREAM_TIMEOUT',

@@ -2,7 +2,7 @@ import type { Registry } from 'guard-gateway/core'
 import { timeoutDefaults } from 'guard-gateway/lib/config-defaults'
 import { anyGlob } from 'guard-gateway/lib/glob'
 import { upstreamAddress } from 'guard-gateway/lib/network'
-import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import type { Connections, UpstreamAddress, UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
 import type { Timeouts, UpstreamOptions } from './options.ts'
@@ -23,12 +23,15 @@ export interface Upstream {
   readonly rules: HeaderRules
   readonly timeouts: Timeouts
   readonly connections: Connections
+  /** Where WebSockets lead. */
+  readonly route: UpstreamAddress
   /** The path of `base_url`, before a canonical path. */
   readonly prefix: string
   readonly paths: ReadonlyMap<string, string>
   readonly model_map: ReadonlyMap<string, string>
   readonly inject_stream_usage: boolean
   readonly on_disconnect: 'abort' | 'drain'
+  readonly websocket: 'auto' | 'on' | 'off'
   readonly fallback: readonly string[]
 }
 
@@ -50,11 +53,13 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
     timeouts,
     connections: new UpstreamConnections(clients, options.client, address),
+    route: address,
     prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, ''),
     paths: new Map(Object.entries(options.paths ?? {})),
     model_map: new Map(Object.entries(options.model_map ?? {})),
     inject_stream_usage: options.inject_stream_usage ?? false,
     on_disconnect: options.on_disconnect ?? 'abort',
+    websocket: options.websocket ?? 'auto',
     fallback: options.fallback ?? [],
   }
 }

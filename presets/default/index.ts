@@ -47,6 +47,7 @@ import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { replay } from 'guard-gateway/plugins/replay'
+import { responsesSocket } from 'guard-gateway/plugins/responses-socket'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { storageCopy } from 'guard-gateway/plugins/storage/copy'
 import { memory } from 'guard-gateway/plugins/storage/memory'
@@ -56,6 +57,7 @@ import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { ws } from 'guard-gateway/plugins/upstream-sockets/ws'
 import { mcpOptions } from './config/mcp-options.ts'
 import type { Config } from './config.ts'
 import { configuredFoundation } from './foundation.ts'
@@ -107,8 +109,10 @@ export const defaultPreset = (
   otel,
   net,
   nodeHttp,
+  ws,
   http(config),
   upstream(config),
+  responsesSocket(config.server),
   sessions(config.sessions),
   policy({
     get default_mode() {

@@ -2,7 +2,7 @@ import type { Plugin } from 'guard-gateway/core'
 import { type Config, defaultPreset } from 'guard-gateway/presets/default'
 
 /** Plugins that only model requests need. */
-const models = /^(?:api-style|detector)\/|^upstream$/
+const models = /^(?:api-style|detector|upstream-socket)\/|^(?:upstream|responses-socket)$/
 
 /** The default preset without model routes, for `guard mcp serve`. */
 export const mcpServePreset = (config: Config): readonly Plugin[] =>

@@ -20,6 +20,7 @@ describe('rooms', () => {
     ['export-formats', 'exportFormat'],
     ['storage', 'storage'],
     ['upstream-clients', 'upstreamClient'],
+    ['upstream-sockets', 'upstreamSocket'],
     ['mcp-checks', 'mcpCheck'],
     ['mcp-transports', 'mcpTransport'],
     ['notifiers', 'notifier'],

@@ -44,5 +44,6 @@ export const contributions = [
   'mcp-checks',
   'mcp-transports',
   'upstream-clients',
+  'upstream-sockets',
   'notifiers',
 ]

@@ -1,22 +1,22 @@
-import type { HttpClient } from './client.ts'
+import type { InFlightClient } from 'guard-gateway/lib/http'
 
 /**
  * The model requests in flight. An array instead of a Set: a Set with constant additions and deletions leaves old tables
  * that keep every finished exchange alive until the next full garbage collection.
  */
 export class InFlightRequests {
-  readonly #clients: HttpClient[] = []
+  readonly #clients: InFlightClient[] = []
 
   get size(): number {
     return this.#clients.length
   }
 
-  add(client: HttpClient): void {
+  add(client: InFlightClient): void {
     client.index = this.#clients.length
     this.#clients.push(client)
   }
 
-  remove(client: HttpClient): void {
+  remove(client: InFlightClient): void {
     const last = this.#clients.pop()
     if (last === undefined || last === client) return
     last.index = client.index
@@ -24,7 +24,7 @@ export class InFlightRequests {
   }
 
   /** All of them at this moment. */
-  all(): readonly HttpClient[] {
+  all(): readonly InFlightClient[] {
     return [...this.#clients]
   }
 }

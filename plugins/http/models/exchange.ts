@@ -24,7 +24,7 @@ import { contentLength, readBody, tooLarge } from './body-reader.ts'
 import { callOf, hintOf, modeOf } from './call.ts'
 
 /** Bodies from this size on are read one by one: to read 500 KB that are new takes some milliseconds. */
-const LARGE = 65_536
+export const LARGE = 65_536
 
 /** One request on a model path and its response. */
 export interface Exchange {

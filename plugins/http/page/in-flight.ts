@@ -1,9 +1,9 @@
 import type { Gateway } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { durationMark, type Html, html } from 'guard-gateway/lib/html'
+import type { InFlightClient } from 'guard-gateway/lib/http'
 import type { Ask, Panel } from 'guard-gateway/lib/page'
 import { sees } from 'guard-gateway/lib/principal'
-import type { HttpClient } from '../connections/client.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 
 const MOST_ROWS = 20
@@ -23,7 +23,7 @@ ${rows.length > MOST_ROWS && html`<p class="quiet">The ${MOST_ROWS} that take lo
   },
 })
 
-const row = ({ redact }: Gateway, { now }: Ask, { call, status, bytes }: HttpClient): Html => {
+const row = ({ redact }: Gateway, { now }: Ask, { call, status, bytes }: InFlightClient): Html => {
   if (call === undefined) return html``
   const { id, at, envelope, session, project_id, upstream } = call
   return html`<tr id="${id}" data-row><th scope="row">${redact.text(envelope.model)}</th>

@@ -1,3 +1,4 @@
+import { GuardError } from 'guard-gateway/core'
 import { parseSlice, scanObject, skipValue } from './scanner.ts'
 
 /** The span of a value in its JSON text, in bytes: `start` inclusive, `end` exclusive. */
@@ -26,4 +27,23 @@ export const memberSpan = (json: Buffer, name: string): Span | undefined => {
 export const memberValue = (json: Buffer, name: string): unknown => {
   const span = memberSpan(json, name)
   return span === undefined ? undefined : parseSlice(json, span.start, span.end)
+}
+
+/**
+ * The spans of the values of these top-level members, by name; absent members are left out.
+ * Throws INVALID_BODY for text that is no JSON object, and for one of these names that occurs twice.
+ */
+export const uniqueMemberSpans = (json: Buffer, names: readonly string[]): ReadonlyMap<string, Span> => {
+  const found = new Map<string, Span>()
+  scanObject(json, {
+    member(name, start) {
+      const end = skipValue(json, start, 1)
+      if (!names.includes(name)) return end
+      if (found.has(name))
+        throw new GuardError('INVALID_BODY', `The request body holds "${name}" twice.`, { path: `/${name}` })
+      found.set(name, { start, end })
+      return end
+    },
+  })
+  return found
 }

@@ -47,6 +47,10 @@ const upstreamSchema = Type.Object(
       default: 'abort',
       description: 'abort or drain the reply of a client that leaves',
     }),
+    websocket: Type.Enum(['auto', 'on', 'off'], {
+      default: 'auto',
+      description: 'whether WebSockets lead here; auto: where no other entry serves responses',
+    }),
     fallback: strings({
       default: [],
       description: 'names tried next when nothing was answered, as far as they speak the style',

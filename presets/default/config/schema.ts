@@ -53,6 +53,7 @@ const serverSchema = Type.Object(
     write_idle_seconds: seconds(server.write_idle_seconds, 'a client that takes no byte for so long counts as gone'),
     max_connections: count(server.max_connections, 'open connections'),
     max_in_flight: count(server.max_in_flight, 'model requests under way'),
+    websocket_connections: count(server.websocket_connections, 'open WebSockets of clients'),
     buffer_bytes: count(server.buffer_bytes, 'bytes of request bodies held at once'),
     block_status_override: Type.Record(
       Type.String({ minLength: 1 }),

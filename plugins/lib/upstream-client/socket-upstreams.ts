@@ -1,0 +1,44 @@
+import type { GuardError } from 'guard-gateway/core'
+import type { UpstreamAddress } from '../upstream-client.ts'
+
+declare module 'guard-gateway/core' {
+  interface Services {
+    /** Which upstreams speak WebSocket. */
+    socketUpstreams: SocketUpstreams
+  }
+}
+
+/** Chooses the upstream of a WebSocket, as the configuration stands now. */
+export interface SocketUpstreams {
+  /** Undefined: clients of the style are to use HTTP. */
+  choose(style: string): SocketUpstream | undefined
+}
+
+/** An upstream as a WebSocket needs it. */
+export interface SocketUpstream {
+  readonly name: string
+  readonly address: UpstreamAddress
+  /** Silence while a response is under way, in milliseconds. */
+  readonly idle_ms: number
+  readonly on_disconnect: 'abort' | 'drain'
+  /** Where a canonical path lies, with the query of the client. */
+  path(path: string, query: string): string
+  /** Headers of the handshake. `login`: the client's own credentials. Throws LOGIN_MISSING where one is needed. */
+  requestHeaders(request: {
+    readonly raw_headers: readonly string[]
+    readonly login: readonly string[]
+    readonly query: string
+  }): string[]
+  /** What of an answer's headers a client gets. */
+  responseHeaders(raw: readonly string[]): string[]
+  /** Throws NO_UPSTREAM for a model that belongs elsewhere. */
+  checkModel(model: string): void
+  /** The bytes to send for a request to a model. */
+  bodyFor(bytes: Buffer, model: string): Buffer
+  /** No WebSocket is there: it is not chosen for a while. */
+  lacksSockets(): void
+  /** The configuration still holds it, unchanged. */
+  isCurrent(): boolean
+  /** Why a handshake had no answer, as the client is told. */
+  failure(error: NodeJS.ErrnoException): GuardError
+}

@@ -1,0 +1,225 @@
+import type { Gateway } from 'guard-gateway/core'
+import type { SocketUpgrade } from 'guard-gateway/lib/http'
+import type { MessageSocket, SocketUpstream } from 'guard-gateway/lib/upstream-client'
+import { Lanes } from './lanes.ts'
+import { SocketRequests } from './requests.ts'
+import type { ResponseForwards } from './response-forwards.ts'
+import { SignsOfLife } from './signs-of-life.ts'
+import { UpstreamPump } from './upstream-pump.ts'
+
+/** More than this may not wait for one side: the other is not read meanwhile. */
+const MAX_WAITING = 8 * 1024 * 1024
+/** How long a client may take nothing of what waits for it. */
+const STALL_MS = 60_000
+const LOST = 1006
+const NO_CODE = 1005
+const GOING_AWAY = 1001
+const UNSUPPORTED_DATA = 1003
+const SERVICE_RESTART = 1012
+
+/** What a connection consists of. */
+export interface ConnectionParts {
+  readonly gateway: Gateway
+  readonly upgrade: SocketUpgrade
+  readonly chosen: SocketUpstream
+  readonly client: MessageSocket
+  readonly upstream: MessageSocket
+  readonly forwards: ResponseForwards
+  /** Both sides are closed. */
+  readonly over: (connection: SocketConnection) => void
+}
+
+/** A client's WebSocket and the upstream's, message by message, and how each ends when the other does. */
+export class SocketConnection {
+  readonly lanes = new Lanes()
+  readonly #parts: ConnectionParts
+  readonly #pump: UpstreamPump
+  readonly #requests: SocketRequests
+  #isClientClosed = false
+  #isUpstreamClosed = false
+  /** The close code that both get once nothing is under way. */
+  #leaving: number | undefined
+  readonly #clientLife: SignsOfLife
+  readonly #upstreamLife: SignsOfLife
+  #isUpstreamPaused = false
+  #isClientPaused = false
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts
+    this.#clientLife = new SignsOfLife(parts.client)
+    this.#upstreamLife = new SignsOfLife(parts.upstream)
+    this.#requests = new SocketRequests({ ...parts, connection: this })
+    this.#pump = new UpstreamPump({
+      lanes: this.lanes,
+      send: (message, isText) => this.send(message, isText),
+      unasked: (event, message) => this.#requests.unasked(event, message),
+      answered: () => this.settle(),
+    })
+  }
+
+  /** Begins to read both sides. */
+  start(): void {
+    const { client, upstream } = this.#parts
+    client.listen({
+      message: (bytes, isText) => this.#fromClient(bytes, isText),
+      taken: () => this.#clientTook(),
+      closed: (code, reason) => this.#clientClosed(code, reason),
+    })
+    upstream.listen({
+      message: (bytes, isText) => this.#fromUpstream(bytes, isText),
+      taken: () => this.#upstreamTook(),
+      closed: (code, reason) => void this.#upstreamClosed(code, reason),
+    })
+  }
+
+  /** To the client. */
+  send(message: Buffer, isText = true): void {
+    if (this.#isClientClosed) return
+    const { client, upstream } = this.#parts
+    client.send(message, isText)
+    if (this.#isUpstreamPaused || client.waiting <= MAX_WAITING) return
+    this.#isUpstreamPaused = true
+    client.limitStall(STALL_MS)
+    upstream.pause()
+  }
+
+  /** To the upstream; false: it is closed. */
+  sendUp(message: Buffer): boolean {
+    if (this.#isUpstreamClosed) return false
+    const { client, upstream } = this.#parts
+    upstream.send(message)
+    if (upstream.waiting > MAX_WAITING && !this.#isClientPaused) {
+      this.#isClientPaused = true
+      client.pause()
+    }
+    this.#watchIdle()
+    return true
+  }
+
+  get isClientClosed(): boolean {
+    return this.#isClientClosed
+  }
+
+  /** No new request is taken: the connection is about to end. */
+  get isLeaving(): boolean {
+    return this.#leaving !== undefined || this.#isClientClosed || this.#isUpstreamClosed
+  }
+
+  /** Ends the connection once all that is under way has ended. The first code holds. */
+  leave(code: number): void {
+    this.#leaving ??= code
+    this.settle()
+  }
+
+  /** Ends the connection now. */
+  close(code: number): void {
+    this.#leaving ??= code
+    const { client, upstream } = this.#parts
+    if (!this.#isClientClosed) client.close(code)
+    if (!this.#isUpstreamClosed) upstream.close(GOING_AWAY)
+  }
+
+  /** A request may have ended. */
+  settle(): void {
+    this.#watchIdle()
+    if (this.#requests.open.size > 0 || !this.#pump.isIdle) return
+    if (this.#leaving !== undefined && !this.#isClientClosed && !this.#isUpstreamClosed) this.close(this.#leaving)
+    else if (this.#isClientClosed && !this.#isUpstreamClosed) this.#parts.upstream.close(GOING_AWAY)
+  }
+
+  /** Comes every 30 s: asks both sides for a sign of life, and cuts off the one that gave none to the last two. */
+  beat(): void {
+    if (!this.#parts.chosen.isCurrent()) this.leave(SERVICE_RESTART)
+    this.#requests.resume()
+    if (!this.#isClientPaused) this.#clientLife.ask()
+    if (!this.#isUpstreamPaused) this.#upstreamLife.ask()
+  }
+
+  destroy(): void {
+    for (const client of this.#requests.open) client.interrupt()
+    this.#parts.client.destroy()
+    this.#parts.upstream.destroy()
+  }
+
+  #fromClient(bytes: Buffer, isText: boolean): void {
+    if (isText) this.#requests.push(bytes)
+    else this.close(UNSUPPORTED_DATA)
+  }
+
+  #fromUpstream(bytes: Buffer, isText: boolean): void {
+    this.#idle?.refresh()
+    this.#pump.push(bytes, isText)
+    if (this.#pump.held > MAX_WAITING && !this.#isUpstreamPaused) {
+      this.#isUpstreamPaused = true
+      this.#parts.upstream.pause()
+      void this.#pump.idle().then(() => this.#clientTook())
+    }
+  }
+
+  #clientTook(): void {
+    this.#clientLife.note()
+    const { client, upstream } = this.#parts
+    if (!this.#isUpstreamPaused || client.waiting > MAX_WAITING / 2 || !this.#pump.isIdle) return
+    this.#isUpstreamPaused = false
+    client.limitStall(0)
+    this.#idle?.refresh()
+    upstream.resume()
+  }
+
+  #upstreamTook(): void {
+    this.#upstreamLife.note()
+    const { client, upstream } = this.#parts
+    if (!this.#isClientPaused || upstream.waiting > MAX_WAITING / 2) return
+    this.#isClientPaused = false
+    client.resume()
+  }
+
+  /** What is under way ends as if its client had left, which stops the bill; or the upstream is read to the end. */
+  #clientClosed(code: number, reason: Buffer): void {
+    this.#isClientClosed = true
+    const { upstream, chosen } = this.#parts
+    for (const client of this.#requests.open) client.leave()
+    const reads = chosen.on_disconnect === 'drain' && this.lanes.size > 0
+    if (reads) upstream.resume()
+    else if (code === LOST || code === NO_CODE) upstream.close(GOING_AWAY)
+    else upstream.close(code, reason)
+    this.#overIfClosed()
+  }
+
+  async #upstreamClosed(code: number, reason: Buffer): Promise<void> {
+    clearTimeout(this.#idle)
+    // what has come before is passed on first
+    await this.#pump.idle()
+    this.#isUpstreamClosed = true
+    const open = [...this.#requests.open]
+    for (const client of open) client.body.finish('cut')
+    await Promise.all(open.map(({ ended }) => ended))
+    const { client } = this.#parts
+    if (!this.#isClientClosed) {
+      if (code === LOST) client.destroy()
+      else if (code === NO_CODE) client.close()
+      else client.close(code, reason)
+    }
+    this.#overIfClosed()
+  }
+
+  #overIfClosed(): void {
+    if (!this.#isClientClosed || !this.#isUpstreamClosed) return
+    clearTimeout(this.#idle)
+    this.#parts.over(this)
+  }
+
+  /** While a response is under way, the upstream may be silent for `idle_ms`. */
+  #watchIdle(): void {
+    const { chosen, upstream } = this.#parts
+    if (this.lanes.size === 0) {
+      clearTimeout(this.#idle)
+      this.#idle = undefined
+    } else if (chosen.idle_ms > 0) {
+      this.#idle ??= setTimeout(() => {
+        if (!this.#isUpstreamPaused) upstream.destroy()
+      }, chosen.idle_ms)
+    }
+  }
+}

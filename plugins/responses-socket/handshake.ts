@@ -1,0 +1,118 @@
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { SocketUpgrade } from 'guard-gateway/lib/http'
+import {
+  type DialRefusal,
+  type OpenedSocket,
+  type SocketUpstream,
+  type UpstreamSocket,
+  upstreamSocketKind,
+} from 'guard-gateway/lib/upstream-client'
+import { SocketConnection } from './connection.ts'
+import { socketErrors } from './error-codes.ts'
+import type { OpenConnections } from './open-connections.ts'
+import type { ResponseForwards } from './response-forwards.ts'
+
+/** Answers of an upstream that mean that it takes no WebSocket at all. */
+const LACKING: ReadonlySet<number> = new Set([404, 405, 426, 501])
+const HANDSHAKE_MS = 15_000
+/** Upstreams may send longer messages than clients. */
+const MAX_UPSTREAM_BYTES = 128 * 1024 * 1024
+
+/** What handshakes need of their gateway. */
+export interface HandshakeContext {
+  readonly gateway: Gateway
+  readonly connections: OpenConnections
+  readonly forwards: ResponseForwards
+  /** Connections there may be. */
+  readonly most: number
+  /** The longest message of a client, in bytes. */
+  readonly max_bytes: number
+  /** A client was refused, with this status. */
+  readonly refused: (status: number) => void
+}
+
+/** Dials the upstream first and answers its client after, so that a refusal stays one. Throws what the client is to be told. */
+export const shakeHands = async (context: HandshakeContext, upgrade: SocketUpgrade): Promise<void> => {
+  const { gateway, connections, most } = context
+  if (connections.size >= most)
+    throw new GuardError('OVERLOADED', `${most} WebSockets are open, which is server.websocket_connections.`, {
+      headers: { 'retry-after': '1' },
+    })
+  const chosen = gateway.service('socketUpstreams').get()?.choose('responses')
+  const [sockets] = gateway.registry(upstreamSocketKind)
+  if (chosen === undefined || sockets === undefined) throw new GuardError(socketErrors.HTTP_ONLY)
+  connections.dialling++
+  try {
+    const dialled = await dial(sockets, chosen, upgrade)
+    if (dialled.socket === undefined) refuse(context, upgrade, chosen, dialled)
+    else await accept(context, upgrade, chosen, sockets, dialled)
+  } finally {
+    connections.dialling--
+  }
+}
+
+const dial = async (
+  sockets: UpstreamSocket,
+  chosen: SocketUpstream,
+  upgrade: SocketUpgrade,
+): Promise<OpenedSocket | DialRefusal> => {
+  const { request, socket, path, query } = upgrade
+  const left = new AbortController()
+  const leave = (): void => left.abort(new Error('the client has left'))
+  socket.once('close', leave)
+  const headers = chosen.requestHeaders(upgrade)
+  try {
+    return await sockets.dial(
+      {
+        address: chosen.address,
+        path: chosen.path(path, query),
+        headers,
+        compress: request.headers['sec-websocket-extensions']?.includes('permessage-deflate') === true,
+        max_bytes: MAX_UPSTREAM_BYTES,
+        handshake_ms: HANDSHAKE_MS,
+      },
+      left.signal,
+    )
+  } catch (error) {
+    throw chosen.failure(error as NodeJS.ErrnoException)
+  } finally {
+    socket.off('close', leave)
+  }
+}
+
+const refuse = (
+  { refused }: HandshakeContext,
+  upgrade: SocketUpgrade,
+  chosen: SocketUpstream,
+  { status, headers, body }: DialRefusal,
+): void => {
+  if (LACKING.has(status)) {
+    chosen.lacksSockets()
+    throw new GuardError(socketErrors.HTTP_ONLY)
+  }
+  refused(status)
+  upgrade.respond(status, chosen.responseHeaders(headers), body)
+}
+
+const accept = async (
+  { gateway, connections, forwards, max_bytes }: HandshakeContext,
+  upgrade: SocketUpgrade,
+  chosen: SocketUpstream,
+  sockets: UpstreamSocket,
+  { socket: upstream, headers }: OpenedSocket,
+): Promise<void> => {
+  if (upgrade.draining) {
+    upstream.close()
+    throw new GuardError('SHUTTING_DOWN', undefined, { headers: { 'retry-after': '1' } })
+  }
+  const { request, socket, head, id } = upgrade
+  const shown = [...chosen.responseHeaders(headers), 'x-guard-request-id', id]
+  upgrade.accepted()
+  const client = await sockets.accept({ request, socket, head, headers: shown, max_bytes })
+  if (client === undefined) return upstream.close()
+  forwards.tap(gateway)
+  const over = (connection: SocketConnection): void => connections.remove(connection)
+  const connection = new SocketConnection({ gateway, upgrade, chosen, client, upstream, forwards, over })
+  connections.add(connection)
+  connection.start()
+}

@@ -1,0 +1,217 @@
+import {
+  type ApiStyle,
+  type Call,
+  errorBody,
+  type Gateway,
+  GuardError,
+  handle,
+  isFault,
+  type Reply,
+  statusOf,
+} from 'guard-gateway/core'
+import type { SocketUpgrade } from 'guard-gateway/lib/http'
+import { newId } from 'guard-gateway/lib/ids'
+import type { SocketUpstream } from 'guard-gateway/lib/upstream-client'
+import { type ClientFrame, type CreateFrame, isCreate, readClientFrame } from './client-frame.ts'
+import type { SocketConnection } from './connection.ts'
+import { CreateClient } from './create-client.ts'
+import { errorEvent } from './error-event.ts'
+import { HeldFrames } from './held-frames.ts'
+import type { ResponseForwards } from './response-forwards.ts'
+import { successorOf } from './successor.ts'
+import type { UpstreamEvent } from './upstream-event.ts'
+
+const STYLE = 'responses'
+const MAX_OPEN = 64
+const POLICY_VIOLATION = 1008
+const SERVICE_RESTART = 1012
+/** The bytes of a name of a lane, which is recorded. */
+const LANE = /^[\w.-]{1,256}$/
+
+/** What requests of a connection need of it. */
+interface RequestsParts {
+  readonly gateway: Gateway
+  readonly upgrade: SocketUpgrade
+  readonly chosen: SocketUpstream
+  readonly forwards: ResponseForwards
+  readonly connection: SocketConnection
+}
+
+/** Takes the messages of one client, one after another: each request for a response is one guarded request. */
+export class SocketRequests {
+  /** Those under way. */
+  readonly open = new Set<CreateClient>()
+  readonly #parts: RequestsParts
+  readonly #waiting: Buffer[] = []
+  readonly #held: HeldFrames
+  #isBusy = false
+
+  constructor(parts: RequestsParts) {
+    this.#parts = parts
+    this.#held = new HeldFrames((bytes) => parts.connection.sendUp(bytes))
+  }
+
+  push(bytes: Buffer): void {
+    this.#waiting.push(bytes)
+    if (!this.#isBusy) void this.#takeAll()
+  }
+
+  /** Lets go what was held back while its session was paused, if it is not any more. */
+  resume(): void {
+    this.#held.release()
+  }
+
+  /** Opens a record for a response that runs without a request: what it used is to be seen. */
+  unasked(event: UpstreamEvent, message: Buffer): CreateClient {
+    const { connection, upgrade, forwards } = this.#parts
+    const { body, stream_id } = successorOf(event, message, connection.lanes, this.#held)
+    const client = this.#opened(stream_id)
+    client.forwarded()
+    connection.lanes.add(client)
+    const reply = this.#replyOf(client)
+    upgrade.beginUnasked(client)
+    void this.#run(client, async () => {
+      const call = await upgrade.callOf({
+        style: this.#style,
+        body,
+        more: { ...laneOf(stream_id), mode_override: 'shadow' },
+      })
+      forwards.setUnasked(call, () => reply)
+      return call
+    })
+    return client
+  }
+
+  async #takeAll(): Promise<void> {
+    this.#isBusy = true
+    for (let bytes = this.#waiting.shift(); bytes !== undefined; bytes = this.#waiting.shift()) await this.#take(bytes)
+    this.#isBusy = false
+  }
+
+  async #take(bytes: Buffer): Promise<void> {
+    const { connection, chosen } = this.#parts
+    if (!chosen.isCurrent()) connection.leave(SERVICE_RESTART)
+    // whoever is left without an answer sends it again on the next connection
+    if (connection.isLeaving && !this.#parts.upgrade.draining) return
+    this.#held.release()
+    let frame: ClientFrame
+    try {
+      frame = readClientFrame(bytes)
+    } catch (error) {
+      return this.#refuse(error, undefined, undefined)
+    }
+    if (isCreate(frame)) await this.#create(frame)
+    else this.#pass(frame)
+  }
+
+  async #create(frame: CreateFrame): Promise<void> {
+    const { upgrade, chosen, forwards } = this.#parts
+    const client = this.#opened(frame.stream_id)
+    void this.#run(client, async () => {
+      if (this.open.size > MAX_OPEN)
+        throw new GuardError(
+          'OVERLOADED',
+          `${MAX_OPEN} requests of this connection are under way. Wait for one to end.`,
+        )
+      const begun = upgrade.begin(client, frame.bytes.length)
+      if (begun !== undefined) await begun
+      const more = { ...laneOf(frame.stream_id), ...(frame.warmup ? { warmup: true as const } : {}) }
+      const call = await upgrade.callOf({ style: this.#style, body: frame.bytes, more })
+      chosen.checkModel(call.envelope.model)
+      forwards.set(call, () => this.#forward(client, call))
+      return call
+    })
+    await client.decided
+  }
+
+  /** Another message than a request for a response. */
+  #pass(frame: ClientFrame): void {
+    const { lanes } = this.#parts.connection
+    const target = frame.previous_response_id === null ? undefined : lanes.answered(frame.previous_response_id)
+    if (this.#held.take(frame, target?.call?.session ?? undefined)) return
+    this.#refuse(
+      new GuardError('OVERLOADED', 'Too much waits for a paused session to be resumed.'),
+      undefined,
+      undefined,
+    )
+  }
+
+  #opened(stream_id: string | undefined): CreateClient {
+    const { connection, upgrade } = this.#parts
+    const side = {
+      send: (message: Buffer) => connection.send(message),
+      blockStatus: (status: number) => upgrade.blockStatus(status),
+    }
+    const client = new CreateClient(side, stream_id)
+    if (connection.isClientClosed) client.leave()
+    this.open.add(client)
+    return client
+  }
+
+  async #run(client: CreateClient, begin: () => Promise<Call>): Promise<void> {
+    const { gateway, upgrade, chosen, connection } = this.#parts
+    try {
+      const call = await begin()
+      client.call = call
+      call.upstream = chosen.name
+      await handle(gateway, call, client)
+    } catch (error) {
+      this.#refuse(error, client.stream_id, client.call?.id)
+    } finally {
+      if (client.call?.session) this.#held.last = client.call.session
+      upgrade.end(client)
+      client.over()
+      this.open.delete(client)
+      // else it is in its lane until the upstream has ended it
+      if (client.body.isDestroyed && client.gone) connection.lanes.remove(client)
+      connection.settle()
+    }
+  }
+
+  #forward(client: CreateClient, call: Call): Reply {
+    const { chosen, connection } = this.#parts
+    if (client.gone) throw new GuardError('UPSTREAM_UNREACHABLE')
+    const reply = this.#replyOf(client)
+    if (call.session !== null) this.#held.last = call.session
+    connection.lanes.add(client)
+    if (!connection.sendUp(chosen.bodyFor(call.steered_body ?? call.body, call.envelope.model)))
+      client.body.finish('cut')
+    client.forwarded()
+    return reply
+  }
+
+  #replyOf(client: CreateClient): Reply {
+    const { chosen } = this.#parts
+    const attempt = { upstream: chosen.name, address: chosen.address.hostname, status: 200, error: null }
+    client.reply = {
+      status: 200,
+      headers: ['content-type', 'text/event-stream'],
+      body: client.body,
+      upstream: chosen.name,
+      attempts: [attempt],
+      upstream_request_id: null,
+      on_disconnect: chosen.on_disconnect,
+    }
+    return client.reply
+  }
+
+  /** Answers an error of ours; nothing was decided then. */
+  #refuse(thrown: unknown, stream_id: string | undefined, id: string | undefined): void {
+    const { gateway, connection, upgrade } = this.#parts
+    if (isFault(thrown)) gateway.fault(thrown, 'responses-socket')
+    const request_id = id ?? newId('guardreq_', gateway.clock.now())
+    const further = thrown instanceof GuardError ? Object.entries(thrown.place.headers ?? {}).flat() : []
+    const isBlock = thrown instanceof GuardError && thrown.place.block !== undefined
+    const status = isBlock ? upgrade.blockStatus(statusOf(thrown)) : statusOf(thrown)
+    const body = this.#style.refusal(errorBody(thrown), request_id)
+    connection.send(errorEvent({ status, body, headers: ['x-request-id', request_id, ...further], stream_id }))
+    if (thrown instanceof GuardError && thrown.code === 'UNAUTHORIZED') connection.close(POLICY_VIOLATION)
+  }
+
+  get #style(): ApiStyle {
+    return this.#parts.gateway.apiStyles.need(STYLE)
+  }
+}
+
+const laneOf = (stream_id: string | undefined): { stream_id?: string } =>
+  stream_id !== undefined && LANE.test(stream_id) ? { stream_id } : {}

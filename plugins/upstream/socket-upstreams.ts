@@ -1,0 +1,136 @@
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { clientCredentials } from 'guard-gateway/lib/http'
+import type { SocketUpstream, SocketUpstreams } from 'guard-gateway/lib/upstream-client'
+import { withModel } from './body.ts'
+import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
+import type { LiveUpstreams } from './live-upstreams.ts'
+import { missingLogin } from './login.ts'
+import type { Upstreams } from './routing.ts'
+import { guardedPath, type Upstream } from './upstream.ts'
+import { noReply } from './upstream-attempt.ts'
+
+/** How long an upstream that takes no WebSocket is not asked again, in milliseconds. */
+const LACK_MS = 600_000
+
+/** The upstreams that WebSockets lead to. */
+export class LiveSocketUpstreams implements SocketUpstreams {
+  readonly #gateway: Gateway
+  readonly #live: LiveUpstreams
+  /** Upstreams that answered that they take no WebSocket, and until when that is believed; of this configuration. */
+  readonly #lacking = new Map<string, number>()
+  #of: Upstreams | undefined
+
+  constructor(gateway: Gateway, live: LiveUpstreams) {
+    this.#gateway = gateway
+    this.#live = live
+  }
+
+  choose(style: string): SocketUpstream | undefined {
+    const { current } = this.#live
+    if (this.#of !== current) this.#lacking.clear()
+    this.#of = current
+    const speaking = current.speaking([style])
+    const upstream =
+      speaking.find(({ websocket }) => websocket === 'on') ??
+      speaking.find(({ websocket }) => websocket === 'auto' && speaking.length === 1)
+    if (upstream === undefined || this.#isLacking(upstream)) return undefined
+    return new ChosenUpstream(this.#gateway, this.#live, upstream, style, () => this.#lacks(upstream))
+  }
+
+  #isLacking({ name }: Upstream): boolean {
+    return this.#gateway.clock.tick() < (this.#lacking.get(name) ?? 0)
+  }
+
+  #lacks({ name }: Upstream): void {
+    this.#lacking.set(name, this.#gateway.clock.tick() + LACK_MS)
+  }
+}
+
+class ChosenUpstream implements SocketUpstream {
+  readonly #gateway: Gateway
+  readonly #live: LiveUpstreams
+  readonly #upstream: Upstream
+  readonly #style: string
+  readonly lacksSockets: () => void
+
+  constructor(gateway: Gateway, live: LiveUpstreams, upstream: Upstream, style: string, lacksSockets: () => void) {
+    this.#gateway = gateway
+    this.#live = live
+    this.#upstream = upstream
+    this.#style = style
+    this.lacksSockets = lacksSockets
+  }
+
+  get name() {
+    return this.#upstream.name
+  }
+
+  get address() {
+    return this.#upstream.route
+  }
+
+  get idle_ms() {
+    return this.#upstream.timeouts.idle_ms
+  }
+
+  get on_disconnect() {
+    return this.#upstream.on_disconnect
+  }
+
+  path(path: string, query: string): string {
+    return guardedPath(this.#upstream, this.#style, path, query)
+  }
+
+  requestHeaders({ raw_headers, login, query }: Parameters<SocketUpstream['requestHeaders']>[0]): string[] {
+    const request = { raw_headers, query }
+    clientCredentials.set(request, login)
+    const refused = missingLogin(this.#gateway, this.#upstream, request)
+    if (refused !== undefined) throw refused
+    const raw = withoutHandshake(raw_headers)
+    const outbound = { raw, login, style: this.#style, length: undefined }
+    return upstreamRequestHeaders(this.#upstream.rules, outbound, this.#gateway.secrets)
+  }
+
+  responseHeaders(raw: readonly string[]): string[] {
+    return withoutHandshake(clientResponseHeaders(raw, this.#gateway.secrets, false))
+  }
+
+  checkModel(model: string): void {
+    if (this.#upstream.serves(model)) return
+    const { name } = this.#upstream
+    throw new GuardError(
+      'NO_UPSTREAM',
+      `This WebSocket leads to upstream "${name}", which does not serve model "${model.slice(0, 100)}". Ask for it by HTTP, or choose another model.`,
+      { known: this.#live.current.all.map((upstream) => upstream.name) },
+    )
+  }
+
+  bodyFor(bytes: Buffer, model: string): Buffer {
+    const mapped = this.#upstream.model_map.get(model)
+    return mapped === undefined ? bytes : withModel(bytes, mapped)
+  }
+
+  isCurrent(): boolean {
+    return this.#live.current.get(this.name) === this.#upstream
+  }
+
+  failure(error: NodeJS.ErrnoException): GuardError {
+    if (error.code === 'HANDSHAKE_TIMEOUT')
+      return new GuardError(
+        'UPSTREAM_TIMEOUT',
+        `Upstream "${this.name}" did not answer in time: ${error.message}. Try again.`,
+        { cause: error },
+      )
+    return noReply(this.#upstream, error)
+  }
+}
+
+/** Headers without those of a handshake, which each hop has of its own, and without the web origin, which was judged here. */
+const withoutHandshake = (raw: readonly string[]): string[] => {
+  const kept: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const lower = raw[index]?.toLowerCase() ?? ''
+    if (!lower.startsWith('sec-websocket-') && lower !== 'origin') kept.push(raw[index] ?? '', raw[index + 1] ?? '')
+  }
+  return kept
+}
