@@ -56,16 +56,16 @@ const dial = async (
   chosen: SocketUpstream,
   upgrade: SocketUpgrade,
 ): Promise<OpenedSocket | DialRefusal> => {
-  const { request, socket, path, query } = upgrade
+  const { request, socket, proxied, login } = upgrade
+  const headers = await chosen.requestHeaders(proxied, login)
   const left = new AbortController()
   const leave = (): void => left.abort(new Error('the client has left'))
   socket.once('close', leave)
-  const headers = chosen.requestHeaders(upgrade)
   try {
     return await sockets.dial(
       {
         address: chosen.address,
-        path: chosen.path(path, query),
+        path: chosen.path(proxied.path, proxied.query),
         headers,
         compress: request.headers['sec-websocket-extensions']?.includes('permessage-deflate') === true,
         max_bytes: MAX_UPSTREAM_BYTES,

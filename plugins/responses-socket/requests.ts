@@ -115,7 +115,7 @@ export class SocketRequests {
         )
       const begun = upgrade.begin(client, frame.bytes.length)
       if (begun !== undefined) await begun
-      const more = { ...laneOf(frame.stream_id), ...(frame.warmup ? { warmup: true as const } : {}) }
+      const more = { ...laneOf(frame.stream_id), ...(frame.warmup ? { uncounted: 'warmup' as const } : {}) }
       const call = await upgrade.callOf({ style: this.#style, body: frame.bytes, more })
       chosen.checkModel(call.envelope.model)
       forwards.set(call, () => this.#forward(client, call))

@@ -1,5 +1,5 @@
-import { type Gateway, GuardError } from 'guard-gateway/core'
-import { clientCredentials } from 'guard-gateway/lib/http'
+import { type Gateway, GuardError, type ProxyRequest } from 'guard-gateway/core'
+import { clientCredentials, outboundHeaders, tapsOutbound } from 'guard-gateway/lib/http'
 import type { SocketUpstream, SocketUpstreams } from 'guard-gateway/lib/upstream-client'
 import { withModel } from './body.ts'
 import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
@@ -81,14 +81,16 @@ class ChosenUpstream implements SocketUpstream {
     return guardedPath(this.#upstream, this.#style, path, query)
   }
 
-  requestHeaders({ raw_headers, login, query }: Parameters<SocketUpstream['requestHeaders']>[0]): string[] {
-    const request = { raw_headers, query }
+  async requestHeaders(request: ProxyRequest, login: readonly string[]): Promise<readonly string[]> {
+    const { name, rules, origin } = this.#upstream
     clientCredentials.set(request, login)
     const refused = missingLogin(this.#gateway, this.#upstream, request)
     if (refused !== undefined) throw refused
-    const raw = withoutHandshake(raw_headers)
-    const outbound = { raw, login, style: this.#style, length: undefined }
-    return upstreamRequestHeaders(this.#upstream.rules, outbound, this.#gateway.secrets)
+    const outbound = { raw: withoutHandshake(request.raw_headers), login, style: this.#style, length: undefined }
+    const headers = upstreamRequestHeaders(rules, outbound, this.#gateway.secrets)
+    if (!tapsOutbound(this.#gateway)) return headers
+    const url = origin.replace(/^http/, 'ws') + this.path(request.path, request.query)
+    return outboundHeaders(this.#gateway, { upstream: name, method: 'GET', url, headers, body: undefined }, request)
   }
 
   responseHeaders(raw: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Call, GuardError, type Identity } from 'guard-gateway/core'
+import { type Call, GuardError, type Identity, type ProxyRequest } from 'guard-gateway/core'
 import type { InFlightClient, SocketCall, SocketUpgrade } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
@@ -8,6 +8,7 @@ import { credentialsOf, isPlain, programIdentity } from '../admission/credential
 import { readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf } from '../admission/target.ts'
 import type { SocketAnswer } from '../connections/socket-answer.ts'
+import { styleOf } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { callOf, hintOf, modeOf } from './call.ts'
 import { LARGE } from './exchange.ts'
@@ -24,9 +25,7 @@ export class ModelSocketUpgrade implements SocketUpgrade {
   readonly request: IncomingMessage
   readonly socket: Duplex
   readonly head: Buffer
-  readonly path: string
-  readonly query: string
-  readonly raw_headers: readonly string[]
+  readonly proxied: ProxyRequest
   readonly login: readonly string[]
   readonly #state: HttpServerState
   readonly #answer: SocketAnswer
@@ -56,10 +55,14 @@ export class ModelSocketUpgrade implements SocketUpgrade {
     this.request = request
     this.socket = socket
     this.head = head
-    this.path = path
-    this.query = queryOf(request.url ?? '')
-    const { raw, login } = readInboundHeaders(state.gateway, request.rawHeaders, credentials.length)
-    this.raw_headers = raw
+    const {
+      headers,
+      raw: raw_headers,
+      login,
+    } = readInboundHeaders(state.gateway, request.rawHeaders, credentials.length)
+    const query = queryOf(request.url ?? '')
+    const asked = { method: 'GET', path, query, styles: [styleOf(path, headers)], model: null, body: undefined }
+    this.proxied = { ...asked, id: answer.id, headers, raw_headers, identity }
     this.login = login
   }
 
@@ -120,7 +123,7 @@ export class ModelSocketUpgrade implements SocketUpgrade {
         at,
         tick,
         style: style.id,
-        path: this.path,
+        path: this.proxied.path,
         identity: this.#identity,
         shown: this.#credentials.length,
         mode_override: modeOf(this.request, this.#state.server.allow_mode_header),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type ApiStyle, type Call, type GuardError, Kind } from 'guard-gateway/core'
+import { type ApiStyle, type Call, type GuardError, Kind, type ProxyRequest } from 'guard-gateway/core'
 
 /** A model request in flight. */
 export interface InFlightClient {
@@ -23,7 +23,7 @@ export interface SocketCall {
   readonly style: ApiStyle
   readonly body: Buffer
   /** What the call has besides. */
-  readonly more: Partial<Pick<Call, 'stream_id' | 'warmup' | 'mode_override'>>
+  readonly more: Partial<Pick<Call, 'stream_id' | 'uncounted' | 'mode_override'>>
 }
 
 /** A handshake for a WebSocket that was admitted. */
@@ -34,12 +34,8 @@ export interface SocketUpgrade {
   readonly socket: Duplex
   /** What has come after the handshake already. */
   readonly head: Buffer
-  /** Canonical path. */
-  readonly path: string
-  /** With its question mark, or empty. */
-  readonly query: string
-  /** Name, value, name, value … as they came, without credentials. */
-  readonly raw_headers: readonly string[]
+  /** The handshake as a request that goes up, without credentials. */
+  readonly proxied: ProxyRequest
   /** The client's own credentials, in the same form; no key of the gateway. */
   readonly login: readonly string[]
   /** Answers with an error of ours and ends the connection. */

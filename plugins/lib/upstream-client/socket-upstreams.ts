@@ -1,4 +1,4 @@
-import type { GuardError } from 'guard-gateway/core'
+import type { GuardError, ProxyRequest } from 'guard-gateway/core'
 import type { UpstreamAddress } from '../upstream-client.ts'
 
 declare module 'guard-gateway/core' {
@@ -23,12 +23,11 @@ export interface SocketUpstream {
   readonly on_disconnect: 'abort' | 'drain'
   /** Where a canonical path lies, with the query of the client. */
   path(path: string, query: string): string
-  /** Headers of the handshake. `login`: the client's own credentials. Throws LOGIN_MISSING where one is needed. */
-  requestHeaders(request: {
-    readonly raw_headers: readonly string[]
-    readonly login: readonly string[]
-    readonly query: string
-  }): string[]
+  /**
+   * Headers of the handshake, as plugins want them. `login`: the client's own credentials. Rejects with LOGIN_MISSING where one is needed,
+   * and as a tap of `outbound` does.
+   */
+  requestHeaders(request: ProxyRequest, login: readonly string[]): Promise<readonly string[]>
   /** What of an answer's headers a client gets. */
   responseHeaders(raw: readonly string[]): string[]
   /** Throws NO_UPSTREAM for a model that belongs elsewhere. */
