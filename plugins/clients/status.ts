@@ -2,11 +2,12 @@ import { GuardError } from 'guard-gateway/core'
 import { type BudgetLeft, byRemainingShare, remainingText } from 'guard-gateway/lib/budget'
 import type { AskJson, Command } from 'guard-gateway/lib/command'
 import { costText, countText, groupedText } from 'guard-gateway/lib/format'
-import { jsonObjectOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import { hint, type ListedSession, sessionLines } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
 import { isPaused, pausedSessionLines } from './paused-sessions.ts'
+import { upstreamLines } from './upstream-lines.ts'
 
 const MAX_SESSION_ROWS = 10
 const SESSION_LIMIT = 200
@@ -29,22 +30,20 @@ export const status = ({ asking, calledAs }: ClientsOptions, now: () => number):
   async run(input, io) {
     const { options } = input
 
-    const { sessions, budgets, address, currency } = await asking(async (ask, address) => ({
+    const { sessions, budgets, address, health } = await asking(async (ask, address) => ({
       ...((await ask('GET', `/api/sessions?limit=${SESSION_LIMIT}`)) as Listed),
       budgets: await budgetsIn(ask),
-      currency: currencyIn(await ask('GET', '/api/health')),
+      health: await ask('GET', '/api/health'),
       address,
     }))
     const totals = totalsOf(sessions)
     if (options.json === true) {
       io.out.write(
-        `${JSON.stringify({ ...totals, currency, budgets, sessions: sessions.slice(0, MAX_SESSION_ROWS) })}\n`,
+        `${JSON.stringify({ ...totals, currency: currencyIn(health), budgets, upstreams: upstreamsIn(health), sessions: sessions.slice(0, MAX_SESSION_ROWS) })}\n`,
       )
       return 0
     }
-    io.out.write(`${headline(totals, sessions.length, currency)}\n`)
-    const [tightest] = budgets
-    if (tightest !== undefined) io.out.write(`${budgetLine(tightest, budgets.length)}\n`)
+    for (const line of totalLines(totals, sessions.length, { health, budgets })) io.out.write(`${line}\n`)
     for (const line of sessionLines(sessions.slice(0, MAX_SESSION_ROWS), now(), { input, io }))
       io.out.write(`${line}\n`)
     for (const line of pausedSessionLines(sessions, calledAs)) io.out.write(`${line}\n`)
@@ -53,6 +52,17 @@ export const status = ({ asking, calledAs }: ClientsOptions, now: () => number):
     return 0
   },
 })
+
+/** The totals, upstreams that are not asked, the tightest budget. */
+const totalLines = (
+  totals: Totals,
+  count: number,
+  { health, budgets }: { readonly health: unknown; readonly budgets: readonly BudgetLeft[] },
+): readonly string[] => [
+  headline(totals, count, currencyIn(health)),
+  ...upstreamLines(health).map(terminalLine),
+  ...budgets.slice(0, 1).map((tightest) => budgetLine(tightest, budgets.length)),
+]
 
 /** Budgets of projects and agents, the tightest first; empty if the gateway has no budgets API. */
 const budgetsIn = async (ask: AskJson): Promise<readonly BudgetLeft[]> => {
@@ -72,6 +82,9 @@ const totalsOf = (sessions: Listed['sessions']): Totals => ({
   ) as Totals),
   paused: sessions.filter(isPaused).length,
 })
+
+/** The upstreams as health tells of them. */
+const upstreamsIn = (health: unknown): readonly unknown[] => listOf(jsonObjectOf(health).upstreams)
 
 /** Currency of the prices; null without prices. */
 const currencyIn = (health: unknown): string | null => {

@@ -47,3 +47,6 @@ export const mcpServerDefaults = { timeout_seconds: 300 }
 
 /** Of one upstream, in milliseconds. */
 export const timeoutDefaults = { connect_ms: 10_000, headers_ms: 600_000, idle_ms: 300_000, total_ms: 0 }
+
+/** Of one upstream: how many failures in a row open its circuit (0: none ever do), and for how long. */
+export const circuitDefaults = { failures: 0, open_seconds: 30 }

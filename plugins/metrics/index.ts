@@ -5,13 +5,19 @@ import { callMetrics } from './calls.ts'
 import { partMetrics } from './parts.ts'
 import { processMetrics } from './process.ts'
 import { exposition } from './samples.ts'
+import { upstreamMetrics } from './upstreams.ts'
 
 /** Counts what happens and tells it at `GET /metrics` in the text form of Prometheus: no session, agent, key or content. */
 export const metrics = (): Plugin => ({
   name: 'metrics',
   requires: ['http'],
   apply(gateway: Gateway) {
-    const all = [...callMetrics(gateway), ...partMetrics(gateway), ...processMetrics(gateway)]
+    const all = [
+      ...callMetrics(gateway),
+      ...partMetrics(gateway),
+      ...upstreamMetrics(gateway),
+      ...processMetrics(gateway),
+    ]
     gateway.hooks.http.tap('metrics', (app) => {
       app.get('/metrics', { schema: described }, (_request, reply) =>
         reply.type('text/plain; version=0.0.4; charset=utf-8').send(exposition(all)),

@@ -18,12 +18,10 @@ import type { LiveUpstreams } from './live-upstreams.ts'
 import { missingLogin, needsLogin } from './login.ts'
 import { amended } from './outbound.ts'
 import { discard } from './read-body.ts'
+import { Targets } from './targets.ts'
 import { guardedPath, type Upstream } from './upstream.ts'
 import { NoReply, send } from './upstream-attempt.ts'
 import { UsageFilter } from './usage-filter.ts'
-
-/** Statuses that say that another upstream may do better. */
-const retryableStatuses = new Set([500, 502, 503, 504, 529])
 
 /** Sends calls to the upstream they were routed to, and to its fallbacks where the configuration names some. */
 export const forwardHandler =
@@ -32,80 +30,70 @@ export const forwardHandler =
     const upstreams = live.current
     const upstream = call.upstream === null ? undefined : upstreams.get(call.upstream)
     if (upstream === undefined) return undefined
-    const candidates =
-      upstream.fallback.length === 0 ? [] : fallbackCandidates(upstreams.fallbacks(upstream), call.style)
     const refused = missingLogin(gateway, upstream, call)
     if (refused !== undefined) throw refused
-    const first: AttemptContext = {
-      gateway,
-      upstream,
-      call,
-      client,
-      login: clientCredentials.get(call) ?? [],
-      isLast: candidates.length === 0,
-    }
-    const attempts: Attempt[] = []
-    const reply = attempt(first, attempts)
-    return candidates.length === 0 ? reply : withFallbacks(reply, candidates, first, attempts)
+    const standIns = upstream.fallback.length === 0 ? [] : standInsOf(upstreams.fallbacks(upstream), call.style)
+    const targets = new Targets([upstream, ...standIns], gateway.clock)
+    return forwarded({ gateway, call, client, targets, login: clientCredentials.get(call) ?? [] })
   }
 
 /** Those that can be in: they speak the style, and need no login, which goes to the upstream that was chosen alone. */
-const fallbackCandidates = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
+const standInsOf = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
   upstreams.filter((upstream) => upstream.styles.includes(style) && !needsLogin(upstream))
 
-const withFallbacks = async (
-  reply: Promise<Reply | undefined>,
-  candidates: readonly Upstream[],
-  first: AttemptContext,
-  attempts: Attempt[],
-): Promise<Reply | undefined> => {
-  let found = await reply
-  for (const [index, upstream] of candidates.entries()) {
-    if (found !== undefined) return found
+/** One call, wherever it goes. */
+interface Forwarding {
+  readonly gateway: Gateway
+  readonly call: Call
+  readonly client: Client
+  readonly targets: Targets
+  /** The client's own. */
+  readonly login: readonly string[]
+}
+
+/** Asks one target after another. Rejects with NoReply if the last did not answer. */
+const forwarded = async (forwarding: Forwarding): Promise<Reply | undefined> => {
+  const { targets, login } = forwarding
+  const attempts: Attempt[] = []
+  let reply: Reply | undefined
+  while (reply === undefined) {
     // a login goes to the upstream that was chosen, never to one that stands in for it
-    found = await attempt({ ...first, upstream, login: [], isLast: index === candidates.length - 1 }, attempts)
+    const shown = targets.isChosen ? login : []
+    reply = await attempt({ ...forwarding, upstream: targets.current, login: shown }, attempts)
   }
-  return found
+  return reply
 }
 
 /** One try at one upstream. */
-interface AttemptContext {
-  readonly gateway: Gateway
+interface AttemptContext extends Forwarding {
   readonly upstream: Upstream
-  readonly call: Call
-  readonly client: Client
-  readonly login: readonly string[]
-  /** Whatever comes of it is the answer. */
-  readonly isLast: boolean
 }
 
-/** Gives undefined if it failed and another upstream is to be tried. Rejects with NoReply if it was the last. */
+/** Gives undefined if the next target is to be asked. Rejects with NoReply if there is none. */
 const attempt = async (context: AttemptContext, attempts: Attempt[]): Promise<Reply | undefined> => {
-  const { gateway, call, client, upstream, isLast } = context
+  const { gateway, call, client, upstream, targets } = context
   const { name, address } = upstream
-  const sent = await bodyFor(upstream, {
-    bytes: call.steered_body ?? call.body,
-    encoding: call.headers['content-encoding'],
-    style: call.style,
-    model: call.envelope.model,
-    stream: call.envelope.stream,
-  })
   try {
+    const sent = await bodyFor(upstream, {
+      bytes: call.steered_body ?? call.body,
+      encoding: call.headers['content-encoding'],
+      style: call.style,
+      model: call.envelope.model,
+      stream: call.envelope.stream,
+    })
     const owned = gateway.service('requests').get()?.bodies
     const outbound = amended(gateway, upstream, outgoing(context, sent), call)
     const response = await send(upstream, outbound instanceof Promise ? await outbound : outbound, client, owned)
     const { status } = response
     attempts.push({ upstream: name, address, status, error: null })
-    if (isLast || !retryableStatuses.has(status)) return replyOf(context, response, attempts, sent)
+    if (!targets.goesOn(response)) return replyOf(context, response, attempts, sent)
     discard(response.body)
   } catch (error) {
-    attempts.push({
-      upstream: name,
-      address,
-      status: null,
-      error: error instanceof NoReply ? error.attempt : 'INTERNAL',
-    })
-    if (isLast || client.gone || !(error instanceof NoReply)) throw withAttempts(error, attempts)
+    const isNoReply = error instanceof NoReply
+    attempts.push({ upstream: name, address, status: null, error: isNoReply ? error.attempt : 'INTERNAL' })
+    // what cannot be sent, or nobody waits for any more, says nothing of the upstream
+    const isItsFault = isNoReply && !client.gone && error.attempt !== 'INVALID_REQUEST'
+    if (!targets.goesOnWithout(isItsFault)) throw withAttempts(error, attempts)
   }
   return undefined
 }

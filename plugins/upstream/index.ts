@@ -3,6 +3,7 @@ import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { clientOf } from './connections.ts'
 import { upstreamErrors } from './error-codes.ts'
 import { forwardHandler } from './forward.ts'
+import { healthOf } from './health.ts'
 import { LiveUpstreams, type UpstreamsOptions } from './live-upstreams.ts'
 import type { UpstreamOptions } from './options.ts'
 import { passthroughHandler } from './passthrough.ts'
@@ -32,9 +33,7 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
     })
     gateway.hooks.forward.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, forwardHandler(gateway, upstreams))
     gateway.hooks.proxy.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, passthroughHandler(gateway, upstreams))
-    gateway.health.set('upstreams', () =>
-      upstreams.current.all.map(({ name, styles, models }) => ({ name, styles, models })),
-    )
+    gateway.health.set('upstreams', () => upstreams.current.all.map((each) => healthOf(each, gateway.clock.tick())))
     gateway.hooks.close.tap('upstream', () => upstreams.close())
   },
 })
@@ -42,8 +41,9 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
 const CREDENTIAL_HEADER = /authorization|cookie|key|token|secret|password/i
 
 /** What must never be seen elsewhere: the key, and the values of headers that carry one by their name. */
-const secretsOf = ({ api_key = '', headers = {} }: UpstreamOptions): readonly string[] => [
+const secretsOf = ({ api_key = '', api_keys = [], headers = {} }: UpstreamOptions): readonly string[] => [
   api_key,
+  ...api_keys,
   ...Object.entries(headers).flatMap(([name, value]) =>
     CREDENTIAL_HEADER.test(name) ? [value.replace(/^\S+ (?=\S+$)/, '')] : [],
   ),

@@ -1,3 +1,6 @@
+import type { CircuitOptions } from './circuit.ts'
+import type { KeyOrder } from './key-pool.ts'
+
 /** How long one call to an upstream may take, in milliseconds. */
 export interface Timeouts {
   /** TCP and TLS connection. */
@@ -20,6 +23,10 @@ export interface UpstreamOptions {
   /** With or without a trailing `/v1`. */
   readonly base_url: string
   readonly api_key?: string
+  /** Several keys, in place of `api_key`: a request whose key is refused (401, 402, 429) is sent with the next, and that key rests. */
+  readonly api_keys?: readonly string[]
+  /** Which key a request begins with: the first that does not rest, or each in its turn. */
+  readonly key_order?: KeyOrder
   readonly auth?: Auth
   /** Ids of API styles. */
   readonly styles: readonly string[]
@@ -40,6 +47,10 @@ export interface UpstreamOptions {
   readonly websocket?: 'auto' | 'on' | 'off'
   /** Names of upstreams that are tried next when nothing was answered. */
   readonly fallback?: readonly string[]
+  /** Statuses that lead to a fallback too, and keep requests from this upstream for as long as it says. */
+  readonly fallback_on?: readonly number[]
+  /** When it is not asked for a while. */
+  readonly circuit?: Partial<CircuitOptions>
   /** Requested model to the one sent. */
   readonly model_map?: Readonly<Record<string, string>>
   /** Style to the path after `base_url`. */

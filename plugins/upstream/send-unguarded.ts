@@ -2,9 +2,11 @@ import type { Client, Gateway, ProxyRequest } from 'guard-gateway/core'
 import { clientCredentials } from 'guard-gateway/lib/http'
 import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { bodyFor } from './body.ts'
+import { coolDown } from './cool-down.ts'
 import { upstreamRequestHeaders } from './headers.ts'
 import { missingLogin } from './login.ts'
 import { amended } from './outbound.ts'
+import { statusesOfKeys } from './statuses.ts'
 import type { Upstream } from './upstream.ts'
 import { send } from './upstream-attempt.ts'
 
@@ -21,10 +23,16 @@ export const sendUnguarded = async (
   const login = clientCredentials.get(request) ?? []
   const body = await sentBody(upstream, request)
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
-  const headers = upstreamRequestHeaders(upstream.rules, outbound, gateway.secrets)
+  const { clock } = gateway
+  const { keys } = upstream.availability
+  const rules = keys?.first(clock.tick()) ?? upstream.rules
+  const headers = upstreamRequestHeaders(rules, outbound, gateway.secrets)
   const sent = { method, path: upstream.prefix + path + query, headers, body }
   const amendedRequest = await amended(gateway, upstream, sent, request)
-  return send(upstream, amendedRequest, client, gateway.service('requests').get()?.bodies)
+  const response = await send(upstream, amendedRequest, client, gateway.service('requests').get()?.bodies)
+  if (keys !== undefined && statusesOfKeys.has(response.status))
+    keys.rest(rules, clock.tick() + coolDown(response.status, response.headers, clock.now()))
+  return response
 }
 
 const sentBody = async (

@@ -1,10 +1,12 @@
 import type { Registry } from 'guard-gateway/core'
-import { timeoutDefaults } from 'guard-gateway/lib/config-defaults'
+import { circuitDefaults, timeoutDefaults } from 'guard-gateway/lib/config-defaults'
 import { anyGlob } from 'guard-gateway/lib/glob'
 import { upstreamAddress } from 'guard-gateway/lib/network'
 import type { Connections, UpstreamAddress, UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import { Availability } from './availability.ts'
 import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
+import { KeyPool } from './key-pool.ts'
 import type { Timeouts, UpstreamOptions } from './options.ts'
 
 /** An upstream with everything precomputed that is the same for all its requests. */
@@ -20,6 +22,7 @@ export interface Upstream {
   /** The proxy on the way, for messages. */
   readonly via: string | undefined
   readonly serves: (model: string) => boolean
+  /** With its key, or the first of them. */
   readonly rules: HeaderRules
   readonly timeouts: Timeouts
   readonly connections: Connections
@@ -33,6 +36,9 @@ export interface Upstream {
   readonly on_disconnect: 'abort' | 'drain'
   readonly websocket: 'auto' | 'on' | 'off'
   readonly fallback: readonly string[]
+  /** Statuses that lead to a fallback, beside those of a server that fails. */
+  readonly fallback_on: ReadonlySet<number>
+  readonly availability: Availability
 }
 
 /** Resolves the options of an upstream. Throws TypeError for an invalid base URL or proxy. */
@@ -42,6 +48,10 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
   const { connect_ms, idle_ms } = timeouts
   const address = upstreamAddress(url, { connect_ms, idle_ms }, options)
   const models = options.models ?? ['*']
+  const { api_key, api_keys = [] } = options
+  const keys = api_keys.length === 0 ? [api_key] : api_keys
+  const rules = keys.map((key) => headerRules(url.host, options.auth ?? 'auto', key, options.headers ?? {}))
+  const pool = rules.length > 1 ? new KeyPool(rules, options.key_order ?? 'in_order') : undefined
   return {
     name: options.name,
     styles: options.styles,
@@ -50,7 +60,7 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     address: address.hostname,
     via: address.proxy?.shown,
     serves: anyGlob(models),
-    rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
+    rules: rules[0] as HeaderRules,
     timeouts,
     connections: new UpstreamConnections(clients, options.client, address),
     route: address,
@@ -61,6 +71,8 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     on_disconnect: options.on_disconnect ?? 'abort',
     websocket: options.websocket ?? 'auto',
     fallback: options.fallback ?? [],
+    fallback_on: new Set(options.fallback_on ?? []),
+    availability: new Availability({ ...circuitDefaults, ...options.circuit }, pool),
   }
 }
 

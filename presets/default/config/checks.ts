@@ -3,6 +3,7 @@ import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { authProxyErrors } from './check-auth-proxy.ts'
 import { addressError, headerError, originErrors } from './check-http.ts'
+import { keyErrors, keyWarnings } from './check-upstream-keys.ts'
 import { mcpErrors } from './checks-mcp.ts'
 import { notifyErrors } from './checks-notify.ts'
 import { at, type ConfigError, type Path } from './config-errors.ts'
@@ -62,7 +63,7 @@ const zoneError = (zone: string): string | undefined =>
     : `there is no time zone ${JSON.stringify(zone)}; name one like "Europe/Berlin" or "UTC", or leave it empty for that of the system`
 
 const upstreamErrors = (upstream: UpstreamConfig, names: readonly string[], path: Path): readonly ConfigError[] => {
-  const { name, base_url, proxy, api_key, fallback, headers, paths } = upstream
+  const { name, base_url, proxy, fallback, headers, paths } = upstream
   return [
     ...at([...path, 'name'], names.indexOf(name) === path[1] ? undefined : `"${name}" names two upstreams`),
     ...at(
@@ -71,7 +72,7 @@ const upstreamErrors = (upstream: UpstreamConfig, names: readonly string[], path
     ),
     ...at([...path, 'base_url'], urlError(base_url)),
     ...at([...path, 'proxy'], proxyError(proxy)),
-    ...at([...path, 'api_key'], api_key === undefined ? undefined : headerError('x-api-key', api_key)),
+    ...keyErrors(upstream, path),
     ...fallback.flatMap((other, index) => at([...path, 'fallback', index], fallbackError(other, name, names))),
     ...Object.entries(headers).flatMap(([key, value]) => at([...path, 'headers', key], fixedHeaderError(key, value))),
     ...Object.entries(paths).flatMap(([style, route]) =>
@@ -124,11 +125,7 @@ export const configWarnings = (
   }
   if (config.default_mode === 'enforce' && config.preset === 'default') warnings.push(DEFAULT_ENFORCED)
   warnings.push(...unencrypted(config))
-  for (const { name, api_key, auth } of config.upstreams) {
-    if (api_key === undefined && (auth === 'bearer' || auth === 'x-api-key'))
-      warnings.push(`Upstream ${name} has auth: ${auth} but no api_key.`)
-  }
-  warnings.push(...skippedFallbacks(config))
+  warnings.push(...config.upstreams.flatMap(keyWarnings), ...skippedFallbacks(config))
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     warnings.push('NODE_TLS_REJECT_UNAUTHORIZED=0: nothing checks whom the upstreams are.')
   return warnings

@@ -15,16 +15,16 @@ export const addSecrets = (
   addDatabase(secrets, storage.url)
   const reached = [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export]
   for (const { proxy = '' } of [...reached, ...Object.values(notify.receivers)]) secrets.add(proxyPassword(proxy))
-  for (const { api_key = '', headers } of upstreams) {
-    secrets.add(api_key)
-    addCredentials(secrets, headers)
-  }
+  for (const key of upstreams.flatMap(keysOf)) secrets.add(key)
+  for (const { headers } of upstreams) addCredentials(secrets, headers)
   for (const { headers, env } of Object.values(mcp.servers)) addCredentials(secrets, { ...headers, ...env })
   for (const { headers } of replay.otlp_export)
     for (const [name, value] of Object.entries(headers))
       if (!routingHeader.test(name)) secrets.add(withoutScheme(value))
   for (const receiver of Object.values(notify.receivers)) addReceiver(secrets, receiver)
 }
+
+const keysOf = ({ api_key = '', api_keys }: Config['upstreams'][number]): readonly string[] => [api_key, ...api_keys]
 
 /** The address of a database, and its password, unless that is a word that stands in other texts. */
 const addDatabase = (secrets: Gateway['secrets'], url: string): void => {

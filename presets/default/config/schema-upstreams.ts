@@ -1,4 +1,4 @@
-import { timeoutDefaults } from 'guard-gateway/lib/config-defaults'
+import { circuitDefaults, timeoutDefaults } from 'guard-gateway/lib/config-defaults'
 import { type Static, Type } from 'typebox'
 import { caSchema, proxySchema } from './schema-network.ts'
 import { section } from './schema-parts.ts'
@@ -20,13 +20,42 @@ const timeoutsSchema = Type.Object(
   section,
 )
 
+const circuitSchema = Type.Object(
+  {
+    failures: Type.Integer({
+      minimum: 0,
+      maximum: 1_000,
+      default: circuitDefaults.failures,
+      description: 'so many in a row, and it is not asked for a while; 0: never',
+    }),
+    open_seconds: Type.Integer({
+      minimum: 1,
+      maximum: 3_600,
+      default: circuitDefaults.open_seconds,
+      description: 'for so long; then one request tries',
+    }),
+  },
+  section,
+)
+
 const upstreamSchema = Type.Object(
   {
     name: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'unique; shown in records and metrics' }),
     base_url: Type.String({ minLength: 1, description: 'with or without a trailing /v1' }),
     api_key: Type.Optional(
-      Type.String({ minLength: 1, description: `best as a reference to the environment, \${NAME}` }),
+      Type.String({
+        minLength: 1,
+        description: `best as a reference to the environment, \${NAME}; api_keys: [..] for several`,
+      }),
     ),
+    api_keys: strings({
+      default: [],
+      description: 'several, in place of api_key: after 401, 402 or 429 the next; that key rests',
+    }),
+    key_order: Type.Enum(['in_order', 'round_robin'], {
+      default: 'in_order',
+      description: 'in_order: the first key that does not rest; round_robin: each in its turn',
+    }),
     auth: Type.Enum(['auto', 'bearer', 'x-api-key', 'none', 'passthrough'], {
       default: 'auto',
       description: 'auto, bearer, x-api-key, none; passthrough: the client’s login, key as x-guard-key',
@@ -55,6 +84,11 @@ const upstreamSchema = Type.Object(
       default: [],
       description: 'names tried next when nothing was answered, as far as they speak the style',
     }),
+    fallback_on: Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), {
+      default: [],
+      description: 'statuses that lead there too, as [429, 401]; it then rests for its retry-after',
+    }),
+    circuit: circuitSchema,
     model_map: map('requested model to the one sent'),
     paths: map('style to the path behind base_url'),
   },

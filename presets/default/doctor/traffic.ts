@@ -1,6 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
 import { jsonObjectOf } from 'guard-gateway/lib/json'
 import { type CallRecord, isPlayground } from 'guard-gateway/lib/trace'
+import { upstreamLines } from 'guard-gateway/plugins/clients'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { spentText } from 'guard-gateway/plugins/recorder'
 import { type Check, error, ok, warning } from './check.ts'
@@ -10,12 +11,13 @@ const DAY_MS = 86_400_000
 const RECENT = 500
 
 /** Checks the settings of upstreams; with `--online`, checks that they answer. */
-export const upstreams: Check = async ({ config, options }) => {
+export const upstreams: Check = async ({ config, options, health }) => {
   // the loader already warns of a configuration without upstreams
   if (config === undefined) return []
-  return Promise.all(
-    config.upstreams.map(async ({ name, base_url, api_key, auth, ...route }) => {
-      if (api_key === undefined && auth !== 'none' && auth !== 'passthrough' && !isLoopback(new URL(base_url).hostname))
+  const settings = await Promise.all(
+    config.upstreams.map(async ({ name, base_url, api_key, api_keys, auth, ...route }) => {
+      const isKeyless = api_key === undefined && api_keys.length === 0
+      if (isKeyless && auth !== 'none' && auth !== 'passthrough' && !isLoopback(new URL(base_url).hostname))
         return error(
           `upstream ${name} has no api_key`,
           'Set api_key, for example to a variable of the environment, or auth: none where no key is needed.',
@@ -24,6 +26,7 @@ export const upstreams: Check = async ({ config, options }) => {
       return reachability(`upstream ${name}`, base_url, route, 'Check base_url and network.')
     }),
   )
+  return [...settings, ...upstreamLines(health).map((line) => warning(line, 'Its own status page or logs say why.'))]
 }
 
 /** Checks that the price file is valid and contains the recently used models. */

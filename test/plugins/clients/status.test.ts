@@ -39,6 +39,29 @@ test('sessions are listed with usage and totals', async (context) => {
   assert.match(second ?? '', / a +demo +paused .* +3 +1 +2 +1\.5k +0\.021 +ses_2$/)
 })
 
+test('upstreams that are not asked, or have keys at rest, are named after the totals', async (context) => {
+  const one = { ready: true, circuit: 'closed', failures: 0, wait_seconds: 0 }
+  const upstreams = [
+    { ...one, name: 'well', keys: { count: 2, resting: 0 } },
+    { ...one, name: 'broken', ready: false, circuit: 'open', failures: 5, wait_seconds: 12 },
+    { ...one, name: 'tried', circuit: 'half_open', failures: 6 },
+    { ...one, name: 'limited', ready: false, wait_seconds: 40 },
+    { ...one, name: 'pool', keys: { count: 3, resting: 1 } },
+    { ...one, name: 'spent', ready: false, wait_seconds: 9, keys: { count: 2, resting: 2 } },
+  ]
+  const asking = <T>(work: Work<T>) => work(async () => ({ sessions: [], upstreams }), undefined)
+  const { command } = await workplace(context, { asking })
+  const { out } = await command('status', [])
+  assert.deepEqual(out.split('\n').slice(1, 6), [
+    'upstream broken is not asked for another 12 s: it failed 5 times in a row',
+    'upstream tried failed 6 times in a row; the next request tries it',
+    'upstream limited rests for another 40 s: it refused a request',
+    'upstream pool: 1 of 3 keys rest',
+    'upstream spent rests for another 9 s: 2 of 2 keys rest',
+  ])
+  assert.deepEqual(JSON.parse((await command('status', [], { json: true })).out).upstreams, upstreams)
+})
+
 const budget = (left: number, more: object = {}) => ({
   rule_id: 'daily',
   rule_type: 'max_cost',

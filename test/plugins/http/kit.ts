@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Gateway, type Plugin, type Settled } from 'guard-gateway/core'
+import { type Clock, Gateway, type Plugin, type Settled } from 'guard-gateway/core'
 import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
@@ -37,11 +37,12 @@ export interface StartOptions {
   readonly upstream?: Partial<UpstreamOptions>
   /** In place of the one upstream. */
   readonly upstreams?: (url: string) => readonly UpstreamOptions[]
+  /** In place of both: a list that may be replaced while the gateway runs. */
+  readonly live?: UpstreamsOptions
   /** Absent: the one that is the default. */
   readonly client?: UpstreamClient & Plugin
-  /** Upstreams that may change while it runs. */
-  readonly live?: UpstreamsOptions
   readonly plugins?: readonly Plugin[]
+  readonly clock?: Clock
 }
 
 const all = ['chat_completions', 'messages', 'responses']
@@ -66,7 +67,7 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
       gateway.hooks.fault.tap('watch', (error, where) => void faults.push(`${where}: ${String(error)}`))
     },
   }
-  const gateway = new Gateway().use(
+  const gateway = new Gateway(options.clock === undefined ? {} : { clock: options.clock }).use(
     ...foundation(),
     memory(),
     chatCompletions,

@@ -128,7 +128,9 @@ it('gives a refusal with its status, headers and body', async () => {
 })
 
 it('tells by its code why there was no answer', async () => {
-  const silent = createServer().on('upgrade', (_request, socket: Duplex) => socket.resume().on('end', () => socket.destroy()))
+  const silent = createServer().on('upgrade', (_request, socket: Duplex) =>
+    socket.resume().on('end', () => socket.destroy()),
+  )
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo

@@ -4,6 +4,7 @@ import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import type { UpstreamOptions } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import type { UpstreamHealth } from '../../../plugins/upstream/health.ts'
 import { type Started, type StartOptions, start as startGateway } from '../http/kit.ts'
 
 /** An upstream of every style, and what is different about it. */
@@ -13,6 +14,10 @@ export const anUpstream = (name: string, base_url: string, more: Partial<Upstrea
   styles: ['chat_completions', 'messages', 'responses'],
   ...more,
 })
+
+/** What health says of the upstreams. */
+export const healthIn = ({ gateway }: Started): readonly UpstreamHealth[] =>
+  (gateway.health.get('upstreams')?.() ?? []) as readonly UpstreamHealth[]
 
 /** The ways to speak to upstreams that come with the gateway. */
 export const clients: readonly (UpstreamClient & Plugin)[] = [net, nodeHttp]

@@ -17,7 +17,7 @@ import { foundation } from 'guard-gateway/presets/foundation'
 import { fakeProvider } from '../../kit/provider.ts'
 import { chatReply } from '../../kit/replies.ts'
 import { ask, chatBody, jsonOf, messagesBody } from '../http/kit.ts'
-import { anUpstream, overEachClient } from './kit.ts'
+import { anUpstream, healthIn, overEachClient } from './kit.ts'
 
 overEachClient((start, client) => {
   describe('routing', () => {
@@ -64,6 +64,31 @@ overEachClient((start, client) => {
       config.upstreams = [anUpstream('first', first.url)]
       await ask(running.port, { body: chatBody })
       assert.deepEqual([first.requests.length, first.connections], [2, 1])
+    })
+    it('keeps what is known of an upstream that a change leaves as it is: cool-downs, circuits, keys at rest', async () => {
+      await using first = await fakeProvider()
+      await using second = await fakeProvider()
+      const kept = [
+        anUpstream('first', first.url, { fallback: ['second'], fallback_on: [429], circuit: { failures: 1 } }),
+        anUpstream('second', second.url, { api_keys: ['key-one-abcdefgh', 'key-two-abcdefgh'] }),
+      ]
+      const config: { upstreams: readonly UpstreamOptions[] } = { upstreams: kept }
+      await using running = await start({ live: config })
+      first.script({ status: 429 })
+      second.script({ status: 429 })
+      assert.equal((await ask(running.port, { body: chatBody })).status, 200)
+      const before = healthIn(running)
+      assert.deepEqual([before[0]?.ready, before[1]?.keys?.resting], [false, 1])
+      config.upstreams = [...structuredClone(kept), anUpstream('third', second.url)]
+      assert.deepEqual(healthIn(running).slice(0, 2), before)
+      config.upstreams = kept.map((entry) => ({ ...entry, models: ['m-*'] }))
+      assert.deepEqual(
+        healthIn(running).map(({ ready, keys }) => [ready, keys?.resting ?? 0]),
+        [
+          [true, 0],
+          [true, 0],
+        ],
+      )
     })
     it('refuses to start where nothing speaks to upstreams, or nothing of that name', async () => {
       const upstreams = [anUpstream('a', 'http://127.0.0.1:1')]
