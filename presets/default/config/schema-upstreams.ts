@@ -78,7 +78,7 @@ const upstreamSchema = Type.Object(
     }),
     websocket: Type.Enum(['auto', 'on', 'off'], {
       default: 'auto',
-      description: 'whether WebSockets lead here; auto: where no other entry serves responses',
+      description: 'WebSockets lead here: on, off; auto: if no other entry serves responses',
     }),
     fallback: strings({
       default: [],

@@ -48,6 +48,7 @@ describe('the default preset', () => {
     assert.deepEqual(features, [
       'http',
       'upstream',
+      'responses-socket',
       'sessions',
       'policy',
       'recorder',
