@@ -29,6 +29,8 @@ export const apiStyleKind = new Kind<ApiStyle>('API style', {
   parts: 'prompt',
   meter: 'prompt',
   refusal: 'prompt',
+  'unguarded?': 'list',
+  'credential?': 'object',
   'listen?': 'prompt',
   'nudge?': 'prompt',
 })

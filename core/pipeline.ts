@@ -126,7 +126,7 @@ const JSON_TYPE = ['content-type', 'application/json']
 const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: Client): Promise<void> => {
   const wire = decision.status ?? 429
   const status = client.blockStatus?.(wire) ?? wire
-  const bytes = refusalIn(gateway, call, {
+  const bytes = refusalIn(gateway, call, status, {
     type: 'guard_block',
     code: decision.reason ?? '',
     message: decision.message,
@@ -184,8 +184,8 @@ const unreachable = async (
   if (isFault(cause)) gateway.fault(cause, 'forward')
   const body = errorBody(error)
   const outcome = client.gone ? goneOutcome(client) : 'unreachable'
-  const bytes = refusalIn(gateway, call, body)
   const status = client.gone ? 0 : statusOf(error)
+  const bytes = refusalIn(gateway, call, status, body)
   await settle(gateway, call, decision, {
     outcome,
     status,
@@ -216,7 +216,7 @@ const guardHeaders = (call: Call, decision: Decision, headers: string[] = []): s
 }
 
 /** One of our own errors in the call's dialect. */
-const refusalIn = (gateway: Gateway, call: Call, body: ErrorBody): Buffer =>
-  Buffer.from(refusalText(styleOf(gateway, call), body, call.id, gateway.fault))
+const refusalIn = (gateway: Gateway, call: Call, status: number, body: ErrorBody): Buffer =>
+  Buffer.from(refusalText(styleOf(gateway, call), body, call.id, status, gateway.fault))
 
 const styleOf = (gateway: Gateway, call: Call): ApiStyle => gateway.apiStyles.need(call.style)

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { ListenedReply } from '../contracts/api-style.ts'
 import type { BodyReader, Client, PushedBody, Reply, ReplyListener } from '../contracts/reply.ts'
 import { readInto } from './read-into.ts'
 import { StreamEnd } from './stream-end.ts'
@@ -7,8 +8,7 @@ import type { Tap } from './tap.ts'
 /** How a listener can end a stream early. */
 export interface EarlyEnd {
   readonly listener: ReplyListener
-  /** As `ListenedReply.ending`. */
-  readonly events: () => string
+  readonly listened: Pick<ListenedReply, 'ending' | 'lines'>
 }
 
 /** How a reply reached the client. */
@@ -131,8 +131,8 @@ class ReplyPump implements BodyReader {
     const { ending } = this.#context
     if (ending === undefined || !ending.listener.over) return false
     this.#end ??= new StreamEnd()
-    const whole = this.#end.within(chunk)
-    const last = whole === -1 ? '' : ending.events()
+    const whole = this.#end.within(chunk, ending.listened.lines)
+    const last = whole === -1 ? '' : ending.listened.ending()
     if (last === '') return false
     this.#held = Buffer.concat([chunk.subarray(0, whole), Buffer.from(last)])
     this.#finish('stopped')
@@ -179,15 +179,16 @@ const contentLength = (headers: readonly string[]): number => {
 
 /**
  * Whether a reply is a stream of events: it says so, or a stream was asked for and what came says of itself nothing else.
- * Clients read what they asked for as a stream, whatever its type, and some providers give none.
+ * Clients read what they asked for as a stream, whatever its type, and some providers give none. `json`: streams may be JSON.
  */
 export const isEventStream = (
   { status, headers }: { readonly status: number; readonly headers: readonly string[] },
   asked: boolean,
+  json = false,
 ): boolean => {
   const type = headerOf(headers, 'content-type')?.toLowerCase()
   if (type?.startsWith('text/event-stream') === true) return true
-  return asked && status === 200 && type?.includes('json') !== true
+  return asked && status === 200 && (json || type?.includes('json') !== true)
 }
 
 /** The first value of a header in a flat list of names and values; `name` in lower case. */

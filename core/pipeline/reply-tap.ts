@@ -35,8 +35,7 @@ export const createReplyTap = (
       : attempt(listening, () =>
           style.listen?.({ meter, stream, listener: watch, fault: (error) => fault(error, listening) }),
         )
-  const ending =
-    watch === undefined || listened === undefined ? undefined : { listener: watch, events: () => listened.ending() }
+  const ending = watch === undefined || listened === undefined ? undefined : { listener: watch, listened }
   return { tap: createTap(listened?.meter ?? meter, encoding, (error) => fault(error, metering)), ending }
 }
 

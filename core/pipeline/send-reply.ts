@@ -31,9 +31,10 @@ export const sendReply = async (
   { call, decision, client, reply, headers }: ReplyToSend,
 ): Promise<SentReply> => {
   client.head(reply.status, headers, headerOf(reply.headers, 'content-length') === undefined)
-  const stream = isEventStream(reply, call.envelope.stream)
+  const style = gateway.apiStyles.need(call.style)
+  const stream = isEventStream(reply, call.envelope.stream, style.json_stream)
   const about = { status: reply.status, stream, encoding: headerOf(reply.headers, 'content-encoding') }
-  const { tap, ending } = createReplyTap(gateway.apiStyles.need(call.style), about, decision.watch, gateway.fault)
+  const { tap, ending } = createReplyTap(style, about, decision.watch, gateway.fault)
   const keep = gateway.service('previews').get()?.[stream ? 'stream' : 'whole'] ?? 0
   const now = (): number => timeSince(gateway.clock, call)
   const relaying = relay(reply, client, tap, now, keep, stream && isOpenEnded(reply) ? ending : undefined)

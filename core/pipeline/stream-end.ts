@@ -2,7 +2,7 @@ const LF = 10
 const CR = 13
 
 /**
- * Finds where an event of a stream ends, however the stream is cut into chunks: after a blank line.
+ * Finds where an event of a stream ends, however the stream is cut into chunks: after a blank line, or after each line.
  * Used only once a stream is to end, so it scans few bytes.
  */
 export class StreamEnd {
@@ -10,17 +10,17 @@ export class StreamEnd {
   #afterCr = false
 
   /** How many bytes of the chunk belong to events that are whole; -1 if none ends in it. */
-  within(chunk: Uint8Array): number {
+  within(chunk: Uint8Array, lines = false): number {
     let end = -1
     for (let at = 0; at < chunk.length; at++) {
-      if (!this.#blankLine(chunk[at] ?? 0)) continue
+      if (!this.#endsEvent(chunk[at] ?? 0, lines ? 1 : 2)) continue
       // the line feed of a CRLF belongs to the same line
       end = chunk[at] === CR && chunk[at + 1] === LF ? at + 2 : at + 1
     }
     return end
   }
 
-  #blankLine(byte: number): boolean {
+  #endsEvent(byte: number, breaks: number): boolean {
     if (byte === LF && this.#afterCr) {
       this.#afterCr = false
       return false
@@ -28,6 +28,6 @@ export class StreamEnd {
     this.#afterCr = byte === CR
     if (byte !== LF && byte !== CR) this.#lineBreaks = 0
     else this.#lineBreaks++
-    return this.#lineBreaks >= 2
+    return this.#lineBreaks >= breaks
   }
 }

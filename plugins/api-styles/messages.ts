@@ -3,6 +3,7 @@ import {
   ArgumentText,
   addBlock,
   addCalls,
+  argumentBytes,
   type Content,
   type Counts,
   callPart,
@@ -49,6 +50,8 @@ const countPaths = {
 export const messages = apiStyle({
   id: 'messages',
   paths: ['/v1/messages'],
+  unguarded: ['POST /v1/messages/count_tokens'],
+  credential: { header: 'x-api-key' },
   list: 'messages',
   bytewise: true,
 
@@ -237,13 +240,9 @@ const noteKind = (draft: Draft, block: JsonObject): void => {
   else if (block.type !== 'text' || textOf(block).trim() !== '') draft.spoke = true
 }
 
-/** UTF-8 bytes of what the model wrote into this block; arguments that nest too deep to print count as none. */
+/** UTF-8 bytes of what the model wrote into this block. */
 const bytesOf = (block: JsonObject): number => {
   const written = nonEmptyText(block.text) ?? nonEmptyText(block.thinking)
   if (written !== null) return Buffer.byteLength(written)
-  try {
-    return isCall(block) ? Buffer.byteLength(JSON.stringify(block.input) ?? '') : 0
-  } catch {
-    return 0
-  }
+  return isCall(block) ? argumentBytes(block.input) : 0
 }

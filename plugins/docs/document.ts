@@ -15,7 +15,7 @@ const groups: readonly (readonly [name: string, description: string, paths: RegE
   [
     'model proxy',
     'Model requests, judged by the rules and forwarded. They need the gateway key.',
-    /^\/(?:v1\/(?!traces)|$)/,
+    /^\/(?:v1(?:alpha|beta)?\/(?!traces)|api\/(?:chat|generate|tags|version|ps|show|embed\w*)$|$)/,
   ],
   ['sessions', 'Sessions and their decisions.', /^\/api\/(?:sessions|export)/],
   ['agents', 'Agents and their keys.', /^\/api\/agents/],

@@ -4,7 +4,7 @@ import type { Gateway } from 'guard-gateway/core'
 import { guardRoutes, unmatchedGuard } from './admission/guard.ts'
 import { RouteTable } from './admission/route-table.ts'
 import { errorHandler } from './errors.ts'
-import { serverStateOf } from './http-server-state.ts'
+import { type HttpServerState, serverStateOf } from './http-server-state.ts'
 import { jsonBodies } from './json-bodies.ts'
 import { detectRequestHooks } from './request-hooks.ts'
 import { declareRoutes } from './route-owners.ts'
@@ -32,17 +32,25 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false }: AsFastifyPl
       await app.register(async (scope) => {
         await scope.register(errorHandler(state))
         jsonBodies(scope)
-        const routes = new RouteTable()
+        const routes = new RouteTable(state.modelPaths)
         const unmatched = unmatchedGuard(state, routes)
         if (alone) guardUnmatched(scope, unmatched)
         else for (const url of ownedPaths) scope.all(url, { onRequest: unmatched }, unreachable)
         guardRoutes(state, scope, routes)
         detectRequestHooks(state, scope)
         await declareRoutes(gateway, scope)
+        if (!alone) guardPatterns(state, scope, unmatched)
       })
     },
     { name: 'guard-gateway', fastify: '5.x' },
   )
+
+/** Paths of API styles that the router of a host application does not know, since they have parameters. */
+const guardPatterns = (state: HttpServerState, scope: FastifyInstance, unmatched: onRequestHookHandler): void => {
+  const owned = ownedPaths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1))
+  for (const prefix of state.modelPaths.prefixes)
+    if (!owned.some((path) => prefix.startsWith(path))) scope.all(`${prefix}*`, { onRequest: unmatched }, unreachable)
+}
 
 /** Never called: the guard refuses the request or takes it over. */
 const unreachable = async (): Promise<undefined> => undefined

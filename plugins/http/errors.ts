@@ -1,19 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import {
-  type ApiStyle,
-  type Code,
-  type ErrorBody,
-  errorBody,
-  type Gateway,
-  GuardError,
-  isFault,
-  statusOf,
-} from 'guard-gateway/core'
+import { type ApiStyle, type Code, type ErrorBody, errorBody, GuardError, isFault, statusOf } from 'guard-gateway/core'
 import { schemaError } from 'guard-gateway/lib/errors'
 import { replyHeaders, requestErrors, tapsReply } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
-import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
 import { httpErrors } from './error-codes.ts'
 import type { HttpServerState } from './http-server-state.ts'
@@ -41,9 +31,11 @@ export const sendError = (
   if (statusOf(error) >= 500 && isFault(thrown)) state.gateway.fault(thrown, 'http')
   const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', state.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')
-  const kind = classOf(path)
+  const kind = state.modelPaths.kindOf(path)
   const body =
-    kind === 'model' ? modelError(state.gateway, path, request.headers, error, id) : { error: errorBody(error) }
+    kind === 'model'
+      ? modelError(state, path, request.headers, error, id, statusOf(error))
+      : { error: errorBody(error) }
   reply.code(statusOf(error)).headers(error.place.headers ?? {})
   reply.header('x-guard-request-id', id)
   if (kind === 'model') amendReply(state, reply)
@@ -108,18 +100,35 @@ const fastifyErrors = new Map<string, Code>([
 type Headers = Readonly<Record<string, unknown>>
 
 /** The body of an error on a model path, in the dialect of the path or the headers. */
-export const modelError = (gateway: Gateway, path: string, headers: Headers, error: unknown, id: string): object => {
+export const modelError = (
+  state: HttpServerState,
+  path: string,
+  headers: Headers,
+  error: unknown,
+  id: string,
+  status: number,
+): object => {
+  const { gateway, modelPaths } = state
   const body = errorBody(error)
-  const styles = [...gateway.apiStyles]
-  const own = styles.find(({ paths }) => paths.includes(path))
-  const spoken = gateway.apiStyles.get(styleOf(path, headers)) ?? styles.find((entry) => entry.id !== 'messages')
-  return refusedIn(gateway, own, body, id) ?? refusedIn(gateway, spoken, body, id) ?? { error: body }
+  const spoken =
+    gateway.apiStyles.get(styleOf(path, headers)) ?? [...gateway.apiStyles].find(({ id }) => id !== 'messages')
+  for (const style of [modelPaths.styleAt(path), spoken]) {
+    const refused = refusedIn(state, style, body, id, status)
+    if (refused !== undefined) return refused
+  }
+  return { error: body }
 }
 
 /** Undefined where there is no such style, or what it gives cannot be sent. */
-const refusedIn = (gateway: Gateway, style: ApiStyle | undefined, body: ErrorBody, id: string): object | undefined => {
+const refusedIn = (
+  { gateway }: HttpServerState,
+  style: ApiStyle | undefined,
+  body: ErrorBody,
+  id: string,
+  status: number,
+): object | undefined => {
   try {
-    const refusal = style?.refusal(body, id)
+    const refusal = style?.refusal(body, id, status)
     return typeof JSON.stringify(refusal) === 'string' ? refusal : undefined
   } catch (thrown) {
     gateway.fault(thrown, `refusal:${style?.id}`)

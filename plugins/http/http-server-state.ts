@@ -10,6 +10,7 @@ import { statusOverride } from './block-status.ts'
 import { drain } from './connections/drain.ts'
 import { InFlightRequests } from './connections/in-flight.ts'
 import type { Log } from './log.ts'
+import { ModelPaths } from './models/model-paths.ts'
 import { SerialQueue } from './models/serial-queue.ts'
 import type { HttpOptions, ServerOptions } from './options.ts'
 
@@ -26,6 +27,8 @@ export class HttpServerState {
   readonly checkOrigin: OriginCheck
   /** Undefined where no proxy in front is trusted. */
   readonly authProxy: AuthProxy | undefined
+  /** The paths that API styles declare. */
+  readonly modelPaths = new ModelPaths()
   /** Model requests in flight. */
   readonly inFlight = new InFlightRequests()
   /** Large bodies are parsed one at a time. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { HttpServerState } from './http-server-state.ts'
-import { guardedPaths } from './models/guarded-paths.ts'
 
 /** The framework's hooks that still run for a hijacked request. */
 const hookNames = ['onRequest', 'onRequestAbort', 'onTimeout', 'onResponse'] as const
@@ -11,7 +10,7 @@ const names: ReadonlySet<string> = new Set(hookNames)
 export const detectRequestHooks = (state: HttpServerState, scope: FastifyInstance): void => {
   const guarded: (readonly [route: RouteOptions, hooks: readonly unknown[]])[] = []
   scope.addHook('onRoute', (route) => {
-    if (guardedPaths(state).has(route.url)) guarded.push([route, hooksOf(route)])
+    if (state.modelPaths.has(route.url)) guarded.push([route, hooksOf(route)])
   })
   scope.addHook('onReady', async () => {
     // until now they could be added to

@@ -1,4 +1,5 @@
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './api-style/envelope.ts'
+export { googleError } from './api-style/google-error.ts'
 export { KeyCursor } from './api-style/json-keys.ts'
 export {
   addBlock,
@@ -15,9 +16,12 @@ export {
   resultPart,
   unknownParts,
 } from './api-style/parts.ts'
+export { type PathPattern, pathPattern, type RequestTarget, targetOf } from './api-style/path-pattern.ts'
 export {
   ArgumentText,
   addCalls,
+  addWholeCalls,
+  argumentBytes,
   type Draft,
   NO_DETAIL,
   noteError,
@@ -26,6 +30,7 @@ export {
   providerError,
   type ReplyReader,
   replyMeter,
+  type StreamOptions,
 } from './api-style/reply-meter.ts'
 export { eventText, listenBy, type Speech } from './api-style/speech.ts'
 export {

@@ -203,7 +203,7 @@ export class SocketRequests {
     const further = thrown instanceof GuardError ? Object.entries(thrown.place.headers ?? {}).flat() : []
     const isBlock = thrown instanceof GuardError && thrown.place.block !== undefined
     const status = isBlock ? upgrade.blockStatus(statusOf(thrown)) : statusOf(thrown)
-    const body = this.#style.refusal(errorBody(thrown), request_id)
+    const body = this.#style.refusal(errorBody(thrown), request_id, status)
     connection.send(errorEvent({ status, body, headers: ['x-request-id', request_id, ...further], stream_id }))
     if (thrown instanceof GuardError && thrown.code === 'UNAUTHORIZED') connection.close(POLICY_VIOLATION)
   }

@@ -108,7 +108,8 @@ const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown => 
 
 const outgoing = ({ gateway, upstream, call, login }: AttemptContext, sent: OutboundBody): UpstreamRequest => {
   const { raw_headers: raw, style, query } = call
-  const outbound = { raw, login, style, length: sent.bytes.length }
+  const key_header = gateway.apiStyles.get(style)?.credential?.header
+  const outbound = { raw, login, style, key_header, length: sent.bytes.length }
   return {
     method: 'POST',
     path: guardedPath(upstream, style, call.path, query),

@@ -70,6 +70,8 @@ export interface Outbound {
   /** The client's own credentials, in the same form; used only where the upstream passes logins through. */
   readonly login: readonly string[]
   readonly style: string
+  /** Where the style shows its key; undefined: as a bearer token. */
+  readonly key_header?: string | undefined
   /** Undefined: no body is sent. */
   readonly length: number | undefined
 }
@@ -113,18 +115,17 @@ const versionFrom = (action: number, value: string, before: string | undefined):
   return action === PROVIDER_VERSION && before === undefined ? value : before
 }
 
-const addFinalHeaders = (headers: string[], rules: HeaderRules, { style, length }: Outbound): void => {
+const addFinalHeaders = (headers: string[], rules: HeaderRules, { key_header, length }: Outbound): void => {
   if (!rules.own.has('accept-encoding')) headers.push('accept-encoding', 'identity')
   if (length !== undefined) headers.push('content-length', String(length))
-  pushKey(headers, rules, style)
+  pushKey(headers, rules, key_header)
   for (const text of rules.fixed) headers.push(text)
 }
 
-const pushKey = (headers: string[], { auth, api_key, own }: HeaderRules, style: string): void => {
+const pushKey = (headers: string[], { auth, api_key, own }: HeaderRules, key_header = 'authorization'): void => {
   if (api_key === undefined || auth === 'none' || auth === 'passthrough') return
-  const isBare = auth === 'x-api-key' || (auth === 'auto' && style === 'messages')
-  const name = isBare ? 'x-api-key' : 'authorization'
-  if (!own.has(name)) headers.push(name, isBare ? api_key : `Bearer ${api_key}`)
+  const name = auth === 'auto' ? key_header : auth === 'x-api-key' ? auth : 'authorization'
+  if (!own.has(name)) headers.push(name, name === 'authorization' ? `Bearer ${api_key}` : api_key)
 }
 
 /** The client's own login as it goes up, without anything that is a key of ours, meant for this connection alone, or set by the upstream's options. */

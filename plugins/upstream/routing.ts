@@ -48,7 +48,7 @@ export class Upstreams {
     const there = this.all.map(({ name, styles, models }) => `${name} (${styles.join(', ')}: ${models.join(', ')})`)
     const way =
       there.length === 0
-        ? 'Start the gateway with OPENAI_API_KEY or ANTHROPIC_API_KEY in its environment, or add one under upstreams in guard-config.yml.'
+        ? 'Start the gateway with OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY in its environment, or add one under upstreams in guard-config.yml.'
         : 'Add one under upstreams in guard-config.yml, or choose another model.'
     return new GuardError(
       'NO_UPSTREAM',

@@ -7,7 +7,7 @@ import { upstreamRequestHeaders } from './headers.ts'
 import { missingLogin } from './login.ts'
 import { amended } from './outbound.ts'
 import { statusesOfKeys } from './statuses.ts'
-import type { Upstream } from './upstream.ts'
+import { joinedPath, type Upstream } from './upstream.ts'
 import { send } from './upstream-attempt.ts'
 
 /** Sends an unguarded request to an upstream as it is, but for headers and the name of its model there. Throws NoReply and LOGIN_MISSING. */
@@ -22,12 +22,14 @@ export const sendUnguarded = async (
   if (refused !== undefined) throw refused
   const login = clientCredentials.get(request) ?? []
   const body = await sentBody(upstream, request)
-  const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
+  const [style = ''] = styles
+  const key_header = gateway.apiStyles.get(style)?.credential?.header
+  const outbound = { raw, login, style, key_header, length: body?.length }
   const { clock } = gateway
   const { keys } = upstream.availability
   const rules = keys?.first(clock.tick()) ?? upstream.rules
   const headers = upstreamRequestHeaders(rules, outbound, gateway.secrets)
-  const sent = { method, path: upstream.prefix + path + query, headers, body }
+  const sent = { method, path: joinedPath(upstream, path) + query, headers, body }
   const amendedRequest = await amended(gateway, upstream, sent, request)
   const response = await send(upstream, amendedRequest, client, gateway.service('requests').get()?.bodies)
   if (keys !== undefined && statusesOfKeys.has(response.status))

@@ -30,6 +30,8 @@ export interface Upstream {
   readonly route: UpstreamAddress
   /** The path of `base_url`, before a canonical path. */
   readonly prefix: string
+  /** Its last segment between slashes, or empty. */
+  readonly last: string
   readonly paths: ReadonlyMap<string, string>
   readonly model_map: ReadonlyMap<string, string>
   readonly inject_stream_usage: boolean
@@ -52,6 +54,7 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
   const keys = api_keys.length === 0 ? [api_key] : api_keys
   const rules = keys.map((key) => headerRules(url.host, options.auth ?? 'auto', key, options.headers ?? {}))
   const pool = rules.length > 1 ? new KeyPool(rules, options.key_order ?? 'in_order') : undefined
+  const prefix = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
   return {
     name: options.name,
     styles: options.styles,
@@ -64,7 +67,8 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     timeouts,
     connections: new UpstreamConnections(clients, options.client, address),
     route: address,
-    prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, ''),
+    prefix,
+    last: prefix === '' ? '' : `${prefix.slice(prefix.lastIndexOf('/'))}/`,
     paths: new Map(Object.entries(options.paths ?? {})),
     model_map: new Map(Object.entries(options.model_map ?? {})),
     inject_stream_usage: options.inject_stream_usage ?? false,
@@ -76,8 +80,13 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
   }
 }
 
+/** A path at an upstream; a last segment of `base_url` that the path begins with, such as `/v1beta` or `/api`, is there once. */
+export const joinedPath = ({ prefix, last }: Upstream, path: string): string =>
+  last !== '' && path.startsWith(last) ? prefix + path.slice(last.length - 1) : prefix + path
+
 /** Where a guarded path of a style lies at an upstream. A configured path may have a query of its own, which the client's one follows. */
 export const guardedPath = (upstream: Upstream, style: string, path: string, query: string): string => {
-  const own = upstream.prefix + (upstream.paths.get(style) ?? path)
+  const configured = upstream.paths.get(style)
+  const own = configured === undefined ? joinedPath(upstream, path) : upstream.prefix + configured
   return own + (own.includes('?') ? query.replace('?', '&') : query)
 }

@@ -1,6 +1,8 @@
 import type { Mode, Plugin } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import { gemini } from 'guard-gateway/plugins/api-styles/gemini'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { ollama } from 'guard-gateway/plugins/api-styles/ollama'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { cli } from 'guard-gateway/plugins/cli'
 import { cluster } from 'guard-gateway/plugins/cluster'
@@ -86,6 +88,8 @@ export const defaultPreset = (
   responses,
   chatCompletions,
   messages,
+  gemini,
+  ollama,
   exactRepeat,
   toolRepeat,
   errorRetry,

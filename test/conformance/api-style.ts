@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ApiStyle, Part } from 'guard-gateway/core'
+import { pathPattern, targetOf } from 'guard-gateway/lib/api-style'
 import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { bothOf } from '../kit/placeholders.ts'
 import { assertReadAlike } from '../kit/read-alike.ts'
+import { type AddressedSample, addressesAreRead } from './api-style/addressed.ts'
+import { hostile } from './api-style/hostile-requests.ts'
 import { meterConforms, type ReplySample } from './meter.ts'
 
 /** What the suite needs to know of a style: requests that it reads, and replies of each kind. */
@@ -12,51 +15,11 @@ export interface StyleSamples {
   /** Each holds at least one message; the style's `list` is an array in them. */
   readonly requests: readonly Readonly<Record<string, unknown>>[]
   readonly replies: readonly ReplySample[]
+  /** For a style whose paths have parameters, or whose requests ask for a stream otherwise than by `stream: true`: requests to each of its paths. */
+  readonly addressed?: readonly AddressedSample[]
 }
 
 const kinds = new Set(['system', 'user', 'beside', 'text', 'call', 'result'])
-
-/** Shapes that a style may be sent in place of a message. */
-const hostile: readonly unknown[] = [
-  null,
-  0,
-  -1,
-  true,
-  '',
-  'text',
-  [],
-  {},
-  [[]],
-  [null],
-  { role: null },
-  { role: 'user' },
-  { role: 'user', content: 7 },
-  { role: 'user', content: [null, 1, [], {}] },
-  { role: 'assistant', content: {}, tool_calls: 5 },
-  { role: 'assistant', content: null, tool_calls: [null, {}, { function: 3 }, { function: { name: 4 } }] },
-  { role: 'assistant', content: [{ type: 'tool_use' }, { type: 'tool_use', name: {}, input: null }] },
-  { role: 'tool' },
-  { role: 'tool', content: { a: 1 } },
-  {
-    role: 'user',
-    content: [
-      { type: 'tool_result', content: 5 },
-      { type: 'image', source: 5 },
-      { type: 'image_url', image_url: [] },
-    ],
-  },
-  { type: 'function_call' },
-  { type: 'function_call_output', output: 5 },
-  { type: '_call' },
-  { type: 'mcp_call', error: 5, output: null },
-  { type: 'constructor' },
-  { type: '__proto__' },
-  { role: 'constructor' },
-  { type: 'message', role: 'toString' },
-  { tool_name: '' },
-  { tool_name: 'x' },
-  { type: 5, role: {} },
-]
 
 /** Puts characters beyond ASCII around all that a style may not know by its name. */
 const beyondAscii = (name: string, value: unknown): unknown =>
@@ -66,11 +29,9 @@ const beyondAscii = (name: string, value: unknown): unknown =>
 const lengthened = (name: string, value: unknown): unknown =>
   typeof value === 'string' && name !== 'role' && name !== 'type' ? `${value} ${'and so on, '.repeat(20)}` : value
 
-const deep = (levels: number): unknown => {
-  let value: unknown = 1
-  for (let level = 0; level < levels; level++) value = [value]
-  return value
-}
+/** All texts and numbers in a value. */
+const leaves = (value: unknown): readonly unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value]
 
 const assertParts = (parts: readonly Part[]): void => {
   for (const part of parts) {
@@ -85,9 +46,20 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
   describe(`API style ${style.id}`, () => {
     it('names itself, its paths and its list', () => {
       assert.match(style.id, /^[a-z][a-z0-9_]*$/)
-      assert.ok(style.paths.length > 0 && style.paths.every((path) => path.startsWith('/')))
+      assert.ok(style.paths.length > 0)
+      for (const path of style.paths) assert.equal(pathPattern(path).pattern, path)
+      for (const path of style.unguarded ?? []) assert.match(path, /^(?:GET|POST) \/./)
       assert.notEqual(style.list, '')
     })
+
+    it('judges none of the paths that it lets pass unjudged', () => {
+      const plain = (path: string) => path.replace(/\{\+?(\w+)\}/g, '$1')
+      const unguarded = (style.unguarded ?? []).filter((path) => path.startsWith('POST ')).map((path) => path.slice(5))
+      for (const path of unguarded)
+        for (const own of style.paths) assert.equal(pathPattern(own).match(plain(path)), undefined, path)
+    })
+
+    if (samples.addressed !== undefined) addressesAreRead(style, samples.addressed)
 
     it('reads equal elements as equal parts, and changes none', () => {
       for (const request of samples.requests) {
@@ -128,30 +100,38 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
 
     it('reads the envelope without the list', () => {
       for (const { [style.list]: _, ...members } of samples.requests) {
-        const envelope = style.envelope(members)
-        assert.equal(envelope.model, members.model)
-        assert.equal(envelope.stream, members.stream === true)
+        const envelope = style.envelope(members, targetOf(style))
+        if (samples.addressed === undefined) {
+          assert.equal(envelope.model, members.model)
+          assert.equal(envelope.stream, members.stream === true)
+        }
         assertParts([...envelope.before, ...envelope.after])
-        assert.deepEqual(style.envelope(members), envelope)
+        assert.deepEqual(style.envelope(members, targetOf(style)), envelope)
       }
     })
 
     it('makes harmless parts of whatever it is sent', () => {
-      for (const element of [...hostile, deep(20_000), { role: 'user', content: deep(20_000) }]) {
+      for (const element of hostile) {
         const parts = style.parts(element)
         assertParts(parts)
-        const envelope = style.envelope({
+        const members = {
           model: element,
           stream: element,
           tools: element,
           system: element,
           instructions: element,
-          prompt: element,
           metadata: element,
           conversation: element,
           max_tokens: element,
+          options: element,
+          prompt: element,
+          images: element,
+          systemInstruction: element,
+          generationConfig: element,
+          toolConfig: element,
           [style.list]: Array.isArray(element) ? undefined : element,
-        })
+        }
+        const envelope = style.envelope(members, targetOf(style))
         assert.equal(typeof envelope.model, 'string')
         assert.equal(typeof envelope.stream, 'boolean')
         assertParts(envelope.before)
@@ -170,12 +150,18 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
         'output',
         'tool_calls',
         'function',
+        'parts',
+        'functionCall',
+        'functionResponse',
+        'response',
+        'images',
         'source',
         'error',
       )
       const word = fc.constantFrom(
         'user',
         'assistant',
+        'model',
         'tool',
         'text',
         'tool_use',
@@ -203,26 +189,20 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
 
     meterConforms(style, samples.replies)
 
-    it('refuses with its own error fields only', () => {
-      const body = style.refusal(
-        { type: 'guard_block', code: 'LOOP_EXACT', message: 'Stop.', session_id: 'ses_1', rule_id: 'r' },
-        'guardreq_1',
-      )
-      const { error } = body as { error: Record<string, unknown> }
-      const { param: _, ...own } = error
-      assert.deepEqual(own, {
-        type: 'guard_block',
-        code: 'LOOP_EXACT',
-        message: 'Stop.',
-        session_id: 'ses_1',
-        rule_id: 'r',
-      })
-      const located = style.refusal(
-        { type: 't', code: 'C', message: 'm', path: '/model', known: ['a'], line: 1, column: 2 },
-        'guardreq_1',
-      )
-      const fields = Object.keys((located as { error: object }).error).filter((name) => name !== 'param')
-      assert.deepEqual(fields.sort(), ['code', 'known', 'message', 'path', 'type'])
+    it('refuses with an error that says why', () => {
+      const blocked = { type: 'guard_block', code: 'LOOP_EXACT', message: 'Stop.', session_id: 'ses_1', rule_id: 'r' }
+      const body = style.refusal(blocked, 'guardreq_1', 429)
+      assert.ok('error' in body)
+      const said = leaves(JSON.parse(JSON.stringify(body)))
+      for (const text of Object.values(blocked)) assert.ok(said.includes(text), `${text} is missing`)
+      assert.deepEqual(style.refusal(blocked, 'guardreq_1', 429), body)
+    })
+
+    it('says of an error what goes out on model paths, and nothing else', () => {
+      const located = { type: 't', code: 'C', message: 'm', path: '/model', known: ['a'], line: 77, column: 78 }
+      const said = leaves(JSON.parse(JSON.stringify(style.refusal(located, 'guardreq_1', 400))))
+      for (const text of ['t', 'C', 'm', '/model', 'a']) assert.ok(said.includes(text), `${text} is missing`)
+      for (const place of [77, 78]) assert.ok(!said.includes(place) && !said.includes(String(place)))
     })
   })
 }

@@ -62,6 +62,10 @@ export const meterConforms = (style: ApiStyle, replies: readonly ReplySample[]):
       'data: {"usage":5,"choices":[null,{"delta":5}],"type":"response.completed","response":5}\n\n',
       '<html>',
       '[]',
+      '[',
+      '[1,null,{"candidates":5},{"candidates":[null,{"content":{"parts":[null,5]}}],"usageMetadata":[]}]',
+      '{"message":5,"done":1}\n{"message":{"tool_calls":[null,{"function":5}]}}\n{"a":"\n{}\n',
+      '{'.repeat(50_000),
     ]
     for (const text of junk) {
       for (const stream of [true, false]) {

@@ -26,7 +26,7 @@ export const startChildGateway = async (
   env: Readonly<Record<string, string>> = {},
 ): Promise<ChildGateway> => {
   const file = join(folder, 'guard-config.yml')
-  const upstreams = `upstreams: [{ name: provider, base_url: "${upstream}", styles: [messages, responses, chat_completions] }]`
+  const upstreams = `upstreams: [{ name: provider, base_url: "${upstream}", styles: [messages, responses, chat_completions, gemini, ollama] }]`
   await writeFile(file, `gateway_key: ${KEY}\n${upstreams}\n${config}\n`)
   const argv = ['gateway', 'run', '--config', file, '--port', String(port), '--quiet']
   const child = spawn(process.execPath, [...conditions, bin, ...argv], {

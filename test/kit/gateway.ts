@@ -51,7 +51,7 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
   const upstreams =
     options.upstream === undefined
       ? ''
-      : `upstreams: [{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions] }]`
+      : `upstreams: [{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions, gemini, ollama] }]`
   const text = `gateway_key: ${KEY}\nstorage: { ${await storageOf(options)} }\n${upstreams}\n${options.config ?? ''}`
   const { config } = await parseConfig(text, join(folder, 'guard-config.yml'), {})
   const gateway = await createGateway(config, options.plugins)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { replyFor, type WholeReply } from './replies.ts'
+import { replyTo, type WholeReply } from './replies.ts'
 
 /** A request as a provider got it. */
 export interface ReceivedRequest {
@@ -122,13 +122,7 @@ export class FakeProvider {
     if (socket === null || script.silent === true) return
     if (script.reset === true) socket.resetAndDestroy()
     else if (script.raw !== undefined) socket.end(script.raw)
-    else
-      await this.#speak(
-        response,
-        socket,
-        script,
-        replyFor(path.split('?')[0] ?? '', /"stream"\s*:\s*true/.test(body.toString())),
-      )
+    else await this.#speak(response, socket, script, replyTo(path, body.toString()))
   }
 
   async #speak(response: ServerResponse, socket: Socket, script: Script, reply: WholeReply): Promise<void> {
@@ -147,7 +141,8 @@ export class FakeProvider {
   }
 }
 
-const isStream = ({ type }: WholeReply, { body }: Script): boolean => type === 'text/event-stream' && body === undefined
+const isStream = ({ type }: WholeReply, { body }: Script): boolean =>
+  (type === 'text/event-stream' || type === 'application/x-ndjson') && body === undefined
 
 const writePieces = async (response: ServerResponse, bytes: Buffer, pieces: readonly number[] = []): Promise<void> => {
   response.flushHeaders()

@@ -71,6 +71,52 @@ export const responsesReply = (stream: boolean, text = 'Hello there.'): WholeRep
   )
 }
 
+/** Gemini: a stream of events, or with `alt` other than `sse` one array. */
+export const geminiReply = (stream: boolean, text = 'Hello there.', sse = true): WholeReply => {
+  const usageMetadata = { promptTokenCount: 20, candidatesTokenCount: 5, totalTokenCount: 25 }
+  const chunk = (said: string, finish: object) => ({
+    candidates: [{ content: { parts: [{ text: said }], role: 'model' }, ...finish, index: 0 }],
+    usageMetadata,
+    modelVersion: 'm-1-0301',
+    responseId: 'gem_1',
+  })
+  if (!stream) return json(chunk(text, { finishReason: 'STOP' }))
+  const words = text.split(/(?<= )/)
+  const chunks = words.map((word, at) => chunk(word, at === words.length - 1 ? { finishReason: 'STOP' } : {}))
+  if (sse) return events(chunks.map((value) => `data: ${JSON.stringify(value)}\r\n\r\n`).join(''))
+  return {
+    type: 'application/json; charset=UTF-8',
+    body: `[${chunks.map((value) => JSON.stringify(value, null, 2)).join('\n,\n')}\n]\n`,
+  }
+}
+
+/** Ollama's chat, or with `generate` its generate. */
+export const ollamaReply = (stream: boolean, text = 'Hello there.', generate = false): WholeReply => {
+  const common = { model: 'm-1-0301', created_at: '2026-01-02T03:04:05.678Z' }
+  const said = (content: string) => (generate ? { response: content } : { message: { role: 'assistant', content } })
+  const done = { done: true, done_reason: 'stop', prompt_eval_count: 20, eval_count: 5 }
+  if (!stream) return json({ ...common, ...said(text), ...done })
+  const words = text.split(/(?<= )/).map((word) => ({ ...common, ...said(word), done: false }))
+  const lines = [...words, { ...common, ...said(''), ...done }].map((line) => `${JSON.stringify(line)}\n`)
+  return { type: 'application/x-ndjson', body: lines.join('') }
+}
+
+/** The reply to a request: that of the dialect of its target, as a stream where target or body ask for one. */
+export const replyTo = (target: string, body: string): WholeReply => {
+  const [encoded = '', query = ''] = target.split('?')
+  const path = decodeURIComponent(encoded)
+  if (/:\w+$/.test(path)) {
+    if (path.endsWith(':countTokens')) return json({ totalTokens: 42 })
+    return geminiReply(path.endsWith(':streamGenerateContent'), undefined, /(?:^|&)alt=sse/.test(query))
+  }
+  if (path.endsWith('/api/tags')) return json({ models: [{ name: 'm-1', model: 'm-1' }] })
+  if (path.endsWith('/api/version')) return json({ version: '0.13.0' })
+  if (/\/api\/(?:chat|generate)$/.test(path))
+    return ollamaReply(!/"stream"\s*:\s*false/.test(body), undefined, path.endsWith('/generate'))
+  if (path.endsWith('/v1beta/models')) return json({ models: [{ name: 'models/m-1', displayName: 'M 1' }] })
+  return replyFor(path, /"stream"\s*:\s*true/.test(body))
+}
+
 /** The reply of the dialect that a path is of; a token count and a model list too. */
 export const replyFor = (path: string, stream: boolean): WholeReply => {
   if (path.endsWith('/count_tokens')) return json({ input_tokens: 42 })

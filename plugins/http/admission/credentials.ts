@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { GuardError, type Identity, type Keys } from 'guard-gateway/core'
+import { type ApiStyle, GuardError, type Identity, type Keys } from 'guard-gateway/core'
 import type { Scope } from 'guard-gateway/lib/principal'
 import { httpErrors } from '../error-codes.ts'
 import type { HttpServerState } from '../http-server-state.ts'
+import { withoutQueryKey } from './target.ts'
 
 const BEARER = /^bearer ([^ ].*)$/i
 
-/** The keys a request shows: `x-guard-key`, then the bearer token, then `x-api-key`. */
-export const credentialsOf = (headers: IncomingHttpHeaders): readonly string[] => {
+/** The keys a request shows: `x-guard-key`, then the bearer token, then `x-api-key`; in a dialect with a place of its own for them, then there. */
+export const credentialsOf = (
+  headers: IncomingHttpHeaders,
+  place?: ApiStyle['credential'],
+  target = '',
+): readonly string[] => {
   const found: string[] = []
   const own = headers['x-guard-key']
   if (typeof own === 'string') found.push(own)
@@ -16,6 +21,11 @@ export const credentialsOf = (headers: IncomingHttpHeaders): readonly string[] =
   if (token !== undefined) found.push(token)
   const key = headers['x-api-key']
   if (typeof key === 'string') found.push(key)
+  if (place !== undefined && place.header !== 'x-api-key') {
+    const shown = headers[place.header]
+    if (typeof shown === 'string') found.push(shown)
+    found.push(...withoutQueryKey(target, place.query).keys)
+  }
   return found
 }
 

@@ -7,7 +7,7 @@ import type {
   onRequestHookHandler,
   onSendHookHandler,
 } from 'fastify'
-import { type GuardError, statusOf } from 'guard-gateway/core'
+import { type ApiStyle, type GuardError, statusOf } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import type { Scope } from 'guard-gateway/lib/principal'
 import { askForBody } from '../connections/expect-continue.ts'
@@ -21,14 +21,14 @@ import { authorize, enterAgain, keepReading } from './authorize.ts'
 import { checkProgram } from './check-program.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDuplicateHeaders } from './duplicate-headers.ts'
-import { classOf, needsKey, type RouteClass } from './route-class.ts'
+import { needsKey, type RouteClass } from './route-class.ts'
 import { isUndivided, type RouteScope, scopeOf } from './route-scopes.ts'
 import type { RouteTable } from './route-table.ts'
-import { checkTarget, decodedPath, refuseDotSegments } from './target.ts'
+import { checkTarget, decodedPath, pathOf, refuseDotSegments, withoutQueryKey } from './target.ts'
 
-/** Checks every request before its body is read. Throws the first reason to refuse it. */
-export const admit = (state: HttpServerState, request: IncomingMessage, kind: RouteClass): void => {
-  checkTarget(request.url ?? '', state.gateway.secrets)
+/** Checks every request before its body is read; `style`: whose path it is. Throws the first reason to refuse it. */
+export const admit = (state: HttpServerState, request: IncomingMessage, kind: RouteClass, style?: ApiStyle): void => {
+  checkTarget(withoutQueryKey(request.url ?? '', style?.credential?.query).target, state.gateway.secrets)
   // only these are forwarded; elsewhere a path is ids, which dots and slashes may be part of
   if (kind === 'model') refuseDotSegments(request.url ?? '')
   refuseDuplicateHeaders(request.rawHeaders)
@@ -45,7 +45,7 @@ export const admit = (state: HttpServerState, request: IncomingMessage, kind: Ro
 export const guardRoutes = (state: HttpServerState, scope: FastifyInstance, routes: RouteTable): void => {
   scope.addHook('onRoute', (route) => {
     routes.add(route.method, route.url)
-    const kind = classOf(route.url)
+    const kind = state.modelPaths.classOfRoute(route.method, route.url)
     const scope = scopeOf(route.method, route.url, route.config?.scope)
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
     route.onRequest = [
@@ -94,7 +94,7 @@ const routeGuard = (
   return (request, reply, done) => {
     try {
       request.id = newId('guardreq_', state.gateway.clock.now())
-      admit(state, request.raw, kind)
+      admit(state, request.raw, kind, styleOfRoute(state, kind, request.raw))
       // the router lets a name be empty, which names nothing
       if (hasEmptyName(request.params as Readonly<Record<string, string>>)) throw routes.refusal(request)
     } catch (error) {
@@ -111,6 +111,10 @@ const routeGuard = (
   }
 }
 
+/** A key may stand in the query of a few styles. */
+const styleOfRoute = (state: HttpServerState, kind: RouteClass, { url = '' }: IncomingMessage): ApiStyle | undefined =>
+  kind === 'model' && url.includes('?') ? state.modelPaths.styleAt(decodedPath(url)) : undefined
+
 const hasEmptyName = (params: Readonly<Record<string, string>>): boolean => {
   for (const name in params) if (params[name] === '') return true
   return false
@@ -123,7 +127,10 @@ const unmatchedRefusal = (
   request: FastifyRequest,
   kind: RouteClass,
 ): GuardError => {
-  if (kind === 'model') identityOf(state.gateway.keys, credentialsOf(request.raw.headers))
+  if (kind === 'model') {
+    const credential = state.modelPaths.styleAt(decodedPath(request.raw.url ?? ''))?.credential
+    identityOf(state.gateway.keys, credentialsOf(request.raw.headers, credential, request.raw.url))
+  }
   return routes.refusal(request)
 }
 
@@ -139,23 +146,36 @@ const answerForServer = (
   void reply.code(204).header('allow', routes.methods.join(', ')).header('x-guard-request-id', id).send()
 }
 
-/** Handles requests that match no route: it passes through those that the configuration lists, and refuses the others. */
+/** Handles requests that match no route of the framework: it serves those that match a pattern of a style, passes through those that the configuration lists on, and refuses the others. */
 export const unmatchedGuard =
   (state: HttpServerState, routes: RouteTable): onRequestHookHandler =>
   (request, reply, done) => {
     try {
       request.id = newId('guardreq_', state.gateway.clock.now())
       const path = decodedPath(request.raw.url ?? '')
-      const kind = classOf(path)
+      const kind = state.modelPaths.kindOf(path)
       if (!needsKey(kind)) setSecurityHeaders(reply)
       if (path === '*' && request.method === 'OPTIONS') return answerForServer(state, routes, request, reply)
-      admit(state, request.raw, kind)
-      if (kind !== 'model' || !state.passesThrough(path)) throw unmatchedRefusal(state, routes, request, kind)
-      routes.refuseSpelling(request.method, path)
+      admit(state, request.raw, kind, state.modelPaths.styleAt(path))
+      unmatchedEntry(state, routes, request, path, kind).call(request.server, request, reply, done)
     } catch (error) {
       const { code } = guardErrorOf(error)
       state.log?.line('info', { request_id: request.id, method: request.method, status: statusOf(error), code })
-      return done(error as Error)
+      done(error as Error)
     }
-    enter(state, configuredPassthrough, true).call(request.server, request, reply, done)
   }
+
+/** The entry of a path that matches a pattern, or that the configuration lists. Throws the reason to refuse another one. */
+const unmatchedEntry = (
+  state: HttpServerState,
+  routes: RouteTable,
+  request: FastifyRequest,
+  path: string,
+  kind: RouteClass,
+): onRequestHookHandler => {
+  const found = state.modelPaths.match(request.method, pathOf(request.raw.url ?? ''))
+  if (found !== undefined) return enter(state, () => found)
+  if (kind !== 'model' || !state.passesThrough(path)) throw unmatchedRefusal(state, routes, request, kind)
+  routes.refuseSpelling(request.method, path)
+  return enter(state, configuredPassthrough(state), true)
+}

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
-import { classOf } from './route-class.ts'
+import type { ModelPaths } from '../models/model-paths.ts'
 import { decodedPath } from './target.ts'
 
 const NOT_FORWARDED =
@@ -9,6 +9,11 @@ const NOT_FORWARDED =
 /** All registered routes, to distinguish an unknown path from a wrong method. */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
+  readonly #paths: ModelPaths
+
+  constructor(paths: ModelPaths) {
+    this.#paths = paths
+  }
 
   add(methods: string | readonly string[], pattern: string): void {
     const known = this.#methods.get(pattern) ?? new Set()
@@ -23,7 +28,7 @@ export class RouteTable {
 
   /** The methods of the routes that a path matches; empty if it matches none. */
   allowed(path: string): readonly string[] {
-    const found = new Set<string>()
+    const found = new Set(this.#paths.methodsAt(path))
     for (const [pattern, methods] of this.#methods)
       if (matches(pattern, path)) for (const method of methods) found.add(method)
     return [...found].sort()
@@ -32,7 +37,7 @@ export class RouteTable {
   /** Refuses a decoded path in which a server that merges slashes or overlooks case would see a route that is served here. Throws NOT_FOUND. */
   refuseSpelling(method: string, path: string): void {
     const plain = path.replace(/[/\\]+/g, '/').toLowerCase()
-    if (this.allowed(plain).includes(method))
+    if (this.allowed(plain).includes(method) || (method === 'POST' && this.#paths.isSpelling(plain)))
       throw new GuardError(
         'NOT_FOUND',
         `This path is another spelling of ${plain}, which the gateway judges. Send that.`,
@@ -45,7 +50,7 @@ export class RouteTable {
     const allowed = this.allowed(path)
     // with its own method the path only looks like a route, for example by an encoded slash
     if (allowed.length === 0 || allowed.includes(method))
-      return new GuardError('NOT_FOUND', classOf(path) === 'model' ? NOT_FORWARDED : undefined)
+      return new GuardError('NOT_FOUND', this.#paths.kindOf(path) === 'model' ? NOT_FORWARDED : undefined)
     return new GuardError('METHOD_NOT_ALLOWED', `This path takes ${allowed.join(', ')}, not ${method}.`, {
       headers: { allow: allowed.join(', ') },
     })

@@ -37,12 +37,31 @@ export const queryOf = (target: string): string => {
   return mark === -1 ? '' : target.slice(mark)
 }
 
+/** A target, or its query, without the parameters that hold keys, and the keys in them; every other byte stays. `name`: undefined where keys are in headers alone. */
+export const withoutQueryKey = (
+  target: string,
+  name: string | undefined,
+): { readonly target: string; readonly keys: readonly string[] } => {
+  const mark = name === undefined ? -1 : target.indexOf('?')
+  if (mark === -1) return { target, keys: [] }
+  const pieces = target.slice(mark + 1).split('&')
+  const isKey = (piece: string): boolean => decoded(piece.split('=', 1)[0] ?? '') === name
+  const keys = pieces.filter(isKey).map((piece) => decoded(piece.slice(piece.indexOf('=') + 1)))
+  if (keys.length === 0) return { target, keys }
+  const rest = pieces.filter((piece) => !isKey(piece)).join('&')
+  return { target: target.slice(0, mark) + (rest === '' ? '' : `?${rest}`), keys }
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /** The path as a router reads it; as it is if it cannot be decoded. */
 export const decodedPath = (target: string): string => {
   const path = pathOf(target)
-  try {
-    return path.includes('%') ? decodeURIComponent(path) : path
-  } catch {
-    return path
-  }
+  return path.includes('%') ? decoded(path) : path
 }

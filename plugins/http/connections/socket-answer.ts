@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type GuardError, isFault } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
-import { classOf } from '../admission/route-class.ts'
 import { decodedPath } from '../admission/target.ts'
 import { guardErrorOf, modelError } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
@@ -47,11 +46,10 @@ export class SocketAnswer {
   }
 
   #bodyOf(error: GuardError): Buffer {
-    const { gateway } = this.#state
     const path = decodedPath(this.#request.url ?? '')
     const answer =
-      classOf(path) === 'model'
-        ? modelError(gateway, path, this.#request.headers, error, this.id)
+      this.#state.modelPaths.kindOf(path) === 'model'
+        ? modelError(this.#state, path, this.#request.headers, error, this.id, error.status)
         : { error: { type: error.type, code: error.code, message: error.message } }
     return Buffer.from(JSON.stringify(answer))
   }

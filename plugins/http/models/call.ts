@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
-import { clientCredentials } from 'guard-gateway/lib/http'
+import { type ApiStyle, type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
+import { clientCredentials, holdsOwnKey } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { bindProject } from '../admission/bound-project.ts'
 import { type InboundHeaders, readInboundHeaders } from '../admission/inbound-headers.ts'
-import { queryOf } from '../admission/target.ts'
+import { queryOf, withoutQueryKey } from '../admission/target.ts'
 
 const MAX_CLIENT_CHARS = 200
 const DEFAULT_PROJECT = 'default'
@@ -45,7 +45,7 @@ export interface RequestMetadata {
   readonly id: string
   readonly at: number
   readonly tick: number
-  readonly style: string
+  readonly style: ApiStyle
   readonly path: string
   readonly identity: Identity
   /** How many keys the request showed. */
@@ -63,15 +63,16 @@ export const callOf = (
 ): Call => {
   const received = readInboundHeaders(gateway, request.rawHeaders, metadata.shown)
   const { headers } = received
-  const { identity } = metadata
+  const { identity, style } = metadata
+  const { query, keys } = queryFor(style, request.url)
   bindProject(headers, identity.projects)
   const call: Call = {
     id: metadata.id,
     at: metadata.at,
     tick: metadata.tick,
-    style: metadata.style,
+    style: style.id,
     path: metadata.path,
-    query: queryOf(request.url ?? ''),
+    query,
     headers,
     raw_headers: received.raw,
     client: (headers['user-agent'] ?? '').slice(0, MAX_CLIENT_CHARS),
@@ -88,11 +89,33 @@ export const callOf = (
     session: null,
     notes: {},
   }
-  keepLogin(call, received)
+  keepLogin(call, received, queryLogin(gateway, style, keys))
   return call
 }
 
+/** The query that goes on, and the keys that stood in it. */
+export const queryFor = (
+  style: ApiStyle | undefined,
+  url = '',
+): { readonly query: string; readonly keys: readonly string[] } => {
+  const { target: query, keys } = withoutQueryKey(queryOf(url), style?.credential?.query)
+  return { query, keys }
+}
+
+/** The client's own credentials in its query, as the header that the style has for them; never a key of the gateway. */
+export const queryLogin = (
+  { keys: known, secrets }: Gateway,
+  style: ApiStyle | undefined,
+  keys: readonly string[],
+): readonly string[] => {
+  const header = style?.credential?.header
+  if (header === undefined || keys.length === 0) return []
+  return keys
+    .filter((key) => known.identify([key]) === undefined && !holdsOwnKey(secrets, key))
+    .flatMap((key) => [header, key])
+}
+
 /** Puts the client's own credentials where only an upstream that passes them through looks. */
-export const keepLogin = (request: object, { login }: InboundHeaders): void => {
-  if (login.length > 0) clientCredentials.set(request, login)
+export const keepLogin = (request: object, { login }: InboundHeaders, further: readonly string[] = []): void => {
+  if (login.length + further.length > 0) clientCredentials.set(request, [...login, ...further])
 }

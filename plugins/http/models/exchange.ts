@@ -9,6 +9,7 @@ import {
   isPlain,
   statusOf,
 } from 'guard-gateway/core'
+import type { RequestTarget } from 'guard-gateway/lib/api-style'
 import { checkEncoding, replyHeaders, tapsReply, withInflated } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { credentialsOf, isPlain as isPlainKey, programIdentity } from '../admission/credentials.ts'
@@ -33,6 +34,8 @@ export interface Exchange {
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** Whose path it is; undefined where no style declares it. */
+  readonly style?: ApiStyle | undefined
   /** The gateway does not read the body, so any media type will do. */
   readonly anyType?: boolean
 }
@@ -48,7 +51,7 @@ export type Serve = (exchange: Exchange, client: HttpClient, shown: ShownKey) =>
 
 /** Runs a model request from admission to the end: reserves capacity before it reads the body, releases it at the end, answers every error. */
 export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
-  const { state, request, response } = exchange
+  const { state, request, response, style } = exchange
   const client = new HttpClient(response, state.server.write_idle_seconds * 1000, (status) =>
     state.blockStatus(request.headers['user-agent'] ?? '', status),
   )
@@ -57,7 +60,7 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   const bytes = contentLength(request)
   let counted = false
   try {
-    const credentials = credentialsOf(request.headers)
+    const credentials = credentialsOf(request.headers, style?.credential, request.url)
     const known = state.gateway.keys.identify(credentials)
     const identity = isPlainKey(known) ? known : await programIdentity(state, request, credentials, 'models')
     state.checkCapacity(bytes)
@@ -83,9 +86,9 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   }
 }
 
-/** Serves a request of a guarded style through the pipeline. `path`: canonical. */
+/** Serves a request of a guarded style through the pipeline. `target`: canonical, unless its path has parameters. */
 export const guarded =
-  (style: ApiStyle, path: string): Serve =>
+  (style: ApiStyle, target: RequestTarget): Serve =>
   async ({ state, id, request }, client, { identity, count }) => {
     const { gateway, server } = state
     const at = gateway.clock.now()
@@ -97,10 +100,10 @@ export const guarded =
     const encoding = request.headers['content-encoding']
     const hint = hintOf(request)
     const reading = isPlain(encoding)
-      ? parseInTurn(state, style, body, hint)
-      : withInflated(body, encoding, server.body_limit_bytes, (plain) => parseInTurn(state, style, plain, hint))
+      ? parseInTurn(state, style, target, body, hint)
+      : withInflated(body, encoding, server.body_limit_bytes, (plain) => parseInTurn(state, style, target, plain, hint))
     const read = reading instanceof Promise ? await reading : reading
-    const metadata = { id, at, tick, style: style.id, path, identity, shown: count, mode_override, body }
+    const metadata = { id, at, tick, style, path: target.path, identity, shown: count, mode_override, body }
     const call = callOf(gateway, request, metadata, read)
     client.call = call
     await handle(gateway, call, client)
@@ -110,27 +113,28 @@ export const guarded =
 const parseInTurn = (
   state: HttpServerState,
   style: ApiStyle,
+  target: RequestTarget,
   plain: Buffer,
   hint: string,
 ): ReadRequest | Promise<ReadRequest> => {
   const { reader } = state.gateway.service('requests').need()
   const turn = plain.length >= LARGE ? state.bodyReads.turn() : undefined
-  return turn === undefined ? reader.read(style, plain, hint) : turn.then(() => reader.read(style, plain, hint))
+  return turn === undefined
+    ? reader.read(style, plain, hint, target)
+    : turn.then(() => reader.read(style, plain, hint, target))
 }
 
 /** Answers an error, unless a response has started. An error that a dialect throws meanwhile becomes INTERNAL. */
 const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void => {
-  const { fault } = exchange.state.gateway
+  const { state, request, id } = exchange
+  const { fault } = state.gateway
   if (isFault(thrown)) fault(thrown, 'http')
   if (client.gone || client.status !== 0) return
   try {
     const error = guardErrorOf(thrown)
-    answerError(
-      exchange,
-      client,
-      error,
-      modelError(exchange.state.gateway, pathOf(exchange), exchange.request.headers, error, exchange.id),
-    )
+    const status = toldStatus(client, error)
+    const path = decodedPath(request.url ?? '')
+    answerError(exchange, client, error, modelError(state, path, request.headers, error, id, status))
   } catch (worse) {
     fault(worse, 'http')
     const error = new GuardError('INTERNAL')
@@ -138,11 +142,13 @@ const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void =
   }
 }
 
-const pathOf = ({ request }: Exchange): string => decodedPath(request.url ?? '')
+/** A client may be told another status of a block. */
+const toldStatus = (client: HttpClient, error: GuardError): number =>
+  error.place.block === undefined ? statusOf(error) : client.blockStatus(statusOf(error))
 
 const answerError = ({ state, id, request }: Exchange, client: HttpClient, error: GuardError, answer: object): void => {
   if (error.code === 'BODY_TOO_LARGE') lingeringClose(request)
-  const status = error.place.block === undefined ? statusOf(error) : client.blockStatus(statusOf(error))
+  const status = toldStatus(client, error)
   const body = Buffer.from(JSON.stringify(answer))
   const further = Object.entries(error.place.headers ?? {}).flat()
   client.head(

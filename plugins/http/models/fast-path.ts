@@ -4,7 +4,6 @@ import { admit } from '../admission/guard.ts'
 import { pathOf } from '../admission/target.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { run } from './exchange.ts'
-import { guardedPaths } from './guarded-paths.ts'
 
 /**
  * Serves the guarded paths, which are nearly all requests, without the framework: it would find the same route and do nothing else.
@@ -13,16 +12,17 @@ import { guardedPaths } from './guarded-paths.ts'
 export const serveFastPath = (state: HttpServerState, server: Server): void => {
   const [framework] = server.listeners('request') as RequestListener[]
   if (framework === undefined || state.hasRequestHooks) return
-  const paths = guardedPaths(state)
+  const { modelPaths } = state
   const isServed = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const serve = request.method === 'POST' ? paths.get(pathOf(request.url ?? '')) : undefined
-    if (serve === undefined) return false
+    const route = request.method === 'POST' ? modelPaths.guarded(pathOf(request.url ?? '')) : undefined
+    if (route === undefined) return false
+    const { style, serve } = route
     try {
-      admit(state, request, 'model')
+      admit(state, request, 'model', style)
     } catch {
       return false
     }
-    void run({ state, id: newId('guardreq_', state.gateway.clock.now()), request, response }, serve)
+    void run({ state, id: newId('guardreq_', state.gateway.clock.now()), request, response, style }, serve)
     return true
   }
   server.off('request', framework).on('request', (request, response) => {

@@ -1,13 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Client, type Gateway, GuardError, type ProxyRequest, type Reply, relay } from 'guard-gateway/core'
+import {
+  type ApiStyle,
+  type Client,
+  type Gateway,
+  GuardError,
+  type ProxyRequest,
+  type Reply,
+  relay,
+} from 'guard-gateway/core'
+import type { RequestTarget } from 'guard-gateway/lib/api-style'
 import { inflated } from 'guard-gateway/lib/http'
 import { memberValue } from 'guard-gateway/lib/request-reader'
 import { bindProject } from '../admission/bound-project.ts'
 import { readInboundHeaders } from '../admission/inbound-headers.ts'
-import { queryOf } from '../admission/target.ts'
 import { mayBeJson } from '../media-type.ts'
 import { readBody } from './body-reader.ts'
-import { keepLogin } from './call.ts'
+import { keepLogin, queryFor, queryLogin } from './call.ts'
 import type { Serve } from './exchange.ts'
 
 /** Where an unguarded request goes. */
@@ -19,12 +27,16 @@ export interface Destination {
   readonly method?: string
 }
 
+/** The destination of an unguarded path that a style declares. */
+export const unguarded = (style: ApiStyle, target: RequestTarget): Serve =>
+  passthrough({ path: target.path, styles: [style.id] }, target)
+
 const noTap = { push: () => {} }
 
 /** Forwards a request without applying rules; the response passes unchanged too. */
 export const passthrough =
-  (destination: Destination): Serve =>
-  async ({ state, id, request }, client, { identity, count }) => {
+  (destination: Destination, target?: RequestTarget): Serve =>
+  async ({ state, id, request, style }, client, { identity, count }) => {
     const { gateway, server } = state
     const hold = (bytes: number) => state.raiseHold(client, bytes)
     const body = hasBody(request.headers)
@@ -32,19 +44,20 @@ export const passthrough =
       : undefined
     const received = readInboundHeaders(gateway, request.rawHeaders, count)
     bindProject(received.headers, identity.projects)
+    const { query, keys } = queryFor(style, request.url)
     const asked: ProxyRequest = {
       id,
       method: destination.method ?? request.method ?? 'GET',
       path: destination.path,
       styles: destination.styles,
-      query: queryOf(request.url ?? ''),
-      model: body === undefined ? null : await modelOf(body, request.headers, server.body_limit_bytes),
+      query,
+      model: modelIn(style, target) ?? (await modelOf(body, request.headers, server.body_limit_bytes)),
       headers: received.headers,
       raw_headers: received.raw,
       identity,
       body,
     }
-    keepLogin(asked, received)
+    keepLogin(asked, received, queryLogin(gateway, style, keys))
     client.proxied = asked
     const reply = await gateway.hooks.proxy.promise(asked, client)
     if (reply === undefined) throw new GuardError('NO_UPSTREAM')
@@ -64,9 +77,19 @@ const passOn = async ({ clock, fault }: Gateway, asked: ProxyRequest, reply: Rep
 const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
+/** The model that the parameters of a path name. */
+const modelIn = (style: ApiStyle | undefined, target: RequestTarget | undefined): string | null =>
+  style === undefined || target === undefined || Object.keys(target.params).length === 0
+    ? null
+    : style.envelope({}, target).model || null
+
 /** The model that a body names; null for a body of any other form, which is the upstream's to judge. */
-const modelOf = async (body: Buffer, headers: IncomingHttpHeaders, limit: number): Promise<string | null> => {
-  if (!mayBeJson(headers['content-type'])) return null
+const modelOf = async (
+  body: Buffer | undefined,
+  headers: IncomingHttpHeaders,
+  limit: number,
+): Promise<string | null> => {
+  if (body === undefined || !mayBeJson(headers['content-type'])) return null
   const plain = await inflated(body, headers['content-encoding'], limit)
   try {
     const model = memberValue(plain, 'model')

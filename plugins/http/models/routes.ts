@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler } from 'fastify'
-import { classOf } from '../admission/route-class.ts'
+import type { ApiStyle } from 'guard-gateway/core'
+import { type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
+import type { TSchema } from 'typebox'
 import { decodedPath, pathOf } from '../admission/target.ts'
 import { styleOf } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { hiddenSchema, routeSchema } from '../route-schema.ts'
-import { guarded, run, type Serve } from './exchange.ts'
-import { guardedPaths } from './guarded-paths.ts'
-import { passthrough } from './passthrough.ts'
-import { countBody, modelSchema, passthroughSchema } from './schemas.ts'
+import { guarded, run } from './exchange.ts'
+import type { ModelRoute } from './model-paths.ts'
+import { passthrough, unguarded } from './passthrough.ts'
+import { anyBody, countBody, modelSchema, passthroughSchema } from './schemas.ts'
 
 /** The ways a path below /v1 is spelled by clients whose base address is off by a `/v1`, and another path as it is; each with and without a slash at the end. */
 const pathAliases = (path: string): readonly string[] => {
@@ -15,35 +17,14 @@ const pathAliases = (path: string): readonly string[] => {
   return (rest === undefined ? [path] : [path, rest, `/v1${path}`]).flatMap((spelled) => [spelled, `${spelled}/`])
 }
 
+/** A style's routes: its keys are for models, whoever has made it. */
+const FOR_MODELS = { scope: 'models' } as const
+
 /** Serves the model paths and the probes that clients send before they show a key. */
 export const modelRoutes = (state: HttpServerState, app: FastifyInstance): void => {
-  const { apiStyles } = state.gateway
-  for (const style of apiStyles) {
-    for (const path of style.paths) {
-      const serve = guarded(style, path)
-      const urls = pathAliases(path)
-      for (const url of urls) if (classOf(url) === 'model') guardedPaths(state).set(url, serve)
-      addAll(
-        app,
-        'POST',
-        path,
-        urls,
-        routeSchema(`Model request, judged by the rules (${style.id})`, modelSchema(style)),
-        enter(state, () => serve),
-      )
-    }
-  }
-  if (apiStyles.get('messages') !== undefined) {
-    const path = '/v1/messages/count_tokens'
-    const serve = passthrough({ path, styles: ['messages'] })
-    addAll(
-      app,
-      'POST',
-      path,
-      pathAliases(path),
-      routeSchema('Count tokens at the upstream', passthroughSchema(countBody)),
-      enter(state, () => serve),
-    )
+  for (const style of state.gateway.apiStyles) {
+    for (const path of style.paths) addGuarded(state, app, style, path)
+    for (const path of style.unguarded ?? []) addUnguarded(state, app, style, path)
   }
   const lists = [...pathAliases('/v1/models'), '/v1/models/*', '/models/*', '/v1/v1/models/*']
   const models = routeSchema('Models of the upstreams', passthroughSchema())
@@ -56,16 +37,78 @@ export const modelRoutes = (state: HttpServerState, app: FastifyInstance): void 
   app.get('/api/hello', { schema: hiddenSchema }, probe)
 }
 
+const addGuarded = (state: HttpServerState, app: FastifyInstance, style: ApiStyle, path: string): void => {
+  const pattern = patternOf(style, path)
+  const serve = (target: RequestTarget) => guarded(style, target)
+  if (pattern.hasParams) {
+    state.modelPaths.addPattern({ method: 'POST', style, isGuarded: true, serve }, pattern)
+    return
+  }
+  const route = { style, serve: serve({ path, params: {} }) }
+  const urls = pathAliases(path)
+  for (const url of urls) state.modelPaths.add('POST', url, style, route)
+  const schema = routeSchema(`Model request, judged by the rules (${style.id})`, modelSchema(style))
+  addAll(
+    app,
+    'POST',
+    path,
+    urls,
+    schema,
+    enter(state, () => route),
+  )
+}
+
+/** `declared`: method and path, as `GET /api/tags`. */
+const addUnguarded = (state: HttpServerState, app: FastifyInstance, style: ApiStyle, declared: string): void => {
+  const [, method, path = ''] = /^(GET|POST) (\/.*)$/.exec(declared) ?? []
+  if (method !== 'GET' && method !== 'POST')
+    throw new TypeError(`An unguarded path of API style "${style.id}" is "${declared}"; it is like "GET /api/tags".`)
+  const pattern = patternOf(style, path)
+  const serve = (target: RequestTarget) => unguarded(style, target)
+  if (pattern.hasParams) {
+    state.modelPaths.addPattern({ method, style, isGuarded: false, serve }, pattern)
+    return
+  }
+  const route = { style, serve: serve({ path, params: {} }) }
+  const urls = pathAliases(path)
+  for (const url of urls) state.modelPaths.add(method, url, style)
+  const schema = routeSchema(
+    `Passes to the upstream, not counted (${style.id})`,
+    passthroughSchema(bodyOf(path, method)),
+  )
+  addAll(
+    app,
+    method,
+    path,
+    urls,
+    schema,
+    enter(state, () => route),
+  )
+}
+
+const bodyOf = (path: string, method: 'GET' | 'POST'): TSchema | undefined =>
+  path === '/v1/messages/count_tokens' ? countBody : method === 'POST' ? anyBody : undefined
+
+/** Throws TypeError for a path that cannot be matched, with the name of its style. */
+const patternOf = (style: ApiStyle, path: string): PathPattern => {
+  try {
+    return pathPattern(path)
+  } catch (error) {
+    throw new TypeError(`API style "${style.id}" cannot be served: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
 const connectivity = routeSchema('Connectivity probe, without a key', {
   response: { 200: { description: 'The gateway is there.', type: 'null' } },
 })
 
 /** Takes a request out of the framework's hands before it would read the body. `anyType`: the body need not be JSON. */
 export const enter =
-  (state: HttpServerState, choose: (request: FastifyRequest) => Serve, anyType = false): onRequestHookHandler =>
+  (state: HttpServerState, choose: (request: FastifyRequest) => ModelRoute, anyType = false): onRequestHookHandler =>
   (request, reply) => {
     reply.hijack()
-    void run({ state, id: request.id, request: request.raw, response: reply.raw, anyType }, choose(request))
+    const { style, serve } = choose(request)
+    void run({ state, id: request.id, request: request.raw, response: reply.raw, style, anyType }, serve)
   }
 
 const addAll = (
@@ -83,6 +126,7 @@ const addAll = (
       method,
       url,
       schema,
+      config: FOR_MODELS,
       exposeHeadRoute: false,
       onRequest,
       handler: async () => undefined,
@@ -91,18 +135,23 @@ const addAll = (
 }
 
 /** Model lists have one form for Messages clients and another for all others. */
-const modelList = ({ raw, headers }: FastifyRequest): Serve => {
+const modelList = ({ raw, headers }: FastifyRequest): ModelRoute => {
   const rest = pathOf(raw.url ?? '')
     .replace(/^\/(?:v1\/){0,2}models/, '')
     .replace(/\/$/, '')
-  return passthrough({ path: `/v1/models${rest}`, styles: dialectsOf(styleOf('', headers)), method: 'GET' })
+  const serve = passthrough({ path: `/v1/models${rest}`, styles: dialectsOf(styleOf('', headers)), method: 'GET' })
+  return { style: undefined, serve }
 }
 
 /** Serves a path that the configuration lists to be passed through. */
-export const configuredPassthrough = (request: FastifyRequest): Serve => {
-  const path = pathOf(request.raw.url ?? '')
-  return passthrough({ path, styles: dialectsOf(styleOf(decodedPath(path), request.headers)) })
-}
+export const configuredPassthrough =
+  ({ modelPaths }: HttpServerState) =>
+  (request: FastifyRequest): ModelRoute => {
+    const path = pathOf(request.raw.url ?? '')
+    const style = modelPaths.styleAt(decodedPath(path))
+    const styles = style === undefined ? dialectsOf(styleOf(decodedPath(path), request.headers)) : [style.id]
+    return { style, serve: passthrough({ path, styles }) }
+  }
 
 /** Upstreams that speak one of these share what is not a request to a model. */
 const dialectsOf = (style: string): readonly string[] =>

@@ -67,6 +67,9 @@ export const passthroughSchema = (body?: TSchema): FastifySchema => ({
   response: { 200: answer('The answer of the upstream.', { 'application/json': anyObject }) },
 })
 
+/** A body of any form. */
+export const anyBody = Type.Object({}, open)
+
 /** A request whose tokens are to be counted. */
 export const countBody = Type.Object(
   { model: Type.String(), messages: Type.Array(anyObject) },

@@ -122,7 +122,7 @@ export class ModelSocketUpgrade implements SocketUpgrade {
         id: newId('guardreq_', at),
         at,
         tick,
-        style: style.id,
+        style,
         path: this.proxied.path,
         identity: this.#identity,
         shown: this.#credentials.length,

@@ -1,7 +1,8 @@
 import type { Meter, Reading, Usage } from 'guard-gateway/core'
 import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
-import { EventSplitter } from 'guard-gateway/lib/sse'
+import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
 import { KeptBody } from './kept-body.ts'
+import { StreamSplitter } from './stream-splitter.ts'
 
 /** Arguments of one call that are kept; a call with more is left out of the reading. */
 const MAX_ARGUMENTS = 1024 * 1024
@@ -27,6 +28,21 @@ export const noteIdentity = (draft: Draft, { model, id }: JsonObject): void => {
   draft.response_id = nonEmptyText(id) ?? draft.response_id
 }
 
+/** Takes over calls that come whole, and counts the bytes of their arguments. */
+export const addWholeCalls = (draft: Draft, calls: Draft['calls']): void => {
+  addCalls(draft, calls)
+  for (const { args } of calls) draft.output_bytes += argumentBytes(args)
+}
+
+/** UTF-8 bytes of arguments that are no text yet; of those that nest too deep to print, 0. */
+export const argumentBytes = (args: unknown): number => {
+  try {
+    return Buffer.byteLength(JSON.stringify(args) ?? '')
+  } catch {
+    return 0
+  }
+}
+
 /** The reply failed, and the stream ends with this event or body. */
 export const noteError = (draft: Draft, value: unknown): void => {
   draft.error = providerError(value) ?? NO_DETAIL
@@ -43,10 +59,17 @@ export interface ReplyReader {
   close(): Usage | null
 }
 
+/** What is known of the streams of a dialect. */
+export interface StreamOptions {
+  /** They may be JSON as well as events: a value a line, or one array. */
+  readonly json?: boolean
+}
+
 /** A meter that shows a dialect the events of a stream, or a whole body, whatever chunks they come in. */
 export const replyMeter = (
   about: { readonly status: number; readonly stream: boolean },
   reader: (draft: Draft) => ReplyReader,
+  options: StreamOptions = {},
 ): Meter => {
   const draft: Draft = {
     output_bytes: 0,
@@ -60,20 +83,23 @@ export const replyMeter = (
     spoke: false,
   }
   const dialect = reader(draft)
-  return about.stream ? new StreamMeter(dialect, draft, about.status) : new BodyMeter(dialect, draft, about.status)
+  return about.stream
+    ? new StreamMeter(dialect, draft, about.status, options)
+    : new BodyMeter(dialect, draft, about.status)
 }
 
 class StreamMeter implements Meter {
   readonly #dialect: ReplyReader
   readonly #draft: Draft
   readonly #status: number
-  readonly #splitter: EventSplitter
+  readonly #splitter: EventSplitter | StreamSplitter
 
-  constructor(dialect: ReplyReader, draft: Draft, status: number) {
+  constructor(dialect: ReplyReader, draft: Draft, status: number, { json = false }: StreamOptions) {
     this.#dialect = dialect
     this.#draft = draft
     this.#status = status
-    this.#splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end), { shortens: true })
+    const onData: OnData = (bytes, start, end) => dialect.event(bytes, start, end)
+    this.#splitter = json ? new StreamSplitter(onData) : new EventSplitter(onData, { shortens: true })
   }
 
   push(chunk: Uint8Array): void {
@@ -159,7 +185,8 @@ export const providerError = (value: unknown): Reading['error'] => {
   if (nonEmptyText(body.error) !== null) return { type: null, code: null, message: nonEmptyText(body.error) ?? '' }
   const inner = isJsonObject(body.error) ? body.error : body
   const message = nonEmptyText(inner.message) ?? nonEmptyText(inner.detail)
-  const type = inner.type === 'error' ? null : nonEmptyText(inner.type)
+  // Google says what kind it is as a status
+  const type = inner.type === 'error' ? null : (nonEmptyText(inner.type) ?? nonEmptyText(inner.status))
   const code = typeof inner.code === 'number' ? String(inner.code) : nonEmptyText(inner.code)
   return inner === body && message === null && code === null ? null : { type, code, message: message ?? '' }
 }

@@ -1,8 +1,9 @@
 import type { ListenedReply, Listener, ListenRequest } from 'guard-gateway/core'
 import type { JsonObject } from 'guard-gateway/lib/json'
-import { EventSplitter } from 'guard-gateway/lib/sse'
+import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
 import { MAX_BODY_BYTES } from './kept-body.ts'
-import { parsedBody, parsedEvent } from './reply-meter.ts'
+import { parsedBody, parsedEvent, type StreamOptions } from './reply-meter.ts'
+import { StreamSplitter } from './stream-splitter.ts'
 
 /** Understands one reply of an API style: what it says, and how it can be ended early. */
 export interface Speech {
@@ -18,16 +19,32 @@ export interface Speech {
 export const eventText = (event: JsonObject & { readonly type: string }): string =>
   `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 
-/** The `listen` of a style whose replies `speech` understands: the listener hears them before the style's own meter reads them. */
+/** The `listen` of a style whose replies `speech` understands: the listener hears them before the style's own meter reads them. `ending` of the speech is in the framing of the stream. */
 export const listenBy =
-  (speech: () => Speech) =>
+  (speech: () => Speech, { json = false }: StreamOptions = {}) =>
   (request: ListenRequest): ListenedReply => {
     const own = speech()
-    return { meter: listeningMeter(own, request), ending: () => own.ending() }
+    const onData: OnData = (bytes, start, end) => own.event(parsedEvent(bytes, start, end), request.listener)
+    const splitter = json ? new StreamSplitter(onData) : new EventSplitter(onData)
+    const framing = () => (splitter instanceof StreamSplitter ? splitter.framing : 'events')
+    const ear = request.stream ? streamSink(splitter) : bodySink(own, request.listener)
+    return {
+      meter: listeningMeter(ear, request),
+      // between elements of an array nothing shows where one ends
+      ending: () => (framing() === 'array' ? '' : own.ending()),
+      get lines() {
+        return framing() === 'lines'
+      },
+    }
   }
 
-const listeningMeter = (speech: Speech, { meter, stream, listener, fault }: ListenRequest): ListenedReply['meter'] => {
-  const ear = stream ? streamSink(speech, listener) : bodySink(speech, listener)
+/** What hears a reply. */
+interface Sink {
+  push(chunk: Uint8Array): void
+  end(): void
+}
+
+const listeningMeter = (ear: Sink, { meter, fault }: ListenRequest): ListenedReply['meter'] => {
   let isDeaf = false
   const deafened = (error: unknown): void => {
     isDeaf = true
@@ -53,17 +70,17 @@ const listeningMeter = (speech: Speech, { meter, stream, listener, fault }: List
   }
 }
 
-const streamSink = (speech: Speech, listener: Listener) => {
-  const splitter = new EventSplitter((bytes, start, end) => speech.event(parsedEvent(bytes, start, end), listener))
-  return { push: (chunk: Uint8Array) => splitter.push(chunk), end: () => {} }
-}
+const streamSink = (splitter: EventSplitter | StreamSplitter): Sink => ({
+  push: (chunk) => splitter.push(chunk),
+  end: () => {},
+})
 
 /** Keeps a body until it is whole; one over 16 MiB is not listened to. */
-const bodySink = (speech: Speech, listener: Listener) => {
+const bodySink = (speech: Speech, listener: Listener): Sink => {
   const chunks: Uint8Array[] = []
   let length = 0
   return {
-    push: (chunk: Uint8Array) => {
+    push: (chunk) => {
       length += chunk.length
       if (length <= MAX_BODY_BYTES) chunks.push(chunk)
       else chunks.length = 0

@@ -32,13 +32,20 @@ export const isUsageEmpty = (counts: Partial<Counts<string>>): boolean => {
   return true
 }
 
-/** Counts that providers tell of a reply. */
-type ReportedCounts = Counts<'input' | 'read' | 'written' | 'written5m' | 'written1h' | 'output' | 'reasoning'>
+/** Counts that providers tell of a reply. `tools`: input that tools of the provider have brought, where `input` leaves it out. */
+type ReportedCounts = Counts<
+  'input' | 'tools' | 'read' | 'written' | 'written5m' | 'written1h' | 'output' | 'reasoning'
+>
 
-/** Whole usage; null if the reply said none. `includes_cache`: `input` counts also what was read from a cache and written into it. */
+interface UsageOptions {
+  readonly includes_cache?: boolean
+  readonly reasoning_apart?: boolean
+}
+
+/** Whole usage; null if the reply said none. `includes_cache`: `input` counts also what was read from a cache and written into it; `reasoning_apart`: `output` leaves out what was reasoned. */
 export const usageOf = (
   counts: Partial<ReportedCounts>,
-  { includes_cache = false }: { readonly includes_cache?: boolean } = {},
+  { includes_cache = false, reasoning_apart = false }: UsageOptions = {},
 ): Usage | null => {
   if (isUsageEmpty(counts)) return null
   const read = counts.read ?? 0
@@ -46,12 +53,12 @@ export const usageOf = (
   const written1h = counts.written1h ?? 0
   const written = counts.written ?? written5m + written1h
   return totalled({
-    input_tokens: (counts.input ?? 0) - (includes_cache ? read + written : 0),
+    input_tokens: (counts.input ?? 0) + (counts.tools ?? 0) - (includes_cache ? read + written : 0),
     cache_read_tokens: read,
     cache_write_tokens: written,
     cache_write_5m_tokens: written5m,
     cache_write_1h_tokens: written1h,
-    output_tokens: counts.output ?? 0,
+    output_tokens: (counts.output ?? 0) + (reasoning_apart ? (counts.reasoning ?? 0) : 0),
     reasoning_tokens: counts.reasoning ?? 0,
   })
 }

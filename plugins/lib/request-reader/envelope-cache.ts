@@ -4,6 +4,7 @@ import type { ParsedList } from './last-parsed-list.ts'
 import { shortenTexts } from './long-texts.ts'
 import type { Span } from './member.ts'
 import { nestsWithin } from './scanner.ts'
+import type { Spoken } from './spoken.ts'
 
 const MAX_ENTRIES = 16
 const MAX_ENTRY_BYTES = 64 * 1024
@@ -17,6 +18,7 @@ export interface ReadEnvelope {
 
 interface CachedEnvelope extends ReadEnvelope {
   readonly style: ApiStyle
+  readonly path: string
   /** The bytes up to and with the opening bracket of the list, and those from its closing bracket on. */
   readonly head: Buffer
   readonly tail: Buffer
@@ -26,10 +28,13 @@ interface CachedEnvelope extends ReadEnvelope {
 export class EnvelopeCache {
   readonly #entries: CachedEnvelope[] = []
 
-  /** Parses only the list of a body, if the bytes around it are cached for this style. Returns undefined if they are not. */
-  parseList(style: ApiStyle, body: Buffer): (ReadEnvelope & { readonly list: ParsedList }) | undefined {
+  /** Parses only the list of a body, if the bytes around it are cached for this style and path. Returns undefined if they are not. */
+  parseList(
+    { style, target: { path } }: Spoken,
+    body: Buffer,
+  ): (ReadEnvelope & { readonly list: ParsedList }) | undefined {
     const entries = this.#entries
-    const index = entries.findIndex((entry) => entry.style === style && matches(entry, body))
+    const index = entries.findIndex((entry) => entry.style === style && entry.path === path && matches(entry, body))
     const entry = entries[index]
     if (entry === undefined) return
     if (index > 0) entries.unshift(...entries.splice(index, 1))
@@ -39,10 +44,11 @@ export class EnvelopeCache {
   }
 
   /** Adds the envelope of a body. The span is that of its list, brackets included. */
-  add(style: ApiStyle, body: Buffer, { start, end }: Span, entry: ReadEnvelope): void {
+  add({ style, target: { path } }: Spoken, body: Buffer, { start, end }: Span, entry: ReadEnvelope): void {
     if (start + body.length - end > MAX_ENTRY_BYTES) return
     this.#entries.unshift({
       style,
+      path,
       head: copyOf(body, 0, start + 1),
       tail: copyOf(body, end - 1, body.length),
       ...entry,

@@ -12,6 +12,7 @@ import type { LastParsedList, ParsedList } from './last-parsed-list.ts'
 import type { Span } from './member.ts'
 import type { ReadRequest } from './requests.ts'
 import { parseSlice, scanObject, skipValue } from './scanner.ts'
+import type { Spoken } from './spoken.ts'
 
 /** The caches of parts of earlier bodies. */
 export interface ParseCaches {
@@ -20,8 +21,9 @@ export interface ParseCaches {
 }
 
 /** Parses a whole body at once and hashes it part by part. If its envelope is cached, only the list is parsed. */
-export const parseFull = (style: ApiStyle, body: Buffer, { envelopes, lastList }: ParseCaches): ReadRequest => {
-  const cached = envelopes.parseList(style, body)
+export const parseFull = (spoken: Spoken, body: Buffer, { envelopes, lastList }: ParseCaches): ReadRequest => {
+  const { style } = spoken
+  const cached = envelopes.parseList(spoken, body)
   if (cached !== undefined) return readList(style, body, cached, cached.list, lastList)
   const duplicates = new DuplicateMembers(style.list)
   let span: Span | undefined
@@ -35,10 +37,10 @@ export const parseFull = (style: ApiStyle, body: Buffer, { envelopes, lastList }
   })
   const { [style.list]: list, ...members } = parseSlice(body, 0, body.length) as Record<string, unknown>
   if (!Array.isArray(list) && list !== undefined) members[style.list] = list
-  const envelope = envelopeOf(style, members)
+  const envelope = envelopeOf(spoken, members)
   const read = { envelope, before: envelope.before.map((part) => hashPart(part)) }
   if (span === undefined || !Array.isArray(list)) return readList(style, body, read, NO_LIST, lastList)
-  envelopes.add(style, body, span, read)
+  envelopes.add(spoken, body, span, read)
   return readList(style, body, read, { span, strings: literal.utf8, elements: list }, lastList)
 }
 

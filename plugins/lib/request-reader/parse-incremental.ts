@@ -8,6 +8,7 @@ import { envelopeOf } from './envelope.ts'
 import { type BodyState, ListScan } from './list-scan.ts'
 import type { ReadRequest } from './requests.ts'
 import { parseSlice } from './scanner.ts'
+import type { Spoken } from './spoken.ts'
 
 /** A request and the state to cache. `earlier`: the cached body whose state it continues, if any. */
 export interface IncrementalRead {
@@ -19,14 +20,15 @@ export interface IncrementalRead {
 /** Elements between two checkpoints. Most bodies continue after the last element of an earlier one; from anywhere else fewer elements than this are added again. */
 const CHECKPOINT_ELEMENTS = 16
 
-/** Reads a body that probably continues one of the cached bodies: only its new elements are parsed and hashed. */
+/** Reads a body that probably continues one of the cached bodies, which were sent to the same place: only its new elements are parsed and hashed. */
 export const parseIncremental = (
-  style: ApiStyle,
+  spoken: Spoken,
   body: Buffer,
   cached: readonly CachedBody<BodyState>[],
 ): IncrementalRead => {
+  const { style } = spoken
   const scan = new ListScan(style, body, cached)
-  const envelope = scan.sameEnvelope?.envelope ?? envelopeOf(style, membersOf(scan))
+  const envelope = scan.sameEnvelope?.envelope ?? envelopeOf(spoken, membersOf(scan))
   const state = resumeState(scan, envelope) ?? newState(scan, envelope)
   const conversation = conversationOf(envelope, state.builder, {
     opening: () => {

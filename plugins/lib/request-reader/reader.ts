@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type ApiStyle, GuardError, withErrorOrigin } from 'guard-gateway/core'
+import { type RequestTarget, targetOf } from 'guard-gateway/lib/api-style'
 import { BodyCache } from './body-cache.ts'
 import { EnvelopeCache } from './envelope-cache.ts'
 import { LastParsedList } from './last-parsed-list.ts'
@@ -8,6 +9,7 @@ import { parseFull } from './parse-full.ts'
 import { parseIncremental } from './parse-incremental.ts'
 import { PrefixChecksums, sharesPrefix } from './prefix-checksums.ts'
 import type { ReadRequest } from './requests.ts'
+import type { Spoken } from './spoken.ts'
 
 /** Smaller bodies are parsed in full each time: a cache entry would cost more. In bytes. */
 const MIN_CACHED_BYTES = 2048
@@ -28,11 +30,11 @@ export class RequestReader {
 
   /**
    * Reads a request body for a style. If the body starts like an earlier one of the same `hint` (a session id, or an empty text), only
-   * its new elements are parsed and hashed. Of any other body only a checksum is remembered.
+   * its new elements are parsed and hashed. Of any other body only a checksum is remembered. `target`: where the request was sent.
    * Throws INVALID_BODY unless the body is one JSON object within limits.
    */
-  read(style: ApiStyle, body: Buffer, hint: string): ReadRequest {
-    return withErrorOrigin(`api-style:${style.id}`, () => this.#read(style, body, hint))
+  read(style: ApiStyle, body: Buffer, hint: string, target: RequestTarget = targetOf(style)): ReadRequest {
+    return withErrorOrigin(`api-style:${style.id}`, () => this.#read({ style, target }, body, hint))
   }
 
   /** Clears all caches. Later reads fill them again. */
@@ -43,14 +45,14 @@ export class RequestReader {
     this.#caches.lastList.clear()
   }
 
-  #read(style: ApiStyle, body: Buffer, hint: string): ReadRequest {
+  #read(spoken: Spoken, body: Buffer, hint: string): ReadRequest {
     if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
-    if (body.length < MIN_CACHED_BYTES) return parseFull(style, body, this.#caches)
-    const name = `${this.#styleId(style)} ${hint}`
+    if (body.length < MIN_CACHED_BYTES) return parseFull(spoken, body, this.#caches)
+    const name = `${this.#styleId(spoken.style)} ${hint} ${spoken.target.path}`
     const bodies = this.#bodies.get(name)
     if (!bodies.some((earlier) => sharesPrefix(body, earlier)) && !this.#checksums.continues(name, body))
-      return parseFull(style, body, this.#caches)
-    const { request, state, earlier } = parseIncremental(style, body, bodies)
+      return parseFull(spoken, body, this.#caches)
+    const { request, state, earlier } = parseIncremental(spoken, body, bodies)
     this.#bodies.set(name, body, state, earlier)
     return request
   }

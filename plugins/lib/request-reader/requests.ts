@@ -1,4 +1,5 @@
 import type { ApiStyle, Conversation, Envelope } from 'guard-gateway/core'
+import type { RequestTarget } from 'guard-gateway/lib/api-style'
 
 declare module 'guard-gateway/core' {
   interface Services {
@@ -18,9 +19,10 @@ export interface Requests {
   readonly reader: {
     /**
      * Reads a request body for an API style; `hint` is a session id, or empty. If the body begins like an earlier one of the same hint,
-     * only its new elements are parsed. Throws INVALID_BODY unless the body is one JSON object within limits.
+     * only its new elements are parsed. `target`: the first path of the style, if it is left out.
+     * Throws INVALID_BODY unless the body is one JSON object within limits.
      */
-    read(style: ApiStyle, body: Buffer, hint: string): ReadRequest
+    read(style: ApiStyle, body: Buffer, hint: string, target?: RequestTarget): ReadRequest
   }
   readonly bodies: BodyOwnership
 }

@@ -5,7 +5,7 @@ import { at, type ConfigError } from './config-errors.ts'
 import type { Config } from './schema.ts'
 
 /** Built-in API styles are valid even if the preset omits them. */
-const STYLES = ['messages', 'responses', 'chat_completions']
+const STYLES = ['messages', 'responses', 'chat_completions', 'gemini', 'ollama']
 const CLIENTS = ['net', 'node_http']
 const STORAGES = ['sqlite', 'postgres', 'memory']
 

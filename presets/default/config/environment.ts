@@ -45,4 +45,10 @@ export const services = [
     styles: ['responses', 'chat_completions'],
   },
   { variable: 'ANTHROPIC_API_KEY', name: 'anthropic', base_url: 'https://api.anthropic.com', styles: ['messages'] },
+  {
+    variable: 'GEMINI_API_KEY',
+    name: 'gemini',
+    base_url: 'https://generativelanguage.googleapis.com',
+    styles: ['gemini'],
+  },
 ] as const

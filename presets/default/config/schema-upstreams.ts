@@ -60,7 +60,7 @@ const upstreamSchema = Type.Object(
       default: 'auto',
       description: 'auto, bearer, x-api-key, none; passthrough: the client’s login, key as x-guard-key',
     }),
-    styles: strings({ minItems: 1, description: 'messages, responses, chat_completions' }),
+    styles: strings({ minItems: 1, description: 'messages, responses, chat_completions, gemini, ollama' }),
     models: strings({ minItems: 1, default: ['*'], description: 'globs' }),
     headers: map('set on every request'),
     timeouts: timeoutsSchema,

@@ -169,7 +169,7 @@ const bodies = [
     stream: false,
     status: 400,
     text: '[{"error":{"code":400,"message":"Bad","status":"INVALID"}}]',
-    reading: { error: { type: null, code: '400', message: 'Bad' } },
+    reading: { error: { type: 'INVALID', code: '400', message: 'Bad' } },
   },
   {
     name: 'an error page',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import type { ApiStyle, Part } from 'guard-gateway/core'
+import { targetOf } from 'guard-gateway/lib/api-style'
 import { argumentText } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
@@ -10,7 +11,7 @@ import { responses } from 'guard-gateway/plugins/api-styles/responses'
 const styles = [chatCompletions, messages, responses]
 
 const partsOf = (style: ApiStyle, { [style.list]: list, ...members }: Record<string, unknown>): Part[] => {
-  const envelope = style.envelope(Array.isArray(list) ? members : { ...members, [style.list]: list })
+  const envelope = style.envelope(Array.isArray(list) ? members : { ...members, [style.list]: list }, targetOf(style))
   return [
     ...envelope.before,
     ...(Array.isArray(list) ? list : []).flatMap((element) => style.parts(element)),
@@ -202,7 +203,7 @@ const assertOrdinary = (style: ApiStyle, body: Record<string, unknown>, name: st
     if (part.kind === 'result') assert.ok(calls.has(part.id), `${name} has a result without its call`)
   }
   assert.ok(parts.some(({ kind }) => kind === 'user'))
-  assert.notEqual(style.envelope(body).model, '')
+  assert.notEqual(style.envelope(body, targetOf(style)).model, '')
 }
 
 describe('requests of real clients', () => {

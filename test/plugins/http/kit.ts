@@ -3,7 +3,9 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { type Clock, Gateway, type Plugin, type Settled } from 'guard-gateway/core'
 import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import { gemini } from 'guard-gateway/plugins/api-styles/gemini'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { ollama } from 'guard-gateway/plugins/api-styles/ollama'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { http, type ServerOptions, type Serving, serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
@@ -45,7 +47,7 @@ export interface StartOptions {
   readonly clock?: Clock
 }
 
-const all = ['chat_completions', 'messages', 'responses']
+const all = ['chat_completions', 'messages', 'responses', 'gemini', 'ollama']
 
 /** A gateway before a provider, both on loopback. */
 export const start = async (options: StartOptions = {}): Promise<Started> => {
@@ -73,6 +75,8 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
     chatCompletions,
     messages,
     responses,
+    gemini,
+    ollama,
     http({ gateway_key: KEY, server, passthrough, mcp }),
     options.client ?? net,
     upstream(options.live ?? { upstreams: options.upstreams?.(provider.url) ?? [one] }),
@@ -80,7 +84,13 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
     ...plugins,
   )
   const log: string[] = []
-  const serving = await serve(gateway, { port: 0, log: { write: (text) => log.push(...text.trimEnd().split('\n')) } })
+  const serving = await serve(gateway, {
+    port: 0,
+    log: { write: (text) => log.push(...text.trimEnd().split('\n')) },
+  }).catch(async (error: unknown) => {
+    await provider.close()
+    throw error
+  })
   const dispose = async () => {
     await serving.close()
     await provider.close()

@@ -118,13 +118,14 @@ describe('headers on their way up', () => {
   }
   it('carry the credential of the upstream, by style or as configured, and win over the client', () => {
     const by = (auth: 'auto' | 'bearer' | 'x-api-key' | 'none') => headerRules('h', auth, 'sk-1', {})
-    const added = (auth: 'auto' | 'bearer' | 'x-api-key' | 'none', style: string) =>
-      up([], { style }, by(auth)).slice(2 + always.length)
-    assert.deepEqual(added('auto', 'chat_completions'), ['authorization', 'Bearer sk-1'])
-    assert.deepEqual(added('auto', 'messages'), ['x-api-key', 'sk-1'])
-    assert.deepEqual(added('bearer', 'messages'), ['authorization', 'Bearer sk-1'])
-    assert.deepEqual(added('x-api-key', 'responses'), ['x-api-key', 'sk-1'])
-    assert.deepEqual(added('none', 'messages'), [])
+    const added = (auth: 'auto' | 'bearer' | 'x-api-key' | 'none', key_header?: string) =>
+      up([], { key_header }, by(auth)).slice(2 + always.length)
+    assert.deepEqual(added('auto'), ['authorization', 'Bearer sk-1'])
+    assert.deepEqual(added('auto', 'x-api-key'), ['x-api-key', 'sk-1'])
+    assert.deepEqual(added('auto', 'x-goog-api-key'), ['x-goog-api-key', 'sk-1'])
+    assert.deepEqual(added('bearer', 'x-api-key'), ['authorization', 'Bearer sk-1'])
+    assert.deepEqual(added('x-api-key', 'x-goog-api-key'), ['x-api-key', 'sk-1'])
+    assert.deepEqual(added('none', 'x-api-key'), [])
     const own = headerRules('h', 'auto', 'sk-1', { 'X-Org': 'ours' })
     assert.deepEqual(up(['x-org', 'theirs', 'a', '1'], {}, own), [
       'host',

@@ -4,7 +4,7 @@ import fastifyPlugin from 'fastify-plugin'
 import type { Plugin } from 'guard-gateway/core'
 import { docs } from 'guard-gateway/plugins/docs'
 import { serverStateOf } from '../../../../plugins/http/http-server-state.ts'
-import { ask, chatBody, start } from '../kit.ts'
+import { ask, chatBody, jsonOf, start } from '../kit.ts'
 
 const seen: string[] = []
 const hooking = (
@@ -71,11 +71,13 @@ describe('a style of a plugin', () => {
         paths: ['/v1/completions'],
       }),
   }
-  it('is judged by how its path is spelled', async () => {
+  it('has model paths as those of our own, however they are spelled', async () => {
     await using running = await start({ plugins: [elsewhere], upstream: { styles: ['elsewhere'] } })
-    const statusFrom = async (headers: Record<string, string>) =>
-      (await ask(running.port, { path: '/completions', headers, body: chatBody })).status
-    assert.equal(await statusFrom({}), 200)
-    assert.equal(await statusFrom({ origin: 'http://evil.example' }), 403)
+    for (const path of ['/v1/completions', '/completions', '/v1/v1/completions/']) {
+      assert.equal((await ask(running.port, { path, body: chatBody })).status, 200)
+      assert.equal(running.provider.last.path, '/v1/completions')
+      const keyless = await ask(running.port, { path, body: chatBody, key: null })
+      assert.deepEqual([keyless.status, jsonOf(keyless).error.param], [401, null])
+    }
   })
 })

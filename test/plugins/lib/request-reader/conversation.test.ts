@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiStyle, Part } from 'guard-gateway/core'
+import { targetOf } from 'guard-gateway/lib/api-style'
 import type { JsonObject } from 'guard-gateway/lib/json'
 import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { plain } from '../../../kit/plain-style.ts'
@@ -53,7 +54,7 @@ describe('a conversation as hashes', () => {
   it('covers which call a result answers where the provider keeps the conversation, and only there', () => {
     const kept = {
       ...plain,
-      envelope: (members: JsonObject) => ({ ...plain.envelope(members), conversation: 'conv_1' }),
+      envelope: (members: JsonObject) => ({ ...plain.envelope(members, targetOf(plain)), conversation: 'conv_1' }),
     }
     const print = (style: ApiStyle, id: string) =>
       reader.read(style, Buffer.from(JSON.stringify({ model: 'm', items: [result('ok', id)] })), id).conversation

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type ApiStyle, Gateway, type Part } from 'guard-gateway/core'
+import { targetOf } from 'guard-gateway/lib/api-style'
 import { RequestReader, readRequest } from 'guard-gateway/lib/request-reader'
 import { http } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
@@ -24,7 +25,7 @@ const bodyOf = (size: number, more: object = {}) =>
 /** Of the same id and the same members, to which everything is said by the user. */
 const deaf: ApiStyle = {
   ...plain,
-  envelope: (members) => ({ ...plain.envelope(members), model: 'deaf' }),
+  envelope: (members) => ({ ...plain.envelope(members, targetOf(plain)), model: 'deaf' }),
   parts: (element) => [{ kind: 'user', text: JSON.stringify(element) }],
 }
 

@@ -1,0 +1,113 @@
+import type { ApiStyle } from 'guard-gateway/core'
+import { type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
+import { classOf, type RouteClass } from '../admission/route-class.ts'
+import { decodedPath } from '../admission/target.ts'
+import type { Serve } from './exchange.ts'
+
+/** How requests to one path of a style are served. */
+export interface ModelRoute {
+  /** Undefined where no style declares the path. */
+  readonly style: ApiStyle | undefined
+  readonly serve: Serve
+}
+
+/** A path with parameters: what serves it depends on what they stand for. */
+interface ParameterRoute {
+  readonly method: string
+  readonly pattern: PathPattern
+  readonly style: ApiStyle
+  readonly isGuarded: boolean
+  readonly serve: (target: RequestTarget) => Serve
+}
+
+/** A segment that another server could resolve. */
+const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/
+/** A parameter of an unguarded path holds none of these: what an upstream decodes once more could be a path that is judged. */
+const AMBIGUOUS = /[%?#;\\]/
+/** Shared by several dialects, so that a path says nothing by it. */
+const SHARED = '/v1/'
+
+/** The paths that API styles declare. Those without parameters are looked up; patterns are tried where nothing else matches. */
+export class ModelPaths {
+  readonly #guarded = new Map<string, ModelRoute>()
+  readonly #styles = new Map<string, ApiStyle>()
+  readonly #routes = new Set<string>()
+  readonly #patterns: ParameterRoute[] = []
+  /** The guarded ones in lower case. */
+  readonly #judged: PathPattern[] = []
+
+  /** Adds a path without parameters by one of its spellings; `route`: it is a guarded POST path that is always served so. */
+  add(method: string, url: string, style: ApiStyle, route?: ModelRoute): void {
+    if (route !== undefined) this.#guarded.set(url, route)
+    this.#routes.add(`${method} ${url}`)
+    this.#styles.set(url, style)
+  }
+
+  addPattern(route: Omit<ParameterRoute, 'pattern'>, pattern: PathPattern): void {
+    this.#patterns.push({ ...route, pattern })
+    if (route.isGuarded) this.#judged.push(pathPattern(pattern.pattern.toLowerCase()))
+    // a path that is judged is found first, however wide the others are
+    this.#patterns.sort((left, right) => Number(right.isGuarded) - Number(left.isGuarded))
+  }
+
+  /** What serves a POST to a guarded path, spelled like this. */
+  guarded(path: string): ModelRoute | undefined {
+    return this.#guarded.get(path) ?? (this.#patterns.length === 0 ? undefined : this.match('POST', path, true))
+  }
+
+  /** What serves a path that matches a pattern, as it came. */
+  match(method: string, path: string, onlyGuarded = false): ModelRoute | undefined {
+    const decoded = decodedPath(path)
+    for (const { method: own, pattern, style, isGuarded, serve } of this.#patterns) {
+      if ((onlyGuarded && !isGuarded) || own !== method || !decoded.startsWith(pattern.prefix)) continue
+      const params = pattern.match(decoded)
+      if (params === undefined || holds(params, DOTS)) continue
+      // some providers let a header say another method
+      if (!isGuarded && (holds(params, AMBIGUOUS) || this.isSpelling(decoded))) continue
+      return { style, serve: serve({ path, params }) }
+    }
+  }
+
+  /** The class of a route of the framework. */
+  classOfRoute(methods: string | readonly string[], url: string): RouteClass {
+    return [methods].flat().some((method) => this.#routes.has(`${method} ${url}`)) ? 'model' : classOf(url)
+  }
+
+  has(url: string): boolean {
+    return this.#guarded.has(url)
+  }
+
+  /** The methods of the patterns that a decoded path matches. */
+  methodsAt(path: string): readonly string[] {
+    const found = this.#patterns.filter(({ pattern }) => pattern.match(path) !== undefined)
+    return found.filter(({ isGuarded }) => isGuarded || !found[0]?.isGuarded).map(({ method }) => method)
+  }
+
+  /** Whether a server that overlooks case would see a path that is judged. */
+  isSpelling(path: string): boolean {
+    return this.#judged.some(({ match }) => match(path.toLowerCase()) !== undefined)
+  }
+
+  /** What the patterns begin with, for a host application that passes such paths on. */
+  get prefixes(): readonly string[] {
+    return [...new Set(this.#patterns.map(({ pattern }) => pattern.prefix))]
+  }
+
+  /** The style that a decoded path belongs to: it declares it, or paths that begin so. */
+  styleAt(path: string): ApiStyle | undefined {
+    const found = this.#styles.get(path) ?? this.#patterns.find(({ pattern }) => pattern.match(path))?.style
+    if (found !== undefined || classOf(path) !== 'page') return found
+    return this.#patterns.find(({ pattern: { prefix } }) => prefix !== SHARED && isBelow(path, prefix))?.style
+  }
+
+  /** The class of a decoded path. */
+  kindOf(path: string): RouteClass {
+    return this.styleAt(path) === undefined ? classOf(path) : 'model'
+  }
+}
+
+const holds = (params: Readonly<Record<string, string>>, what: RegExp): boolean =>
+  Object.values(params).some((value) => what.test(value))
+
+/** A prefix of a whole segment or more. */
+const isBelow = (path: string, prefix: string): boolean => /^\/[^/]+\//.test(prefix) && path.startsWith(prefix)
