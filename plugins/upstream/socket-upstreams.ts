@@ -82,7 +82,8 @@ class ChosenUpstream implements SocketUpstream {
   }
 
   async requestHeaders(request: ProxyRequest, login: readonly string[]): Promise<readonly string[]> {
-    const { name, rules, origin } = this.#upstream
+    const { name, origin, availability } = this.#upstream
+    const rules = availability.keys?.first(this.#gateway.clock.tick()) ?? this.#upstream.rules
     clientCredentials.set(request, login)
     const refused = missingLogin(this.#gateway, this.#upstream, request)
     if (refused !== undefined) throw refused

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GuardError } from 'guard-gateway/core'
 import { type SocketRoute, socketRouteKind } from 'guard-gateway/lib/http'
+import { canonicalTarget } from '../admission/canonical-target.ts'
 import { admit } from '../admission/guard.ts'
 import { classOf } from '../admission/route-class.ts'
 import { decodedPath } from '../admission/target.ts'
@@ -36,7 +37,8 @@ const admitted = (
   request: IncomingMessage,
   answer: SocketAnswer,
 ): { readonly route: SocketRoute; readonly path: string } => {
-  const spelled = decodedPath(request.url ?? '')
+  request.url = canonicalTarget(state, request)
+  const spelled = decodedPath(request.url)
   const kind = classOf(spelled)
   admit(state, request, kind)
   // CORS holds no page back from a WebSocket, so that no foreign one may begin it, whatever key it shows

@@ -125,6 +125,13 @@ describe('spellings of a request target', () => {
     assert.equal((await rawHttp(running.port, missing)).status, 400, 'HTTP/1.1 without a host')
   })
 
+  it('hold for WebSocket handshakes too', async () => {
+    const handshake = ['connection: upgrade', 'upgrade: websocket']
+    for (const target of ['//v1//responses', `http://127.0.0.1:${running.port}/v1/responses`])
+      assert.equal((await send('GET', target, handshake)).status, 426, target)
+    assert.equal((await send('GET', 'http://evil.example/v1/responses', handshake)).status, 400)
+  })
+
   it('HEAD of a model list is as GET without the body', async () => {
     for (const path of ['/v1/models', '/models', '/v1/models/m-1']) {
       const get = await send('GET', path)

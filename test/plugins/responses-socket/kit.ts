@@ -54,7 +54,8 @@ export const startSocketService = async ({
   readonly provider?: Parameters<typeof socketProvider>[0]
 } = {}): Promise<SocketService> => {
   const provider = await socketProvider(options)
-  const entry = `{ name: provider, base_url: "${provider.url}", api_key: sk-up, styles: [responses, chat_completions], ${upstream} }`
+  const key = upstream.includes('api_keys') ? '' : 'api_key: sk-up, '
+  const entry = `{ name: provider, base_url: "${provider.url}", ${key}styles: [responses, chat_completions], ${upstream} }`
   const gateway = await startGateway({ config: `${config}\nupstreams: [${entry}]`, ...rest })
   return new SocketService(gateway, provider)
 }

@@ -67,3 +67,34 @@ describe('keys of an upstream in a configuration', () => {
     assert.match(warnings.join(), /Upstream a never falls back after 401, 429: .*login of the client/)
   })
 })
+
+describe('an upstream that says only what it must', () => {
+  it('has the defaults of everything else', async () => {
+    const { config } = await parseConfig('gateway_key: guard_0123456789abcdef\n', 'guard-config.yml', {
+      OPENAI_API_KEY: 'sk-openai',
+    })
+    assert.deepEqual(config.upstreams, [
+      {
+        name: 'openai',
+        base_url: 'https://api.openai.com',
+        styles: ['responses', 'chat_completions'],
+        api_key: 'sk-openai',
+        api_keys: [],
+        auth: 'auto',
+        models: ['*'],
+        headers: {},
+        timeouts: { connect_ms: 10_000, headers_ms: 600_000, idle_ms: 300_000, total_ms: 0 },
+        client: 'net',
+        inject_stream_usage: false,
+        on_disconnect: 'abort',
+        fallback: [],
+        fallback_on: [],
+        circuit: { failures: 0, open_seconds: 30 },
+        key_order: 'in_order',
+        model_map: {},
+        paths: {},
+        websocket: 'auto',
+      },
+    ])
+  })
+})
