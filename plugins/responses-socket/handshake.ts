@@ -11,6 +11,7 @@ import { SocketConnection } from './connection.ts'
 import { socketErrors } from './error-codes.ts'
 import type { OpenConnections } from './open-connections.ts'
 import type { ResponseForwards } from './response-forwards.ts'
+import { WaitingClient } from './waiting-client.ts'
 
 /** Answers of an upstream that mean that it takes no WebSocket at all. */
 const LACKING: ReadonlySet<number> = new Set([404, 405, 426, 501])
@@ -42,11 +43,14 @@ export const shakeHands = async (context: HandshakeContext, upgrade: SocketUpgra
   const [sockets] = gateway.registry(upstreamSocketKind)
   if (chosen === undefined || sockets === undefined) throw new GuardError(socketErrors.HTTP_ONLY)
   connections.dialling++
+  const waiting = new WaitingClient(upgrade.socket, upgrade.head)
   try {
-    const dialled = await dial(sockets, chosen, upgrade)
+    const dialled = await dial(sockets, chosen, upgrade, waiting.signal)
+    const head = waiting.stop()
     if (dialled.socket === undefined) refuse(context, upgrade, chosen, dialled)
-    else await accept(context, upgrade, chosen, sockets, dialled)
+    else await accept(context, { ...dialled, head, chosen, sockets, upgrade })
   } finally {
+    waiting.stop()
     connections.dialling--
   }
 }
@@ -54,13 +58,10 @@ export const shakeHands = async (context: HandshakeContext, upgrade: SocketUpgra
 const dial = async (
   sockets: UpstreamSocket,
   chosen: SocketUpstream,
-  upgrade: SocketUpgrade,
+  { request, proxied, login }: SocketUpgrade,
+  signal: AbortSignal,
 ): Promise<OpenedSocket | DialRefusal> => {
-  const { request, socket, proxied, login } = upgrade
   const headers = await chosen.requestHeaders(proxied, login)
-  const left = new AbortController()
-  const leave = (): void => left.abort(new Error('the client has left'))
-  socket.once('close', leave)
   try {
     return await sockets.dial(
       {
@@ -71,12 +72,10 @@ const dial = async (
         max_bytes: MAX_UPSTREAM_BYTES,
         handshake_ms: HANDSHAKE_MS,
       },
-      left.signal,
+      signal,
     )
   } catch (error) {
     throw chosen.failure(error as NodeJS.ErrnoException)
-  } finally {
-    socket.off('close', leave)
   }
 }
 
@@ -94,22 +93,27 @@ const refuse = (
   upgrade.respond(status, chosen.responseHeaders(headers), body)
 }
 
-const accept = async (
-  { gateway, connections, forwards, max_bytes }: HandshakeContext,
-  upgrade: SocketUpgrade,
-  chosen: SocketUpstream,
-  sockets: UpstreamSocket,
-  { socket: upstream, headers }: OpenedSocket,
-): Promise<void> => {
+/** Both ends of a connection to be. */
+interface Ends extends OpenedSocket {
+  readonly upgrade: SocketUpgrade
+  readonly chosen: SocketUpstream
+  readonly sockets: UpstreamSocket
+  /** What the client has sent already. */
+  readonly head: Buffer
+}
+
+const accept = async (context: HandshakeContext, ends: Ends): Promise<void> => {
+  const { gateway, connections, forwards, max_bytes } = context
+  const { upgrade, chosen, sockets, head, socket: upstream, headers } = ends
   if (upgrade.draining) {
     upstream.close()
     throw new GuardError('SHUTTING_DOWN', undefined, { headers: { 'retry-after': '1' } })
   }
-  const { request, socket, head, id } = upgrade
+  const { request, socket, id } = upgrade
   const shown = [...chosen.responseHeaders(headers), 'x-guard-request-id', id]
   upgrade.accepted()
   const client = await sockets.accept({ request, socket, head, headers: shown, max_bytes })
-  if (client === undefined) return upstream.close()
+  if (client === undefined) return upstream.destroy()
   forwards.tap(gateway)
   const over = (connection: SocketConnection): void => connections.remove(connection)
   const connection = new SocketConnection({ gateway, upgrade, chosen, client, upstream, forwards, over })

@@ -66,6 +66,8 @@ export class SocketProvider {
   readonly sockets: ProviderSocket[] = []
   /** Requests as they came, on whichever connection. */
   readonly creates: CreateMessage[] = []
+  /** Clients that left without an answer to their handshake. */
+  left = 0
   /** Headers of the 101. */
   readonly headers: string[] = []
   readonly #handshakeScripts: HandshakeScript[] = []
@@ -125,7 +127,11 @@ export class SocketProvider {
     this.handshakes.push({ path: request.url ?? '', headers: request.rawHeaders })
     const script = this.#handshakeScripts.shift() ?? {}
     await script.until
-    if (script.silent === true) return
+    if (script.silent === true)
+      return void socket
+        .resume()
+        .once('end', () => socket.destroy())
+        .once('close', () => this.left++)
     if (script.status !== undefined) {
       const { status, headers = {}, body = '' } = script
       const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })

@@ -59,3 +59,12 @@ export const startSocketService = async ({
   const gateway = await startGateway({ config: `${config}\nupstreams: [${entry}]`, ...rest })
   return new SocketService(gateway, provider)
 }
+
+/** Waits until something is so, at most five seconds. */
+export const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  const end = performance.now() + 5_000
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`still not so: ${isSo}`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
