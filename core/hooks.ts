@@ -33,7 +33,7 @@ export const createHooks = () => {
     listen: isolated(new SyncHook<[url: string]>(['url']), 'listen', fault),
     /** Fill in agent, project, session, mode and upstream. A tap that throws refuses the call; nothing is recorded. */
     request: attributed(new AsyncSeriesHook<[call: Call]>(['call']), 'request'),
-    /** Amend the decision. A tap that throws refuses the call. */
+    /** Amend the decision, which is counted after the last tap. A tap that throws refuses the call. */
     decision: attributed(
       new AsyncSeriesWaterfallHook<[decision: Decision, call: Call]>(['decision', 'call']),
       'decision',

@@ -5,7 +5,7 @@ export const allowedModels = (allowed: readonly string[]): Plugin => ({
   name: 'allowed-models',
   requires: ['policy'],
   apply({ hooks }) {
-    // runs before the rules of the policy, which count the request and keep an earlier decision
+    // runs before the rules of the policy, which keep an earlier decision
     hooks.decision.tap({ name: 'allowed-models', stage: -50 }, (decision, call) => {
       const { model } = call.envelope
       if (decision.decision === 'block' || allowed.includes(model)) return decision

@@ -1,4 +1,4 @@
-import { apiStyle, type Envelope, type Part } from 'guard-gateway/core'
+import { apiStyle, type Envelope, noUsage, type Part } from 'guard-gateway/core'
 import {
   addCalls,
   type Counts,
@@ -35,15 +35,36 @@ const countPaths = {
   reasoning: ['output_tokens_details', 'reasoning_tokens'],
 } as const
 
+/** It holds the input of a request, and asks for a shorter one in place of an answer. */
+const COMPACT = '/v1/responses/compact'
+
+/** What providers keep, and the count of tokens. */
+const storedPaths = [
+  'POST /v1/responses/input_tokens',
+  'GET /v1/responses/{response}',
+  'DELETE /v1/responses/{response}',
+  'POST /v1/responses/{response}/cancel',
+  'GET /v1/responses/{response}/input_items',
+  'POST /v1/conversations',
+  'GET /v1/conversations/{conversation}',
+  'POST /v1/conversations/{conversation}',
+  'DELETE /v1/conversations/{conversation}',
+  'GET /v1/conversations/{conversation}/items',
+  'POST /v1/conversations/{conversation}/items',
+  'GET /v1/conversations/{conversation}/items/{item}',
+  'DELETE /v1/conversations/{conversation}/items/{item}',
+]
+
 /** OpenAI's Responses. */
 export const responses = apiStyle({
   id: 'responses',
-  paths: ['/v1/responses'],
+  paths: ['/v1/responses', COMPACT],
+  unguarded: storedPaths,
   list: 'input',
   bytewise: true,
   continues: true,
 
-  envelope(members: JsonObject): Envelope {
+  envelope(members: JsonObject, { path }): Envelope {
     const common = commonEnvelope(members, 'input')
     return {
       ...common,
@@ -55,6 +76,7 @@ export const responses = apiStyle({
       ],
       previous_response_id: nonEmptyText(members.previous_response_id),
       conversation: conversationId(members),
+      ...(path === COMPACT ? { task: 'compact' } : {}),
     }
   },
 
@@ -82,6 +104,7 @@ const telling = [
   'response.completed',
   'response.incomplete',
   'response.failed',
+  'response.queued',
   'error',
 ] as const
 
@@ -90,6 +113,8 @@ const keys = new KeyCursor()
 
 const responsesReader = (draft: Draft): ReplyReader => {
   const counts = noCounts(countPaths)
+  /** It runs in the background, and a later reply tells what it used. */
+  let isPending = false
 
   /** Counts an event's piece of output, and says whether the event is one to parse. */
   const tells = (bytes: Buffer, start: number, end: number): boolean => {
@@ -110,7 +135,8 @@ const responsesReader = (draft: Draft): ReplyReader => {
   const finish = (reply: JsonObject): void => {
     noteReply(draft, counts, reply)
     for (const item of listOf(reply.output)) noteKind(draft, jsonObjectOf(item))
-    draft.complete = true
+    isPending = pendingStates.has(reply.status)
+    draft.complete = !isPending
     // Most servers have told each call before; some tell them only here.
     if (draft.calls.length === 0) addCalls(draft, callsIn(reply.output))
   }
@@ -129,6 +155,10 @@ const responsesReader = (draft: Draft): ReplyReader => {
         case 'response.failed':
           finish(jsonObjectOf(event.response))
           break
+        case 'response.queued':
+          noteIdentity(draft, jsonObjectOf(event.response))
+          isPending = true
+          break
         default:
           if (event.type !== 'error' && firstOf(event.error) === undefined) break
           noteError(draft, event)
@@ -138,9 +168,11 @@ const responsesReader = (draft: Draft): ReplyReader => {
       finish(value)
       for (const item of listOf(value.output)) draft.output_bytes += bytesOf(jsonObjectOf(item))
     },
-    close: () => usageOf(counts, { includes_cache: true }),
+    close: () => usageOf(counts, { includes_cache: true }) ?? (isPending ? noUsage : null),
   }
 }
+
+const pendingStates: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
 const isEventType = (keys: KeyCursor): boolean => keys.begins('response.') || keys.equals('error')
 

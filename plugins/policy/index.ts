@@ -15,7 +15,7 @@ import type { RemainingContext } from './budgets/remaining.ts'
 import { readRuleList } from './document/document.ts'
 import { decide } from './evaluate/decide.ts'
 import type { EvidenceSources } from './evaluate/evidence-sources.ts'
-import { pauseSessionBy } from './evaluate/pause.ts'
+import { Recount } from './evaluate/recount.ts'
 import type { History } from './history/history.ts'
 import { SessionHistories } from './history/session-histories.ts'
 import { settle } from './history/settle.ts'
@@ -112,6 +112,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
     if (cluster !== undefined)
       shared = share({ gateway, cluster, policies, histories, starts, calendar, setMode, mayPass })
   })
+  const recount = new Recount({ gateway, policies, histories, budgets, starts, shared: () => shared })
   // both return at once if nothing must be read: each promise on the hot path costs
   gateway.hooks.request.tapPromise({ name: 'policy', stage: stages.request.policy }, (call) => {
     const found = policies.at(call.project_id)
@@ -124,7 +125,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
     const { session } = call
     if (session === null) return decision
     if (shared !== undefined)
-      return shared.judge.decide(decision, call, session).then((judged) => paused(judged, session))
+      return shared.judge.decide(decision, call, session).then((judged) => recount.counted(judged, call))
     const found = policies.at(call.project_id)
     const history = histories.at(session)
     if (found === undefined || history === undefined) return judgedLater(decision, call, session)
@@ -154,24 +155,15 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
   }
 
   /** Decides and counts in one synchronous step. */
-  const judged = (
-    before: Decision,
-    call: Call,
-    session: Session,
-    history: History,
-    found: Policy,
-  ): Decision | Promise<Decision> => {
+  const judged = (before: Decision, call: Call, session: Session, history: History, found: Policy): Decision => {
     if (session.open <= 1) budgets.release(session)
     const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, sources)
     if (decision.decision !== 'block' && decision.row !== null && !decision.row.uncounted) {
       budgets.forwarded(call, session, decision.row)
       starts.forwarded(found, call, decision.row, session)
     }
-    return paused(decision, session)
+    return recount.counted(decision, call)
   }
-
-  const paused = (decision: Decision, session: Session): Decision | Promise<Decision> =>
-    decision.pause_reason === undefined ? decision : pauseSessionBy(gateway, decision, session)
 
   const ended = (settled: Settled): void => {
     const { call, decision } = settled

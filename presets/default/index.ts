@@ -55,6 +55,7 @@ import { storageCopy } from 'guard-gateway/plugins/storage/copy'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { storedResponses } from 'guard-gateway/plugins/stored-responses'
 import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
@@ -126,6 +127,7 @@ export const defaultPreset = (
     load: () => shippedRules(rules),
   }),
   recorder(config.storage),
+  storedResponses(),
   replay({ ...config.replay, ...config.sessions }),
   path,
   shell,

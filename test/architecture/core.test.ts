@@ -9,7 +9,7 @@ describe('the core', () => {
   it('is small', () => {
     assert.ok(core.length <= 42, `${core.length} files`)
     const lines = core.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
-    assert.ok(lines <= 3_300, `${lines} lines`)
+    assert.ok(lines <= 3_400, `${lines} lines`)
   })
   it('gives out few names beside the types of contracts', () => {
     const names = read('core/index.ts')

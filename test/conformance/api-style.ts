@@ -48,7 +48,7 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
       assert.match(style.id, /^[a-z][a-z0-9_]*$/)
       assert.ok(style.paths.length > 0)
       for (const path of style.paths) assert.equal(pathPattern(path).pattern, path)
-      for (const path of style.unguarded ?? []) assert.match(path, /^(?:GET|POST) \/./)
+      for (const path of style.unguarded ?? []) assert.match(path, /^(?:GET|POST|PUT|PATCH|DELETE) \/./)
       assert.notEqual(style.list, '')
     })
 

@@ -58,15 +58,35 @@ const addGuarded = (state: HttpServerState, app: FastifyInstance, style: ApiStyl
   )
 }
 
+/** Methods of what a style lets pass. */
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+type Method = (typeof METHODS)[number]
+
+/** The other ways a pattern below /v1 is spelled, and the canonical form of a path that is spelled so. */
+const patternAliases = (pattern: string): readonly (readonly [string, (path: string) => string])[] =>
+  pattern.startsWith('/v1/')
+    ? [
+        [pattern.slice('/v1'.length), (path) => `/v1${path}`],
+        [`/v1${pattern}`, (path) => path.slice('/v1'.length)],
+      ]
+    : []
+
 /** `declared`: method and path, as `GET /api/tags`. */
 const addUnguarded = (state: HttpServerState, app: FastifyInstance, style: ApiStyle, declared: string): void => {
-  const [, method, path = ''] = /^(GET|POST) (\/.*)$/.exec(declared) ?? []
-  if (method !== 'GET' && method !== 'POST')
+  const [, named, path = ''] = /^([A-Z]+) (\/.*)$/.exec(declared) ?? []
+  const method = METHODS.find((known) => known === named)
+  if (method === undefined)
     throw new TypeError(`An unguarded path of API style "${style.id}" is "${declared}"; it is like "GET /api/tags".`)
   const pattern = patternOf(style, path)
   const serve = (target: RequestTarget) => unguarded(style, target)
   if (pattern.hasParams) {
-    state.modelPaths.addPattern({ method, style, isGuarded: false, serve }, pattern)
+    const added = { method, style, isGuarded: false }
+    state.modelPaths.addPattern({ ...added, serve }, pattern)
+    for (const [alias, canonical] of patternAliases(path))
+      state.modelPaths.addPattern(
+        { ...added, serve: (target) => serve({ ...target, path: canonical(target.path) }) },
+        pathPattern(alias),
+      )
     return
   }
   const route = { style, serve: serve({ path, params: {} }) }
@@ -86,8 +106,8 @@ const addUnguarded = (state: HttpServerState, app: FastifyInstance, style: ApiSt
   )
 }
 
-const bodyOf = (path: string, method: 'GET' | 'POST'): TSchema | undefined =>
-  path === '/v1/messages/count_tokens' ? countBody : method === 'POST' ? anyBody : undefined
+const bodyOf = (path: string, method: Method): TSchema | undefined =>
+  path === '/v1/messages/count_tokens' ? countBody : method === 'GET' || method === 'DELETE' ? undefined : anyBody
 
 /** Throws TypeError for a path that cannot be matched, with the name of its style. */
 const patternOf = (style: ApiStyle, path: string): PathPattern => {
@@ -113,7 +133,7 @@ export const enter =
 
 const addAll = (
   app: FastifyInstance,
-  method: 'GET' | 'HEAD' | 'POST',
+  method: Method | 'HEAD',
   canonical: string,
   urls: readonly string[],
   shown: FastifySchema,

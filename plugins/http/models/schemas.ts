@@ -68,7 +68,7 @@ export const passthroughSchema = (body?: TSchema): FastifySchema => ({
 })
 
 /** A body of any form. */
-export const anyBody = Type.Object({}, open)
+export const anyBody = Type.Object({}, { ...open, examples: [{ model: 'small-model' }] })
 
 /** A request whose tokens are to be counted. */
 export const countBody = Type.Object(

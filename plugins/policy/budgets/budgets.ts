@@ -84,6 +84,12 @@ export class Budgets {
     else others.set(row, open)
   }
 
+  /** Takes back what `forwarded` counted. */
+  withdrawn(session: Session, row: Row): void {
+    const open = this.#taken(session, row)
+    if (open !== undefined) undoBegin(open)
+  }
+
   /** Counts what a request has used that ends. */
   settled(settled: Settled, session: Session, row: Row): void {
     if (this.#windows.size === 0) return

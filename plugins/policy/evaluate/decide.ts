@@ -1,4 +1,13 @@
-import type { ApiStyle, Call, Decision, Match, Registry, Row, Session } from 'guard-gateway/core'
+import {
+  type ApiStyle,
+  type Call,
+  type Decision,
+  type Match,
+  type Registry,
+  type Row,
+  type Session,
+  undecided,
+} from 'guard-gateway/core'
 import { placeInThread, type ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
 import type { Policy } from '../policy.ts'
@@ -20,7 +29,7 @@ type Draft = Writable<Row>
  * A block that another plugin decided before stays, and no rule is evaluated; a flag stays unless a rule matches. `styles` are needed to steer.
  */
 export const decide = (
-  before: Decision,
+  given: Decision,
   call: Call,
   session: Session,
   history: History,
@@ -31,6 +40,7 @@ export const decide = (
 ): Decision => {
   // only this request is in flight, so any reservation left belongs to none
   if (session.open <= 1) history.release()
+  const before = completed(given)
   history.limit = policy.reach
   const placed = placeInThread(call, history)
   const { parent } = placed
@@ -54,12 +64,59 @@ export const decide = (
   return forward(flagged(decision, steered ?? first), row, session, history)
 }
 
+/** A plugin in JavaScript may have left members out. */
+const completed = (given: Decision): Decision => (given === undecided ? given : { ...undecided, ...given })
+
 /** It is remembered, since the next request may continue it, and no rule counts it. */
 const uncounted = (before: Decision, row: Draft, history: History): Decision => {
   row.reserved = 0
   const decision = { ...before, row }
   addToHistory(decision, row, history)
   return decision
+}
+
+/** Takes back what `decide` counted of a request that has not ended: another plugin has changed the decision. */
+export const withdraw = (
+  { decision, row, repeats }: Decision,
+  { uncounted }: Call,
+  session: Session,
+  history: History,
+): void => {
+  if (row === null) return
+  if (repeats !== null) {
+    row.retries--
+    if (row.retries === 0) row.last_at = null
+    return
+  }
+  history.withdraw(row)
+  if (decision === 'block') {
+    session.row.blocked--
+    return
+  }
+  if (uncounted !== undefined) return
+  const used = history.usageOf(row.thread)
+  used.requests--
+  used.reserved = Math.max(0, used.reserved - row.reserved)
+  session.row.requests--
+  if (decision === 'shadow_flag') session.row.flagged--
+}
+
+/** Counts a request as another plugin has decided, without evaluating a rule. `measures`: of the request. */
+export const countDecided = (
+  decision: Decision,
+  measures: Row['measures'],
+  call: Call,
+  session: Session,
+  history: History,
+  policy: Policy,
+  fault: Fault,
+): Decision => {
+  const row = draftOf(call, placeInThread(call, history))
+  if (decision.decision === 'block') return block(decision, row, session, history)
+  if (call.uncounted !== undefined) return uncounted(decision, row, history)
+  row.measures = measures
+  const watch = decision.watch ?? replyWatch(policy, call, row, fault)
+  return forward(watch === undefined ? { ...decision } : { ...decision, watch }, row, session, history)
 }
 
 const holdsHistory = ({ envelope }: Call): boolean =>

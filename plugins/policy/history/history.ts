@@ -91,6 +91,19 @@ export class History implements KnownRequests {
     this.#trim(blocked, blocked ? BLOCKED_ROWS : this.limit)
   }
 
+  /** Takes back a row that was appended. */
+  withdraw(row: Row): void {
+    const index = this.rows.indexOf(row)
+    if (index === -1) return
+    this.rows.splice(index, 1)
+    this.bytes -= bytesOf(row)
+    if (index < this.fresh) this.fresh--
+    const place = this.window.indexOf(row)
+    if (place !== -1) this.window.splice(place, 1)
+    if (this.probe === row.id) this.probe = null
+    this.reserved = Math.max(0, this.reserved - row.reserved)
+  }
+
   /** Usage of a conversation; kept for the last 64, after a restart counted from the loaded rows. */
   usageOf(thread: string): Usage {
     if (thread === this.#thread) return this.#usage

@@ -2,6 +2,7 @@ import type { Call, Decision, Gateway, Session } from 'guard-gateway/core'
 import type { Cluster } from 'guard-gateway/lib/session'
 import type { Calendar } from 'guard-gateway/lib/time'
 import { decide } from '../evaluate/decide.ts'
+import type { History } from '../history/history.ts'
 import type { SessionHistories } from '../history/session-histories.ts'
 import type { Policies } from '../policies.ts'
 import type { Policy } from '../policy.ts'
@@ -9,6 +10,7 @@ import type { KnownStarts } from '../starts/known-starts.ts'
 import { SharedBudgets } from './shared-budgets.ts'
 import { SharedClaims } from './shared-claims.ts'
 import { SharedJudge } from './shared-judge.ts'
+import { unsettled } from './unsettled.ts'
 
 /** What judging needs that other processes share. */
 export interface Sharing {
@@ -27,6 +29,13 @@ export interface Shared {
   readonly judge: SharedJudge
   readonly claims: SharedClaims
   readonly budgets: SharedBudgets
+  /** Counts a call again whose decision another plugin has changed since it was claimed: in memory by `count`, then on record. */
+  recount(
+    before: Decision,
+    call: Call,
+    session: Session,
+    count: (history: History, found: Policy) => Decision,
+  ): Promise<Decision>
 }
 
 /** Most open calls of a session that are read. */
@@ -73,5 +82,21 @@ export const share = ({
       if (decision !== 'block' && row !== null && !row.uncounted) starts.forwarded(found, call, row, session)
     },
   })
-  return { judge, claims, budgets }
+  const recount: Shared['recount'] = async (before, call, session, count) => {
+    const found = await policies.load(call.project_id)
+    return claims.alone(session, found.pers.length > 0, async () => {
+      if (call.notes.recorded !== false) await claims.freshen(session)
+      const history = histories.at(session) ?? (await histories.read(session, found.reach))
+      const after = count(history, found)
+      starts.turned(before, after, found, call, session)
+      if (call.notes.recorded !== false)
+        await claims.turned(
+          before,
+          unsettled(call, after),
+          call.uncounted === 'warmup' ? [] : budgets.keys(found, call),
+        )
+      return after
+    })
+  }
+  return { judge, claims, budgets, recount }
 }

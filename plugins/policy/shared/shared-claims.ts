@@ -1,9 +1,9 @@
-import type { Call, Change, Gateway, Row, Session, Settled } from 'guard-gateway/core'
+import type { Call, Change, Decision, Gateway, Row, Session, Settled } from 'guard-gateway/core'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import type { Claims, Cluster, OpenClaim } from 'guard-gateway/lib/session'
 import type { SessionHistories } from '../history/session-histories.ts'
 import type { Usage } from '../history/usage.ts'
-import { claimChanges } from './claim-changes.ts'
+import { claimChanges, turnChanges } from './claim-changes.ts'
 import { settleChanges, usageOf } from './settle-changes.ts'
 import type { SharedBudgets, WindowKey } from './shared-budgets.ts'
 
@@ -88,6 +88,28 @@ export class SharedClaims implements Claims {
     if (decision.repeats === null)
       this.#claimed.set(call.id, { row, session, keys: isOpen ? keys : NO_KEYS, epoch: this.#state(session).epoch })
     return true
+  }
+
+  /** Corrects what `claim` wrote of a call whose decision another plugin has changed; memory has counted it already. `keys`: of its budgets. Call it alone. */
+  async turned(before: Decision, settled: Settled, keys: readonly WindowKey[]): Promise<void> {
+    const { call, decision } = settled
+    const { session } = call
+    if (session === null || decision.row === null || before.row === null) return
+    const was = this.#claimed.get(call.id)?.keys ?? NO_KEYS
+    const now = decision.decision === 'block' ? NO_KEYS : before.decision === 'block' ? keys : was
+    const [sign, reserved] = now.length > 0 ? [1, decision.row.reserved] : [-1, before.row.reserved]
+    const counted = was === now ? NO_KEYS : [...was, ...now]
+    const used = { requests: sign, reserved: sign * reserved }
+    const batch = [
+      ...this.#budgets.settle(counted, used),
+      ...turnChanges(this.#gateway, this.#cluster.instance, before, settled, session, now),
+    ]
+    await this.#sure(session, counted, () => this.#gateway.storage.write(batch))
+    this.#budgets.settled(counted, used)
+    session.row.version = (session.row.version ?? 0) + 1
+    this.#claimed.delete(call.id)
+    if (decision.repeats === null)
+      this.#claimed.set(call.id, { row: decision.row, session, keys: now, epoch: this.#state(session).epoch })
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Call, Gateway, Row, Session, Settled, Start } from 'guard-gateway/core'
+import type { Call, Decision, Gateway, Row, Session, Settled, Start } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
 import { requestsIn } from 'guard-gateway/lib/session'
 import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
@@ -38,6 +38,15 @@ export class KnownStarts {
 
   forwarded({ comparing }: Pick<Policy, 'comparing'>, call: Call, row: Row, session: Session): void {
     for (const id of comparing) this.#by.get(id)?.forwarded(requestOf(call, session.row.id, row.measures[id]), row)
+  }
+
+  /** Another plugin has changed what was decided about a call. */
+  turned(before: Decision, after: Decision, found: Policy, call: Call, session: Session): void {
+    if (call.uncounted !== undefined) return
+    const [was, is] = [before.decision !== 'block', after.decision !== 'block']
+    if (was && !is)
+      for (const starts of this.#by.values()) starts.withdrawn({ id: call.id, session_id: session.row.id })
+    if (is && !was && after.row !== null) this.forwarded(found, call, after.row, session)
   }
 
   ended(settled: Settled, session: Session): void {

@@ -61,6 +61,17 @@ export class Starts {
     for (const turn of new_turns) run.fresh += freshIn(turn, run.group.request_ids)
   }
 
+  /** Takes back a request that was counted and is not forwarded. What it brought stays known. */
+  withdrawn({ id, session_id }: Pick<StartRequest, 'id' | 'session_id'>): void {
+    const run = this.#current.peek(session_id)
+    if (run === undefined || run.requests === 0) return
+    run.requests--
+    run.open = Math.max(0, run.open - 1)
+    if (run.requests > 0 || run.request_id !== id) return
+    this.#current.delete(session_id)
+    run.group.starts.splice(run.group.starts.indexOf(run), 1)
+  }
+
   /** Counts the end of a request that was counted. */
   ended(session_id: string, ended_at: number, failed: boolean): void {
     const run = this.#current.peek(session_id)

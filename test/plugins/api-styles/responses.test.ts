@@ -4,6 +4,9 @@ import { responses } from 'guard-gateway/plugins/api-styles/responses'
 
 const parts = (element: unknown) => responses.parts(element)
 
+const read = (members: Readonly<Record<string, unknown>>, path = '/v1/responses') =>
+  responses.envelope(members, { path, params: {} })
+
 describe('responses requests', () => {
   it('reads roles, with and without a type', () => {
     for (const type of [{}, { type: 'message' }]) {
@@ -159,7 +162,7 @@ describe('responses requests', () => {
   })
 
   it('reads the envelope', () => {
-    const envelope = responses.envelope({
+    const envelope = read({
       model: 'm',
       input: 'hi',
       instructions: 'be brief',
@@ -179,7 +182,12 @@ describe('responses requests', () => {
     assert.equal(envelope.previous_response_id, 'resp_0')
     assert.equal(envelope.conversation, 'conv_1')
     assert.deepEqual(envelope.hints, { prompt_cache_key: 'k', conversation: 'conv_1' })
-    assert.equal(responses.envelope({ conversation: 'conv_2' }).conversation, 'conv_2')
+    assert.equal(read({ conversation: 'conv_2' }).conversation, 'conv_2')
+  })
+
+  it('tells a compaction from a request for an answer', () => {
+    assert.equal(read({}).task, undefined)
+    assert.equal(read({}, '/v1/responses/compact').task, 'compact')
   })
 
   it('refuses in the shape of the provider', () => {

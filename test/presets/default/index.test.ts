@@ -52,6 +52,7 @@ describe('the default preset', () => {
       'sessions',
       'policy',
       'recorder',
+      'stored-responses',
       'replay',
       'mcp',
       'otlp',

@@ -18,10 +18,10 @@ export const conversationOf = (envelope: Envelope, builder: ConversationBuilder,
   for (const part of envelope.after) builder.add(hashPart(part))
   const { full, ...rest } = builder.conversation()
   builder.rollback(checkpoint)
-  const { model, tools, tool_choice, previous_response_id, conversation } = envelope
+  const { model, tools, tool_choice, previous_response_id, conversation, task } = envelope
   const choice = tool_choice === undefined ? '' : canonical(tool_choice, nothing)
   const fingerprint = sha256(
-    `${field(model)}\0${hashTools(tools)}\0${choice}\0${field(previous_response_id ?? '')}\0${field(conversation ?? '')}\0${full}${answeredIds(envelope, rest)}`,
+    `${field(model)}\0${hashTools(tools)}\0${choice}\0${field(previous_response_id ?? '')}\0${field(conversation ?? '')}\0${full}${answeredIds(envelope, rest)}${task === undefined ? '' : `\0task ${task}`}`,
   )
   return new LazyConversation(rest, fingerprint, envelope, lazy)
 }

@@ -220,7 +220,7 @@ describe('a style whose paths cannot be served', () => {
     [{ paths: ['/x/{a}{b}'] }, /"mine".*more than one way/],
     [{ paths: ['/x/{+a}/{+b}'] }, /"mine".*more than one way/],
     [{ paths: ['/x/{a-b}'] }, /"mine".*not \{name\}/],
-    [{ unguarded: ['PUT /x'] }, /"mine" is "PUT \/x"; it is like "GET/],
+    [{ unguarded: ['PURGE /x'] }, /"mine" is "PURGE \/x"; it is like "GET/],
   ] as const)
     it(`stops the start with its name: ${JSON.stringify(more)}`, async () => {
       const mine = apiStyle({ ...messages, id: 'mine', paths: ['/x'], unguarded: [], ...more })
