@@ -53,6 +53,6 @@ export interface UpstreamOptions {
   readonly circuit?: Partial<CircuitOptions>
   /** Requested model to the one sent. */
   readonly model_map?: Readonly<Record<string, string>>
-  /** Style to the path after `base_url`. */
+  /** Style, or `models` for the list of models, to the path after `base_url`. */
   readonly paths?: Readonly<Record<string, string>>
 }

@@ -7,7 +7,7 @@ import { upstreamRequestHeaders } from './headers.ts'
 import { missingLogin } from './login.ts'
 import { amended } from './outbound.ts'
 import { statusesOfKeys } from './statuses.ts'
-import { joinedPath, type Upstream } from './upstream.ts'
+import { type Upstream, unguardedPath } from './upstream.ts'
 import { send } from './upstream-attempt.ts'
 
 /** Sends an unguarded request to an upstream as it is, but for headers and the name of its model there. Throws NoReply and LOGIN_MISSING. */
@@ -29,7 +29,7 @@ export const sendUnguarded = async (
   const { keys } = upstream.availability
   const rules = keys?.first(clock.tick()) ?? upstream.rules
   const headers = upstreamRequestHeaders(rules, outbound, gateway.secrets)
-  const sent = { method, path: joinedPath(upstream, path) + query, headers, body }
+  const sent = { method, path: unguardedPath(upstream, path, query), headers, body }
   const amendedRequest = await amended(gateway, upstream, sent, request)
   const response = await send(upstream, amendedRequest, client, gateway.service('requests').get()?.bodies)
   if (keys !== undefined && statusesOfKeys.has(response.status))

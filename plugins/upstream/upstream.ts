@@ -87,6 +87,26 @@ export const joinedPath = ({ prefix, last }: Upstream, path: string): string =>
 /** Where a guarded path of a style lies at an upstream. A configured path may have a query of its own, which the client's one follows. */
 export const guardedPath = (upstream: Upstream, style: string, path: string, query: string): string => {
   const configured = upstream.paths.get(style)
-  const own = configured === undefined ? joinedPath(upstream, path) : upstream.prefix + configured
-  return own + (own.includes('?') ? query.replace('?', '&') : query)
+  return withQuery(configured === undefined ? joinedPath(upstream, path) : upstream.prefix + configured, query)
 }
+
+const MODELS = '/v1/models'
+const COUNTING = '/v1/messages/count_tokens'
+
+/** The same for a path that no rule judges: a list of models lies at the path of `models`, token counting below that of messages. */
+export const unguardedPath = (upstream: Upstream, path: string, query: string): string => {
+  const { prefix, paths } = upstream
+  const models = path === MODELS || path.startsWith(`${MODELS}/`) ? paths.get('models') : undefined
+  if (models !== undefined) return withQuery(prefix + extended(models, path.slice(MODELS.length)), query)
+  const messages = path === COUNTING ? paths.get('messages') : undefined
+  if (messages !== undefined) return withQuery(prefix + extended(messages, '/count_tokens'), query)
+  return joinedPath(upstream, path) + query
+}
+
+/** A path with more at its end, before the query it may have. */
+const extended = (path: string, more: string): string => {
+  const mark = path.indexOf('?')
+  return mark === -1 ? path + more : path.slice(0, mark) + more + path.slice(mark)
+}
+
+const withQuery = (path: string, query: string): string => path + (path.includes('?') ? query.replace('?', '&') : query)

@@ -90,7 +90,7 @@ const upstreamSchema = Type.Object(
     }),
     circuit: circuitSchema,
     model_map: map('requested model to the one sent'),
-    paths: map('style to the path behind base_url'),
+    paths: map('style, or models for their list, to the path behind base_url'),
   },
   { additionalProperties: false },
 )
