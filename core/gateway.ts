@@ -26,6 +26,8 @@ const MOVED: Readonly<Record<string, string>> = {
 /** Hooks where things happen, registries of what there is, and services that one plugin provides and others need. Plugins fill it; it knows none of them. */
 export class Gateway {
   readonly hooks = createHooks()
+  /** Who registers things at this moment, as errors say it. */
+  registering = 'this program'
   readonly #registries = new Map<object, unknown>()
   readonly detectors = this.registry(detectorKind)
   readonly apiStyles = this.registry(apiStyleKind)
@@ -60,7 +62,7 @@ export class Gateway {
   registry<T extends { readonly id: string }>(kind: Kind<T>): Registry<T> {
     let registry = this.#registries.get(kind) as Registry<T> | undefined
     if (registry === undefined) {
-      registry = new Registry(kind.title, kind.shape)
+      registry = new Registry(kind.title, kind.shape, () => this.registering)
       this.#registries.set(kind, registry)
     }
     return registry
@@ -109,7 +111,9 @@ export class Gateway {
           `Plugin "${plugin.name}" needs "${missing}" before it; applied so far: ${this.plugins().join(', ') || 'none'}.`,
         )
       }
+      this.registering = `plugin "${plugin.name}"`
       withErrorOrigin(`apply:${plugin.name}`, () => plugin.apply(this))
+      this.registering = 'this program'
       this.#plugins.add(plugin.name)
     }
     return this

@@ -6,16 +6,22 @@ export class Registry<T extends { readonly id: string }> {
   readonly kind: string
   readonly #shape: Shape
   readonly #entries = new Map<string, T>()
-  constructor(kind: string, shape: Shape = {}) {
+  readonly #owners = new Map<string, string>()
+  readonly #registering: () => string
+  /** `registering`: who adds entries, as errors name it. */
+  constructor(kind: string, shape: Shape = {}, registering: () => string = () => 'this program') {
     this.kind = kind
     this.#shape = shape
+    this.#registering = registering
   }
   /** Throws TypeError for an entry that is none of this kind, DUPLICATE for an id that is taken. */
   add(...entries: readonly T[]): void {
     for (const entry of entries) {
       checkShape(this.kind, this.#shape, entry)
-      if (this.#entries.has(entry.id))
-        throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
+      const [owner, other] = [this.#owners.get(entry.id), this.#registering()]
+      if (owner !== undefined)
+        throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice: by ${owner} and ${other}.`)
+      this.#owners.set(entry.id, other)
       this.#entries.set(entry.id, entry)
     }
   }

@@ -1,6 +1,13 @@
 import type { Readable } from 'node:stream'
 import { Kind } from 'guard-gateway/core'
 
+declare module 'guard-gateway/core' {
+  interface Services {
+    /** There while a command of the command line runs. */
+    records: RecordAccess
+  }
+}
+
 /** What was typed after a command's name. */
 export interface Input {
   readonly args: readonly string[]
@@ -64,5 +71,12 @@ export type AskStream = (
 
 /** The same where JSON is sent and answered; undefined for an answer without a body. */
 export type AskJson = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<unknown>
+
+/**
+ * How a command reaches records, to read and to change them: `work` asks the HTTP interface of the gateway that runs with this configuration;
+ * where none does, that of its own gateway, opened for this on the same storage and closed afterwards. Routes of plugins are there too.
+ * Rejects with the error that is answered; with STORAGE_UNAVAILABLE where no gateway runs and nothing is kept.
+ */
+export type RecordAccess = <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
 
 export const commandKind = new Kind<Command>('command', { summary: 'text', run: 'function' })

@@ -55,7 +55,9 @@ export const configured = async (options: Input['options'], command: Command | u
   if (error !== undefined) throw new GuardError('USAGE', `--server ${String(error.path[2])}: ${error.message}.`)
   for (const warning of loaded.warnings) printWarning(warning, options, io)
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
-  const gateway = await withRun({ ...loaded, config, file, named, command, first, approver_key }, io)
+  const leftOut = command === undefined ? undefined : (message: string) => printWarning(message, options, io)
+  const context = { ...loaded, config, file, named, command, first, approver_key }
+  const gateway = await withRun(leftOut === undefined ? context : { ...context, notice: leftOut }, io)
   const withheld =
     command?.id === 'gateway run' || command?.id === 'mcp serve' ? withheldFromServers(config, gateway, io) : ''
   if (withheld !== '') printNotice(withheld, options, io)
@@ -88,14 +90,17 @@ interface CommandContext {
   readonly first?: FirstRun | undefined
   /** Approver key from the command line. */
   readonly approver_key?: string | undefined
+  /** Gets a line for each plugin that is left out. */
+  readonly notice?: (message: string) => void
 }
 
 /** Creates the gateway of a configuration with its commands. */
 const withRun = async (
-  { config, refuse, builtIn, file, named, command, first, approver_key }: CommandContext,
+  { config, refuse, builtIn, file, named, command, first, approver_key, notice }: CommandContext,
   io: Io,
 ): Promise<Gateway> => {
-  if (config.preset === 'mcp-stdio') return withOwnFiles(await createGateway(config, [], refuse), config, file)
+  if (config.preset === 'mcp-stdio')
+    return withOwnFiles(await createGateway(config, [], refuse, undefined, notice), config, file)
   const prefix = calledAs(io, { file, named })
   const run = gatewayRun({
     version,
@@ -105,7 +110,7 @@ const withRun = async (
     show: showInBrowser,
     ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, prefix.here) }),
   })
-  const gateway = withOwnFiles(await createGateway(config, [run], refuse), config, file)
+  const gateway = withOwnFiles(await createGateway(config, [run], refuse, undefined, notice), config, file)
   gateway.calledAs = prefix
   gateway.registry(commandKind).add(doctor((options) => located(options, io).file))
   const location = gatewayLocation(config, file)
@@ -115,6 +120,13 @@ const withRun = async (
     key: io.env.GUARD_ACCESS_KEY,
   }
   const inJson = jsonWork(approver_key ?? io.env.GUARD_APPROVER_KEY)
+  let isUsed = false
+  gateway.service('records').provide(async (work) => {
+    // a gateway opens once; each further time has one of its own
+    const opened = isUsed ? await createGateway(config, [], refuse) : gateway
+    isUsed = true
+    return asking(opened, target, inJson(work))
+  })
   const beside = <T>(work: JsonWork<T>) => asking(gateway, { ...target, place: undefined }, inJson(work))
   gateway.use(accessCommands({ asking: (work) => asking(gateway, target, inJson(work)), beside }))
   if (config.preset !== 'minimal') addClientCommands(gateway, location, (work) => asking(gateway, target, work), inJson)

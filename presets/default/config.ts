@@ -104,7 +104,13 @@ let validator: Promise<ValidateFunction> | undefined
 const compiled = async (): Promise<ValidateFunction> => {
   const { Ajv } = await import('ajv')
   // the type of our own schema proves it valid; checking it would take longer than the rest of the start
-  return new Ajv({ allErrors: true, useDefaults: true, verbose: true, validateSchema: false }).compile(configSchema)
+  return new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    verbose: true,
+    validateSchema: false,
+    allowUnionTypes: true,
+  }).compile(configSchema)
 }
 
 const withResolvedPaths = (config: Config, folder: string, env: Environment): Config => ({
@@ -113,7 +119,9 @@ const withResolvedPaths = (config: Config, folder: string, env: Environment): Co
   storage: { ...config.storage, file: resolve(folder, config.storage.file) },
   mcp: withResolvedMcpPaths(config.mcp, folder),
   replay: { ...config.replay, pricing: pricingFile(config.replay.pricing, folder, env) },
-  plugins: config.plugins.map((file) => resolve(folder, file)),
+  plugins: config.plugins.map((entry) =>
+    typeof entry === 'string' ? resolve(folder, entry) : { ...entry, use: resolve(folder, entry.use) },
+  ),
 })
 
 const withResolvedTls = ({ passphrase, ...files }: Config['server']['tls'], folder: string) => {

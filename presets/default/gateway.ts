@@ -2,7 +2,7 @@ import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/cor
 import { type Refuse, refusal } from './config/config-errors.ts'
 import type { Config } from './config/schema.ts'
 import { errorOriginIn } from './plugin-error-origin.ts'
-import { usePlugins } from './plugin-files.ts'
+import { fileOf, usePlugins } from './plugin-files.ts'
 
 /** Loads only the plugins of the configured preset. */
 const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
@@ -16,18 +16,20 @@ const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
   return (await import('guard-gateway/presets/default')).defaultPreset(config)
 }
 
-/** Creates a gateway with the configured preset, then the user's plugin files, then `more`. It is not open yet. `refuse` gets the errors of missing plugins. */
+/** Creates a gateway with the configured preset, then the user's plugin files, then `more`. It is not open yet. `refuse` gets the errors of missing plugins, `notice` a line for each that a smaller preset leaves out. */
 export const createGateway = async (
   config: Config,
   more: readonly Plugin[] = [],
   refuse: Refuse = refusal(),
   clock: Clock = systemClock,
+  notice: (message: string) => void = () => {},
 ): Promise<Gateway> => {
   const { preset, plugins } = config
   const shipped = await pluginsOf(config)
   const gateway = new Gateway({ clock }).use(...shipped)
-  gateway.culpritOf = errorOriginIn(plugins)
-  await usePlugins(gateway, plugins, refuse)
+  gateway.culpritOf = errorOriginIn(plugins.map(fileOf))
+  const smaller = preset === 'default' || preset === 'enforce-recommended' ? undefined : preset
+  await usePlugins(gateway, plugins, refuse, { smaller, notice })
   gateway.use(...more)
   if (preset !== 'minimal' && Object.keys(config.notify.receivers).length > 0) {
     const { receiverErrors } = await import('./config/checks-notify.ts')

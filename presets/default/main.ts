@@ -51,7 +51,8 @@ const mcpProxyAssembly = (io: Io): Assembly => ({
   async configured(options, command) {
     const { config, warnings, refuse } = await configFor(command, options, io)
     for (const warning of warnings) printWarning(warning, options, io)
-    return createGateway(withOverrides(config, options, io.cwd, command?.id), [], refuse)
+    const notice = (message: string) => printWarning(message, options, io)
+    return createGateway(withOverrides(config, options, io.cwd, command?.id), [], refuse, undefined, notice)
   },
 })
 

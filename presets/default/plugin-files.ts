@@ -2,48 +2,143 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Gateway, Plugin } from 'guard-gateway/core'
+import { isConfigurable, ownPluginKind } from 'guard-gateway/lib/plugin-options'
 import type { Refuse } from './config/config-errors.ts'
+import { addOptionSecrets } from './config/credentials.ts'
+import type { PluginEntry } from './config/schema-plugins.ts'
 import { movedExportHint } from './moved-export.ts'
+import { completeOptions, createdPlugins, isPlugin } from './plugin-options.ts'
+
+/** How plugin files are applied. */
+interface PluginFileOptions {
+  /** The preset, where it is a smaller one: a plugin that requires what it lacks is left out. */
+  readonly smaller?: string | undefined
+  /** Gets one line for each plugin that is left out. */
+  readonly notice?: (message: string) => void
+}
+
+/** The file of an entry of `plugins`. */
+export const fileOf = (entry: PluginEntry): string => (typeof entry === 'string' ? entry : entry.use)
 
 /** Applies the exported plugins of the files, in the order of files and of export names. `refuse` gets the first file that fails. */
-export const usePlugins = async (gateway: Gateway, files: readonly string[], refuse: Refuse): Promise<void> => {
-  if (files.length > 0) (await import('./former-registries.ts')).addFormerRegistries(gateway)
-  for (const [index, file] of files.entries()) {
-    const fail = (what: string, cause?: unknown) =>
-      refuse([{ path: ['plugins', index], message: `${file} ${what}`, cause }])
-    const exported = await load(file).catch(async (cause) =>
-      fail(
-        `cannot be loaded as a plugin: ${loadErrorText(file, cause)}${await movedExportHint(cause as Error)}`,
-        cause,
-      ),
+export const usePlugins = async (
+  gateway: Gateway,
+  entries: readonly PluginEntry[],
+  refuse: Refuse,
+  options: PluginFileOptions = {},
+): Promise<void> => {
+  if (entries.length > 0) (await import('./former-registries.ts')).addFormerRegistries(gateway)
+  for (const [index, entry] of entries.entries()) await new PluginFile(gateway, entry, index, refuse, options).use()
+}
+
+class PluginFile {
+  readonly #gateway: Gateway
+  readonly #file: string
+  readonly #given: Readonly<Record<string, unknown>> | undefined
+  readonly #index: number
+  readonly #options: PluginFileOptions
+
+  readonly #refuse: Refuse
+
+  constructor(gateway: Gateway, entry: PluginEntry, index: number, refuse: Refuse, options: PluginFileOptions) {
+    this.#gateway = gateway
+    this.#file = fileOf(entry)
+    this.#given = typeof entry === 'string' ? undefined : entry.with
+    this.#index = index
+    this.#refuse = refuse
+    this.#options = options
+  }
+
+  async use(): Promise<void> {
+    const exported = await this.#load()
+    this.#gateway.ownFiles.add(this.#file)
+    const plugins = await this.#pluginsOf(Object.values(exported ?? {}))
+    if (plugins.length === 0) this.#fail('exports no plugin: an object with a name and an apply function.')
+    for (const plugin of plugins) this.#apply(plugin)
+  }
+
+  /** Those that are ready, and those that are made with the options. */
+  async #pluginsOf(exported: readonly unknown[]): Promise<readonly Plugin[]> {
+    const withOptions = exported.filter(isConfigurable)
+    if (withOptions.length > 1) this.#fail('exports several plugins with options; a file has at most one.')
+    if (withOptions.length === 0 && this.#given !== undefined) this.#fail('takes no options: remove "with".', ['with'])
+    const plugins: Plugin[] = []
+    for (const value of exported) {
+      if (isPlugin(value)) plugins.push(value)
+      else if (isConfigurable(value)) plugins.push(...(await this.#create(value)))
+    }
+    return plugins
+  }
+
+  async #create(configurable: Parameters<typeof completeOptions>[0]): Promise<readonly Plugin[]> {
+    const given = this.#given ?? {}
+    addOptionSecrets(this.#gateway.secrets, given, configurable.options)
+    const { options, errors } = await completeOptions(configurable, given).catch((cause: unknown) =>
+      this.#fail(`has a schema of options that cannot be used: ${this.#errorText(cause)}`, [], cause),
     )
-    gateway.ownFiles.add(file)
-    const plugins = Object.values(exported ?? {}).filter(isPlugin)
-    if (plugins.length === 0) fail('exports no plugin: an object with a name and an apply function.')
+    const at = this.#given === undefined ? [] : ['with']
+    this.#refuse(
+      errors.map(({ path, message }) => ({
+        path: ['plugins', this.#index, ...at, ...path],
+        message: this.#given === undefined ? `${this.#file} takes options (use: and with:): ${message}` : message,
+      })),
+    )
     try {
-      gateway.use(...plugins)
+      return createdPlugins(configurable.create(options as never))
     } catch (cause) {
-      fail(`cannot be applied: ${loadErrorText(file, cause)}`, cause)
+      return this.#fail(`cannot be created: ${this.#errorText(cause)}`, [], cause)
     }
   }
+
+  #apply(plugin: Plugin): void {
+    const { smaller, notice } = this.#options
+    const applied = this.#gateway.plugins()
+    const missing = plugin.requires?.find((name) => !applied.includes(name))
+    if (smaller !== undefined && missing !== undefined) {
+      const why = `it requires "${missing}", which the preset ${smaller} does not have`
+      notice?.(`The plugin "${plugin.name}" (${basename(this.#file)}) is left out: ${why}.`)
+      return
+    }
+    try {
+      this.#gateway.use(this.#named(plugin))
+    } catch (cause) {
+      this.#fail(`cannot be applied: ${this.#errorText(cause)}`, [], cause)
+    }
+    const given = Object.keys(this.#given ?? {})
+    this.#gateway.registry(ownPluginKind).add({ id: plugin.name, file: this.#file, given })
+  }
+
+  /** The plugin, whose file errors name beside it. */
+  #named(plugin: Plugin): Plugin {
+    const apply = (gateway: Gateway): void => {
+      gateway.registering = `plugin "${plugin.name}" (${this.#file})`
+      plugin.apply(gateway)
+    }
+    return { name: plugin.name, requires: plugin.requires ?? [], apply }
+  }
+
+  async #load(): Promise<Readonly<Record<string, unknown>>> {
+    try {
+      return (await import(pathToFileURL(this.#file).href)) as Readonly<Record<string, unknown>>
+    } catch (cause) {
+      const hint = await movedExportHint(cause as Error)
+      return this.#fail(`cannot be loaded as a plugin: ${this.#errorText(cause)}${hint}`, [], cause)
+    }
+  }
+
+  #fail(what: string, path: readonly string[] = [], cause?: unknown): never {
+    this.#refuse([{ path: ['plugins', this.#index, ...path], message: `${this.#file} ${what}`, cause }])
+    throw new Error(`${this.#file} ${what}`, { cause })
+  }
+
+  /** Error message with the source line that it names, in this file or in an imported one. A plugin may throw anything. */
+  #errorText(error: unknown): string {
+    if (!existsSync(this.#file)) return 'there is no such file.'
+    if (!(error instanceof Error)) return `it threw ${String(error)}`
+    const { message, stack = '' } = error
+    const [, failedFile, failedLine] = /^(\S.*):(\d+)\n/.exec(stack) ?? []
+    if (failedFile !== undefined) return `${basename(failedFile)}:${failedLine}: ${message}`
+    const [, line] = stack.split(pathToFileURL(this.#file).href)[1]?.match(/^:(\d+):\d+/) ?? []
+    return line === undefined ? message : `${basename(this.#file)}:${line}: ${message}`
+  }
 }
-
-const load = async (file: string) => (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
-
-/** Error message with the source line that it names, in this file or in an imported one. */
-const loadErrorText = (file: string, error: unknown): string => {
-  if (!existsSync(file)) return 'there is no such file.'
-  const { message, stack = '' } = error as Error
-  const [, failedFile, failedLine] = /^(\S.*):(\d+)\n/.exec(stack) ?? []
-  if (failedFile !== undefined) return `${basename(failedFile)}:${failedLine}: ${message}`
-  const [, line] = stack.split(pathToFileURL(file).href)[1]?.match(/^:(\d+):\d+/) ?? []
-  return line === undefined ? message : `${basename(file)}:${line}: ${message}`
-}
-
-const isPlugin = (value: unknown): value is Plugin =>
-  typeof value === 'object' &&
-  value !== null &&
-  'name' in value &&
-  typeof value.name === 'string' &&
-  'apply' in value &&
-  typeof value.apply === 'function'

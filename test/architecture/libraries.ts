@@ -15,6 +15,7 @@ export const libraries = [
   'command',
   'page',
   'upstream-client',
+  'plugin-options',
   'mcp-check',
   'sse',
   'yaml',

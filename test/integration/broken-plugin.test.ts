@@ -183,7 +183,7 @@ describe('a plugin with a route that another one has', () => {
     await writeFile(join(folder, 'clash.mjs'), clash)
     await assert.rejects(
       startChildGateway(folder, 'http://127.0.0.1:9', 'plugins: [./clash.mjs]'),
-      /The plugins "mine" and "ui" both declare the route GET \/replay\/?\. .*\(DUPLICATE\)/,
+      /The plugins "mine" \(.*\/clash\.mjs\) and "ui" both declare the route GET \/replay\/?\. .*\(DUPLICATE\)/,
     )
     await rm(folder, { recursive: true })
   })

@@ -61,7 +61,7 @@ const expectation = (error: ErrorObject): string =>
 
 const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
   type: ({ params, data }) =>
-    `expected ${typeNames[String(params.type)] ?? String(params.type)}, found ${foundType(data)}`,
+    `expected ${String(params.type).split(',').map(typeName).join(' or ')}, found ${foundType(data)}`,
   enum: ({ params, data }) => {
     const allowed = (params.allowedValues as readonly unknown[]).map(String)
     return `expected one of ${allowed.join(', ')}.${typeof data === 'string' ? suggestion(data, allowed) : ''}`
@@ -74,6 +74,8 @@ const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
 }
 
 const patternText = (pattern: string): string => patternNames[pattern] ?? `must match ${pattern}`
+
+const typeName = (type: string): string => typeNames[type] ?? type
 
 const typeNames: Readonly<Record<string, string>> = {
   integer: 'a whole number',

@@ -35,6 +35,20 @@ const addDatabase = (secrets: Gateway['secrets'], url: string): void => {
   secrets.add(password)
 }
 
+/** What plugins of the user's are given, at any depth: values under names of credentials, those that a schema calls `writeOnly`, and addresses with a password. */
+export const addOptionSecrets = (secrets: Gateway['secrets'], given: unknown, schema: unknown, name = ''): void => {
+  if (typeof given === 'string') {
+    if (Reflect.get(Object(schema), 'writeOnly') === true) secrets.add(given)
+    addCredentials(secrets, { [name]: given })
+  } else if (Array.isArray(given)) {
+    for (const one of given) addOptionSecrets(secrets, one, Reflect.get(Object(schema), 'items'), name)
+  } else if (typeof given === 'object' && given !== null) {
+    const properties = Object(Reflect.get(Object(schema), 'properties'))
+    for (const [key, value] of Object.entries(given))
+      addOptionSecrets(secrets, value, Reflect.get(properties, key), key)
+  }
+}
+
 /** The address of a receiver is often all that a sender needs. */
 const addReceiver = (secrets: Gateway['secrets'], { url = '', ...options }: Record<string, unknown>): void => {
   secrets.add(String(url))

@@ -6,6 +6,7 @@ import { networkSchema } from './schema-network.ts'
 import { notifySchema } from './schema-notify.ts'
 import { otlpExportSchema } from './schema-otlp.ts'
 import { count, section } from './schema-parts.ts'
+import { pluginsSchema } from './schema-plugins.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
 
 const { default_mode, server, storage, sessions, budgets, replay, redaction, ...rest } = emptyConfig()
@@ -206,7 +207,7 @@ export const configSchema = Type.Object(
       rest.preset,
       'plugins that run: default, minimal, enforce-recommended, mcp-serve or mcp-stdio',
     ),
-    plugins: strings('files with plugins of your own, relative to this file'),
+    plugins: pluginsSchema,
   },
   { additionalProperties: false },
 )

@@ -16,6 +16,7 @@ import { configuration, key } from './configuration.ts'
 import { address, node, storage } from './machine.ts'
 import { mcpPolicy, mcpServers } from './mcp.ts'
 import { network } from './network.ts'
+import { plugins } from './plugins.ts'
 import { policies } from './policies.ts'
 import { profiles } from './profiles.ts'
 import { tls } from './tls.ts'
@@ -30,6 +31,7 @@ const checks: readonly Check[] = [
   address,
   tls,
   storage,
+  plugins,
   clock,
   mode,
   policies,
