@@ -13,8 +13,6 @@ import type { OpenConnections } from './open-connections.ts'
 import type { ResponseForwards } from './response-forwards.ts'
 import { WaitingClient } from './waiting-client.ts'
 
-/** Answers of an upstream that mean that it takes no WebSocket at all. */
-const LACKING: ReadonlySet<number> = new Set([404, 405, 426, 501])
 const HANDSHAKE_MS = 15_000
 /** Upstreams may send longer messages than clients. */
 const MAX_UPSTREAM_BYTES = 128 * 1024 * 1024
@@ -85,10 +83,7 @@ const refuse = (
   chosen: SocketUpstream,
   { status, headers, body }: DialRefusal,
 ): void => {
-  if (LACKING.has(status)) {
-    chosen.lacksSockets()
-    throw new GuardError(socketErrors.HTTP_ONLY)
-  }
+  if (chosen.refused(status, headers)) throw new GuardError(socketErrors.HTTP_ONLY)
   refused(status)
   upgrade.respond(status, chosen.responseHeaders(headers), body)
 }

@@ -2,13 +2,17 @@ import { type Gateway, GuardError, type ProxyRequest } from 'guard-gateway/core'
 import { clientCredentials, outboundHeaders, tapsOutbound } from 'guard-gateway/lib/http'
 import type { SocketUpstream, SocketUpstreams } from 'guard-gateway/lib/upstream-client'
 import { withModel } from './body.ts'
-import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
+import { coolDown } from './cool-down.ts'
+import { clientResponseHeaders, type HeaderRules, upstreamRequestHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live-upstreams.ts'
 import { missingLogin } from './login.ts'
 import type { Upstreams } from './routing.ts'
+import { statusesOfKeys } from './statuses.ts'
 import { guardedPath, type Upstream } from './upstream.ts'
 import { noReply } from './upstream-attempt.ts'
 
+/** Answers that mean that an upstream takes no WebSocket at all. */
+const LACKING: ReadonlySet<number> = new Set([404, 405, 426, 501])
 /** How long an upstream that takes no WebSocket is not asked again, in milliseconds. */
 const LACK_MS = 600_000
 
@@ -51,14 +55,16 @@ class ChosenUpstream implements SocketUpstream {
   readonly #live: LiveUpstreams
   readonly #upstream: Upstream
   readonly #style: string
-  readonly lacksSockets: () => void
+  readonly #lacks: () => void
+  /** What the handshake was sent by. */
+  #rules: HeaderRules | undefined
 
-  constructor(gateway: Gateway, live: LiveUpstreams, upstream: Upstream, style: string, lacksSockets: () => void) {
+  constructor(gateway: Gateway, live: LiveUpstreams, upstream: Upstream, style: string, lacks: () => void) {
     this.#gateway = gateway
     this.#live = live
     this.#upstream = upstream
     this.#style = style
-    this.lacksSockets = lacksSockets
+    this.#lacks = lacks
   }
 
   get name() {
@@ -84,6 +90,7 @@ class ChosenUpstream implements SocketUpstream {
   async requestHeaders(request: ProxyRequest, login: readonly string[]): Promise<readonly string[]> {
     const { name, origin, availability } = this.#upstream
     const rules = availability.keys?.first(this.#gateway.clock.tick()) ?? this.#upstream.rules
+    this.#rules = rules
     clientCredentials.set(request, login)
     const refused = missingLogin(this.#gateway, this.#upstream, request)
     if (refused !== undefined) throw refused
@@ -111,6 +118,16 @@ class ChosenUpstream implements SocketUpstream {
   bodyFor(bytes: Buffer, model: string): Buffer {
     const mapped = this.#upstream.model_map.get(model)
     return mapped === undefined ? bytes : withModel(bytes, mapped)
+  }
+
+  refused(status: number, headers: readonly string[]): boolean {
+    const { keys } = this.#upstream.availability
+    const { clock } = this.#gateway
+    if (keys !== undefined && this.#rules !== undefined && statusesOfKeys.has(status))
+      keys.rest(this.#rules, clock.tick() + coolDown(status, headers, clock.now()))
+    if (!LACKING.has(status)) return false
+    this.#lacks()
+    return true
   }
 
   isCurrent(): boolean {

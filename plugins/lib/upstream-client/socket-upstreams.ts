@@ -34,8 +34,8 @@ export interface SocketUpstream {
   checkModel(model: string): void
   /** The bytes to send for a request to a model. */
   bodyFor(bytes: Buffer, model: string): Buffer
-  /** No WebSocket is there: it is not chosen for a while. */
-  lacksSockets(): void
+  /** It has answered the handshake so. True: it takes no WebSocket at all, and is not chosen for a while. */
+  refused(status: number, headers: readonly string[]): boolean
   /** The configuration still holds it, unchanged. */
   isCurrent(): boolean
   /** Why a handshake had no answer, as the client is told. */

@@ -211,6 +211,14 @@ describe('the upstream of a WebSocket', () => {
       '{ "type":"response.create" , "model":"m-9","input":"a\\u0041"}',
     )
   })
+  it('gets another key once one is refused', async () => {
+    await using there = await start((url) => entry('one', url, 'api_keys: [sk-one, sk-two]'))
+    there.provider.handshake({ status: 429 })
+    assert.equal((await refusedHandshake(there.gateway)).status, 429)
+    using _client = await socketClient(there.gateway)
+    const keys = there.provider.handshakes.map(({ headers }) => headerIn(headers, 'authorization'))
+    assert.deepEqual(keys, ['Bearer sk-one', 'Bearer sk-two'])
+  })
   it('gets the login of a client, where it is passed on', async () => {
     await using there = await start((url) => entry('one', url, 'auth: passthrough'))
     const { key } = there.gateway
