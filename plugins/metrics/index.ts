@@ -6,6 +6,7 @@ import { partMetrics } from './parts.ts'
 import { processMetrics } from './process.ts'
 import { exposition } from './samples.ts'
 import { upstreamMetrics } from './upstreams.ts'
+import { webSocketMetrics } from './websockets.ts'
 
 /** Counts what happens and tells it at `GET /metrics` in the text form of Prometheus: no session, agent, key or content. */
 export const metrics = (): Plugin => ({
@@ -17,6 +18,7 @@ export const metrics = (): Plugin => ({
       ...partMetrics(gateway),
       ...upstreamMetrics(gateway),
       ...processMetrics(gateway),
+      ...webSocketMetrics(gateway),
     ]
     gateway.hooks.http.tap('metrics', (app) => {
       app.get('/metrics', { schema: described }, (_request, reply) =>

@@ -76,6 +76,9 @@ describe('a handshake', () => {
       assert.equal(refused.headers['set-cookie'], undefined)
       const { websockets } = (await service.gateway.request('GET', '/api/health')).json as { websockets: object }
       assert.deepEqual(websockets, { connections: 0, refused: { [status]: 1 } })
+      const metrics = (await service.gateway.request('GET', '/metrics')).text
+      assert.match(metrics, new RegExp(`^guard_websockets_refused_total\\{status="${status}"\\} 1$`, 'm'))
+      assert.match(metrics, /^guard_websockets_open 0$/m)
     })
   it('to an upstream that is not there is answered 502', async () => {
     await using nobody = await refusingPort()
