@@ -1,6 +1,17 @@
 import { parseArgs } from 'node:util'
 
-const suites = ['throughput', 'load', 'mcp', 'replay', 'pages', 'scale', 'vectors', 'corpus', 'synthetic'] as const
+const suites = [
+  'throughput',
+  'load',
+  'mcp',
+  'replay',
+  'pages',
+  'scale',
+  'sockets',
+  'vectors',
+  'corpus',
+  'synthetic',
+] as const
 /** The suites that evaluate detectors. They run by default if an option concerns detectors. */
 const quality: readonly string[] = ['vectors', 'corpus', 'synthetic']
 
@@ -41,7 +52,7 @@ export interface BenchOptions {
 }
 
 export const usage = `npm run bench -- [name…] [--suite ${suites.join(',')}] [--smoke] [--json] [--list]
-  load, mcp, replay, pages, scale: --rounds n; load, scale: --profile folder; scale: --full
+  load, mcp, replay, pages, scale, sockets: --rounds n; load, scale: --profile folder; scale: --full
   vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --peer <id|all>…,
                                --data folder, --split name, --seed n, --price dollars, --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
 

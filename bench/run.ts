@@ -67,6 +67,14 @@ const parts: readonly {
     },
   },
   {
+    of: ['sockets'],
+    async run(options, err) {
+      const { runSockets, socketsText } = await import('./suites/sockets.ts')
+      const sockets = await runSockets(options, err)
+      return { json: { sockets }, text: `${socketsText(sockets)}\n`, failures: [] }
+    },
+  },
+  {
     of: ['vectors', 'corpus', 'synthetic'],
     async run(options, err) {
       const [{ runQuality }, { qualityText }] = await Promise.all([
@@ -123,6 +131,7 @@ const namesOf = async (options: BenchOptions): Promise<string[]> => {
   if (suites.includes('replay')) names.push(...(await import('./suites/replay.ts')).replayNames())
   if (suites.includes('pages')) names.push(...(await import('./suites/pages.ts')).pagesNames())
   if (suites.includes('scale')) names.push(...(await import('./suites/scale.ts')).scaleNames())
+  if (suites.includes('sockets')) names.push(...(await import('./suites/sockets.ts')).socketNames())
   if (suites.includes('vectors')) names.push(...(await shipped()).map(({ id }) => id))
   if (suites.includes('synthetic')) names.push(...(await import('./synthetic/cases.ts')).syntheticKinds())
   const throughput = suites.includes('throughput')

@@ -13,6 +13,9 @@ export interface GatewaySettings {
   readonly upstream: number
   /** The section `storage` of the configuration, as members of a YAML flow mapping. */
   readonly storage: string
+  /** Absent: chat_completions and messages. */
+  readonly styles?: readonly string[]
+  readonly websocket_connections?: number
 }
 
 /** A gateway as users start it: command line, default preset and configuration file in a folder. */
@@ -29,14 +32,20 @@ export const startGateway = async (
   return { child, port: Number(new URL(url).port) }
 }
 
-const configuration = ({ upstream, storage }: GatewaySettings): string => `gateway_key: ${KEY}
+const configuration = ({
+  upstream,
+  storage,
+  styles = ['chat_completions', 'messages'],
+  websocket_connections = 512,
+}: GatewaySettings): string => `gateway_key: ${KEY}
 server:
   port: 0
+  websocket_connections: ${websocket_connections}
 storage: { ${storage} }
 upstreams:
   - name: bench
     base_url: http://127.0.0.1:${upstream}
     api_key: sk-bench-provider-key-0123456789
-    styles: [chat_completions, messages]
+    styles: [${styles.join(', ')}]
     models: ['*']
 `
