@@ -124,7 +124,7 @@ const addFinalHeaders = (headers: string[], rules: HeaderRules, { key_header, le
 
 const pushKey = (headers: string[], { auth, api_key, own }: HeaderRules, key_header = 'authorization'): void => {
   if (api_key === undefined || auth === 'none' || auth === 'passthrough') return
-  const name = auth === 'auto' ? key_header : auth === 'x-api-key' ? auth : 'authorization'
+  const name = auth === 'auto' ? key_header : auth === 'bearer' ? 'authorization' : auth
   if (!own.has(name)) headers.push(name, name === 'authorization' ? `Bearer ${api_key}` : api_key)
 }
 

@@ -14,7 +14,7 @@ export interface Timeouts {
 }
 
 /** How an upstream is shown its key; `auto`: as its style does; `passthrough`: the client's own login instead. */
-export type Auth = 'auto' | 'bearer' | 'x-api-key' | 'none' | 'passthrough'
+export type Auth = 'auto' | 'bearer' | 'x-api-key' | 'api-key' | 'none' | 'passthrough'
 
 /** One place that model requests can go to. */
 export interface UpstreamOptions {

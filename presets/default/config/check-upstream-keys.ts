@@ -34,7 +34,8 @@ const listError = ({ api_key }: UpstreamConfig, auth: UpstreamConfig['auth']): s
 
 /** Warnings about upstreams with too few keys, and with statuses that never lead to a fallback. */
 export const keyWarnings = ({ name, api_key, api_keys, auth, fallback_on }: UpstreamConfig): readonly string[] => {
-  const isKeyless = api_key === undefined && api_keys.length === 0 && (auth === 'bearer' || auth === 'x-api-key')
+  const isKeyless =
+    api_key === undefined && api_keys.length === 0 && auth !== 'auto' && auth !== 'none' && auth !== 'passthrough'
   const kept = auth === 'passthrough' ? fallback_on.filter((status) => ofLogins.has(status)) : []
   return [
     ...(isKeyless ? [`Upstream ${name} has auth: ${auth} but no api_key.`] : []),

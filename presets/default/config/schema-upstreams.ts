@@ -56,9 +56,9 @@ const upstreamSchema = Type.Object(
       default: 'in_order',
       description: 'in_order: the first key that does not rest; round_robin: each in its turn',
     }),
-    auth: Type.Enum(['auto', 'bearer', 'x-api-key', 'none', 'passthrough'], {
+    auth: Type.Enum(['auto', 'bearer', 'x-api-key', 'api-key', 'none', 'passthrough'], {
       default: 'auto',
-      description: 'auto, bearer, x-api-key, none; passthrough: the client’s login, key as x-guard-key',
+      description: 'auto, bearer, x-api-key, api-key, none; passthrough: the login of the client',
     }),
     styles: strings({ minItems: 1, description: 'messages, responses, chat_completions, gemini, ollama' }),
     models: strings({ minItems: 1, default: ['*'], description: 'globs' }),
