@@ -63,9 +63,9 @@ const tree = (name: string, schema: DescribedSchema): string[] =>
         ),
       ]
 
-const meaning = 'Without upstreams, these two hold, each only if its variable is set in the environment:'
+const meaning = 'Without upstreams, these hold, each only if its variable is set in the environment:'
 
-/** The first upstream has every key, the second only the required ones. */
+/** The first upstream has every key, the others only the required ones. */
 const upstreams = (item: DescribedSchema, list: DescribedSchema): string[] => {
   const [first, ...rest] = services.map(({ variable, ...rest }) => ({ ...rest, api_key: `\${${variable}}` }))
   const values: Readonly<Record<string, unknown>> = { ...first }

@@ -5,7 +5,7 @@ import { configSchema } from '../../../../presets/default/config/schema.ts'
 import { parseConfig } from '../../../../presets/default/config.ts'
 
 const key = 'guard_0123456789abcdef'
-const env = { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: 'sk-anthropic' }
+const env = { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: 'sk-anthropic', GEMINI_API_KEY: 'gemini' }
 const text = annotatedConfig(key)
 /** What its first line tells a reader to do, done everywhere. */
 const activated = text.replace(/^( *)#(?! \S)/gm, '$1')
@@ -47,8 +47,8 @@ describe('the written configuration file', () => {
     const plain = lines.filter((line) => /^ *(- )?[a-z_]+: \S/.test(line) && !/ # \S/.test(line))
     assert.deepEqual(
       plain.map((line) => line.trim().split(':', 1)[0]),
-      ['- name', 'base_url', 'styles', 'api_key'],
-      'only the second upstream is short',
+      [1, 2].flatMap(() => ['- name', 'base_url', 'styles', 'api_key']),
+      'all upstreams but the first are short',
     )
   })
   it('fits the width of a terminal', () => {
