@@ -59,6 +59,8 @@ export interface Agent {
   readonly env: Readonly<Record<string, string>>
   readonly point: (connection: Connection) => Pointed
   readonly tools: Tools
+  /** It keeps one WebSocket for its requests. */
+  readonly uses_websocket?: true
   /** It ends itself when one call is made five times running. */
   readonly stops_itself?: true
   /** Whether `guard run` and the profile of `guard setup` are tried with it too. */

@@ -95,6 +95,7 @@ const faultsOf = (
   const { requests: admitted } = spent
   if (way !== 'bare')
     expect(admitted === provider.requests, `${admitted} requests admitted, ${provider.requests} forwarded`)
+  if (agent.uses_websocket === true) expect(provider.sockets > 0, 'it opened no WebSocket')
   for (const shown of provider.keys)
     expect(shown.includes(PROVIDER_KEY), 'the provider was shown another key than its own')
   return faults

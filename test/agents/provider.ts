@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { chatReply, messagesReply, responsesReply, type WholeReply } from '../kit/replies.ts'
 import type { Call, Tools } from './agent.ts'
+import { serveSockets } from './provider-sockets.ts'
 import { chatCall, messagesCall, responsesCall } from './replies.ts'
 import type { Script, Step } from './scripts.ts'
 
@@ -21,10 +22,22 @@ export class AgentProvider {
   #polls = 0
   #asked = 0
   #requests = 0
+  #sockets = 0
   #said = ''
   readonly #server = createServer((request, response) => void this.#answer(request, response))
 
   async listen(): Promise<string> {
+    serveSockets(
+      this.#server,
+      () => this.#sockets++,
+      (text, said) => {
+        const style = styleOf('/responses') as Style
+        this.#requests++
+        const step = this.#stepFor(text, said)
+        if (step.next?.act === 'fail') return { status: step.next.status, body: UNAVAILABLE }
+        return { events: this.#reply(style, true, step.hasTools, step.shown, said).body, isCut: step.isCut }
+      },
+    )
     this.#server.listen(0, '127.0.0.1')
     await new Promise((resolve) => this.#server.once('listening', resolve))
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
@@ -39,6 +52,7 @@ export class AgentProvider {
     this.#polls = 0
     this.#asked = 0
     this.#requests = 0
+    this.#sockets = 0
   }
 
   /** Requests with the agent's tools since the script began. */
@@ -49,6 +63,11 @@ export class AgentProvider {
   /** Requests to a model since the script began. */
   get requests(): number {
     return this.#requests
+  }
+
+  /** WebSockets that agents have opened since the script began. */
+  get sockets(): number {
+    return this.#sockets
   }
 
   /** The last request with the agent's tools. */
@@ -76,19 +95,26 @@ export class AgentProvider {
       return
     }
     this.#requests++
-    const { tools = [], stream = false } = JSON.parse(text) as Body
-    const has = (name: string) => tools.some((tool) => (tool.name ?? tool.function?.name) === name)
-    const hasTools = this.#tools !== undefined && has(this.#tools.shell('').name)
-    const step = hasTools ? this.#next(text) : undefined
-    if (step?.act === 'fail') {
-      response.writeHead(step.status, { 'content-type': 'application/json' }).end(UNAVAILABLE)
+    const { stream = false } = JSON.parse(text) as Body
+    const { next, shown, hasTools, isCut } = this.#stepFor(text, text)
+    if (next?.act === 'fail') {
+      response.writeHead(next.status, { 'content-type': 'application/json' }).end(UNAVAILABLE)
       return
     }
-    const isCut = step?.act === 'cut'
-    const { type, body } = this.#reply(style, stream, hasTools, isCut ? this.#peek() : step, text)
+    const { type, body } = this.#reply(style, stream, hasTools, shown, text)
     response.writeHead(200, { 'content-type': type })
     if (isCut) response.write(halfOf(body), () => response.destroy())
     else response.end(body)
+  }
+
+  /** What happens now, and what the reply shows of it; `said`: all that the conversation holds. */
+  #stepFor(text: string, said: string) {
+    const { tools = [] } = JSON.parse(text) as Body
+    const has = (name: string) => tools.some((tool) => (tool.name ?? tool.function?.name) === name)
+    const hasTools = this.#tools !== undefined && has(this.#tools.shell('').name)
+    const next = hasTools ? this.#next(said) : undefined
+    const isCut = next?.act === 'cut'
+    return { next, hasTools, isCut, shown: isCut ? this.#peek() : next }
   }
 
   #reply(style: Style, stream: boolean, hasTools: boolean, step: Step | undefined, said: string): WholeReply {

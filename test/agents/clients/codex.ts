@@ -37,3 +37,16 @@ export const codex: Agent = {
   },
   has_profile: true,
 }
+
+const { has_profile: _has, ...plain } = codex
+
+/** By its default transport, which is a WebSocket wherever the address of OpenAI alone is another. */
+export const codexWebSocket: Agent = {
+  ...plain,
+  id: 'codex-websocket',
+  point: ({ address, key }) => ({
+    args: ['-c', `openai_base_url="${address}/v1"`, '-c', 'model="gpt-5.5"', '-c', 'preferred_auth_method="apikey"'],
+    env: { OPENAI_API_KEY: key, CODEX_API_KEY: key },
+  }),
+  uses_websocket: true,
+}

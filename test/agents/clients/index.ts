@@ -1,7 +1,7 @@
 import type { Absent, Agent } from '../agent.ts'
 import { claudeCode } from './claude-code.ts'
 import { cline } from './cline.ts'
-import { codex } from './codex.ts'
+import { codex, codexWebSocket } from './codex.ts'
 import { continueCli } from './continue.ts'
 import { copilot } from './copilot.ts'
 import { kilo } from './kilo.ts'
@@ -9,7 +9,18 @@ import { opencode } from './opencode.ts'
 import { pi } from './pi.ts'
 import { qwenCode } from './qwen-code.ts'
 
-export const agents: readonly Agent[] = [claudeCode, codex, opencode, pi, qwenCode, copilot, continueCli, cline, kilo]
+export const agents: readonly Agent[] = [
+  claudeCode,
+  codex,
+  codexWebSocket,
+  opencode,
+  pi,
+  qwenCode,
+  copilot,
+  continueCli,
+  cline,
+  kilo,
+]
 
 /** Agents that people use and that cannot be played here. */
 export const absent: readonly Absent[] = [
