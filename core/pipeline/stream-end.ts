@@ -14,8 +14,8 @@ export class StreamEnd {
     let end = -1
     for (let at = 0; at < chunk.length; at++) {
       if (!this.#endsEvent(chunk[at] ?? 0, lines ? 1 : 2)) continue
-      // the line feed of a CRLF belongs to the same line
-      end = chunk[at] === CR && chunk[at + 1] === LF ? at + 2 : at + 1
+      // the line feed of a CRLF belongs to the same line, and may come with the next chunk
+      if (chunk[at] !== CR || (chunk[at + 1] ?? LF) !== LF) end = at + 1
     }
     return end
   }
@@ -23,7 +23,7 @@ export class StreamEnd {
   #endsEvent(byte: number, breaks: number): boolean {
     if (byte === LF && this.#afterCr) {
       this.#afterCr = false
-      return false
+      return this.#lineBreaks >= breaks
     }
     this.#afterCr = byte === CR
     if (byte !== LF && byte !== CR) this.#lineBreaks = 0

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { dialects, looping, productive, type Step } from '../kit/dialogue.ts'
+import { allDialects, looping, productive, type Step } from '../kit/dialogue.ts'
 import { decisionOf, errorOf, type Service, startService } from '../kit/service.ts'
 
 const TURNS = 30
@@ -8,7 +8,7 @@ const enforce = 'default_mode: enforce'
 const blocked = { status: 429, decision: 'block', reason: 'LOOP_TOOL_CALL' }
 const allowed = { status: 200, decision: 'allow', reason: null }
 
-for (const dialect of dialects) {
+for (const dialect of allDialects) {
   describe(`a session in the style ${dialect.style}`, () => {
     let service: Service
     before(async () => {

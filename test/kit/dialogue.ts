@@ -4,10 +4,14 @@ export type Step =
   | { readonly assistant: string }
   | { readonly tool: string; readonly args: object; readonly result: string }
 
+type Style = 'responses' | 'chat_completions' | 'messages'
+
 /** How one API style writes a session down. */
-export interface Dialect {
-  readonly style: 'responses' | 'chat_completions' | 'messages'
+export interface Dialect<S extends string = Style> {
+  readonly style: S
   readonly path: string
+  /** Where a stream is asked for by its path. */
+  readonly stream_path?: string
   /** A request body that holds the whole session so far. `more` replaces or adds members. */
   body(steps: readonly Step[], more?: object): Record<string, unknown>
 }
@@ -90,11 +94,58 @@ const messagesStep = (step: Step, index: number): object[] => {
   ]
 }
 
-/** The three API styles, the same session in each. */
+const gemini: Dialect<'gemini'> = {
+  style: 'gemini',
+  path: '/v1beta/models/m-1:generateContent',
+  stream_path: '/v1beta/models/m-1:streamGenerateContent?alt=sse',
+  body: (steps, more) => ({
+    systemInstruction: { parts: [{ text: 'You write code.' }] },
+    contents: steps.flatMap(geminiStep),
+    tools: [{ functionDeclarations: [{ name: 'read_file', parameters: definition }] }],
+    ...more,
+  }),
+}
+
+const geminiStep = (step: Step): object[] => {
+  if ('user' in step) return [{ role: 'user', parts: [{ text: step.user }] }]
+  if ('assistant' in step) return [{ role: 'model', parts: [{ text: step.assistant }] }]
+  const { tool: name, args, result: output } = step
+  return [
+    { role: 'model', parts: [{ functionCall: { name, args } }] },
+    { role: 'user', parts: [{ functionResponse: { name, response: { output } } }] },
+  ]
+}
+
+const ollama: Dialect<'ollama'> = {
+  style: 'ollama',
+  path: '/api/chat',
+  body: (steps, more) => ({
+    model: 'm-1',
+    messages: [{ role: 'system', content: 'You write code.' }, ...steps.flatMap(ollamaStep)],
+    tools: [{ type: 'function', function: { name: 'read_file', parameters: definition } }],
+    stream: false,
+    ...more,
+  }),
+}
+
+const ollamaStep = (step: Step): object[] => {
+  if ('user' in step) return [{ role: 'user', content: step.user }]
+  if ('assistant' in step) return [{ role: 'assistant', content: step.assistant }]
+  const { tool: name, args, result: content } = step
+  return [
+    { role: 'assistant', content: '', tool_calls: [{ function: { name, arguments: args } }] },
+    { role: 'tool', tool_name: name, content },
+  ]
+}
+
+/** The three API styles below /v1, the same session in each. */
 export const dialects: readonly Dialect[] = [responses, chat, messages]
 
+/** All API styles. */
+export const allDialects: readonly Dialect<Style | 'gemini' | 'ollama'>[] = [...dialects, gemini, ollama]
+
 /** The dialect of a style. */
-export const dialectOf = (style: Dialect['style']): Dialect =>
+export const dialectOf = (style: Style): Dialect =>
   style === 'responses' ? responses : style === 'messages' ? messages : chat
 
 /** A session that gets on: a task, then so many calls, each with other arguments and another result. */

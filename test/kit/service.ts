@@ -43,8 +43,9 @@ export class Service {
   }
 
   /** Sends a session in a dialect. */
-  send(dialect: Dialect, steps: readonly Step[], headers: Headers = {}, more: object = {}): Promise<Answer> {
-    return this.gateway.request('POST', dialect.path, dialect.body(steps, more), headers)
+  send(dialect: Dialect<string>, steps: readonly Step[], headers: Headers = {}, more: object = {}): Promise<Answer> {
+    const path = 'stream' in more && more.stream === true ? (dialect.stream_path ?? dialect.path) : dialect.path
+    return this.gateway.request('POST', path, dialect.body(steps, more), headers)
   }
   request(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer> {
     return this.gateway.request(method, path, body, headers)

@@ -57,7 +57,13 @@ export const labelOf = (text: string): string =>
 export const totalInputTokens = (record: CallRecord): number =>
   record.input_tokens + record.cache_read_tokens + record.cache_write_tokens
 
-const OPERATIONS: Readonly<Record<string, string>> = { chat_completions: 'chat', messages: 'chat', responses: 'chat' }
+const OPERATIONS: Readonly<Record<string, string>> = {
+  chat_completions: 'chat',
+  messages: 'chat',
+  responses: 'chat',
+  gemini: 'generate_content',
+  ollama: 'chat',
+}
 
 const requestAttributes = (record: CallRecord): Attributes =>
   present({

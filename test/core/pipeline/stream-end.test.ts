@@ -15,7 +15,16 @@ describe('the end of the last whole event of a chunk', () => {
   })
   it('is found where the blank line spans chunks', () => {
     assert.deepEqual(within('data: 1\n', '\ndata: 2'), [-1, 1])
-    assert.deepEqual(within('data: 1\r\n\r', '\ndata: 2'), [10, -1])
+    assert.deepEqual(within('data: 1\r\n\r', '\ndata: 2'), [-1, 1])
+    assert.deepEqual(within('data: 1\r\n', '\r\n', 'data: 2'), [-1, 2, -1])
+  })
+  it('stands behind each line where a line is an event', () => {
+    const end = new StreamEnd()
+    const lines = ['{"a":1}\n{"a":2}\n{"a"', ':3}', '\r\n{']
+    assert.deepEqual(
+      lines.map((chunk) => end.within(Buffer.from(chunk), true)),
+      [16, -1, 2],
+    )
   })
   it('is not there while an event goes on', () => assert.deepEqual(within('data: 1\nid: 2\n', 'data: 3\n'), [-1, -1]))
 })

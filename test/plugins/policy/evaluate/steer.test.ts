@@ -3,18 +3,22 @@ import { describe, it } from 'node:test'
 import type { ApiStyle } from 'guard-gateway/core'
 import { readRequest } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import { gemini } from 'guard-gateway/plugins/api-styles/gemini'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { ollama } from 'guard-gateway/plugins/api-styles/ollama'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
-import { type Dialect, dialectOf, dialects, looping, productive, type Step } from '../../../kit/dialogue.ts'
+import { allDialects, dialectOf, looping, productive, type Step } from '../../../kit/dialogue.ts'
 import { call } from '../../../kit/evidence.ts'
 import { startGateway } from '../../../kit/gateway.ts'
 import { fakeProvider } from '../../../kit/provider.ts'
 import { newSession, restarted, startBench } from '../kit.ts'
 
-const styles: Readonly<Record<Dialect['style'], ApiStyle>> = {
+const styles: Readonly<Record<(typeof allDialects)[number]['style'], ApiStyle>> = {
   chat_completions: chatCompletions,
   messages,
   responses,
+  gemini,
+  ollama,
 }
 const steering = [{ rule_type: 'tool_repeat', action: 'steer' }]
 const bench = (defaults: unknown = steering) =>
@@ -23,7 +27,7 @@ const bench = (defaults: unknown = steering) =>
 const asked = (
   steps: readonly Step[],
   session = newSession(),
-  { style, body }: Dialect = dialectOf('messages'),
+  { style, body }: (typeof allDialects)[number] = dialectOf('messages'),
   more = {},
 ) => {
   const bytes = Buffer.from(JSON.stringify(body(steps)))
@@ -32,7 +36,7 @@ const asked = (
 }
 
 describe('action steer', () => {
-  for (const dialect of dialects) {
+  for (const dialect of allDialects) {
     it(`adds one user message that names the repetition, in ${dialect.style}, and changes nothing else`, async () => {
       const { send } = await bench()
       const request = asked(looping(3), newSession(), dialect)
