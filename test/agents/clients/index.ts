@@ -5,7 +5,7 @@ import { codex, codexWebSocket } from './codex.ts'
 import { continueCli } from './continue.ts'
 import { copilot } from './copilot.ts'
 import { kilo } from './kilo.ts'
-import { opencode } from './opencode.ts'
+import { openCodeWebSocket, opencode } from './opencode.ts'
 import { pi } from './pi.ts'
 import { qwenCode } from './qwen-code.ts'
 
@@ -14,6 +14,7 @@ export const agents: readonly Agent[] = [
   codex,
   codexWebSocket,
   opencode,
+  openCodeWebSocket,
   pi,
   qwenCode,
   copilot,

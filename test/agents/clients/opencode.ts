@@ -37,3 +37,22 @@ export const opencode: Agent = {
   tools: openCodeTools,
   has_profile: true,
 }
+
+const { has_profile: _has, ...plain } = opencode
+
+/** Over WebSocket, which it has for OpenAI's own provider once it is switched on. */
+export const openCodeWebSocket: Agent = {
+  ...plain,
+  id: 'opencode-websocket',
+  env: { ...opencode.env, OPENCODE_EXPERIMENTAL_WEBSOCKETS: '1' },
+  point: ({ address, key }) => ({
+    env: {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        model: 'openai/m-1',
+        small_model: 'openai/m-1',
+        provider: { openai: { options: { baseURL: `${address}/v1`, apiKey: key }, models: { 'm-1': {} } } },
+      }),
+    },
+  }),
+  uses_websocket: true,
+}
