@@ -1,10 +1,11 @@
 import type { Call, Turn, TurnContent } from 'guard-gateway/core'
+import { answeredTurn } from 'guard-gateway/lib/threads'
 
 /** A turn that a conversation has not been asked about before. */
 export interface NewTurn {
   /** Undefined for a request that answers words: the body holds neither the turn nor a result. */
   readonly content: TurnContent | undefined
-  /** Undefined for a turn that the body leaves out. */
+  /** Undefined for a turn that the body leaves out, and of which no reply has told the calls. */
   readonly turn: Turn | undefined
 }
 
@@ -64,7 +65,7 @@ const noteFresh = <State>(remembered: Remembered<State>, call: Call, notes: Turn
   const first = turns.length - contents.length
   if (contents.length === 0 && isReferring(call)) notes.note(remembered.state, { content: undefined, turn: undefined })
   for (const [index, content] of contents.entries())
-    notes.note(remembered.state, { content, turn: turns[first + index] })
+    notes.note(remembered.state, { content, turn: turns[first + index] ?? answeredTurn(call) })
   remembered.turns = turns.length
   remembered.talk = talk.length
   remembered.tip = talk.tip

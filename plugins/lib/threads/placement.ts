@@ -8,6 +8,7 @@ import {
   earlierTurns,
   isContinued,
   type KnownRequests,
+  noteAnsweredTurn,
   ownTurns,
   referenceTip,
   sameTurn,
@@ -155,6 +156,7 @@ const byReference = (call: Call, known: KnownRequests): ThreadPlacement => {
   const thread = parent?.thread ?? ownThread(call) + suffix
   const tip = referenceTip(call)
   const own = ownTurns(conversation, known, parent !== undefined)
+  noteAnsweredTurn(call, own)
   const counted = known.seen.has(tip) ? NONE : own
   const last = counted.at(-1)
   const quiet =

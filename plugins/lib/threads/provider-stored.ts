@@ -57,6 +57,16 @@ export const ownTurns = (
   return [{ calls: sorted, item: NOT_IN_BODY, user_after }, ...turns]
 }
 
+const answered = new WeakMap<Call, Turn>()
+
+/** Keeps what is known of the turn that a body answers without holding it, for whoever looks at turns one by one. */
+export const noteAnsweredTurn = (call: Call, [first]: readonly Turn[]): void => {
+  if (first?.item === NOT_IN_BODY) answered.set(call, first)
+}
+
+/** The turn that a body answers without holding it, with its calls as far as replies have told them; undefined where none is known. */
+export const answeredTurn = (call: Call): Turn | undefined => answered.get(call)
+
 /** Whether later requests continue from this one: what the provider was to keep of a request that failed is not kept. */
 export const isContinued = ({ outcome, new_turns }: Pick<Row, 'outcome' | 'new_turns'>): boolean =>
   outcome === null || outcome === 'ok' || new_turns[0]?.item !== NOT_IN_BODY

@@ -65,6 +65,37 @@ describe('a loop over a WebSocket', () => {
     assert.ok(stopped > 0)
     assert.equal(stopped, overHttp)
   })
+  it('of results that bring nothing new is stopped at the same turn as over HTTP', async () => {
+    await using service = await startSocketService()
+    await service.policy({ mode: 'enforce', rules: [{ rule_type: 'novelty_stall', threshold: 4 }] })
+    const call = { name: 'run', arguments: '{"command":"true"}' }
+    const client = await service.connect({ 'x-guard-session-id': 'socket' })
+    const history: object[] = [{ role: 'user', content: 'Go' }]
+    let input: unknown = history
+    let before: object = {}
+    const stopped = { socket: 0, http: 0 }
+    for (let turn = 1; turn <= 12; turn++) {
+      if (stopped.socket === 0) {
+        service.provider.script({ call })
+        client.create(input, before)
+        const end = await client.end()
+        if (end.type === 'error') stopped.socket = turn
+        else {
+          before = { previous_response_id: idOf(end) }
+          input = [{ type: 'function_call_output', call_id: `call_${idOf(end)}`, output: 'nothing to do' }]
+        }
+      }
+      const body = { model: 'm-1', input: history }
+      const { status } = await service.gateway.request('POST', '/v1/responses', body, { 'x-guard-session-id': 'http' })
+      if (status === 429) stopped.http ||= turn
+      history.push(
+        { type: 'function_call', call_id: `c${turn}`, ...call },
+        { type: 'function_call_output', call_id: `c${turn}`, output: 'nothing to do' },
+      )
+    }
+    assert.ok(stopped.http > 0)
+    assert.equal(stopped.socket, stopped.http)
+  })
   it('is refused with the status that its client understands, by the user agent of the handshake', async () => {
     await using service = await startSocketService({ config: 'server: { block_status_override: { "codex*": 400 } }' })
     await service.policy({ mode: 'enforce', rules: [{ rule_type: 'exact_repeat', threshold: 2 }] })
