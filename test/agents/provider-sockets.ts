@@ -68,10 +68,18 @@ const respond = (socket: WebSocket, id: string, reply: SocketReply): void => {
 interface Event {
   readonly type: string
   readonly response?: object
+  readonly item?: object
 }
 
-const eventsOf = (stream: string): readonly Event[] =>
-  [...stream.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Event)
+/** Some clients read of an item only once it was added. */
+const eventsOf = (stream: string): readonly Event[] => {
+  const events = [...stream.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Event)
+  const item = events.find(({ type }) => type === 'response.output_item.done')?.item ?? {}
+  const place = { output_index: 0, item_id: Reflect.get(item, 'id'), content_index: 0 }
+  const [created, ...rest] = events.map((event) => ({ ...place, ...event }))
+  const added = { ...place, type: 'response.output_item.added', item: { ...item, content: [], arguments: '' } }
+  return created === undefined ? [] : [created, added, ...rest]
+}
 
 /** Each response has an id of its own, since the next request names it. */
 const withId = (event: Event, id: string): Event =>

@@ -50,9 +50,11 @@ export const openCodeWebSocket: Agent = {
       OPENCODE_CONFIG_CONTENT: JSON.stringify({
         model: 'openai/m-1',
         small_model: 'openai/m-1',
-        provider: { openai: { options: { baseURL: `${address}/v1`, apiKey: key }, models: { 'm-1': {} } } },
+        provider: { openai: { options: { baseURL: `${address}/v1` }, models: { 'm-1': {} } } },
       }),
     },
+    // without a login of the provider's it is not switched on
+    files: { '.local/share/opencode/auth.json': JSON.stringify({ openai: { type: 'api', key } }) },
   }),
   uses_websocket: true,
 }
