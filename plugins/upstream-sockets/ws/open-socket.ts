@@ -37,7 +37,10 @@ export const openConnection = (
     }
     if (!secure) {
       clearTimeout(timer)
-      return made(null, current)
+      made(null, current)
+      // it was paused, and whoever has got it listens by the next tick
+      process.nextTick(() => current.resume())
+      return
     }
     const { connect } = process.getBuiltinModule('node:tls')
     made(null, watched(connect({ socket: current, ...secureOptions(hostname, trust) }), 'secureConnect'))
