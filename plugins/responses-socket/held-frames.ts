@@ -2,8 +2,8 @@ import type { Session } from 'guard-gateway/core'
 import type { ClientFrame } from './client-frame.ts'
 
 const MAX_FRAMES = 64
-/** User input for a response that is under way. */
-const STEER = 'response.steer'
+/** It is user input for a response that is under way. */
+export const isSteer = ({ type }: ClientFrame): boolean => type === 'response.steer'
 const MAX_STEERS = 64
 
 /** Messages that are no requests: passed on, but for those of a paused session, which wait until it is resumed. */
@@ -22,7 +22,7 @@ export class HeldFrames {
   /** Sends a message, or keeps it; `session`: of the response that it is about. False: as many are kept as may be. */
   take(frame: ClientFrame, session: Session | undefined): boolean {
     const whose = session ?? this.last
-    if (frame.type === STEER && frame.previous_response_id !== null) this.#note(frame.previous_response_id, frame.bytes)
+    if (isSteer(frame) && frame.previous_response_id !== null) this.#note(frame.previous_response_id, frame.bytes)
     if (whose?.row.paused !== true && this.#frames.length === 0) this.#send(frame.bytes)
     else if (this.#frames.length >= MAX_FRAMES) return false
     else this.#frames.push({ bytes: frame.bytes, session: whose })

@@ -16,8 +16,9 @@ import { type ClientFrame, type CreateFrame, isCreate, readClientFrame } from '.
 import type { SocketConnection } from './connection.ts'
 import { CreateClient } from './create-client.ts'
 import { errorEvent } from './error-event.ts'
-import { HeldFrames } from './held-frames.ts'
+import { HeldFrames, isSteer } from './held-frames.ts'
 import type { ResponseForwards } from './response-forwards.ts'
+import { spentBudget } from './steer-budget.ts'
 import { successorOf } from './successor.ts'
 import type { UpstreamEvent } from './upstream-event.ts'
 
@@ -101,7 +102,7 @@ export class SocketRequests {
       return this.#refuse(error, undefined, undefined)
     }
     if (isCreate(frame)) await this.#create(frame)
-    else this.#pass(frame)
+    else await this.#pass(frame)
   }
 
   async #create(frame: CreateFrame): Promise<void> {
@@ -125,9 +126,12 @@ export class SocketRequests {
   }
 
   /** Another message than a request for a response. */
-  #pass(frame: ClientFrame): void {
-    const { lanes } = this.#parts.connection
-    const target = frame.previous_response_id === null ? undefined : lanes.answered(frame.previous_response_id)
+  async #pass(frame: ClientFrame): Promise<void> {
+    const { gateway, connection } = this.#parts
+    const { previous_response_id } = frame
+    const target = previous_response_id === null ? undefined : connection.lanes.answered(previous_response_id)
+    const spent = isSteer(frame) && target?.call !== undefined ? await spentBudget(gateway, target.call) : undefined
+    if (spent !== undefined) return this.#refuse(spent, target?.stream_id, undefined)
     if (this.#held.take(frame, target?.call?.session ?? undefined)) return
     this.#refuse(
       new GuardError('OVERLOADED', 'Too much waits for a paused session to be resumed.'),
