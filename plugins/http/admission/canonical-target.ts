@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { HttpServerState } from '../http-server-state.ts'
-import { classOf, needsKey } from './route-class.ts'
+import { needsKey } from './route-class.ts'
 import { decodedPath, pathOf } from './target.ts'
 
 const ABSOLUTE = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i
@@ -39,6 +39,11 @@ const withSingleSlashes = (state: HttpServerState, target: string): string => {
   const path = pathOf(target)
   if (!path.includes('//')) return target
   const plain = path.replace(REPEATED_SLASHES, '/')
-  const isKept = !needsKey(classOf(decodedPath(plain))) || state.passesThrough(decodedPath(path))
-  return isKept ? target : plain + target.slice(path.length)
+  const { modelPaths } = state
+  const decoded = decodedPath(plain)
+  if (!needsKey(modelPaths.kindOf(decoded)) || state.passesThrough(decodedPath(path))) return target
+  // within parameters slashes mean what they say: a part of one may not be empty
+  const prefix = modelPaths.prefixAt(decoded)
+  const parameters = prefix === '' ? '' : plain.slice(prefix.length - 1)
+  return path.endsWith(parameters) ? plain + target.slice(path.length) : target
 }

@@ -58,8 +58,9 @@ export class ModelPaths {
   /** What serves a path that matches a pattern, as it came. */
   match(method: string, path: string, onlyGuarded = false): ModelRoute | undefined {
     const decoded = decodedPath(path)
+    const wanted = servedAs(method)
     for (const { method: own, pattern, style, isGuarded, serve } of this.#patterns) {
-      if ((onlyGuarded && !isGuarded) || own !== method || !decoded.startsWith(pattern.prefix)) continue
+      if ((onlyGuarded && !isGuarded) || own !== wanted || !decoded.startsWith(pattern.prefix)) continue
       const params = pattern.match(decoded)
       if (params === undefined || holds(params, DOTS)) continue
       // some providers let a header say another method
@@ -100,11 +101,20 @@ export class ModelPaths {
     return this.#patterns.find(({ pattern: { prefix } }) => prefix !== SHARED && isBelow(path, prefix))?.style
   }
 
+  /** What precedes the parameters of a decoded path; empty for a path without any. */
+  prefixAt(path: string): string {
+    if (this.#styles.has(path)) return ''
+    return this.#patterns.find(({ pattern }) => pattern.match(path) !== undefined)?.pattern.prefix ?? ''
+  }
+
   /** The class of a decoded path. */
   kindOf(path: string): RouteClass {
     return this.styleAt(path) === undefined ? classOf(path) : 'model'
   }
 }
+
+/** HEAD is served wherever GET is. */
+const servedAs = (method: string): string => (method === 'HEAD' ? 'GET' : method)
 
 const holds = (params: Readonly<Record<string, string>>, what: RegExp): boolean =>
   Object.values(params).some((value) => what.test(value))

@@ -27,9 +27,9 @@ export interface Destination {
   readonly method?: string
 }
 
-/** The destination of an unguarded path that a style declares. */
-export const unguarded = (style: ApiStyle, target: RequestTarget): Serve =>
-  passthrough({ path: target.path, styles: [style.id] }, target)
+/** The destination of an unguarded path that a style declares for a method; HEAD goes up as the GET that it stands for. */
+export const unguarded = (style: ApiStyle, target: RequestTarget, method: string): Serve =>
+  passthrough({ path: target.path, styles: [style.id], method }, target)
 
 const noTap = { push: () => {} }
 

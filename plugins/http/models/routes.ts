@@ -78,7 +78,7 @@ const addUnguarded = (state: HttpServerState, app: FastifyInstance, style: ApiSt
   if (method === undefined)
     throw new TypeError(`An unguarded path of API style "${style.id}" is "${declared}"; it is like "GET /api/tags".`)
   const pattern = patternOf(style, path)
-  const serve = (target: RequestTarget) => unguarded(style, target)
+  const serve = (target: RequestTarget) => unguarded(style, target, method)
   if (pattern.hasParams) {
     const added = { method, style, isGuarded: false }
     state.modelPaths.addPattern({ ...added, serve }, pattern)
@@ -91,19 +91,22 @@ const addUnguarded = (state: HttpServerState, app: FastifyInstance, style: ApiSt
   }
   const route = { style, serve: serve({ path, params: {} }) }
   const urls = pathAliases(path)
-  for (const url of urls) state.modelPaths.add(method, url, style)
+  const methods = method === 'GET' ? (['GET', 'HEAD'] as const) : [method]
   const schema = routeSchema(
     `Passes to the upstream, not counted (${style.id})`,
     passthroughSchema(bodyOf(path, method)),
   )
-  addAll(
-    app,
-    method,
-    path,
-    urls,
-    schema,
-    enter(state, () => route),
-  )
+  for (const each of methods) {
+    for (const url of urls) state.modelPaths.add(each, url, style)
+    addAll(
+      app,
+      each,
+      each === method ? path : '',
+      urls,
+      schema,
+      enter(state, () => route),
+    )
+  }
 }
 
 const bodyOf = (path: string, method: Method): TSchema | undefined =>

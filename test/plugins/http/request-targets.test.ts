@@ -60,6 +60,24 @@ describe('spellings of a request target', () => {
     assert.equal((await send('GET', '//v1//models')).status, 200)
     assert.equal(running.provider.last.path, '/v1/models')
   })
+  it('doubled slashes are overlooked on the paths of further dialects, and HEAD is served there', async () => {
+    const chat = { model: 'm-1', messages: [{ role: 'user', content: 'Hi' }], stream: false }
+    for (const [target, canonical, body] of [
+      ['//api/chat', '/api/chat', chat],
+      ['//v1beta//models/m-1:generateContent', '/v1beta/models/m-1:generateContent', { contents: [] }],
+    ] as const) {
+      const got = await send('POST', target, [], body)
+      assert.equal(got.status, 200, got.body)
+      assert.equal(running.provider.last.path, canonical)
+      assert.equal(running.settled.at(-1)?.call.path, canonical)
+    }
+    for (const path of ['/api/tags', '/v1beta/models', '/v1beta/models/m-1']) {
+      const got = await send('HEAD', path)
+      assert.deepEqual([got.status, got.body], [200, ''], path)
+      assert.deepEqual([running.provider.last.method, running.provider.last.path], ['GET', path])
+    }
+    assert.equal((await send('GET', '//api//health')).status, 404)
+  })
   it('a path that is listed as it is spelled goes up as it is spelled', async () => {
     await send('GET', '/v1/files/a//b')
     assert.equal(running.provider.last.path, '/v1/files/a//b')
