@@ -34,7 +34,10 @@ export const forwardHandler =
     if (refused !== undefined) throw refused
     const standIns = upstream.fallback.length === 0 ? [] : standInsOf(upstreams.fallbacks(upstream), call.style)
     const targets = new Targets([upstream, ...standIns], gateway.clock)
-    return forwarded({ gateway, call, client, targets, login: clientCredentials.get(call) ?? [] })
+    const forwarding = { gateway, call, client, targets, login: clientCredentials.get(call) ?? [] }
+    // nearly every call: there is one place to ask, and whatever comes of it is the answer
+    const isOnly = standIns.length === 0 && upstream.availability.keys === undefined
+    return isOnly ? attempt({ ...forwarding, upstream }, []) : forwarded(forwarding)
   }
 
 /** Those that can be in: they speak the style, and need no login, which goes to the upstream that was chosen alone. */
