@@ -21,14 +21,14 @@ const SETTLE_LIMIT_MS = 5_000
  * Throws only before anything was decided; nothing is recorded or sent then.
  */
 export const handle = async (gateway: Gateway, call: Call, client: Client): Promise<void> => {
-  const requested = gateway.deadlines.withDeadline<void>(TAP_LIMIT_MS, 'request', (done) =>
+  const requested = gateway.deadlines.withDeadline<void>(TAP_LIMIT_MS, 'request', call, (done) =>
     gateway.hooks.request.callAsync(call, done),
   )
   if (requested instanceof Promise) await requested
   const { session } = call
   if (session !== null) session.open++
   try {
-    const decided = gateway.deadlines.withDeadline<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
+    const decided = gateway.deadlines.withDeadline<Decision>(TAP_LIMIT_MS, 'decision', call, (done) =>
       gateway.hooks.decision.callAsync(undecided, call, done),
     )
     const decision = decided instanceof Promise ? await decided : decided
@@ -93,7 +93,7 @@ const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Settle
     call.conversation = settledConversation(call.conversation)
   }
   try {
-    const recorded = gateway.deadlines.withDeadline<void>(SETTLE_LIMIT_MS, 'settle', (done) =>
+    const recorded = gateway.deadlines.withDeadline<void>(SETTLE_LIMIT_MS, 'settle', settled, (done) =>
       gateway.hooks.settle.callAsync(settled, done),
     )
     if (!(recorded instanceof Promise)) {

@@ -1,5 +1,5 @@
 import type { SyncHook } from 'tapable'
-import { errorOrigin, noteErrorOrigin } from './errors/error-origin.ts'
+import { errorOrigin, noteErrorOrigin, noteTurn } from './errors/error-origin.ts'
 
 /** The part of a hook that wrapping its taps needs. */
 interface Interceptable {
@@ -26,7 +26,7 @@ export const attributed = <H>(hook: H, name: string, parameters = 1): Prompt<H> 
     if (tap.type === 'sync') return { ...tap, fn: noted(run, who) }
     const failed: Failed = (error, done) => done(thrown(error, who))
     if (tap.type === 'async') return { ...tap, fn: calledBack(tap.fn as (...args: unknown[]) => void, failed) }
-    return { ...tap, type: 'async', fn: awaited(run, failed, parameters) }
+    return { ...tap, type: 'async', fn: awaited(run, failed, parameters, who) }
   }
   ;(hook as Interceptable).intercept({ register })
   return hook as Prompt<H>
@@ -57,13 +57,13 @@ const calledBack =
  * A tap that answers with a promise as one that calls back: every further promise on the way of a request costs. What is no promise is the value itself.
  * `count`: of the hook's arguments, behind which the one to call back stands; lists of arguments would cost, too.
  */
-const awaited = (run: Run, failed: Failed, count: number) => {
-  if (count === 0) return (done: Done) => begin(run, failed, done)
-  if (count === 1) return (only: unknown, done: Done) => begin(run, failed, done, only)
-  return (first: unknown, second: unknown, done: Done) => begin(run, failed, done, first, second)
+const awaited = (run: Run, failed: Failed, count: number, who: string) => {
+  if (count === 0) return (done: Done) => begin(run, failed, who, done)
+  if (count === 1) return (only: unknown, done: Done) => begin(run, failed, who, done, only)
+  return (first: unknown, second: unknown, done: Done) => begin(run, failed, who, done, first, second)
 }
 
-const begin = (run: Run, failed: Failed, done: Done, first?: unknown, second?: unknown): void => {
+const begin = (run: Run, failed: Failed, who: string, done: Done, first?: unknown, second?: unknown): void => {
   let work: unknown
   try {
     work = run(first, second)
@@ -72,11 +72,13 @@ const begin = (run: Run, failed: Failed, done: Done, first?: unknown, second?: u
     return
   }
   if (!isThenable(work)) done(null, work)
-  else
+  else {
+    noteTurn(second ?? first, who)
     work.then(
       (value) => done(null, value),
       (error: unknown) => failed(error, done),
     )
+  }
 }
 
 const isThenable = (work: unknown): work is PromiseLike<unknown> =>
@@ -113,7 +115,8 @@ export const isolated = <H>(
 ): Prompt<H> => {
   const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
     const run = tap.fn as Run
-    const report = (error: unknown) => fault.call(error, errorOrigin(error) ?? `${name}:${tap.name}`)
+    const who = `${name}:${tap.name}`
+    const report = (error: unknown) => fault.call(error, errorOrigin(error) ?? who)
     const sync: Run = (first, second) => {
       try {
         return run(first, second)
@@ -127,7 +130,7 @@ export const isolated = <H>(
       report(error)
       done()
     }
-    return { ...tap, type: 'async', fn: awaited(run, failed, parameters) }
+    return { ...tap, type: 'async', fn: awaited(run, failed, parameters, who) }
   }
   ;(hook as Interceptable).intercept({ register })
   return hook as Prompt<H>

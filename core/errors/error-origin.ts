@@ -5,6 +5,16 @@ export const noteErrorOrigin = (error: unknown, who: string): void => {
   if (typeof error === 'object' && error !== null && !origins.has(error)) origins.set(error, who)
 }
 
+const turns = new WeakMap<object, string>()
+
+/** Notes which tap has its turn with what a hook is about. */
+export const noteTurn = (about: unknown, who: string): void => {
+  if (typeof about === 'object' && about !== null) turns.set(about, who)
+}
+
+/** The tap whose turn was noted last. */
+export const turnOf = (about: object): string | undefined => turns.get(about)
+
 /** The noted origin of an error, if any. */
 export const errorOrigin = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null ? origins.get(error) : undefined

@@ -1,3 +1,4 @@
+import { noteErrorOrigin, turnOf } from '../errors/error-origin.ts'
 import { GuardError } from '../errors.ts'
 
 const CHECK_MS = 250
@@ -19,10 +20,15 @@ export class Deadlines {
 
   /**
    * Starts work with a callback and gives its value; without a promise if it calls back at once, since promises cost on the hot path.
-   * After `ms` milliseconds (± 250) it fails with INTERNAL.
+   * After `ms` milliseconds (± 250) it fails with INTERNAL, as an error of the tap that has its turn with `about`.
    */
-  withDeadline<T>(ms: number, what: string, run: (done: (error: unknown, value?: T) => void) => void): T | Promise<T> {
-    const work = new DeadlineWork<T>(this, ms, what)
+  withDeadline<T>(
+    ms: number,
+    what: string,
+    about: object,
+    run: (done: (error: unknown, value?: T) => void) => void,
+  ): T | Promise<T> {
+    const work = new DeadlineWork<T>(this, ms, what, about)
     run(work.done)
     return work.outcome()
   }
@@ -63,8 +69,9 @@ class DeadlineWork<T> implements PendingWork {
   #reject: ((error: unknown) => void) | undefined
 
   readonly #deadlines: Deadlines
-
-  constructor(deadlines: Deadlines, limit: number, what: string) {
+  readonly #about: object
+  constructor(deadlines: Deadlines, limit: number, what: string, about: object) {
+    this.#about = about
     this.#deadlines = deadlines
     this.#limit = limit
     this.#what = what
@@ -89,7 +96,12 @@ class DeadlineWork<T> implements PendingWork {
   }
 
   giveUp(): void {
-    this.done(new GuardError('INTERNAL', `A plugin on "${this.#what}" did not answer within ${this.#limit / 1000} s.`))
+    const error = new GuardError(
+      'INTERNAL',
+      `A plugin on "${this.#what}" did not answer within ${this.#limit / 1000} s.`,
+    )
+    noteErrorOrigin(error, turnOf(this.#about) ?? this.#what)
+    this.done(error)
   }
 
   #wait(resolve: (value: T) => void, reject: (error: unknown) => void): void {

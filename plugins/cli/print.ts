@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { errorBody, errorOrigin, type Gateway, GuardError } from 'guard-gateway/core'
 import { commandKind, type Input, type Io } from 'guard-gateway/lib/command'
+import { thrownStack, thrownText } from 'guard-gateway/lib/errors'
 import { showsColours, terminalWidth, wrapText } from 'guard-gateway/lib/terminal'
 import { terminalText } from 'guard-gateway/lib/text'
 import { nameCommands } from './command-names.ts'
@@ -64,7 +65,7 @@ export const printError = (error: unknown, options: Input['options'], io: Io, ga
   }
   const code = known ? ` (${error.code})` : ''
   printLine(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}`, io)
-  if (options.verbose === true && error instanceof Error) io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
+  if (options.verbose === true && error instanceof Error) io.err.write(`${terminalText(redact(thrownStack(error)))}\n`)
 }
 
 /** A sentence for people: on a terminal it is broken between words. */
@@ -76,8 +77,14 @@ const failure = (error: unknown): string => {
   return `The gateway failed${who === undefined ? '' : ` in ${who}`}: ${firstLine(error)}`
 }
 
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
+/** A plugin may throw anything, also what has no readable members. */
+const firstLine = (error: unknown): string => {
+  try {
+    return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
+  } catch {
+    return thrownText(error)
+  }
+}
 
 /** A command line that cannot be used: what is wrong, and where help is. */
 export const printUsage = (

@@ -83,10 +83,20 @@ const pageOf = (
 /** What went wrong, as one of our own errors; what is none says nothing of its inside. */
 export const guardErrorOf = (error: unknown): GuardError => {
   if (error instanceof GuardError) return error
-  const { code, validation, validationContext } = (error ?? {}) as Partial<FastifyError>
+  const { code, validation, validationContext } = membersOf(error)
   if (validation !== undefined) return schemaError(validation, validationContext ?? 'body')
   const known = typeof code === 'string' ? fastifyErrors.get(code) : undefined
   return new GuardError(known ?? 'INTERNAL', undefined, { cause: error })
+}
+
+/** What the framework says of an error; nothing of one whose members cannot be read, as a plugin may throw it. */
+const membersOf = (error: unknown): Partial<FastifyError> => {
+  try {
+    const { code, validation, validationContext } = (error ?? {}) as FastifyError
+    return { code, validation, validationContext } as Partial<FastifyError>
+  } catch {
+    return {}
+  }
 }
 
 const fastifyErrors = new Map<string, Code>([

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Gateway, Plugin } from 'guard-gateway/core'
+import { thrownStack, thrownText } from 'guard-gateway/lib/errors'
 import { isConfigurable, ownPluginKind } from 'guard-gateway/lib/plugin-options'
 import type { Refuse } from './config/config-errors.ts'
 import { addOptionSecrets } from './config/credentials.ts'
@@ -121,7 +122,7 @@ class PluginFile {
     try {
       return (await import(pathToFileURL(this.#file).href)) as Readonly<Record<string, unknown>>
     } catch (cause) {
-      const hint = await movedExportHint(cause as Error)
+      const hint = await movedExportHint(new Error(thrownMessage(cause)))
       return this.#fail(`cannot be loaded as a plugin: ${this.#errorText(cause)}${hint}`, [], cause)
     }
   }
@@ -134,11 +135,20 @@ class PluginFile {
   /** Error message with the source line that it names, in this file or in an imported one. A plugin may throw anything. */
   #errorText(error: unknown): string {
     if (!existsSync(this.#file)) return 'there is no such file.'
-    if (!(error instanceof Error)) return `it threw ${String(error)}`
-    const { message, stack = '' } = error
+    if (!(error instanceof Error)) return `it threw ${thrownText(error)}`
+    const message = thrownMessage(error)
+    const stack = thrownStack(error)
     const [, failedFile, failedLine] = /^(\S.*):(\d+)\n/.exec(stack) ?? []
     if (failedFile !== undefined) return `${basename(failedFile)}:${failedLine}: ${message}`
     const [, line] = stack.split(pathToFileURL(this.#file).href)[1]?.match(/^:(\d+):\d+/) ?? []
     return line === undefined ? message : `${basename(this.#file)}:${line}: ${message}`
+  }
+}
+
+const thrownMessage = (error: unknown): string => {
+  try {
+    return error instanceof Error ? error.message : thrownText(error)
+  } catch {
+    return thrownText(error)
   }
 }

@@ -60,7 +60,9 @@ export const outboundHeaders = async (
 ): Promise<readonly string[]> => {
   const head = new EditableOutboundHead(message)
   try {
-    await deadlines.withDeadline<void>(LIMIT_MS, 'outbound', (done) => hooks.outbound.callAsync(head, request, done))
+    await deadlines.withDeadline<void>(LIMIT_MS, 'outbound', request, (done) =>
+      hooks.outbound.callAsync(head, request, done),
+    )
     return head.seal()
   } catch (cause) {
     head.seal()

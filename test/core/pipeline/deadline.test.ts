@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import { Deadlines } from '../../../core/pipeline/deadline.ts'
 
 const deadlines = new Deadlines()
-const within: Deadlines['withDeadline'] = (...work) => deadlines.withDeadline(...work)
+const within = <T>(ms: number, what: string, run: (done: (error: unknown, value?: T) => void) => void) =>
+  deadlines.withDeadline<T>(ms, what, {}, run)
 
 const never = () => {}
 const from =
