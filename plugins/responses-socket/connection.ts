@@ -43,6 +43,9 @@ export class SocketConnection {
   readonly #upstreamLife: SignsOfLife
   #isUpstreamPaused = false
   #isClientPaused = false
+  #isUpstreamFull = false
+  /** Messages of the client wait to be judged. */
+  #isQueueFull = false
   #idle: NodeJS.Timeout | undefined
 
   constructor(parts: ConnectionParts) {
@@ -87,12 +90,9 @@ export class SocketConnection {
   /** To the upstream; false: it is closed. */
   sendUp(message: Buffer): boolean {
     if (this.#isUpstreamClosed) return false
-    const { client, upstream } = this.#parts
+    const { upstream } = this.#parts
     upstream.send(message)
-    if (upstream.waiting > MAX_WAITING && !this.#isClientPaused) {
-      this.#isClientPaused = true
-      client.pause()
-    }
+    if (upstream.waiting > MAX_WAITING) this.#holdClient({ isUpstreamFull: true })
     this.#watchIdle()
     return true
   }
@@ -147,6 +147,11 @@ export class SocketConnection {
     else this.close(UNSUPPORTED_DATA)
   }
 
+  /** So many bytes of the client's messages wait to be judged. */
+  queued(bytes: number): void {
+    this.#holdClient({ isQueueFull: bytes > MAX_WAITING })
+  }
+
   #fromUpstream(bytes: Buffer, isText: boolean): void {
     this.#idle?.refresh()
     this.#pump.push(bytes, isText)
@@ -169,10 +174,19 @@ export class SocketConnection {
 
   #upstreamTook(): void {
     this.#upstreamLife.note()
-    const { client, upstream } = this.#parts
-    if (!this.#isClientPaused || upstream.waiting > MAX_WAITING / 2) return
-    this.#isClientPaused = false
-    client.resume()
+    if (this.#isUpstreamFull && this.#parts.upstream.waiting <= MAX_WAITING / 2)
+      this.#holdClient({ isUpstreamFull: false })
+  }
+
+  /** The client is not read while either is so. */
+  #holdClient({ isUpstreamFull = this.#isUpstreamFull, isQueueFull = this.#isQueueFull }): void {
+    this.#isUpstreamFull = isUpstreamFull
+    this.#isQueueFull = isQueueFull
+    const isHeld = isUpstreamFull || isQueueFull
+    if (isHeld === this.#isClientPaused) return
+    this.#isClientPaused = isHeld
+    if (isHeld) this.#parts.client.pause()
+    else this.#parts.client.resume()
   }
 
   /** What is under way ends as if its client had left, which stops the bill; or the upstream is read to the end. */

@@ -13,7 +13,6 @@ import type { OpenConnections } from './open-connections.ts'
 import type { ResponseForwards } from './response-forwards.ts'
 import { WaitingClient } from './waiting-client.ts'
 
-const HANDSHAKE_MS = 15_000
 /** Upstreams may send longer messages than clients. */
 const MAX_UPSTREAM_BYTES = 128 * 1024 * 1024
 
@@ -26,6 +25,8 @@ export interface HandshakeContext {
   readonly most: number
   /** The longest message of a client, in bytes. */
   readonly max_bytes: number
+  /** How long an upstream may take to answer, in milliseconds. */
+  readonly handshake_ms: number
   /** A client was refused, with this status. */
   readonly refused: (status: number) => void
 }
@@ -43,7 +44,7 @@ export const shakeHands = async (context: HandshakeContext, upgrade: SocketUpgra
   connections.dialling++
   const waiting = new WaitingClient(upgrade.socket, upgrade.head)
   try {
-    const dialled = await dial(sockets, chosen, upgrade, waiting.signal)
+    const dialled = await dial({ sockets, chosen, upgrade, signal: waiting.signal, handshake_ms: context.handshake_ms })
     const head = waiting.stop()
     if (dialled.socket === undefined) refuse(context, upgrade, chosen, dialled)
     else await accept(context, { ...dialled, head, chosen, sockets, upgrade })
@@ -53,12 +54,17 @@ export const shakeHands = async (context: HandshakeContext, upgrade: SocketUpgra
   }
 }
 
-const dial = async (
-  sockets: UpstreamSocket,
-  chosen: SocketUpstream,
-  { request, proxied, login }: SocketUpgrade,
-  signal: AbortSignal,
-): Promise<OpenedSocket | DialRefusal> => {
+interface DialOptions {
+  readonly sockets: UpstreamSocket
+  readonly chosen: SocketUpstream
+  readonly upgrade: SocketUpgrade
+  readonly signal: AbortSignal
+  readonly handshake_ms: number
+}
+
+const dial = async (options: DialOptions): Promise<OpenedSocket | DialRefusal> => {
+  const { sockets, chosen, upgrade, signal, handshake_ms } = options
+  const { request, proxied, login } = upgrade
   const headers = await chosen.requestHeaders(proxied, login)
   try {
     return await sockets.dial(
@@ -68,7 +74,7 @@ const dial = async (
         headers,
         compress: request.headers['sec-websocket-extensions']?.includes('permessage-deflate') === true,
         max_bytes: MAX_UPSTREAM_BYTES,
-        handshake_ms: HANDSHAKE_MS,
+        handshake_ms,
       },
       signal,
     )

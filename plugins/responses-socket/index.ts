@@ -6,6 +6,8 @@ import { OpenConnections } from './open-connections.ts'
 import { ResponseForwards } from './response-forwards.ts'
 
 const BEAT_MS = 30_000
+/** Some clients give up by then. */
+const HANDSHAKE_MS = 15_000
 
 export interface ResponsesSocketOptions {
   /** Connections there may be. */
@@ -14,6 +16,8 @@ export interface ResponsesSocketOptions {
   readonly body_limit_bytes?: number
   /** How often both sides of a connection are asked for a sign of life. */
   readonly beat_ms?: number
+  /** How long an upstream may take to answer a handshake. */
+  readonly handshake_ms?: number
 }
 
 /** The Responses API over WebSocket: each `response.create` is one guarded request. What serves it is loaded with the first handshake. */
@@ -21,6 +25,7 @@ export const responsesSocket = ({
   websocket_connections = serverDefaults.websocket_connections,
   body_limit_bytes = serverDefaults.body_limit_bytes,
   beat_ms = BEAT_MS,
+  handshake_ms = HANDSHAKE_MS,
 }: ResponsesSocketOptions = {}): Plugin => ({
   name: 'responses-socket',
   requires: ['http', 'upstream', 'api-style/responses'],
@@ -36,6 +41,7 @@ export const responsesSocket = ({
       forwards,
       most: websocket_connections,
       max_bytes: body_limit_bytes,
+      handshake_ms,
       refused: count,
     }
     gateway.registry(socketRouteKind).add({

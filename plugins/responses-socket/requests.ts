@@ -45,6 +45,8 @@ export class SocketRequests {
   readonly #parts: RequestsParts
   readonly #waiting: Buffer[] = []
   readonly #held: HeldFrames
+  /** Bytes of those that wait. */
+  #queued = 0
   #isBusy = false
 
   constructor(parts: RequestsParts) {
@@ -54,6 +56,8 @@ export class SocketRequests {
 
   push(bytes: Buffer): void {
     this.#waiting.push(bytes)
+    this.#queued += bytes.length
+    this.#parts.connection.queued(this.#queued)
     if (!this.#isBusy) void this.#takeAll()
   }
 
@@ -85,7 +89,11 @@ export class SocketRequests {
 
   async #takeAll(): Promise<void> {
     this.#isBusy = true
-    for (let bytes = this.#waiting.shift(); bytes !== undefined; bytes = this.#waiting.shift()) await this.#take(bytes)
+    for (let bytes = this.#waiting.shift(); bytes !== undefined; bytes = this.#waiting.shift()) {
+      await this.#take(bytes)
+      this.#queued -= bytes.length
+      this.#parts.connection.queued(this.#queued)
+    }
     this.#isBusy = false
   }
 

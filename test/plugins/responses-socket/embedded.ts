@@ -4,7 +4,7 @@ import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
 import { http, serve } from 'guard-gateway/plugins/http'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
-import { responsesSocket } from 'guard-gateway/plugins/responses-socket'
+import { type ResponsesSocketOptions, responsesSocket } from 'guard-gateway/plugins/responses-socket'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
@@ -15,7 +15,11 @@ import { foundation } from 'guard-gateway/presets/foundation'
 const KEY = 'guard_test_key_that_is_long_enough'
 
 /** A gateway of few plugins whose upstreams may be replaced while it runs. */
-export const startEmbedded = async (upstreams: readonly UpstreamOptions[], plugins: readonly Plugin[] = []) => {
+export const startEmbedded = async (
+  upstreams: readonly UpstreamOptions[],
+  socket: ResponsesSocketOptions = {},
+  plugins: readonly Plugin[] = [],
+) => {
   const options = { upstreams }
   const gateway = new Gateway().use(
     ...foundation({ store: { backend: 'memory' } }),
@@ -26,7 +30,7 @@ export const startEmbedded = async (upstreams: readonly UpstreamOptions[], plugi
     ws,
     http({ gateway_key: KEY }),
     upstream(options),
-    responsesSocket(),
+    responsesSocket(socket),
     sessions(),
     policy({ default_mode: 'shadow' }),
     recorder(),
