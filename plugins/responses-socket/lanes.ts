@@ -1,14 +1,27 @@
+import type { Call } from 'guard-gateway/core'
 import type { CreateClient } from './create-client.ts'
 import type { UpstreamEvent } from './upstream-event.ts'
 
 /** So many responses that have ended are remembered, since what follows may name them. */
 const MAX_ENDED = 64
 
+/** What is kept of a response, since what follows may name it; nothing that was said. */
+export interface KnownResponse extends Partial<Pick<Call, 'session' | 'mode'>> {
+  readonly stream_id: string | undefined
+  readonly model: string
+}
+
+const knownOf = ({ stream_id, call }: CreateClient): KnownResponse => ({
+  stream_id,
+  model: call?.envelope.model ?? '',
+  ...(call === undefined ? {} : { session: call.session, mode: call.mode }),
+})
+
 /** Requests that were sent on one connection, by lane: those of one lane are answered one after another, lanes side by side. */
 export class Lanes {
   readonly #lanes = new Map<string | undefined, CreateClient[]>()
   readonly #byResponse = new Map<string, CreateClient>()
-  readonly #ended = new Map<string, CreateClient>()
+  readonly #ended = new Map<string, KnownResponse>()
   /** Lanes in which a response follows that nobody has asked for by a request. */
   readonly #successions = new Set<string | undefined>()
   size = 0
@@ -39,7 +52,7 @@ export class Lanes {
     const { response_id } = client
     if (response_id === undefined) return
     this.#byResponse.delete(response_id)
-    this.#ended.set(response_id, client)
+    this.#ended.set(response_id, knownOf(client))
     const [oldest] = this.#ended.keys()
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest)
   }
@@ -53,9 +66,10 @@ export class Lanes {
     return kind === 'created' && first?.response_id !== undefined ? undefined : first
   }
 
-  /** The request whose response this is, also once it has ended. */
-  answered(response_id: string): CreateClient | undefined {
-    return this.#byResponse.get(response_id) ?? this.#ended.get(response_id)
+  /** A response by its id, also one of those that ended last. */
+  response(response_id: string): KnownResponse | undefined {
+    const running = this.#byResponse.get(response_id)
+    return running === undefined ? this.#ended.get(response_id) : knownOf(running)
   }
 
   all(): readonly CreateClient[] {

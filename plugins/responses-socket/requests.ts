@@ -90,25 +90,25 @@ export class SocketRequests {
   async #takeAll(): Promise<void> {
     this.#isBusy = true
     for (let bytes = this.#waiting.shift(); bytes !== undefined; bytes = this.#waiting.shift()) {
-      await this.#take(bytes)
+      try {
+        await this.#take(bytes)
+      } catch (error) {
+        this.#refuse(error, undefined, undefined)
+      }
       this.#queued -= bytes.length
       this.#parts.connection.queued(this.#queued)
     }
     this.#isBusy = false
   }
 
+  /** Rejects with INVALID_BODY for a message that cannot be used. */
   async #take(bytes: Buffer): Promise<void> {
     const { connection, chosen } = this.#parts
     if (!chosen.isCurrent()) connection.leave(SERVICE_RESTART)
     // whoever is left without an answer sends it again on the next connection
     if (connection.isLeaving && !this.#parts.upgrade.draining) return
     this.#held.release()
-    let frame: ClientFrame
-    try {
-      frame = readClientFrame(bytes)
-    } catch (error) {
-      return this.#refuse(error, undefined, undefined)
-    }
+    const frame = readClientFrame(bytes)
     if (isCreate(frame)) await this.#create(frame)
     else await this.#pass(frame)
   }
@@ -137,10 +137,10 @@ export class SocketRequests {
   async #pass(frame: ClientFrame): Promise<void> {
     const { gateway, connection } = this.#parts
     const { previous_response_id } = frame
-    const target = previous_response_id === null ? undefined : connection.lanes.answered(previous_response_id)
-    const spent = isSteer(frame) && target?.call !== undefined ? await spentBudget(gateway, target.call) : undefined
+    const target = previous_response_id === null ? undefined : connection.lanes.response(previous_response_id)
+    const spent = isSteer(frame) && target !== undefined ? await spentBudget(gateway, target) : undefined
     if (spent !== undefined) return this.#refuse(spent, target?.stream_id, undefined)
-    if (this.#held.take(frame, target?.call?.session ?? undefined)) return
+    if (this.#held.take(frame, target?.session ?? undefined)) return
     this.#refuse(
       new GuardError('OVERLOADED', 'Too much waits for a paused session to be resumed.'),
       undefined,

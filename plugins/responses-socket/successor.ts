@@ -1,4 +1,4 @@
-import { jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
+import { type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { memberValue } from 'guard-gateway/lib/request-reader'
 import type { HeldFrames } from './held-frames.ts'
 import type { Lanes } from './lanes.ts'
@@ -12,16 +12,25 @@ export interface Successor {
 
 /** The request continues the response that the upstream names, with the input that steered it where some has. */
 export const successorOf = (event: UpstreamEvent, message: Buffer, lanes: Lanes, steers: HeldFrames): Successor => {
-  const response = jsonObjectOf(memberValue(message, 'response'))
+  const response = responseIn(message)
   const previous_response_id = nonEmptyText(response.previous_response_id)
-  const before = previous_response_id === null ? undefined : lanes.answered(previous_response_id)
+  const before = previous_response_id === null ? undefined : lanes.response(previous_response_id)
   const steer = previous_response_id === null ? undefined : steers.steerOf(previous_response_id)
-  const model = nonEmptyText(response.model) ?? before?.call?.envelope.model ?? ''
+  const model = nonEmptyText(response.model) ?? before?.model ?? ''
   const input = steer === undefined ? [] : inputOf(steer)
   const named = previous_response_id === null ? {} : { previous_response_id }
   return {
     body: Buffer.from(JSON.stringify({ type: 'response.create', model, ...named, input })),
     stream_id: event.stream_id ?? before?.stream_id,
+  }
+}
+
+/** Nothing where a value inside is no JSON. */
+const responseIn = (message: Buffer): JsonObject => {
+  try {
+    return jsonObjectOf(memberValue(message, 'response'))
+  } catch {
+    return {}
   }
 }
 
