@@ -17,6 +17,7 @@ export {
 } from './conformance/notifier.ts'
 export { type ConformanceItem, conformanceTables, item, openPlain, storageConforms } from './conformance/storage.ts'
 export { upstreamClientConforms } from './conformance/upstream-client.ts'
+export { upstreamSocketConforms } from './conformance/upstream-socket.ts'
 export { type ChildGateway, startChildGateway } from './kit/child-gateway.ts'
 export { type FakeClock, fakeClock } from './kit/clock.ts'
 export {
