@@ -20,6 +20,8 @@ export const builtInOverrides: readonly StatusOverride[] = [
   { agents: 'opencode/*', status: 403, clients: 'OpenCode' },
   { agents: 'Kilo-Code/*', status: 403, clients: 'Kilo' },
   { agents: 'QwenCode/*', status: 403, clients: 'Qwen Code' },
+  // it counts to ten, with up to half a minute between
+  { agents: 'GeminiCLI*', status: 403, clients: 'Gemini CLI' },
   { agents: 'ai-sdk/*', status: 403, clients: 'Cline and others made with the AI SDK' },
   { agents: 'ai/*', status: 403, clients: 'programs made with the AI SDK' },
   // it goes by the name of a class of the OpenAI SDK as its bundler has cut it short; under its whole name the SDK stops at once

@@ -122,7 +122,7 @@ export const modelError = (
   const body = errorBody(error)
   const spoken =
     gateway.apiStyles.get(styleOf(path, headers)) ?? [...gateway.apiStyles].find(({ id }) => id !== 'messages')
-  for (const style of [modelPaths.styleAt(path), spoken]) {
+  for (const style of [modelPaths.styleAt(path) ?? modelPaths.styleOfKey(headers), spoken]) {
     const refused = refusedIn(state, style, body, id, status)
     if (refused !== undefined) return refused
   }

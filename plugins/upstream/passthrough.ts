@@ -12,12 +12,16 @@ export const passthroughHandler = (gateway: Gateway, live: LiveUpstreams) => {
   return async (request: ProxyRequest, client: Client): Promise<Reply> => {
     const upstreams = live.current
     const serving = upstreams.speaking(request.styles)
-    if (request.path === '/v1/models' && serving.length > 1) return models(request, serving, client)
+    if (isMerged(request) && serving.length > 1) return models(request, serving, client)
     const model = request.path.startsWith('/v1/models/') ? modelInPath(request) : request.model
     const upstream = upstreams.get(request.upstream ?? '') ?? upstreams.route(request.styles, model)
     return replyOf(gateway, upstream, await sendUnguarded(gateway, upstream, request, client))
   }
 }
+
+/** The form of other lists is not known here. */
+const isMerged = ({ path, styles }: ProxyRequest): boolean =>
+  path === '/v1/models' && styles.some((style) => style === 'messages' || style === 'chat_completions')
 
 const modelInPath = ({ path }: ProxyRequest): string => {
   const id = path.slice('/v1/models/'.length)

@@ -80,9 +80,14 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
   }
 }
 
-/** A path at an upstream; a last segment of `base_url` that the path begins with, such as `/v1beta` or `/api`, is there once. */
-export const joinedPath = ({ prefix, last }: Upstream, path: string): string =>
-  last !== '' && path.startsWith(last) ? prefix + path.slice(last.length - 1) : prefix + path
+/** A last segment of `base_url` that says a version of an API, which the path says too. */
+const VERSION = /^\/v1(?:alpha|beta)\d*\/$/
+
+/** A path at an upstream; a last segment of `base_url` that the path begins with, such as `/api` or the version of an API, is there once, as the path has it. */
+export const joinedPath = ({ prefix, last }: Upstream, path: string): string => {
+  const isTwice = last !== '' && (path.startsWith(last) || (VERSION.test(last) && /^\/v\d/.test(path)))
+  return (isTwice ? prefix.slice(0, 1 - last.length) : prefix) + path
+}
 
 /** Where a guarded path of a style lies at an upstream. A configured path may have a query of its own, which the client's one follows. */
 export const guardedPath = (upstream: Upstream, style: string, path: string, query: string): string => {

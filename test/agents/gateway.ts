@@ -96,7 +96,7 @@ server:
   # agents that repeat a 429 for ever, or hide what it says
   block_status_override: { "codex*": 400 }
 upstreams:
-  - { name: provider, base_url: "${upstream}", api_key: ${PROVIDER_KEY}, styles: [messages, responses, chat_completions] }
+  - { name: provider, base_url: "${upstream}", api_key: ${PROVIDER_KEY}, styles: [messages, responses, chat_completions, gemini] }
 `
 
 const freePort = async (): Promise<number> => {

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { chatReply, messagesReply, responsesReply, type WholeReply } from '../kit/replies.ts'
+import { chatReply, geminiReply, messagesReply, responsesReply, type WholeReply } from '../kit/replies.ts'
 import type { Call, Tools } from './agent.ts'
 import { serveSockets } from './provider-sockets.ts'
-import { chatCall, messagesCall, responsesCall } from './replies.ts'
+import { chatCall, geminiCall, messagesCall, responsesCall, type ToolCall } from './replies.ts'
 import type { Script, Step } from './scripts.ts'
 
 export const LAST_WORDS = 'Everything is finished.'
@@ -86,8 +86,8 @@ export class AgentProvider {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { authorization, 'x-api-key': key } = request.headers
-    for (const shown of [authorization, key]) if (typeof shown === 'string') this.keys.add(shown)
+    const { authorization, 'x-api-key': key, 'x-goog-api-key': google } = request.headers
+    for (const shown of [authorization, key, google]) if (typeof shown === 'string') this.keys.add(shown)
     const text = (await buffer(request)).toString()
     const style = styleOf(request.url ?? '')
     if (style === undefined) {
@@ -95,7 +95,7 @@ export class AgentProvider {
       return
     }
     this.#requests++
-    const { stream = false } = JSON.parse(text) as Body
+    const { stream = style.streams === true } = JSON.parse(text) as Body
     const { next, shown, hasTools, isCut } = this.#stepFor(text, text)
     if (next?.act === 'fail') {
       response.writeHead(next.status, { 'content-type': 'application/json' }).end(UNAVAILABLE)
@@ -110,7 +110,7 @@ export class AgentProvider {
   /** What happens now, and what the reply shows of it; `said`: all that the conversation holds. */
   #stepFor(text: string, said: string) {
     const { tools = [] } = JSON.parse(text) as Body
-    const has = (name: string) => tools.some((tool) => (tool.name ?? tool.function?.name) === name)
+    const has = (name: string) => tools.some((tool) => namesOf(tool).includes(name))
     const hasTools = this.#tools !== undefined && has(this.#tools.shell('').name)
     const next = hasTools ? this.#next(said) : undefined
     const isCut = next?.act === 'cut'
@@ -160,21 +160,44 @@ export class AgentProvider {
 }
 
 /** The events of the first half. */
-const halfOf = (body: string): string => body.slice(0, body.lastIndexOf('\n\n', body.length / 2) + 2)
+const halfOf = (body: string): string => {
+  const [...ends] = body.slice(0, body.length / 2).matchAll(/\r?\n\r?\n/g)
+  const last = ends.at(-1)
+  return last === undefined ? '' : body.slice(0, last.index + last[0].length)
+}
 
 interface Body {
   readonly stream?: boolean
-  readonly tools?: readonly { readonly name?: string; readonly function?: { readonly name?: string } }[]
+  readonly tools?: readonly Tool[]
 }
+
+interface Named {
+  readonly name?: string
+}
+type Tool = Named & { readonly function?: Named; readonly functionDeclarations?: readonly Named[] }
+
+const namesOf = ({ name, function: inner, functionDeclarations = [] }: Tool): readonly (string | undefined)[] => [
+  name ?? inner?.name,
+  ...functionDeclarations.map((one) => one.name),
+]
 
 const UNAVAILABLE = '{"type":"error","error":{"type":"api_error","message":"Service Unavailable"}}'
 
-const styles = [
+interface Style {
+  readonly ending: string
+  /** Its path says that it streams. */
+  readonly streams?: boolean
+  readonly words: (stream: boolean, text: string) => WholeReply
+  readonly call: (stream: boolean, call: ToolCall) => WholeReply
+}
+
+const styles: readonly Style[] = [
+  { ending: ':generateContent', words: geminiReply, call: geminiCall },
+  { ending: ':streamGenerateContent', streams: true, words: geminiReply, call: geminiCall },
   { ending: '/messages', words: messagesReply, call: messagesCall },
   { ending: '/responses', words: responsesReply, call: responsesCall },
   { ending: '/chat/completions', words: chatReply, call: chatCall },
 ]
-type Style = (typeof styles)[number]
 
 const styleOf = (path: string): Style | undefined =>
   styles.find(({ ending }) => path.replace(/\?.*$/, '').endsWith(ending))

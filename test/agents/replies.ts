@@ -82,3 +82,15 @@ export const responsesCall = (stream: boolean, { id, name, args, input, tokens =
     { type: 'response.completed', response },
   )
 }
+
+/** A tool call as Gemini tells it. */
+export const geminiCall = (stream: boolean, { id, name, args, tokens = 20 }: ToolCall): WholeReply => {
+  const content = { role: 'model', parts: [{ functionCall: { name, args } }] }
+  const reply = {
+    candidates: [{ content, finishReason: 'STOP', index: 0 }],
+    usageMetadata: { promptTokenCount: tokens, candidatesTokenCount: 5, totalTokenCount: tokens + 5 },
+    modelVersion: 'm-1',
+    responseId: id,
+  }
+  return stream ? { type: 'text/event-stream', body: `data: ${JSON.stringify(reply)}\r\n\r\n` } : json(reply)
+}

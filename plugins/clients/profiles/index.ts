@@ -5,11 +5,22 @@ import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { continueDev } from './continue.ts'
 import { cursor } from './cursor.ts'
+import { gemini } from './gemini.ts'
 import { opencode } from './opencode.ts'
 import { sdks } from './sdks.ts'
 
 /** All clients, in display order. */
-export const profiles: readonly Profile[] = [claudeCode, codex, opencode, cline, continueDev, aider, cursor, sdks]
+export const profiles: readonly Profile[] = [
+  claudeCode,
+  codex,
+  opencode,
+  cline,
+  continueDev,
+  gemini,
+  aider,
+  cursor,
+  sdks,
+]
 
 /** Profile of an id or of a command's base name. An unknown command is treated as an SDK. */
 export const profileOf = (command: string): Profile =>

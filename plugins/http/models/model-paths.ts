@@ -24,6 +24,8 @@ interface ParameterRoute {
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/
 /** A parameter of an unguarded path holds none of these: what an upstream decodes once more could be a path that is judged. */
 const AMBIGUOUS = /[%?#;\\]/
+/** Headers for keys that clients of several dialects send. */
+const COMMON: ReadonlySet<string> = new Set(['authorization', 'x-api-key'])
 /** Shared by several dialects, so that a path says nothing by it. */
 const SHARED = '/v1/'
 
@@ -35,6 +37,13 @@ export class ModelPaths {
   readonly #patterns: ParameterRoute[] = []
   /** The guarded ones in lower case. */
   readonly #judged: PathPattern[] = []
+  /** The styles with a header of their own for keys. */
+  readonly #keyed: ApiStyle[] = []
+
+  /** Adds a style before its paths. */
+  addStyle(style: ApiStyle): void {
+    if (style.credential !== undefined && !COMMON.has(style.credential.header)) this.#keyed.push(style)
+  }
 
   /** Adds a path without parameters by one of its spellings; `route`: it is a guarded POST path that is always served so. */
   add(method: string, url: string, style: ApiStyle, route?: ModelRoute): void {
@@ -105,6 +114,11 @@ export class ModelPaths {
   prefixAt(path: string): string {
     if (this.#styles.has(path)) return ''
     return this.#patterns.find(({ pattern }) => pattern.match(path) !== undefined)?.pattern.prefix ?? ''
+  }
+
+  /** The style that has a header of its own for keys, if this request shows one there: on a path that several share it tells them apart. */
+  styleOfKey(headers: Readonly<Record<string, unknown>>): ApiStyle | undefined {
+    return this.#keyed.find(({ credential }) => credential !== undefined && headers[credential.header] !== undefined)
   }
 
   /** The class of a decoded path. */

@@ -23,14 +23,15 @@ const FOR_MODELS = { scope: 'models' } as const
 /** Serves the model paths and the probes that clients send before they show a key. */
 export const modelRoutes = (state: HttpServerState, app: FastifyInstance): void => {
   for (const style of state.gateway.apiStyles) {
+    state.modelPaths.addStyle(style)
     for (const path of style.paths) addGuarded(state, app, style, path)
     for (const path of style.unguarded ?? []) addUnguarded(state, app, style, path)
   }
   const lists = [...pathAliases('/v1/models'), '/v1/models/*', '/models/*', '/v1/v1/models/*']
   const models = routeSchema('Models of the upstreams', passthroughSchema())
-  addAll(app, 'GET', '/v1/models', lists, models, enter(state, modelList))
+  addAll(app, 'GET', '/v1/models', lists, models, enter(state, modelList(state)))
   // a client asks so whether there is anything; an upstream may know no HEAD, and the server leaves the body out
-  addAll(app, 'HEAD', '', lists, models, enter(state, modelList))
+  addAll(app, 'HEAD', '', lists, models, enter(state, modelList(state)))
   const probe = async () => ''
   // the description leaves out what answers HEAD, except where it is told not to
   app.head('/', { schema: connectivity, config: { swagger: { exposeHeadRoute: true } } as object }, probe)
@@ -157,14 +158,17 @@ const addAll = (
   }
 }
 
-/** Model lists have one form for Messages clients and another for all others. */
-const modelList = ({ raw, headers }: FastifyRequest): ModelRoute => {
-  const rest = pathOf(raw.url ?? '')
-    .replace(/^\/(?:v1\/){0,2}models/, '')
-    .replace(/\/$/, '')
-  const serve = passthrough({ path: `/v1/models${rest}`, styles: dialectsOf(styleOf('', headers)), method: 'GET' })
-  return { style: undefined, serve }
-}
+/** Model lists have one form for Messages clients, one for those that show a key as their style does, and another for all others. */
+const modelList =
+  ({ modelPaths }: HttpServerState) =>
+  ({ raw, headers }: FastifyRequest): ModelRoute => {
+    const rest = pathOf(raw.url ?? '')
+      .replace(/^\/(?:v1\/){0,2}models/, '')
+      .replace(/\/$/, '')
+    const style = modelPaths.styleOfKey(headers)
+    const styles = style === undefined ? dialectsOf(styleOf('', headers)) : [style.id]
+    return { style, serve: passthrough({ path: `/v1/models${rest}`, styles, method: 'GET' }) }
+  }
 
 /** Serves a path that the configuration lists to be passed through. */
 export const configuredPassthrough =

@@ -4,6 +4,7 @@ import { cline } from './cline.ts'
 import { codex, codexWebSocket } from './codex.ts'
 import { continueCli } from './continue.ts'
 import { copilot } from './copilot.ts'
+import { gemini } from './gemini.ts'
 import { kilo } from './kilo.ts'
 import { openCodeWebSocket, opencode } from './opencode.ts'
 import { pi } from './pi.ts'
@@ -21,10 +22,8 @@ export const agents: readonly Agent[] = [
   continueCli,
   cline,
   kilo,
+  gemini,
 ]
 
 /** Agents that people use and that cannot be played here. */
-export const absent: readonly Absent[] = [
-  { id: 'gemini', reason: 'Gemini CLI 0.61.0 speaks generateContent alone, which the gateway has no API style for' },
-  { id: 'mini-swe', reason: 'mini-swe-agent is not in npm' },
-]
+export const absent: readonly Absent[] = [{ id: 'mini-swe', reason: 'mini-swe-agent is not in npm' }]

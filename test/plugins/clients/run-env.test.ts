@@ -178,3 +178,18 @@ test('an unknown name for --env gives a message', async (context) => {
     ({ code, message }) => code === 'USAGE' && /OPENAI_API_KEY=…/.test(message) && !/sk-of/.test(message),
   )
 })
+
+test('Gemini CLI finds the gateway, the key and its labels in its environment, and no other way to log in', async (context) => {
+  const address = await recording(context)
+  const { cwd, command } = await workplace(context, { address })
+  const own = { GOOGLE_GENAI_USE_VERTEXAI: 'true', GOOGLE_API_KEY: 'theirs' }
+  await command('run', [], { project: 'demo', model: 'm' }, [await client(cwd, 'gemini'), '-p', 'hello'], own)
+  const { args, env } = await seen(cwd)
+  assert.deepEqual(args, ['--model', 'm', '-p', 'hello'])
+  assert.deepEqual([env.GOOGLE_GEMINI_BASE_URL, env.GEMINI_API_KEY], [address, KEY])
+  assert.match(
+    env.GEMINI_CLI_CUSTOM_HEADERS ?? '',
+    /^x-guard-project-id: demo, x-guard-agent-id: gemini(?:, [\w-]+: [\w-]+)*$/,
+  )
+  assert.deepEqual([env.GOOGLE_GENAI_USE_VERTEXAI, env.GOOGLE_API_KEY], ['', undefined])
+})

@@ -9,7 +9,7 @@ import { sessionErrors } from '../../../plugins/sessions/error-codes.ts'
 import { KEY, workplace } from './kit.ts'
 
 const all = ['aider/model.settings.yml', 'claude-code/settings.json', 'cline/README.md', 'codex/guard.config.toml']
-const expected = [...all, 'continue/config.yaml', 'env', 'opencode.json']
+const expected = [...all, 'continue/config.yaml', 'env', 'gemini/.gemini/settings.json', 'opencode.json']
 
 const filesIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true }))
@@ -89,6 +89,8 @@ test('each profile is valid for its client', async (context) => {
   const opencode = JSON.parse((await read('opencode.json')).replace(/^\/\/.*\n/, ''))
   assert.equal(opencode.model, 'guard/small-model')
   assert.equal(opencode.provider.guard.options.apiKey, '{env:GUARD_GATEWAY_KEY}')
+  const gemini = JSON.parse((await read('gemini/.gemini/settings.json')).replace(/^\/\/.*\n/, ''))
+  assert.equal(gemini.security.auth.selectedType, 'gemini-api-key')
   const [model] = parse(await read('continue/config.yaml')).models
   assert.deepEqual([model.apiBase, model.apiKey], ['http://127.0.0.1:8787/v1', '$' + '{{ secrets.GUARD_GATEWAY_KEY }}'])
   assert.equal(parse(await read('aider/model.settings.yml'))[0].name, 'openai/small-model')

@@ -47,6 +47,37 @@ describe('keys of a dialect', () => {
     assert.deepEqual(running.provider.requests, [])
   })
 
+  it('tell whose model list is wanted, where dialects share its path', async () => {
+    await using running = await start({
+      upstreams: (url) => [
+        { name: 'other', base_url: `${url}/other`, styles: ['chat_completions'] },
+        { name: 'google', base_url: `${url}/google/v1beta`, styles: ['gemini'] },
+      ],
+    })
+    for (const [headers, wanted] of [
+      [{ 'x-goog-api-key': KEY }, '/google/v1/models'],
+      [{ authorization: `Bearer ${KEY}` }, '/other/v1/models'],
+    ] as const) {
+      const got = await ask(running.port, { method: 'GET', path: '/v1/models', headers, key: null })
+      assert.equal(got.status, 200)
+      assert.equal(running.provider.last.path, wanted)
+    }
+    const one = await ask(running.port, {
+      method: 'GET',
+      path: '/v1/models/m-1',
+      headers: { 'x-goog-api-key': KEY },
+      key: null,
+    })
+    assert.deepEqual([one.status, running.provider.last.path], [200, '/google/v1/models/m-1'])
+    const wrong = await ask(running.port, {
+      method: 'GET',
+      path: '/v1/models',
+      headers: { 'x-goog-api-key': 'wrong' },
+      key: null,
+    })
+    assert.match(wrong.body.toString(), /UNAUTHENTICATED/)
+  })
+
   it('that are wrong are refused without being repeated', async () => {
     await using running = await start()
     const got = await ask(running.port, { path: `${path}?key=wrong-key-0123456789`, body, key: null })
