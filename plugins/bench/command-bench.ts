@@ -6,7 +6,7 @@ import type { Command, Input, Io } from 'guard-gateway/lib/command'
 /** Flag to what it means; each stands for the flag of the same name of the bench. */
 const options: Readonly<Record<string, string>> = {
   '--suite <names>':
-    'vectors, corpus, synthetic (how right), throughput, load, mcp, replay, pages (how fast), scale (several gateways on one PostgreSQL); separated by commas',
+    'vectors, corpus, synthetic (how right), throughput, load, sockets, mcp, replay, pages (how fast), scale (several gateways on one PostgreSQL); separated by commas',
   '--detector <id_or_file...>': 'a detector, also a file of your own',
   '--preset <name_or_file...>': 'a list of rules',
   '--peer <id...>': 'the guard of another agent by its published rule, or all',
@@ -20,7 +20,7 @@ const options: Readonly<Record<string, string>> = {
   '--full': 'of the suite scale: all requests and runs, which takes many minutes',
   '--smoke': 'seconds: shows that everything runs',
   '--seed <number>': 'of the synthetic runs; 1 if not said',
-  '--rounds <number>': 'of the suites load, mcp, replay and pages',
+  '--rounds <number>': 'of the suites load, mcp, replay, pages, scale and sockets',
   '--profile <folder>': 'write profiles of the gateway under load',
   '--list': 'names of what would run',
 }
