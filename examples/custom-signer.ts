@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import aws4 from 'aws4'
 import type { OutboundHead } from 'guard-gateway/core'
 import { configurable } from 'guard-gateway/lib/plugin-options'
 import { Type } from 'typebox'
@@ -35,29 +35,13 @@ interface Account {
   readonly secret_access_key: string
 }
 
-const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
-const hmac = (key: string | Uint8Array, data: string): Buffer => createHmac('sha256', key).update(data).digest()
-
+/** Of the headers that no hop changes, of the path as it is sent, and of every byte of the body. */
 const authorization = (head: OutboundHead, { region, service, access_key_id, secret_access_key }: Account): string => {
-  const url = new URL(head.url)
-  const date = head.get('x-amz-date') ?? ''
-  const names = ['content-type', 'host', 'x-amz-date', 'x-amz-security-token'].filter((name) => head.get(name))
-  const query = [...url.searchParams].map((pair) => pair.map(encoded).join('=')).sort()
-  const request = [
-    head.method,
-    // each part of the path is encoded once more
-    url.pathname.split('/').map(encoded).join('/'),
-    query.join('&'),
-    ...names.map((name) => `${name}:${head.get(name)?.trim()}`),
-    '',
-    names.join(';'),
-    sha256(head.body ?? ''),
-  ].join('\n')
-  const scope = `${date.slice(0, 8)}/${region}/${service}/aws4_request`
-  const key = scope.split('/').reduce<string | Buffer>((before, part) => hmac(before, part), `AWS4${secret_access_key}`)
-  const signature = hmac(key, ['AWS4-HMAC-SHA256', date, scope, sha256(request)].join('\n')).toString('hex')
-  return `AWS4-HMAC-SHA256 Credential=${access_key_id}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`
+  const { host, pathname, search } = new URL(head.url)
+  const named = ['host', 'content-type', 'x-amz-date', 'x-amz-security-token']
+  const headers = Object.fromEntries(named.flatMap((name) => (head.get(name) ? [[name, head.get(name)]] : [])))
+  const body = head.body === undefined ? '' : Buffer.from(head.body)
+  const request = { method: head.method, host, path: pathname + search, headers, body, region, service }
+  const signed = aws4.sign(request, { accessKeyId: access_key_id, secretAccessKey: secret_access_key })
+  return String(signed.headers?.Authorization)
 }
-
-const encoded = (part: string): string =>
-  encodeURIComponent(part).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
