@@ -1,16 +1,17 @@
-import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
-import { EventSplitter } from 'guard-gateway/lib/sse'
+import { StreamSplitter } from 'guard-gateway/lib/api-style'
+import { type JsonObject, jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 
 /**
- * Extracts text from the first bytes of a reply, JSON or event stream, in any known API style.
+ * Extracts text from the first bytes of a reply, JSON or a stream of events or JSON, in any known API style.
  * It reads only answer text, so it omits reasoning and encrypted content. Empty if there is none.
  */
 export const replyText = (head: Uint8Array): string => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
   const text = utf8.decode(bytes)
-  if (text.startsWith('{')) return jsonText(parsed(text))
+  const whole = text.startsWith('{') ? parsed(text) : undefined
+  if (whole !== undefined) return jsonText(whole)
   const deltas: string[] = []
-  const events = new EventSplitter(
+  const events = new StreamSplitter(
     (data, start, end) => void deltas.push(deltaText(parsed(data.toString('utf8', start, end)))),
   )
   events.push(bytes)
@@ -34,7 +35,7 @@ const jsonText = (body: unknown): string => {
   const messages = listOf(choices).map((choice) => jsonObjectOf(choice).message)
   const items = listOf(output).filter((item) => jsonObjectOf(item).type === 'message')
   const contents = [content, ...[...messages, ...items].map((message) => jsonObjectOf(message).content)]
-  return contents.flatMap(textsOf).join('\n')
+  return contents.flatMap(textsOf).join('\n') || spokenText(jsonObjectOf(body))
 }
 
 /** Content is text, or a list of blocks. */
@@ -53,9 +54,15 @@ const deltaText = (event: unknown): string => {
   if (type === 'response.output_text.delta') return stringOf(delta)
   if (type === 'content_block_delta')
     return jsonObjectOf(delta).type === 'text_delta' ? stringOf(jsonObjectOf(delta).text) : ''
-  return listOf(choices)
-    .map((choice) => stringOf(jsonObjectOf(jsonObjectOf(choice).delta).content))
-    .join('')
+  const said = listOf(choices).map((choice) => stringOf(jsonObjectOf(jsonObjectOf(choice).delta).content))
+  return said.join('') || spokenText(jsonObjectOf(event))
+}
+
+/** Text where a reply and a piece of one have the same form: of Gemini's first candidate, without thoughts, and of Ollama. */
+const spokenText = ({ candidates, message, response }: JsonObject): string => {
+  const parts = listOf(jsonObjectOf(jsonObjectOf(listOf(candidates)[0]).content).parts).map(jsonObjectOf)
+  const texts = parts.filter(({ thought }) => thought !== true).map(({ text }) => stringOf(text))
+  return texts.join('') || stringOf(jsonObjectOf(message).content) || stringOf(response)
 }
 
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { replyText } from '../../../plugins/recorder/reply-text.ts'
+import { geminiReply, ollamaReply } from '../../kit/replies.ts'
 
 const whole = (body: unknown) => replyText(Buffer.from(JSON.stringify(body)))
 const stream = (...events: readonly unknown[]) =>
@@ -69,4 +70,25 @@ describe('replyText: streams', () => {
     assert.equal(replyText(bytes.subarray(0, bytes.length - 9)), 'Do')
   })
   it('is empty for other bytes', () => assert.equal(replyText(Buffer.from([0x1f, 0x8b, 8, 0])), ''))
+})
+
+describe('replyText: Gemini and Ollama', () => {
+  it('reads whole replies and streams in each framing', () => {
+    for (const { body } of [
+      geminiReply(false),
+      geminiReply(true),
+      geminiReply(true, undefined, false),
+      ollamaReply(false),
+      ollamaReply(true),
+      ollamaReply(true, undefined, true),
+    ])
+      assert.equal(replyText(Buffer.from(body)), 'Hello there.')
+  })
+  it('leaves out thoughts, and what was cut off', () => {
+    const parts = [{ text: 'hidden', thought: true }, { text: 'Done.' }]
+    assert.equal(whole({ candidates: [{ content: { parts } }] }), 'Done.')
+    assert.equal(whole({ message: { thinking: 'hidden', content: 'Done.' }, done: true }), 'Done.')
+    const { body } = ollamaReply(true)
+    assert.equal(replyText(Buffer.from(body.slice(0, body.indexOf('there')))), 'Hello ')
+  })
 })

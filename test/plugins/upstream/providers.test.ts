@@ -34,6 +34,9 @@ const providers: readonly Provider[] = page
 
 /** What a client sends so that this address is asked. */
 const requestFor = ({ pathname }: URL) => {
+  if (pathname.endsWith(':generateContent')) return { path: pathname, body: { contents: [] } }
+  if (pathname === '/v1beta/models' || pathname === '/api/tags') return { method: 'GET', path: pathname }
+  if (pathname === '/api/chat' || pathname === '/api/generate') return { path: pathname, body: chatBody }
   if (pathname.endsWith('/models')) return { method: 'GET', path: '/v1/models' }
   if (pathname.endsWith('/count_tokens')) return { path: '/v1/messages/count_tokens', body: messagesBody }
   if (pathname.endsWith('/messages')) return { path: '/v1/messages', body: messagesBody }
