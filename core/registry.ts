@@ -25,6 +25,10 @@ export class Registry<T extends { readonly id: string }> {
       this.#entries.set(entry.id, entry)
     }
   }
+  /** Who has added the entry of this id, as errors name it. */
+  ownerOf(id: string): string {
+    return this.#owners.get(id) ?? ''
+  }
   get(id: string): T | undefined {
     return this.#entries.get(id)
   }

@@ -27,6 +27,7 @@ const PROCESSES = [
   'plugins/policy',
   'plugins/lib',
   'package.test.ts',
+  'foreign-plugins',
 ]
 
 /** The process that a file runs in: the one whose name says most of its path. */

@@ -6,6 +6,7 @@ import { decodedPath, pathOf } from '../admission/target.ts'
 import { styleOf } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { hiddenSchema, routeSchema } from '../route-schema.ts'
+import { checkPaths } from './check-paths.ts'
 import { guarded, run } from './exchange.ts'
 import type { ModelRoute } from './model-paths.ts'
 import { passthrough, unguarded } from './passthrough.ts'
@@ -22,6 +23,7 @@ const FOR_MODELS = { scope: 'models' } as const
 
 /** Serves the model paths and the probes that clients send before they show a key. */
 export const modelRoutes = (state: HttpServerState, app: FastifyInstance): void => {
+  checkPaths(state.gateway.apiStyles, pathAliases)
   for (const style of state.gateway.apiStyles) {
     state.modelPaths.addStyle(style)
     for (const path of style.paths) addGuarded(state, app, style, path)

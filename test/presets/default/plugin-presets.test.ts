@@ -42,6 +42,10 @@ export const taken = { name: 'taken', apply(gateway) {
     "export const route = { name: 'route', apply({ hooks }) { hooks.http.tap('route', (app) => { app.get('/replay', () => 'mine') }) } }",
   'other.mjs':
     "export const other = { name: 'other', apply({ hooks }) { hooks.http.tap('other', (app) => { app.get('/api/counter', () => 'mine') }) } }",
+  'style.mjs': `const style = { id: 'twin', paths: ['/v1/messages'], list: 'messages', envelope() {}, parts: () => [], meter() {}, refusal: () => ({}) }
+export const twin = { name: 'twin', apply: (gateway) => gateway.apiStyles.add(style) }`,
+  'pattern.mjs': `const style = { id: 'pattern', paths: ['/v1beta/{+name}:generateContent'], list: 'messages', envelope() {}, parts: () => [], meter() {}, refusal: () => ({}) }
+export const pattern = { name: 'pattern', apply: (gateway) => gateway.apiStyles.add(style) }`,
   'page.mjs': `export const page = { name: 'page', apply(gateway) { gateway.hooks.http.tapPromise('page', async () => {
     const { pageKind } = await import('${import.meta.resolve('guard-gateway/lib/page')}')
     const [first] = gateway.registry(pageKind)
@@ -141,6 +145,14 @@ describe('plugin files of a configuration', () => {
       [
         './counter.mjs, ./other.mjs',
         /The plugins "counter" \(.*\/counter\.mjs\) and "other" \(.*\/other\.mjs\) both declare the route GET \/api\/counter\./,
+      ],
+      [
+        './style.mjs',
+        /API styles "messages", added by plugin "api-style\/messages", and "twin", added by plugin "twin" \(.*\/style\.mjs\), both serve POST \/v1\/messages\./,
+      ],
+      [
+        './pattern.mjs',
+        /API styles "gemini", added by plugin "api-style\/gemini", and "pattern", added by plugin "pattern" \(.*\), both serve POST \/v1beta\/\{\+name\}:generateContent\./,
       ],
       ['./page.mjs', /page "[^"]+" is registered twice: by plugin "\w+" and plugin "page" \(.*\/page\.mjs\)\./],
     ] as const) {
