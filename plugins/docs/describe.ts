@@ -6,13 +6,14 @@ import { completed, describeRoute, documentFrame } from './document.ts'
 import type { Description } from './page/description.ts'
 import { listPage } from './page/list.ts'
 import { operationPage } from './page/operation.ts'
+import { stylePaths } from './style-paths.ts'
 
 /** Collects the routes that are added to `app` after this call, and serves their description as JSON and as pages. */
 export const describe = async (app: FastifyInstance, gateway: Gateway, version: string): Promise<void> => {
   await app.register(swagger, {
     openapi: documentFrame(version),
     transform: describeRoute,
-    transformObject: completed,
+    transformObject: completed(() => stylePaths(gateway.apiStyles)),
     convertConstToEnum: false,
   })
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(app.swagger()))

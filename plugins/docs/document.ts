@@ -109,16 +109,19 @@ const isNullable = (body: Operation['requestBody']): boolean =>
     return anyOf?.some(({ type }) => type === 'null') === true
   })
 
-/** Marks as optional nullable bodies and parameters with a default, and says what fields mean that say nothing themselves. */
-export const completed: SwaggerTransformObject = (generated) => {
-  const document = 'openapiObject' in generated ? generated.openapiObject : {}
-  const paths: readonly (object | undefined)[] = Object.values(document.paths ?? {})
-  for (const operation of paths.flatMap((path = {}) => Object.values<Operation>({ ...path }))) {
-    markOptional(operation)
-    describeOperation(operation)
+/** Adds paths that are no routes, marks as optional nullable bodies and parameters with a default, and says what fields mean that say nothing themselves. */
+export const completed =
+  (more: () => object): SwaggerTransformObject =>
+  (generated) => {
+    const described = 'openapiObject' in generated ? generated.openapiObject : {}
+    const document = { ...described, paths: { ...described.paths, ...more() } }
+    const paths: readonly (object | undefined)[] = Object.values(document.paths ?? {})
+    for (const operation of paths.flatMap((path = {}) => Object.values<Operation>({ ...path }))) {
+      markOptional(operation)
+      describeOperation(operation)
+    }
+    return document
   }
-  return document
-}
 
 const describeOperation = ({ parameters = [], requestBody, responses = {} }: Operation): void => {
   for (const parameter of parameters) {
