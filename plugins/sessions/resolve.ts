@@ -38,7 +38,7 @@ export const resolver = (finders: Finders): ((call: Call) => void | Promise<void
     const agent_id = agentOf(headers, identity, ids)
     if (isOverruled(headers, identity)) call.notes.agent_header_ignored = true
     const project = projectHeader(headers, ids)
-    const named = externalId(headers, call.envelope.hints, ids)
+    const named = externalId(headers, call.envelope.hints, ids, call.transport)
     // from here on nothing refuses the call, so that a bad header registers no agent
     if (agent_id === null) return enter(call, null, project ?? DEFAULT_PROJECT, named)
     const agent = agents.at(agent_id)

@@ -1,3 +1,4 @@
+import type { Call } from 'guard-gateway/core'
 import { jsonObjectOf, readJson } from 'guard-gateway/lib/json'
 import { badExternal, type Identifiers } from './identifiers.ts'
 
@@ -15,11 +16,14 @@ interface Source {
   /** An id that cannot be used is an error of the client, not a reason to look further. */
   readonly strict: boolean
   readonly hinted: ((hints: Texts) => string | undefined) | undefined
+  /** It counts only for requests that came so: on a socket the headers are those of its handshake. */
+  readonly transport?: 'websocket'
 }
 
 const header = (name: string, strict = false): Source => ({ name, strict, hinted: undefined })
 const hint = (name: string, hinted: Source['hinted']): Source => ({ name, strict: false, hinted })
 
+const IN_CREATE = 'client_metadata.session_id'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const SESSION_LIKE = /^(?:ses|sess|thread|conv)_./
 
@@ -29,7 +33,7 @@ const sources: readonly Source[] = [
   header('x-client-session-id', true),
   header('x-claude-code-session-id'),
   hint('metadata.user_id', (hints) => sessionOfUser(hints['metadata.user_id'])),
-  hint('client_metadata.session_id', (hints) => hints['client_metadata.session_id']),
+  { ...hint(IN_CREATE, (hints) => hints[IN_CREATE]), transport: 'websocket' },
   header('session-id'),
   header('session_id'),
   header('x-session-id'),
@@ -40,8 +44,14 @@ const sources: readonly Source[] = [
 ]
 
 /** The first source that is present and valid; throws INVALID_HEADER if one that the client meant for us is not valid. */
-export const externalId = (headers: Texts, hints: Texts, { isExternal }: Identifiers): ExternalId | undefined => {
-  for (const { name, strict, hinted } of sources) {
+export const externalId = (
+  headers: Texts,
+  hints: Texts,
+  { isExternal }: Identifiers,
+  came?: Call['transport'],
+): ExternalId | undefined => {
+  for (const { name, strict, hinted, transport } of sources) {
+    if (transport !== undefined && transport !== came) continue
     const external_id = hinted === undefined ? headers[name] : hinted(hints)
     if (external_id === undefined) continue
     if (isExternal(external_id)) return { external_id, external_source: name }

@@ -31,5 +31,5 @@ test('an application of one’s own serves the gateway beside its own routes', a
   assert.equal((await ask('/v1/models')).status, 401)
   const none = await (await ask('/v1/models', { 'x-api-key': KEY })).text()
   assert.match(none, /NO_UPSTREAM/)
-  assert.match(none, /there is none\. Start the gateway with OPENAI_API_KEY or ANTHROPIC_API_KEY/)
+  assert.match(none, /there is none\. Start the gateway with OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY/)
 })

@@ -83,6 +83,11 @@ export class ModelPaths {
     return [methods].flat().some((method) => this.#routes.has(`${method} ${url}`)) ? 'model' : classOf(url)
   }
 
+  /** A style serves this path, which has no parameters. */
+  declares(method: string, url: string): boolean {
+    return this.#routes.has(`${method} ${url}`)
+  }
+
   has(url: string): boolean {
     return this.#guarded.has(url)
   }

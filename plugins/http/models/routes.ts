@@ -92,6 +92,8 @@ const addUnguarded = (state: HttpServerState, app: FastifyInstance, style: ApiSt
       )
     return
   }
+  // another style lets it pass already
+  if (state.modelPaths.declares(method, path)) return
   const route = { style, serve: serve({ path, params: {} }) }
   const urls = pathAliases(path)
   const methods = method === 'GET' ? (['GET', 'HEAD'] as const) : [method]

@@ -192,8 +192,8 @@ const ownThread = ({ id, envelope }: Call): string =>
   envelope.conversation === null ? id : conversationThread(envelope.conversation)
 
 /** Agents of one session that are told apart: by their ids, or as threads of which one bears the session's id. */
-const subagentSuffix = ({ headers, envelope: { hints } }: Call): string => {
-  const thread = hints['client_metadata.thread_id']
+const subagentSuffix = ({ headers, transport, envelope: { hints } }: Call): string => {
+  const thread = transport === 'websocket' ? hints['client_metadata.thread_id'] : undefined
   const id = headers['x-claude-code-agent-id'] ?? (thread === hints['client_metadata.session_id'] ? undefined : thread)
   return id === undefined ? '' : `~${sha256(id).slice(0, 16)}`
 }

@@ -40,7 +40,7 @@ describe('where a session id comes from', () => {
   const askWith = (sources: readonly string[]) => {
     const named = sources.filter((source) => headers.includes(source)).map((source) => [source, idFor(source)])
     const hinted = sources.filter((source) => !headers.includes(source)).map((source) => [source, hintFor(source)])
-    return house.ask(Object.fromEntries(named), { hints: Object.fromEntries(hinted) })
+    return house.ask(Object.fromEntries(named), { hints: Object.fromEntries(hinted), transport: 'websocket' })
   }
 
   for (const [place, source] of order.entries()) {
@@ -50,6 +50,12 @@ describe('where a session id comes from', () => {
       assert.equal(row.external_id, idFor(source))
     })
   }
+
+  it('takes the session in a request of a socket only there: elsewhere its headers say it', async () => {
+    const hints = { 'client_metadata.session_id': 'in-body' }
+    const { row } = sessionOf(await house.ask({ 'session-id': 'in-head' }, { hints }))
+    assert.deepEqual([row.external_source, row.external_id], ['session-id', 'in-head'])
+  })
 
   it('follows a known response only when nothing names a session', async () => {
     const first = await house.ask({ 'session-id': 'window' })
