@@ -85,8 +85,8 @@ export const packPackage = async (): Promise<PackedPackage> => {
   )
   await mkdir(one.installed, { recursive: true })
   await run('tar', ['-xzf', join(folder, pack.filename), '-C', one.installed, '--strip-components=1'])
-  // what it declares and what its test kit asks for, nothing else
-  for (const name of [...Object.keys(manifest.dependencies), 'fast-check', '@types/node']) {
+  // what it declares, what its test kit asks for, and what an example asks for, nothing else
+  for (const name of [...Object.keys(manifest.dependencies), 'fast-check', '@types/node', 'aws4', '@types/aws4']) {
     await mkdir(join(one.project, 'node_modules', name, '..'), { recursive: true })
     await symlink(join(modules, name), join(one.project, 'node_modules', name))
   }
