@@ -182,17 +182,6 @@ describe('the OpenAPI document', () => {
     assert.equal(document.paths['/api/secret'], undefined)
   })
 
-  it('includes paths of dialects that have parameters', () => {
-    const { parameters = [], requestBody } = operation('POST /v1beta/{model}:generateContent')
-    assert.deepEqual(
-      parameters.map(({ name }) => name),
-      ['model'],
-    )
-    assert.notEqual(requestBody, undefined)
-    for (const one of ['GET /v1/responses/{response}', 'DELETE /v1/responses/{response}'])
-      assert.match(operation(one).summary ?? '', /not counted \(responses\)/)
-  })
-
   it('has one spelling of each model path, and no pages, forms or assets', () => {
     const paths = Object.keys(document.paths)
     const known = /^\/($|(api|v1(alpha|beta1?)?|mcp)\/|metrics$|\w+z$)/
