@@ -84,7 +84,7 @@ test('siblings with other arguments, outcomes, decisions or steps below are not 
   for (const [number, difference] of differences.entries()) {
     await bench.trace({ trace_id: `odd-${number}`, spans: equal(4, difference) })
     const ids = rowIds(await bench.page(`/replay/odd-${number}`))
-    assert.deepEqual(ids.filter((id) => /^span-e\d/.test(id)).length, 4, String(number))
+    assert.deepEqual(ids.filter((id) => /^span-e\d$/.test(id)).length, 4, String(number))
   }
   const below = (index: number) => ({ spans: [span(`tool${index}`, index * 10, index * 10 + 1, model('below'))] })
   await bench.trace({ trace_id: 'alike', spans: equal(4, below) })
