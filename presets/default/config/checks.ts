@@ -120,7 +120,7 @@ export const configWarnings = (
     warnings.push('gateway_key has fewer than 16 characters and can be guessed; use a longer one.')
   if (config.upstreams.length === 0) {
     warnings.push(
-      'No upstream: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add one under upstreams in the configuration file.',
+      'No upstream: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or add one under upstreams in the configuration file.',
     )
   }
   if (config.default_mode === 'enforce' && config.preset === 'default') warnings.push(DEFAULT_ENFORCED)
