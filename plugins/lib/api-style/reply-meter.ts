@@ -1,7 +1,7 @@
 import type { Meter, Reading, Usage } from 'guard-gateway/core'
 import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
-import { KeptBody } from './kept-body.ts'
+import { BufferedBody } from './buffered-body.ts'
 import { StreamSplitter } from './stream-splitter.ts'
 
 /** Arguments of one call that are kept; a call with more is left out of the reading. */
@@ -118,7 +118,7 @@ class BodyMeter implements Meter {
   readonly #dialect: ReplyReader
   readonly #draft: Draft
   readonly #status: number
-  readonly #body = new KeptBody()
+  readonly #body = new BufferedBody()
 
   constructor(dialect: ReplyReader, draft: Draft, status: number) {
     this.#dialect = dialect

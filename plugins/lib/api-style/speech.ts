@@ -1,7 +1,7 @@
 import type { ListenedReply, Listener, ListenRequest } from 'guard-gateway/core'
 import type { JsonObject } from 'guard-gateway/lib/json'
 import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
-import { MAX_BODY_BYTES } from './kept-body.ts'
+import { MAX_BODY_BYTES } from './buffered-body.ts'
 import { parsedBody, parsedEvent, type StreamOptions } from './reply-meter.ts'
 import { StreamSplitter } from './stream-splitter.ts'
 

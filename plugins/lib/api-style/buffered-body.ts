@@ -4,7 +4,7 @@ import { LongStringCutter } from 'guard-gateway/lib/json'
 export const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 /** The chunks of a JSON body. Of one over 16 MiB the ends of long strings, as those of images are, are left out; what is larger even so is not kept. */
-export class KeptBody {
+export class BufferedBody {
   readonly chunks: Uint8Array[] = []
   /** Bytes that came. */
   length = 0
