@@ -33,6 +33,9 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
         '--status <words>': 'with one of these statuses, separated by commas',
         '--failure <tags>': `with one of these failures, separated by commas: ${failureTags.join(', ')}; or any, or none`,
         '--tag <tag>': 'with this tag',
+        '--attribute <test...>':
+          'that have an attribute: name, or name=value; also != > >= < <=, and ~ for a part; may be repeated',
+        '--noise': 'other programs’ telemetry without any call of a model or tool too',
         '--pinned': 'pinned ones alone',
         '--since <time>': 'begun since: today, yesterday, an age such as 24h, or a time',
         '--until <time>': 'and begun before then',
@@ -54,6 +57,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       example: [
         'guard replay list --failure loop --since yesterday',
         'guard replay list --agent nightly-fixer --sort cost',
+        "guard replay list --attribute 'http.response.status_code>=500' --since 24h",
         'guard replay list --status error --json trace_id,name,cost_micro',
       ],
       paged: true,

@@ -26,6 +26,8 @@ export interface RunRow extends Run {
   /** Null: no evidence for a tag. */
   readonly tag_state: TagState | null
   readonly updated_ns: bigint
+  /** True: telemetry of another program without a model call, a tool call or a failure; null for every other run. */
+  readonly noise: true | null
   readonly revision: number
   /** Host, process and start of the last writer. */
   readonly writer: string
@@ -98,6 +100,7 @@ const runs = table<'runs'>({
     attributes: 'json',
     recorded_ns: 'int64',
     updated_ns: 'int64',
+    noise: 'boolean',
     revision: 'integer',
     writer: 'text',
     words: 'search',

@@ -21,6 +21,8 @@ export const meanings: Readonly<Record<string, string>> = {
   audit_days: 'Days for which audit records are kept.',
   blocked: 'Requests that a rule blocked.',
   blocked_retries: 'Blocked requests that repeat a blocked one.',
+  attribute:
+    'A test of an attribute of the run, its spans or its events: name, name=value, != > >= < <=, or ~ for a part of it; may be repeated.',
   both: 'Spans that are in both runs.',
   budgets: 'Budgets with what is used and left of them.',
   'budgets.left': 'What remains until the limit.',
@@ -138,6 +140,7 @@ export const meanings: Readonly<Record<string, string>> = {
   paused_at: 'When it was paused; null if it is not.',
   pin: 'State of the pinned definition of the tool.',
   pinned: 'Pinned runs are never removed by age or size.',
+  noise: 'true: telemetry of other programs without any call or failure alone; false: all others.',
   playground: 'true: those of the Playground alone; false: all others.',
   plugins: 'Plugins that are loaded, by name.',
   policies: 'The policies that the records refer to.',

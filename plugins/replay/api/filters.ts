@@ -5,6 +5,7 @@ import { instantOf } from 'guard-gateway/lib/time'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, withinNs } from '../time.ts'
 import { facet } from '../write/search-words.ts'
+import { type AttributeTest, attributeTest, tokenOfTest } from './attribute-tests.ts'
 
 /** Parsed query string; a repeated parameter is a list. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -29,9 +30,11 @@ export const filterNames = [
   'agent',
   ...equal,
   'playground',
+  'noise',
   'status',
   'failure_tag',
   ...facets,
+  'attribute',
   'pinned',
   'since',
   'until',
@@ -84,25 +87,33 @@ export const oneOf = (query: RawQuery, name: Name): string | undefined => {
   return value === '' ? undefined : value
 }
 
+/** Values of a parameter that may be repeated. */
+const eachOf = (query: RawQuery, name: Name): readonly string[] =>
+  [query[name] ?? []].flat().filter((value) => value !== '')
+
+/** The attribute tests of a list. Throws INVALID_FILTER. */
+export const attributeTests = (query: RawQuery): readonly AttributeTest[] => {
+  const texts = eachOf(query, 'attribute')
+  if (texts.length > MAX_ATTRIBUTES) throw invalid('attribute', `given ${MAX_ATTRIBUTES} times at most`)
+  return texts.map(attributeTest)
+}
+
+const MAX_ATTRIBUTES = 16
+
 const tokensOf = (query: RawQuery): readonly string[] => {
   const q = oneOf(query, 'q')
   const tokens = q === undefined ? [] : queryTokens(q)
   if (q !== undefined && tokens.length === 0) throw invalid('q', 'words to look for')
-  const expected = facets.flatMap((name) =>
-    [query[name] ?? []]
-      .flat()
-      .filter((value) => value !== '')
-      .map((value) => facet(name, value)),
-  )
-  const searchTokens = [...tokens, ...expected]
+  const expected = facets.flatMap((name) => eachOf(query, name).map((value) => facet(name, value)))
+  const searchTokens = [...tokens, ...expected, ...attributeTests(query).flatMap((test) => tokenOfTest(test) ?? [])]
   // ids are search words of their runs, so the search index skips other runs
   return searchTokens.length === 0
     ? searchTokens
     : [...searchTokens, ...identifying.flatMap((name) => queryTokens(oneOf(query, name) ?? ''))]
 }
 
-const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean>> => {
-  const tests: Record<string, Test<string> | Test<boolean>> = {}
+const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean> | null> => {
+  const tests: Record<string, Test<string> | Test<boolean> | null> = {}
   for (const name of equal) {
     const value = oneOf(query, name)
     if (value !== undefined) tests[name] = value
@@ -110,14 +121,19 @@ const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean
   const pinned = flag(query, 'pinned')
   // few runs are pinned, so their index helps; nearly all are unpinned, so it does not
   if (pinned !== undefined) tests.pinned = pinned ? true : { in: [false] }
-  const playground = flag(query, 'playground')
-  if (playground !== undefined && tests.origin !== undefined)
-    throw invalid('playground', 'left out where "origin" is given')
-  if (playground !== undefined) tests.origin = playground ? 'playground' : { in: otherOrigins }
-  return tests
+  const noise = flag(query, 'noise')
+  if (noise !== undefined) tests.noise = noise || null
+  return { ...tests, ...originTest(query, tests.origin !== undefined) }
 }
 
-const flag = (query: RawQuery, name: 'pinned' | 'playground'): boolean | undefined => {
+const originTest = (query: RawQuery, isGiven: boolean): { readonly origin?: Test<string> } => {
+  const playground = flag(query, 'playground')
+  if (playground === undefined) return {}
+  if (isGiven) throw invalid('playground', 'left out where "origin" is given')
+  return { origin: playground ? 'playground' : { in: otherOrigins } }
+}
+
+const flag = (query: RawQuery, name: 'pinned' | 'playground' | 'noise'): boolean | undefined => {
   const text = oneOf(query, name)
   if (text === undefined) return undefined
   if (text !== 'true' && text !== 'false') throw invalid(name, 'true or false')
@@ -200,7 +216,8 @@ const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {
   return [sortColumns[sort as keyof typeof sortColumns], direction]
 }
 
-const limitOf = (query: RawQuery): number => {
+/** Runs of a page. Throws INVALID_FILTER. */
+export const limitOf = (query: RawQuery): number => {
   const expected = `an integer from 1 to ${MAX_LIMIT}`
   const limit = integer(query, 'limit', expected) ?? 50n
   if (limit < 1n || limit > MAX_LIMIT) throw invalid('limit', expected)

@@ -1,9 +1,11 @@
 import type { Found, Query, Reader } from 'guard-gateway/core'
 import { datedCursor, parseDatedCursor } from 'guard-gateway/lib/paging'
 import type { RunRow } from '../tables.ts'
-import { oneOf, type RawQuery } from './filters.ts'
+import { needsRecords } from './attribute-tests.ts'
+import { attributeTests, limitOf, oneOf, type RawQuery } from './filters.ts'
 import { type AgentPart, mergeParts, partCursors } from './merged-runs.ts'
 import { resolvedQuery } from './resolved-query.ts'
+import { runsWithAttributes } from './runs-with-attributes.ts'
 
 /** A page of a list of runs. */
 export interface FoundRuns extends Omit<Found<RunRow>, 'cursors'> {}
@@ -13,6 +15,15 @@ export interface FoundRuns extends Omit<Found<RunRow>, 'cursors'> {}
  * UNKNOWN_FILTER and INVALID_FILTER.
  */
 export const findRuns = async (storage: Reader, query: RawQuery, now: number): Promise<FoundRuns> => {
+  const tests = attributeTests(query).filter(needsRecords)
+  if (tests.length === 0) return findPage(storage, query, now)
+  return runsWithAttributes(storage, tests, limitOf(query), oneOf(query, 'cursor'), (limit, cursor) =>
+    findPage(storage, { ...query, limit: String(limit), cursor }, now),
+  )
+}
+
+/** Runs that the index leads to. */
+const findPage = async (storage: Reader, query: RawQuery, now: number): Promise<FoundRuns> => {
   const agent = oneOf(query, 'agent')
   const cursor = oneOf(query, 'cursor')
   const found =

@@ -57,9 +57,11 @@ export class ToolCalls {
 
   /** True if the run already has the search words and failure evidence of such a call. */
   #isKnown(run: OpenRun, record: ToolRecord): boolean {
-    const { tool, action, mode, outcome, reason_code, reason, server_id, rule_ids } = record
+    const { tool, action, mode, outcome, reason_code, reason, server_id, rule_ids, transport } = record
+    const { protocol_version, policy_version } = record
     if (outcome !== 'ok' || reason_code !== null) return false
-    const kind = `${tool}\0${action}\0${mode}\0${reason}\0${server_id}\0${rule_ids?.join('\0')}`
+    const facts = [tool, action, mode, reason, server_id, transport, protocol_version, policy_version]
+    const kind = `${facts.join('\0')}\0${rule_ids?.join('\0')}`
     let kinds = this.#kinds.get(run)
     if (kinds?.has(kind) === true) return true
     for (const word of toolWords(record)) if (!run.words.has(word)) return false

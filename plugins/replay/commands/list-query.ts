@@ -9,6 +9,7 @@ export const FILTERS: Readonly<Record<string, string>> = {
   status: 'status',
   failure: 'failure_tag',
   tag: 'tag',
+  attribute: 'attribute',
   pinned: 'pinned',
   since: 'since',
   until: 'until',
@@ -25,7 +26,9 @@ export const queryOf = (
   const query = new URLSearchParams(defaults)
   for (const [flag, name] of Object.entries(names)) {
     const value = options[flag]
-    if (value !== undefined) query.set(name, String(value))
+    if (value === undefined) continue
+    query.delete(name)
+    for (const one of [value].flat()) query.append(name, String(one))
   }
   return query
 }

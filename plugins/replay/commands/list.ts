@@ -13,6 +13,7 @@ import {
 } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import { leavesNoise } from '../api/noise.ts'
 import { agentOf } from '../read/run-agent.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { FILTERS, queryOf } from './list-query.ts'
@@ -20,6 +21,8 @@ import { FILTERS, queryOf } from './list-query.ts'
 interface Listed {
   readonly runs: readonly RunSummary[]
   readonly next_cursor: string | null
+  /** Not all runs were looked at. */
+  readonly truncated: boolean
 }
 
 /** Prints a page of runs, one per line below a head. `now`: milliseconds since 1970. */
@@ -30,6 +33,7 @@ export const listRuns = async (
   now: number,
 ): Promise<number> => {
   const query = queryOf(input, { ...FILTERS, limit: 'limit', cursor: 'cursor' }, { limit: '20' })
+  if (input.options.noise !== true && leavesNoise(query)) query.set('noise', 'false')
   const { answer, titles } = await asking(async (ask) => {
     const answer = await text(await ask('GET', `/api/v1/runs?${query}`))
     return {
@@ -41,9 +45,10 @@ export const listRuns = async (
     io.out.write(`${answer}\n`)
     return 0
   }
-  const { runs, next_cursor } = readJson(answer) as Listed
+  const { runs, next_cursor, truncated } = readJson(answer) as Listed
   for (const line of linesOf(runs, titles, now, input, io)) io.out.write(`${line}\n`)
-  if (runs.length === 0) io.err.write('There are no such runs.\n')
+  if (runs.length === 0)
+    io.err.write(truncated ? 'None of the newest runs is such a run.\n' : 'There are no such runs.\n')
   if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
   return 0
 }

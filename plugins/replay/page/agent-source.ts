@@ -24,7 +24,7 @@ export const agentRuns = (gateway: Gateway): AgentSource => ({
     if (rows.length === 0) return undefined
     const runs = rows.map(runSummary)
     const steps = await firstSteps(gateway.storage, rows)
-    const page = { runs, next_cursor: null, steps }
+    const page = { runs, next_cursor: null, truncated: false, steps }
     return html`<h2 id="runs">Runs</h2>${pinForm(ask.url)}<form id="compare" action="/replay/compare" autocomplete="off"></form>
 ${listTable(gateway, { ...ask, query: new URLSearchParams({ agent }) }, page)}
 <div class="below"><button form="compare" data-key="c">Compare selected</button>${next_cursor !== null && html`<a href="/replay?agent=${encodeURIComponent(agent)}">All runs</a>`}</div>`

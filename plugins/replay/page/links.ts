@@ -1,5 +1,6 @@
 import { CHART_PARAMETERS } from 'guard-gateway/lib/page'
 import type { RawQuery } from '../api/filters.ts'
+import { leavesNoise } from '../api/noise.ts'
 
 /** Page parameters that the API does not have. */
 const PAGE_ONLY = ['notice', 'back', ...CHART_PARAMETERS]
@@ -10,10 +11,12 @@ export const listQuery = (query: URLSearchParams): RawQuery => {
   for (const name of new Set(query.keys())) {
     // charts alone say "show", which the list does by itself
     const isFilter = name === 'playground' && query.get(name) !== 'show'
+    if (name === 'noise' && query.get(name) === 'show') continue
     if (PAGE_ONLY.includes(name) && !isFilter) continue
     const [first = '', ...more] = query.getAll(name)
     found[name] = more.length === 0 ? first : [first, ...more]
   }
+  if (leavesNoise(query)) found.noise = 'false'
   return found
 }
 

@@ -31,6 +31,7 @@ const KEPT = [
   'max_duration_ms',
   'min_cost_micro',
   'min_tokens',
+  'noise',
   'limit',
   ...CHART_PARAMETERS.filter((name) => name !== 'playground'),
 ]
@@ -63,6 +64,7 @@ export const filterForm = ({ query }: Ask, fault: string | undefined, names: Fil
   ])}</label>
 ${each('tag').map((tag) => html`<label>Tag<input name="tag" value="${tag}" size="10"></label>`)}
 ${each('model').map((model) => html`<label>Model<input name="model" list="models" value="${model}" size="14"></label>`)}
+${each('attribute').map((text) => html`<label>Attribute<input name="attribute" value="${text}" size="16"${wrong('attribute')} placeholder="http.status>=500"></label>`)}
 <label>Since${choice('since', value('since'), ages)}</label>
 <label>Playground${choice('playground', value('playground'), [
     [value('playground') === 'show' ? 'show' : '', 'shown'],
@@ -75,7 +77,7 @@ ${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}
 </form>`
 }
 
-const NO_FILTERS = ['notice', 'back', 'cursor', 'sort', 'order', 'limit', ...CHART_PARAMETERS]
+const NO_FILTERS = ['notice', 'back', 'cursor', 'sort', 'order', 'limit', 'noise', ...CHART_PARAMETERS]
 
 /** Whether the list is filtered. */
 export const isNarrowed = (query: URLSearchParams): boolean =>

@@ -8,6 +8,8 @@ import { listRow } from './list-row.ts'
 export interface ListPage {
   readonly runs: readonly RunSummary[]
   readonly next_cursor: string | null
+  /** The page ends early: later runs were not looked at. */
+  readonly truncated: boolean
   /** Model or tool of the first step of unnamed runs, by trace id. */
   readonly steps: ReadonlyMap<string, string>
 }

@@ -5,6 +5,7 @@ import type { Ask, Page, View } from 'guard-gateway/lib/page'
 import { RecentNames } from 'guard-gateway/lib/trace'
 import { runSummary } from 'guard-gateway/lib/trace-file'
 import { findRuns } from '../api/find-runs.ts'
+import { leavesNoise } from '../api/noise.ts'
 import type { Retention } from '../maintenance/retention.ts'
 import { agentOf } from '../read/run-agent.ts'
 import { listCharts } from './charts.ts'
@@ -48,10 +49,11 @@ interface Fault {
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
     const asked = listQuery(query)
-    const { rows, next_cursor } = await findRuns(gateway.storage, asked, now)
+    const { rows, next_cursor, truncated } = await findRuns(gateway.storage, asked, now)
     return {
       runs: rows.map(runSummary),
       next_cursor,
+      truncated,
       steps: await firstSteps(gateway.storage, rows),
     }
   } catch (error) {
@@ -109,13 +111,21 @@ ${'runs' in found && bodyOf(gateway, ask, found)}`
 }
 
 const bodyOf = (gateway: Gateway, ask: Ask, page: ListPage): Html => {
-  if (page.runs.length === 0) return html`<div${live(ask)}>${emptyText(gateway, ask)}</div>`
+  if (page.runs.length === 0 && page.truncated)
+    return html`<p class="empty">None of the runs that were looked at matches. There are older ones.</p><div class="below">${pageLinks(ask, page.next_cursor)}</div>`
+  if (page.runs.length === 0) return html`<div${live(ask)}>${emptyText(gateway, ask)}${noiseText(ask)}</div>`
   return html`${pinForm(ask.url)}<form id="compare" action="/replay/compare" autocomplete="off"></form>
 <div${live(ask)}>
 ${listTable(gateway, ask, page)}
 <div class="below"><button form="compare" data-key="c">Compare selected</button>${pageLinks(ask, page.next_cursor)}</div>
+${noiseText(ask)}
 </div>`
 }
+
+/** What is left out, and how to see it. */
+const noiseText = ({ query }: Ask): Html | false =>
+  leavesNoise(query) &&
+  html`<p class="quiet">Telemetry without any call of a model or tool is left out. <a href="${linked('/replay', query, { ...FROM_START, noise: 'show' })}">Show it</a></p>`
 
 /** Later pages are not live. */
 const live = ({ query }: Ask): Html | '' => (query.has('cursor') ? '' : html` data-live="*"`)

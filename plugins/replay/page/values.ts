@@ -11,8 +11,20 @@ export const attributeTable = (attributes: Attributes): Html => {
   const names = Object.keys(attributes).sort(gatewayLast)
   if (names.length === 0) return html`<p class="quiet">None.</p>`
   return html`<table class="attributes"><tbody>${names.map(
-    (name) => html`<tr><th scope="row">${breakable(name)}</th><td>${valueMark(attributes[name])}</td></tr>`,
+    (name) =>
+      html`<tr><th scope="row">${nameMark(name, attributes[name])}</th><td>${valueMark(attributes[name])}</td></tr>`,
   )}</tbody></table>`
+}
+
+const MAX_LINKED_CHARS = 256
+
+/** The name of an attribute, as a link to the runs that have the same value. */
+const nameMark = (name: string, value: unknown): Html => {
+  const isPlain = typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string'
+  const text = String(value)
+  if (!isPlain || text.length > MAX_LINKED_CHARS || /[=!<>~]/.test(name)) return html`${breakable(name)}`
+  const href = `/replay?${new URLSearchParams({ attribute: `${name}=${text}` })}`
+  return html`<a href="${href}" title="Runs with this value">${breakable(name)}</a>`
 }
 
 /** A dotted name that can break after each dot. */

@@ -6,7 +6,7 @@ import { NS_PER_MS } from '../time.ts'
 import { runBytes } from './run-bytes.ts'
 import { isGuarded } from './run-row.ts'
 import { RunSpans } from './run-spans.ts'
-import { addCallWords, addEventWords, addSpanWords, runWords, storedWords, toolWords } from './search-words.ts'
+import { RunWords } from './run-words.ts'
 import { SumOnlyCalls } from './sum-only-calls.ts'
 import { type Summary, summarize } from './summary.ts'
 import { type SummedCall, spansOfCall, summedCall, summedSpan, summedTool } from './summed-span.ts'
@@ -23,14 +23,13 @@ const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'al
 export class OpenRun {
   #row: RunRow
   readonly #spans = new RunSpans()
-  /** Search words of its records. */
-  readonly words = new Set<string>()
-  /** Search words of the run itself; a change replaces the list. */
-  ownWords: readonly string[]
+  readonly words: RunWords
   tags: TagState = noTags
   #events = 0
   #artifacts = 0
   readonly #sumOnlyCalls = new SumOnlyCalls()
+  /** A call of a model, a tool or a command is among its spans. */
+  hasCalls = false
   /** The row is in storage. */
   stored: boolean
   /** It is the instance that `OpenRuns` holds under its id. */
@@ -49,7 +48,7 @@ export class OpenRun {
   constructor(row: RunRow, stored: boolean) {
     this.#row = row
     this.stored = stored
-    this.ownWords = runWords(row)
+    this.words = new RunWords(row)
   }
 
   get row(): RunRow {
@@ -96,15 +95,16 @@ export class OpenRun {
   addSpan(span: SpanRow): void {
     this.#changed()
     this.spans.set(summedSpan(span))
+    this.hasCalls ||= isCall(span)
     this.tags = withEvidence(this.tags, evidenceOfSpan(span))
-    addSpanWords(this.words, span)
+    this.words.addSpan(span)
   }
 
   addEvent(event: EventRow): void {
     this.#changed()
     this.#events++
     this.tags = withEvidence(this.tags, evidenceOfEvent(event))
-    addEventWords(this.words, event)
+    this.words.addEvent(event)
   }
 
   /** Replaces an event that was no evidence for a tag. */
@@ -121,7 +121,8 @@ export class OpenRun {
   addCall(call: CallRecord, trace: CallTrace, redact: (text: string) => string = asItIs): void {
     this.#changed()
     this.#events++
-    addCallWords(this.words, call, redact)
+    this.hasCalls = true
+    this.words.addCall(call, trace, redact)
     if (isClean(call)) {
       addTo(this.spans, summedCall(call, trace))
       return
@@ -152,6 +153,7 @@ export class OpenRun {
   addTool(record: ToolRecord): void {
     this.#ended_at = undefined
     this.#events++
+    this.hasCalls = true
     this.spans.set(summedTool(record))
   }
 
@@ -160,8 +162,9 @@ export class OpenRun {
     this.#changed()
     const { span, event } = toolRecords(record)
     this.#events++
+    this.hasCalls = true
     this.tags = withEvidence(this.tags, evidenceOfEvent(event))
-    for (const word of toolWords(record)) this.words.add(word)
+    this.words.addTool(record)
     if (this.spans.get(span.id) !== undefined) return
     this.spans.set(summedSpan(span))
     this.tags = withEvidence(this.tags, evidenceOfSpan(span))
@@ -233,16 +236,13 @@ export class OpenRun {
   /** Replaces the fields of the run itself. `changesWords`: some of them are search words. */
   describe(row: RunRow, changesWords: boolean): void {
     this.row = row
-    if (!changesWords) return
-    const words = runWords(row)
-    if (words.join(' ') !== this.ownWords.join(' ')) this.ownWords = words
-  }
-
-  /** All search words. */
-  allWords(): string[] {
-    return storedWords(this.ownWords, this.words)
+    if (changesWords) this.words.describe(row)
   }
 }
+
+const CALLS: ReadonlySet<string> = new Set(['model', 'tool', 'command'])
+const isCall = ({ kind, input_tokens, output_tokens }: SpanRow): boolean =>
+  CALLS.has(kind) || input_tokens !== null || output_tokens !== null
 
 const addTo = (spans: RunSpans, call: SummedCall): void => {
   for (const span of spansOfCall(call)) spans.set(span)

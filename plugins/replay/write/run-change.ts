@@ -7,8 +7,13 @@ import type { OpenRun } from './open-run.ts'
 const advance = (run: OpenRun, now_ns: bigint): void => {
   const summary = run.summary()
   const failure = run.failure(summary.status)
-  run.row = { ...run.row, ...summary, ...failure, updated_ns: now_ns, revision: run.row.revision + 1, writer }
+  const noise = isNoise(run, summary.status, failure.failure_tag) ? true : null
+  run.row = { ...run.row, ...summary, ...failure, noise, updated_ns: now_ns, revision: run.row.revision + 1, writer }
 }
+
+/** Another program's telemetry of its own business: agents report a run for each of their remote calls. */
+const isNoise = ({ row, hasCalls }: OpenRun, status: string, tag: RunRow['failure_tag']): boolean =>
+  row.origin === 'otlp' && !hasCalls && tag === null && (status === 'ok' || status === 'running')
 
 /** The change that stores the whole row of a run. */
 export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
@@ -16,7 +21,7 @@ export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): C
   advance(run, now_ns)
   if (!run.stored) return firstChange(run)
   const { trace_id, words: _words, ...row } = run.row
-  const words = hasNewWords ? { words: run.allWords() } : {}
+  const words = hasNewWords ? { words: run.words.all() } : {}
   return { table: 'runs', key: trace_id, patch: { ...row, ...words }, expected: { revision } }
 }
 
@@ -25,14 +30,14 @@ export const callChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): 
   const before = run.row
   advance(run, now_ns)
   if (!run.stored) return firstChange(run)
-  const patch: Record<string, unknown> = hasNewWords ? { words: run.allWords() } : {}
+  const patch: Record<string, unknown> = hasNewWords ? { words: run.words.all() } : {}
   for (const name of CALL_COLUMNS) if (run.row[name] !== before[name]) patch[name] = run.row[name]
   return { table: 'runs', key: before.trace_id, patch, expected: { revision: before.revision } }
 }
 
 const firstChange = (run: OpenRun): Change => {
   run.stored = true
-  return { table: 'runs', put: { ...run.row, words: run.allWords() }, when: 'absent' }
+  return { table: 'runs', put: { ...run.row, words: run.words.all() }, when: 'absent' }
 }
 
 /** Columns that a model request can change. */
@@ -52,6 +57,7 @@ const CALL_COLUMNS = [
   'span_count',
   'event_count',
   'artifact_count',
+  'noise',
   'updated_ns',
   'revision',
   'writer',

@@ -73,6 +73,7 @@ const emptyRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): R
   attributes: {},
   recorded_ns: now_ns,
   updated_ns: now_ns,
+  noise: null,
   revision: 0,
   writer,
   words: [],

@@ -171,7 +171,7 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
   const run = found ?? new OpenRun(newRow(fragment.run, fragment.origin, now_ns), false)
   const before = run.row
   const words = run.words.size
-  const { ownWords } = run
+  const ownWords = run.words.own
   const row = rowWith(before, fragment, (id) => run.spans.get(id) !== undefined)
   const finish = (): Plan => {
     const records = recordChanges(prepared)
@@ -181,7 +181,7 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
     const changes = [...records, ...(fragment.rows ?? [])]
     if (records.length === 0 && !changesRow) return { fragment, run, created, row: before, events, changes }
     if (!run.stored && fragment.owner === 'client') changes.unshift(...unlessClaimed(run.row.trace_id, now_ns))
-    const hasNewWords = prepared.rebuild || run.ownWords !== ownWords || run.words.size !== words
+    const hasNewWords = prepared.rebuild || run.words.own !== ownWords || run.words.size !== words
     changes.push(runChange(run, hasNewWords, now_ns))
     return { fragment, run, created, row: run.row, events, changes }
   }

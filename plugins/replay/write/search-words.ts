@@ -1,7 +1,8 @@
-import type { Attributes, FragmentRun } from 'guard-gateway/core'
+import type { Attributes, CallTrace, FragmentRun } from 'guard-gateway/core'
 import { addTokens } from 'guard-gateway/lib/text'
-import type { CallRecord, ToolRecord } from 'guard-gateway/lib/trace'
+import { type CallRecord, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
 import type { EventRow, RunRow, SpanRow } from '../tables.ts'
+import { addAttribute, addAttributes } from './attribute-index.ts'
 
 const VALUE_CHARS = 256
 const MAX_WORDS = 20_000
@@ -23,6 +24,7 @@ const addFacet = (words: Set<string>, kind: 'model' | 'tool', value: unknown): v
 
 const addValues = (words: Set<string>, attributes: Attributes): void => {
   for (const value of Object.values(attributes)) if (typeof value === 'string') add(words, value)
+  addAttributes(words, attributes)
 }
 
 /** Words of the run itself. */
@@ -32,6 +34,7 @@ export const runWords = (run: RunRow): readonly string[] => {
   for (const text of [trace_id, source_trace_id, agent_id, project_id, session_id]) add(words, text, MAX_WORDS)
   for (const tag of tags) words.add(facet('tag', tag))
   for (const text of [name, agent_name, task_id, ...tags]) add(words, text, MAX_WORDS)
+  addAttributes(words, run.attributes)
   return [...words]
 }
 
@@ -51,6 +54,7 @@ const WORD_FIELDS = [
   'joined_by',
   'task_id',
   'tags',
+  'attributes',
 ] as const satisfies readonly (keyof FragmentRun)[]
 
 export const addSpanWords = (words: Set<string>, span: SpanRow): void => {
@@ -88,7 +92,16 @@ export const addCallWords = (words: Set<string>, call: CallRecord, redact: (text
   for (const { tool } of call.tool_calls ?? []) {
     addName(words, 'tool.call', 'call')
     addNameAndFacet(words, 'tool', tool)
+    addAttribute(words, 'gen_ai.operation.name', 'execute_tool')
+    addAttribute(words, 'gen_ai.tool.name', tool)
   }
+  addAttribute(words, 'gen_ai.response.finish_reasons', call.finish_reason)
+}
+
+/** Adds the attributes of a model request and of its decision. */
+export const addCallAttributes = (words: Set<string>, call: CallRecord, trace: CallTrace): void => {
+  const { spans, event } = callRecords(call, trace)
+  for (const { attributes } of [...spans, event]) addAttributes(words, attributes)
 }
 
 /** Words of a tool call, not its unique ids and hashes. */
@@ -98,6 +111,9 @@ export const toolWords = (record: ToolRecord): ReadonlySet<string> => {
   for (const text of ['tool.call', 'policy.decision', 'execute_tool', 'tools/call', tool, server_id]) add(words, text)
   for (const text of [action, mode, reason_code, reason, outcome, rule_ids?.[0]]) add(words, text)
   addFacet(words, 'tool', tool)
+  const { span, event } = toolRecords(record)
+  addAttributes(words, span.attributes)
+  addAttributes(words, event.attributes)
   return words
 }
 

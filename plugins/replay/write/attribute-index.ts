@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto'
+import type { Attributes } from 'guard-gateway/core'
+import { isJsonObject } from 'guard-gateway/lib/json'
+import { isUsual, VARYING } from './usual-attributes.ts'
+
+/** Longer texts are found by the presence of their name. */
+const MAX_VALUE_CHARS = 256
+/** Larger integers are sizes and times, which are looked for by range. */
+const MAX_INTEGER = 1_000_000
+/** Nesting of objects whose members are indexed under `name.member`. */
+const MAX_DEPTH = 4
+/** Elements of a list that are indexed. */
+const MAX_ELEMENTS = 32
+/** A run with more search tokens gets none of attributes. */
+const MAX_TOKENS = 19_000
+
+/** The search token of an attribute that equals a text. */
+export const valueToken = (name: string, value: string): string =>
+  `_attr_${hash('sha256', `${name}=${value}`, 'hex').slice(0, 16)}`
+
+/** The search token of an attribute of any value. */
+export const nameToken = (name: string): string => `_has_${hash('sha256', name, 'hex').slice(0, 16)}`
+
+/** The text of a value that an index entry may have; undefined if its name alone is indexed. */
+const indexedText = (value: unknown): string | undefined => {
+  switch (typeof value) {
+    case 'boolean':
+      return String(value)
+    case 'number':
+    case 'bigint':
+      return Number.isInteger(Number(value)) && Math.abs(Number(value)) < MAX_INTEGER ? String(value) : undefined
+    case 'string':
+      return value.length <= MAX_VALUE_CHARS ? value : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The token of an attribute with this value, else of any value; undefined if no index leads to the runs that have it. */
+export const tokenOf = (name: string, value?: string): string | undefined => {
+  if (value !== undefined && !VARYING.has(name) && isIndexed(value)) return valueToken(name, value)
+  return isUsual(name) ? undefined : nameToken(name)
+}
+
+/** Several texts stand for one number, such as `5` and `5.0`; the index has one of them. */
+const isIndexed = (text: string): boolean =>
+  isNumeric(text) ? indexedText(Number(text)) === text : indexedText(text) !== undefined
+
+/** True for a text that stands for a number. */
+export const isNumeric = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
+
+/** Adds the tokens of attributes. */
+export const addAttributes = (words: Set<string>, attributes: Attributes): void => {
+  for (const [name, value] of Object.entries(attributes)) addAttribute(words, name, value)
+}
+
+/** Adds the tokens of one attribute: of its name, its value or each of its elements, and its members. */
+export const addAttribute = (words: Set<string>, name: string, value: unknown, depth = 0): void => {
+  if (value === null || value === undefined || words.size >= MAX_TOKENS) return
+  if (!isUsual(name)) words.add(nameToken(name))
+  if (Array.isArray(value)) {
+    for (const element of value.slice(0, MAX_ELEMENTS)) addValue(words, name, element)
+    return
+  }
+  if (isJsonObject(value)) {
+    if (depth < MAX_DEPTH)
+      for (const [member, inner] of Object.entries(value)) addAttribute(words, `${name}.${member}`, inner, depth + 1)
+    return
+  }
+  addValue(words, name, value)
+}
+
+const addValue = (words: Set<string>, name: string, value: unknown): void => {
+  const text = VARYING.has(name) ? undefined : indexedText(value)
+  if (text !== undefined) words.add(valueToken(name, text))
+}
