@@ -1,4 +1,5 @@
 export { clientCredentials } from './http/client-credentials.ts'
+export { ConcurrencyLimit } from './http/concurrency-limit.ts'
 export { type OutboundMessage, outboundHeaders, replyHeaders, tapsOutbound, tapsReply } from './http/head-hooks.ts'
 export { AGENT_KEY, byHeaderName, headerText, isCredentialName, projectHeader } from './http/header-names.ts'
 export { checkEncoding, inflated, withInflated } from './http/inflate.ts'

@@ -23,7 +23,6 @@ export type {
   FigureBucket,
   FigureGroup,
   FigureSeries,
-  FigureStep,
   FigureSums,
   Figures,
   FiguresAnswer,

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { timeErrors } from 'guard-gateway/lib/time'
 import type { FiguresQuery } from 'guard-gateway/lib/trace'
 import { openCallTable } from 'guard-gateway/lib/trace'
 import { Backfill } from './figures/backfill.ts'
 import { EndedSums } from './figures/ended-sums.ts'
-import { figureErrors } from './figures/error-codes.ts'
 import { HourSums } from './figures/hour-sums.ts'
 import { readFigures } from './figures/read.ts'
 import { noteDecided } from './flags/flag-sums.ts'
@@ -47,7 +47,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     }
     gateway.service('figures').provide(figures)
     gateway.service('flags').provide({ report: (query) => readFlagReport(gateway.storage, query) })
-    gateway.errorCodes.add(...Object.values(figureErrors))
+    gateway.errorCodes.add(...Object.values(timeErrors))
     gateway.hooks.open.tapPromise('recorder', async ({ beside }) => {
       const cluster = gateway.service('cluster').get()
       // shared totals are complete with each request

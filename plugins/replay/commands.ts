@@ -1,9 +1,11 @@
 import { failureTags, type Gateway, type Plugin } from 'guard-gateway/core'
 import { type Command, commandKind, type Input, type Suggestion } from 'guard-gateway/lib/command'
+import { steps } from 'guard-gateway/lib/time'
 import { sorts, statuses } from './api/filters.ts'
 import type { ReplayCommandOptions } from './commands/command-options.ts'
 import { FILTERS, queryOf } from './commands/list-query.ts'
 import type { RunSuggestions } from './commands/suggest.ts'
+import { groups, subjects } from './stats/query.ts'
 
 /** Adds the `replay` commands. They use the running gateway, or its storage if none runs. */
 export const replayCommands = (options: ReplayCommandOptions): Plugin => ({
@@ -64,6 +66,47 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       page: (input) => `/replay?${queryOf(input, FILTERS)}`.replace(/\?$/, ''),
       route: 'GET /api/v1/runs',
       run: async (input, io) => (await import('./commands/list.ts')).listRuns(options, input, io, clock.now()),
+    },
+    {
+      id: 'replay stats',
+      summary: 'sums and percentiles of runs, or of the calls in them: tokens, cost, failures, durations',
+      options: {
+        '--of <what>': `${subjects.join(', ')}; runs if not said`,
+        '--by <group>': `a line for each ${groups.filter((name) => name !== 'none').join(', ')}, or attribute:NAME; the name of a call is its model, tool or command`,
+        '--step <step>': `and for each ${steps.filter((name) => name !== 'whole').join(', ')}`,
+        '--time-zone <zone>': 'where days begin, such as Europe/Berlin; UTC if not said',
+        '--project <id>': 'of this project',
+        '--session <id>': 'of this session',
+        '--agent <name>': 'of this agent: its id or its name',
+        '--model <name>': 'runs with requests to this model',
+        '--status <words>': 'runs with one of these statuses, separated by commas',
+        '--failure <tags>': `runs with one of these failures, separated by commas: ${failureTags.join(', ')}; or any, or none`,
+        '--tag <tag>': 'runs with this tag',
+        '--attribute <test...>': 'runs that have an attribute, as in replay list',
+        '--since <time>': 'runs that began since: today, yesterday, an age such as 24h, or a time; 24h if not said',
+        '--until <time>': 'and before then',
+        '--query <words>': 'runs that hold these words',
+      },
+      choices: {
+        '--of': subjects,
+        '--by': groups,
+        '--step': steps,
+        '--status': statuses,
+        '--failure': ['any', 'none', ...failureTags],
+      },
+      suggestions: {
+        '--project': suggest('projects'),
+        '--session': suggest('sessions'),
+        '--agent': suggest('agents'),
+      },
+      example: [
+        'guard replay stats --of tools --by name --since 7d',
+        'guard replay stats --of models --by name --step day --since 7d --project shop',
+        'guard replay stats --by attribute:resource.deployment.environment',
+      ],
+      paged: true,
+      route: 'GET /api/v1/stats',
+      run: async (input, io) => (await import('./commands/stats.ts')).showStats(options, input, io),
     },
     {
       id: 'replay show',

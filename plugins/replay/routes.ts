@@ -15,6 +15,7 @@ import { type Ingest, ingestSpan, ingestTrace } from './ingest/ingest.ts'
 import type { Retention } from './maintenance/retention.ts'
 import type { ReplayOptions } from './options.ts'
 import type { RunCache } from './read/run-cache.ts'
+import { statsRoute } from './stats/route.ts'
 import type { Stream } from './stream/stream.ts'
 import type { RunWriter } from './write/run-writer.ts'
 
@@ -59,6 +60,7 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
   })
 
   readRoutes(app, gateway, runWriter, cache)
+  statsRoute(app, gateway)
   maintenanceRoutes(app, retention, stream)
   await app.register(importRoute(imports))
 

@@ -32,6 +32,7 @@ const commands: Readonly<Record<string, string>> = {
   'POST /api/v1/runs/{trace_id}/pin': 'replay pin {trace_id}',
   'POST /api/v1/compare': 'replay compare {left} {right}',
   'POST /api/v1/runs/import': 'replay import {file} --on-conflict --project --dry-run!',
+  'GET /api/v1/stats': 'replay stats --of --step --project --session --status --tag --since',
   'GET /api/v1/stream': 'replay tail',
   'GET /api/v1/playground/scenarios': 'playground list',
   'POST /api/demo/run': 'playground run {scenario} --mode',

@@ -1,26 +1,20 @@
+import type { BucketsQuery } from 'guard-gateway/lib/time'
+
 declare module 'guard-gateway/core' {
   interface Services {
     figures: Figures
   }
 }
 
-/** `whole`: one bucket, from the hour of `since` to that of `until`. */
-export type FigureStep = 'minute' | 'hour' | '6h' | 'day' | 'whole'
 export type FigureGroup = 'none' | 'decision' | 'reason' | 'model' | 'agent' | 'project' | 'upstream'
 
 /** Which calls are asked for. Times are milliseconds since 1970. */
-export interface FiguresQuery {
-  /** The buckets that hold these instants are the first and the last; `until` itself is not included. */
-  readonly since: number
-  readonly until: number
-  readonly step: FigureStep
+export interface FiguresQuery extends BucketsQuery {
   readonly group: FigureGroup
   readonly project_id?: string | undefined
   readonly agent_id?: string | undefined
   /** True: calls of the Playground alone; false: all others. */
   readonly playground?: boolean | undefined
-  /** Where days begin: an IANA name, or an offset such as `+05:30`; UTC if absent. */
-  readonly time_zone?: string | undefined
 }
 
 /** What calls came to. Durations in milliseconds, cost in millionths of the billing currency. */

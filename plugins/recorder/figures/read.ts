@@ -1,4 +1,5 @@
 import type { Addends, Storage } from 'guard-gateway/core'
+import { type Buckets, bucketAt, bucketsOf } from 'guard-gateway/lib/time'
 import {
   type FigureGroup,
   type FiguresAnswer,
@@ -6,7 +7,6 @@ import {
   isPlayground,
   PLAYGROUND_UPSTREAM,
 } from 'guard-gateway/lib/trace'
-import { type Buckets, bucketAt, bucketsOf } from './buckets.ts'
 import { HOUR_MS, hourOf, startOf } from './hours.ts'
 import { measures } from './measures.ts'
 import { minuteCalls } from './minutes.ts'

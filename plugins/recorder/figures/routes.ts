@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway } from 'guard-gateway/core'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
+import { instant } from 'guard-gateway/lib/time'
 import type { FigureBucket, Figures } from 'guard-gateway/lib/trace'
 import { HOUR_MS } from './hours.ts'
-import { instant } from './instant.ts'
 import { figuresAnswer, figuresQuery } from './schemas.ts'
 
 /** Figures over time, below `/api/v1`. */

@@ -54,7 +54,7 @@ export const meets = (attributes: Readonly<Record<string, unknown>>, test: Attri
 }
 
 /** The value of an attribute, or of the member of an object that its name leads to. */
-const valueAt = (attributes: Readonly<Record<string, unknown>>, name: string): unknown => {
+export const valueAt = (attributes: Readonly<Record<string, unknown>>, name: string): unknown => {
   if (Object.hasOwn(attributes, name)) return attributes[name]
   for (let dot = name.indexOf('.'); dot > 0; dot = name.indexOf('.', dot + 1)) {
     const inner = Object.hasOwn(attributes, name.slice(0, dot)) ? attributes[name.slice(0, dot)] : undefined

@@ -56,5 +56,5 @@ export const mergeUse = (into: Map<string, Use>, from: UseTable): void => {
 }
 
 /** The value that this share of the sorted values does not exceed (nearest rank); undefined without values. */
-export const percentile = (sorted: readonly number[], share: number): number | undefined =>
+export const percentile = (sorted: ArrayLike<number>, share: number): number | undefined =>
   sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]

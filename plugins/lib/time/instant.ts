@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { instantOf } from 'guard-gateway/lib/time'
+import { instantOf } from './age.ts'
 
 /** The instant that a parameter gives, milliseconds since 1970. Throws INVALID_REQUEST. */
 export const instant = (name: 'since' | 'until', given: string, now: number): number => {
