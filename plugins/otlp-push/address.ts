@@ -19,17 +19,18 @@ export interface Address {
 
 /** Parses the address of a receiver. Throws TypeError for an invalid address or proxy. */
 export const addressOf = (options: ReceiverOptions): Address => {
-  const { url, headers = {}, timeout_ms = DEFAULT_TIMEOUT_MS } = options
+  const { url, headers = {}, compression = 'gzip', timeout_ms = DEFAULT_TIMEOUT_MS } = options
   const address = new URL(url)
   const { host, origin, pathname, search } = address
   const path = pathname === '/' ? DEFAULT_PATH : pathname
   return {
     upstream: upstreamAddress(address, { connect_ms: timeout_ms, idle_ms: timeout_ms }, options),
     path: path + search,
-    headers: ['host', host, ...FORM, ...Object.entries(headers).flat()],
+    headers: ['host', host, ...FORM, ...ENCODING[compression], ...Object.entries(headers).flat()],
     timeout_ms,
     display: origin + path,
   }
 }
 
-const FORM = ['content-type', 'application/json', 'content-encoding', 'gzip', 'accept-encoding', 'identity'] as const
+const FORM = ['content-type', 'application/json', 'accept-encoding', 'identity'] as const
+const ENCODING = { gzip: ['content-encoding', 'gzip'], none: [] } as const

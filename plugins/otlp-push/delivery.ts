@@ -88,10 +88,10 @@ export class Delivery {
     this.dropped(body.spans)
   }
 
-  async #attempt({ gzip, spans }: RequestBody): Promise<ExportResult> {
+  async #attempt({ bytes, spans }: RequestBody): Promise<ExportResult> {
     const { path, headers, timeout_ms } = this.#address
-    const length = ['content-length', String(gzip.length)]
-    const request = { method: 'POST', path, headers: [...headers, ...length], body: gzip }
+    const length = ['content-length', String(bytes.length)]
+    const request = { method: 'POST', path, headers: [...headers, ...length], body: bytes }
     try {
       const answer = await post(this.#connections, request, timeout_ms, this.#stop.signal)
       return exportResult(answer, spans, this.#gateway.clock)

@@ -9,6 +9,8 @@ export interface ReceiverOptions {
   readonly ca?: readonly string[]
   /** Project ids whose spans are exported; all if absent. */
   readonly projects?: readonly string[]
+  /** Content encoding of the bodies; `gzip` if absent. Some receivers read plain bodies only. */
+  readonly compression?: 'gzip' | 'none'
   /** Response timeout; 10,000 if absent. */
   readonly timeout_ms?: number
   /** Limit of the queue in spans; 2,048 if absent. A full queue drops its oldest spans. */

@@ -4,7 +4,7 @@ import { type Counts, Delivery } from './delivery.ts'
 import { type EndedSpan, type EndedSpans, readEnded } from './ended-spans.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
 import { RecentKeys } from './recent-keys.ts'
-import { BATCH_SPANS, requestBodies } from './request-bodies.ts'
+import { BATCH_SPANS, type Compression, requestBodies } from './request-bodies.ts'
 import { type QueuedSpans, SpanQueue } from './span-queue.ts'
 
 const DEFAULT_MAX_QUEUE = 2_048
@@ -28,6 +28,7 @@ export interface ReceiverHealth extends Counts {
 export class Receiver {
   readonly #gateway: Gateway
   readonly #version: string
+  readonly #compression: Compression
   readonly #projects: ReadonlySet<string> | undefined
   readonly #delivery: Delivery
   readonly #queue: SpanQueue
@@ -40,6 +41,7 @@ export class Receiver {
   constructor(gateway: Gateway, client: UpstreamClient, options: ReceiverOptions, version: string) {
     this.#gateway = gateway
     this.#version = version
+    this.#compression = options.compression ?? 'gzip'
     this.#projects = options.projects === undefined ? undefined : new Set(options.projects)
     this.#delivery = new Delivery(gateway, client, options)
     this.#queue = new SpanQueue(options.max_queue ?? DEFAULT_MAX_QUEUE)
@@ -107,7 +109,7 @@ export class Receiver {
     const { spans, missing } = await this.#read(queued)
     this.#requeueMissing(missing)
     const fresh = spans.filter((one) => this.#isNew(one))
-    for await (const body of requestBodies(fresh, this.#version)) await this.#delivery.deliver(body)
+    for await (const body of requestBodies(fresh, this.#version, this.#compression)) await this.#delivery.deliver(body)
     this.#sending = 0
     return missing.length < queued.length
   }

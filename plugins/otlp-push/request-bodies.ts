@@ -5,6 +5,7 @@ import { otlpResource, otlpSpan } from 'guard-gateway/lib/otlp'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import type { Run } from 'guard-gateway/lib/trace'
 import type { EndedSpan } from './ended-spans.ts'
+import type { ReceiverOptions } from './receiver-options.ts'
 
 /** Spans per request. */
 export const BATCH_SPANS = 512
@@ -12,31 +13,40 @@ export const BATCH_SPANS = 512
 const BODY_CHARS = 2 * 1024 * 1024
 
 export interface RequestBody {
-  /** Compressed OTLP/JSON. */
-  readonly gzip: Buffer
+  /** OTLP/JSON, compressed as its receiver wants it. */
+  readonly bytes: Buffer
   readonly spans: number
 }
 
-const compressed = promisify(gzip)
+export type Compression = NonNullable<ReceiverOptions['compression']>
+
+const encoders: Readonly<Record<Compression, (text: string) => Promise<Buffer>>> = {
+  gzip: promisify(gzip),
+  none: async (text) => Buffer.from(text),
+}
 
 /** Encodes spans as request bodies, and yields to other work. */
-export async function* requestBodies(ended: readonly EndedSpan[], version: string): AsyncGenerator<RequestBody> {
+export async function* requestBodies(
+  ended: readonly EndedSpan[],
+  version: string,
+  compression: Compression,
+): AsyncGenerator<RequestBody> {
   const pace = new Pace()
   let draft = new Draft(version)
   for (const one of ended) {
     const text = writeJson({ ...otlpSpan(one.span, one.run), events: one.events })
     if (!draft.fits(text)) {
-      yield await bodyOf(draft)
+      yield await bodyOf(draft, compression)
       draft = new Draft(version)
     }
     draft.add(one.run, text)
     if (pace.due) await pace.rest()
   }
-  if (draft.spans > 0) yield await bodyOf(draft)
+  if (draft.spans > 0) yield await bodyOf(draft, compression)
 }
 
-const bodyOf = async (draft: Draft): Promise<RequestBody> => ({
-  gzip: await compressed(draft.text()),
+const bodyOf = async (draft: Draft, compression: Compression): Promise<RequestBody> => ({
+  bytes: await encoders[compression](draft.text()),
   spans: draft.spans,
 })
 

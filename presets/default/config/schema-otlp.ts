@@ -13,6 +13,10 @@ const receiverSchema = Type.Object(
     projects: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: 'whose spans are sent; all if absent' }),
     ),
+    compression: Type.Enum(['gzip', 'none'], {
+      default: 'gzip',
+      description: 'gzip or none: the content encoding of what is sent; some receivers read plain bodies only',
+    }),
     timeout_ms: Type.Integer({
       minimum: 1,
       maximum: 600_000,
@@ -31,7 +35,7 @@ const receiverSchema = Type.Object(
 
 export const otlpExportSchema = Type.Array(receiverSchema, {
   default: [],
-  description: 'receivers by OTLP: [{ url, headers, proxy, ca, projects, timeout_ms, max_queue }]',
+  description: 'receivers by OTLP: [{ url, headers, proxy, ca, projects, compression, timeout_ms, max_queue }]',
 })
 
 /** A receiver with its defaults. */

@@ -20,7 +20,13 @@ describe('configured span receivers', () => {
     const receiver = `{ url: "https://c.example", headers: { api-key: "\${TOKEN}" } }`
     const { config } = await parse(receiver, { TOKEN: 'tok_0123456789' })
     assert.deepEqual(config.replay.otlp_export, [
-      { url: 'https://c.example', headers: { 'api-key': 'tok_0123456789' }, timeout_ms: 10_000, max_queue: 2_048 },
+      {
+        url: 'https://c.example',
+        headers: { 'api-key': 'tok_0123456789' },
+        compression: 'gzip',
+        timeout_ms: 10_000,
+        max_queue: 2_048,
+      },
     ])
   })
 
@@ -35,6 +41,7 @@ describe('configured span receivers', () => {
     ['{ url: "https://c.example", headers: { Host: x } }', '.headers.Host: is set by the gateway itself'],
     ['{ url: "https://c.example", projects: [] }', '.projects: must not be empty'],
     ['{ url: "https://c.example", timeout_ms: 0 }', '.timeout_ms: expected at least 1'],
+    ['{ url: "https://c.example", compression: zstd }', '.compression: expected one of gzip, none.'],
     ['{ url: "https://c.example", max_queue: 0 }', '.max_queue: expected at least 1'],
   ] as const)
     it(`are rejected with their path and without their secrets: ${receiver}`, async () => {
