@@ -11,9 +11,21 @@ export type FileReader = Pick<ExportFormat, 'accepts' | 'read'>
 
 export const reads = ({ accepts, read }: FileReader): boolean => accepts !== undefined && read !== undefined
 
+/** What a format read, and its id. */
+export interface FormatReading extends ImportReading {
+  readonly format: string
+}
+
 /** Reads a file with the first format that accepts it; undefined if none does. Throws errors of the format. */
-export const readFile = (file: ImportFile, formats: Iterable<FileReader>): ImportReading | undefined => {
-  for (const { accepts, read } of formats) if (accepts?.(file)) return read?.(file)
+export const readFile = (
+  file: ImportFile,
+  formats: Iterable<FileReader & Pick<ExportFormat, 'id'>>,
+): FormatReading | undefined => {
+  for (const { id, accepts, read } of formats) {
+    if (accepts?.(file) !== true) continue
+    const reading = read?.(file)
+    return reading && { ...reading, format: id }
+  }
   return undefined
 }
 

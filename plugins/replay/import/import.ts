@@ -3,6 +3,7 @@ import type { ImportedRecord, ImportWarning } from 'guard-gateway/lib/export-for
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'
+import { identicalTo } from './identical.ts'
 import { type Identified, identified, ownIds } from './ids.ts'
 import { checkIds, type ImportOptions, type Plan, type Planned, planned } from './plan.ts'
 import type { OpenImport } from './reader.ts'
@@ -44,7 +45,8 @@ export const importRuns = (
     const imported: ImportAnswer['imported'][number][] = []
     const pace = new Pace()
     for (const [place, plan] of plans) {
-      imported.push({ ...told(plan, options), identical_to: await identicalTo(gateway, digests[place], plan) })
+      const identical_to = await identicalTo(gateway, file.format, digests[place] ?? '', plan, signal)
+      imported.push({ ...told(plan, options), identical_to })
       if (pace.due) await pace.rest()
     }
     return {
@@ -181,10 +183,4 @@ const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions
   const { run, spans, events, artifacts } = found
   const gets = dry_run === true ? { trace_id: run.trace_id, url: null } : { trace_id, url: urlOf(trace_id) }
   return { ...gets, source_trace_id: run.trace_id, remapped, spans, events, artifacts }
-}
-
-/** Another stored run with the same digest. */
-const identicalTo = async (gateway: Gateway, content_digest = '', { trace_id }: Planned): Promise<string | null> => {
-  const { rows } = await gateway.storage.find('runs', { where: { content_digest }, limit: 2 })
-  return rows.find((row) => row.trace_id !== trace_id)?.trace_id ?? null
 }

@@ -14,7 +14,12 @@ export type ToReader = 'next'
 
 /** Messages of the thread: first the outline or an error; then records per request, and at last the digests. */
 export type FromReader =
-  | { readonly kind: 'found'; readonly warnings: readonly ImportWarning[]; readonly runs: readonly ImportedRun[] }
+  | {
+      readonly kind: 'found'
+      readonly format: string
+      readonly warnings: readonly ImportWarning[]
+      readonly runs: readonly ImportedRun[]
+    }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'refused'; readonly code: Code; readonly message: string; readonly place: ErrorLocation }
   | { readonly kind: 'slice'; readonly records: readonly ImportedRecord[] }

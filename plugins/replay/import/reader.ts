@@ -13,6 +13,8 @@ const MIB = 1_048_576
 
 /** A file whose outline was read. */
 export interface OpenImport {
+  /** Id of the format that read it. */
+  readonly format: string
   readonly warnings: readonly ImportWarning[]
   readonly runs: readonly ImportedRun[]
   /** All records in slices, once; returns the digest of each run. */
@@ -43,6 +45,7 @@ const readHere = ({ file }: Spooled, readers: readonly ExportFormat[]): OpenImpo
   const reading = readFile(file, readers)
   return (
     reading && {
+      format: reading.format,
       warnings: reading.warnings,
       runs: reading.runs,
       async *slices() {

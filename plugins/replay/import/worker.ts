@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
 import type { ExportFormat } from 'guard-gateway/lib/export-format'
 import { isJsonObject } from 'guard-gateway/lib/json'
-import { readFile, reads, slicesOf } from './file.ts'
+import { type FileReader, readFile, reads, slicesOf } from './file.ts'
 import type { FromReader, ReadStart } from './protocol.ts'
 import { fileAt } from './spool.ts'
 
@@ -13,7 +13,7 @@ const port = parentPort
 if (port === null) throw new TypeError('this module runs in a worker thread')
 const say = (message: FromReader) => port.postMessage(message)
 
-const isReader = (value: unknown, id: string): value is Pick<ExportFormat, 'accepts' | 'read'> =>
+const isReader = (value: unknown, id: string): value is FileReader & Pick<ExportFormat, 'id'> =>
   isJsonObject(value) && value.id === id && typeof value.accepts === 'function' && typeof value.read === 'function'
 
 /** Finds a format by id among the exports of its module. */
@@ -45,11 +45,11 @@ const reading = async () => {
 const done = await reading()
 if (done !== undefined && done.found === undefined) say({ kind: 'unknown' })
 else if (done?.found !== undefined) {
-  const { runs, warnings } = done.found
+  const { format, runs, warnings } = done.found
   const slices = slicesOf(done.found)
   port.on('message', () => {
     const { value, done: ended } = slices.next()
     say(ended === true ? { kind: 'end', digests: value } : { kind: 'slice', records: value })
   })
-  say({ kind: 'found', warnings, runs })
+  say({ kind: 'found', format, warnings, runs })
 }
