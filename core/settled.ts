@@ -11,6 +11,9 @@ export interface Reading {
   readonly model: string | null
   readonly response_id: string | null
   readonly finish_reason: string | null
+  /** The service tier and the place that answered, as the provider calls them; absent if it did not say. */
+  readonly service_tier?: string | null
+  readonly inference_geo?: string | null
   /** Call keys by call id, in order of appearance. */
   readonly calls: readonly { readonly id: string | null; readonly tool: string; readonly args: unknown }[]
   /** The provider's error, also one inside a stream that began with 200. */

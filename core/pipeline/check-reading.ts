@@ -10,11 +10,12 @@ export const checkedReading = (given: Reading): Reading => {
 const faultIn = (given: unknown): string | undefined => {
   if (typeof given !== 'object' || given === null) return 'no object'
   const { usage, output_bytes, model, response_id, finish_reason, calls, error, complete } = given as Partial<Reading>
+  const { service_tier = null, inference_geo = null } = given as Partial<Reading>
   if (!Array.isArray(calls) || !calls.every(isCall)) return 'no list of calls'
   if (!isCount(output_bytes)) return 'no number as output_bytes'
   if (usage !== null && !isUsage(usage)) return 'no counts as usage'
-  if (!isWord(model) || !isWord(response_id) || !isWord(finish_reason))
-    return 'a model, response_id or finish_reason that is no text'
+  if (![model, response_id, finish_reason, service_tier, inference_geo].every(isWord))
+    return 'a model, response_id, finish_reason, service_tier or inference_geo that is no text'
   if (typeof error !== 'object') return 'an error that is neither null nor an object'
   return typeof complete === 'boolean' ? undefined : 'no complete'
 }

@@ -33,6 +33,7 @@ import { chatSpeech } from './chat-completions/speech.ts'
 const countPaths = {
   input: ['prompt_tokens'],
   read: ['prompt_tokens_details', 'cached_tokens'],
+  written: ['prompt_tokens_details', 'cache_write_tokens'],
   output: ['completion_tokens'],
   reasoning: ['completion_tokens_details', 'reasoning_tokens'],
 } as const

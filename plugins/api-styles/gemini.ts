@@ -91,8 +91,11 @@ const geminiReader = (draft: Draft): ReplyReader => {
       noteError(draft, reply)
       return
     }
-    noteIdentity(draft, { model: reply.modelVersion, id: reply.responseId })
-    noteCounts(counts, countPaths, reply.usageMetadata)
+    const usage = jsonObjectOf(reply.usageMetadata)
+    // the Gemini API says a tier, Vertex AI a kind of traffic
+    const service_tier = usage.serviceTier ?? usage.trafficType
+    noteIdentity(draft, { model: reply.modelVersion, id: reply.responseId, service_tier })
+    noteCounts(counts, countPaths, usage)
     draft.finish_reason = nonEmptyText(jsonObjectOf(reply.promptFeedback).blockReason) ?? draft.finish_reason
     for (const candidate of listOf(reply.candidates).map(jsonObjectOf)) {
       draft.finish_reason = nonEmptyText(candidate.finishReason) ?? draft.finish_reason

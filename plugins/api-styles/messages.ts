@@ -20,7 +20,6 @@ import {
   messageParts,
   noContent,
   noCounts,
-  noteCounts,
   noteError,
   noteIdentity,
   parsedEvent,
@@ -34,17 +33,7 @@ import {
 } from 'guard-gateway/lib/api-style'
 import { isJsonObject, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { messagesSpeech } from './messages/speech.ts'
-
-/** Where each count stands in a usage object. */
-const countPaths = {
-  input: ['input_tokens'],
-  read: ['cache_read_input_tokens'],
-  written: ['cache_creation_input_tokens'],
-  written5m: ['cache_creation', 'ephemeral_5m_input_tokens'],
-  written1h: ['cache_creation', 'ephemeral_1h_input_tokens'],
-  output: ['output_tokens'],
-  reasoning: ['output_tokens_details', 'thinking_tokens'],
-} as const
+import { countPaths, noteUsage } from './messages/usage.ts'
 
 /** Anthropic's Messages. */
 export const messages = apiStyle({
@@ -200,7 +189,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
     content_block_stop: (event) => finish(event.index),
     message_delta: (event) => {
       draft.finish_reason = nonEmptyText(jsonObjectOf(event.delta).stop_reason) ?? draft.finish_reason
-      noteCounts(counts, countPaths, event.usage)
+      noteUsage(draft, counts, event.usage)
     },
     message_stop: () => {
       draft.complete = true
@@ -231,7 +220,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
 const noteMessage = (draft: Draft, counts: Counts<keyof typeof countPaths>, message: JsonObject): void => {
   noteIdentity(draft, message)
   draft.finish_reason = nonEmptyText(message.stop_reason) ?? draft.finish_reason
-  noteCounts(counts, countPaths, message.usage)
+  noteUsage(draft, counts, message.usage)
 }
 
 /** Whether a block is reasoning, or anything that the client gets; an empty text is neither. */

@@ -19,6 +19,7 @@ const meters: Readonly<Record<string, () => unknown>> = {
   promise: () => ({ push() {}, end: async () => reading({ calls: [] }) }),
   never: () => ({ push() {}, end: () => new Promise(() => {}) }),
   odd_calls: () => ({ push() {}, end: () => reading({ calls: [null] }) }),
+  odd_tier: () => ({ push() {}, end: () => reading({ calls: [], usage: null, service_tier: 7 }) }),
   odd_counts: () => ({ push() {}, end: () => reading({ usage: { total_tokens: Number.NaN } }) }),
 }
 const reading = (more: object): Reading =>

@@ -9,7 +9,7 @@ const MAX_ARGUMENTS = 1024 * 1024
 const MESSAGE_LIMIT = 500
 
 /** A reading that grows while the reply passes. */
-export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls' | 'wordless'>]: Reading[K] } & {
+export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls' | 'wordless'>]-?: Reading[K] } & {
   calls: Reading['calls'][number][]
   /** It holds reasoning. */
   reasoned: boolean
@@ -22,10 +22,11 @@ export const addCalls = (draft: Draft, calls: Draft['calls']): void => {
   for (const call of calls) draft.calls.push(call)
 }
 
-/** Takes over the model and the id that a reply, or a piece of one, says. */
-export const noteIdentity = (draft: Draft, { model, id }: JsonObject): void => {
+/** Takes over the model, the id and the service tier that a reply, or a piece of one, says. */
+export const noteIdentity = (draft: Draft, { model, id, service_tier }: JsonObject): void => {
   draft.model = nonEmptyText(model) ?? draft.model
   draft.response_id = nonEmptyText(id) ?? draft.response_id
+  draft.service_tier = nonEmptyText(service_tier) ?? draft.service_tier
 }
 
 /** Takes over calls that come whole, and counts the bytes of their arguments. */
@@ -76,6 +77,8 @@ export const replyMeter = (
     model: null,
     response_id: null,
     finish_reason: null,
+    service_tier: null,
+    inference_geo: null,
     calls: [],
     error: null,
     complete: false,
@@ -146,10 +149,11 @@ class BodyMeter implements Meter {
 }
 
 const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading => {
-  const { output_bytes, model, response_id, finish_reason, calls, complete } = draft
+  const { output_bytes, model, response_id, finish_reason, service_tier, inference_geo, calls, complete } = draft
   const error = draft.error ?? (status >= 400 ? NO_DETAIL : null)
   const readable = calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS)
-  const reading = { output_bytes, model, response_id, finish_reason, calls: readable, error, complete, usage }
+  const said = { model, response_id, finish_reason, service_tier, inference_geo }
+  const reading = { output_bytes, ...said, calls: readable, error, complete, usage }
   return error === null && hasNoText(draft, usage) ? { ...reading, wordless: true } : reading
 }
 

@@ -85,6 +85,17 @@ export const callFacts = {
   total_tokens: fact('integer', ({ usage }) => usage.total_tokens, 'remembered'),
   usage_source: fact('text', ({ settled }) => settled.usage_source, 'exact', 'repeated'),
   finish_reason: fact('text', ({ settled, redact }) => shortOrNull(settled.reading.finish_reason, redact), 'repeated'),
+  /** As the provider calls it; null if the reply did not say, and in records of earlier versions. So is the place. */
+  service_tier: fact(
+    'text',
+    ({ settled, redact }) => shortOrNull(settled.reading.service_tier ?? null, redact),
+    'repeated',
+  ),
+  inference_geo: fact(
+    'text',
+    ({ settled, redact }) => shortOrNull(settled.reading.inference_geo ?? null, redact),
+    'repeated',
+  ),
   /** By which a later request may go on from the reply; null where its style knows no such thing. */
   response_id: fact('text', (source) => (source.continues ? replyId(source) : null), 'remembered'),
   /** The reply's id in any other style. */

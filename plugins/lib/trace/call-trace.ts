@@ -76,6 +76,10 @@ const requestAttributes = (record: CallRecord): Attributes =>
     'gen_ai.response.id': record.response_id ?? record.reply_id,
     'gen_ai.response.model': record.model_replied,
     'gen_ai.response.finish_reasons': record.finish_reason === null ? null : [record.finish_reason],
+    [record.style === 'responses' || record.style === 'chat_completions'
+      ? 'openai.response.service_tier'
+      : 'gen_ai.response.service_tier']: record.service_tier,
+    'guard.inference_geo': record.inference_geo,
     'gen_ai.response.time_to_first_chunk':
       record.first_byte_at === null ? null : Math.max(0, record.first_byte_at - record.received_at) / 1000,
     'gen_ai.usage.input_tokens': totalInputTokens(record),

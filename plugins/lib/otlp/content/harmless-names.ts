@@ -17,6 +17,8 @@ const groups: readonly (readonly [form: HarmlessForm, names: readonly string[]])
     [
       ...under('gen_ai.request', 'model encoding_formats service_tier'),
       ...under('gen_ai.response', 'id model finish_reasons service_tier system_fingerprint'),
+      ...under('openai', 'api.type request.service_tier response.service_tier response.system_fingerprint'),
+      ...under('gen_ai.openai', 'request.service_tier response.service_tier response.system_fingerprint'),
       ...under('gen_ai.agent', 'id name version'),
       ...under('gen_ai.tool', 'name type call.id'),
       ...under('gen_ai', 'operation.name provider.name system output.type conversation.id data_source.id prompt.name'),
