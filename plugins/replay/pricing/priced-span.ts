@@ -2,6 +2,7 @@ import type { Attributes, Fragment, Gateway, SpanDraft, Usage } from 'guard-gate
 import { noUsage } from 'guard-gateway/core'
 import type { SpanRow } from '../tables.ts'
 import { countOf } from '../write/kind.ts'
+import type { Terms } from './cost.ts'
 
 /** Model names of a span for the price lookup; the responding model first. */
 export const modelsOf = (attributes: Attributes): readonly string[] =>
@@ -9,22 +10,49 @@ export const modelsOf = (attributes: Attributes): readonly string[] =>
     .map((name) => attributes[name])
     .filter((name) => typeof name === 'string')
 
-/** Token usage of a span; undefined if unknown. */
+/** Token usage of a span; undefined if unknown. Input that is less than its cached part does not count that. */
 export const usageOf = (attributes: Attributes): Usage | undefined => {
-  const count = (name: string): number => Number(countOf(attributes[`gen_ai.usage.${name}`]) ?? 0n)
+  const count = (name: string): number => Number(countOf(attributes[name]) ?? 0n)
   const all = countOf(attributes['gen_ai.usage.input_tokens'])
   const output = countOf(attributes['gen_ai.usage.output_tokens'])
   if (all === null && output === null) return undefined
-  const cache_read_tokens = count('cache_read.input_tokens')
-  const cache_write_tokens = count('cache_creation.input_tokens')
+  const cache_read_tokens = count('gen_ai.usage.cache_read.input_tokens')
+  const cache_write_tokens = count('gen_ai.usage.cache_creation.input_tokens')
+  const cached = cache_read_tokens + cache_write_tokens
+  const input = Number(all ?? 0n)
   return {
     ...noUsage,
-    input_tokens: Math.max(0, Number(all ?? 0n) - cache_read_tokens - cache_write_tokens),
+    input_tokens: input < cached ? input : input - cached,
     cache_read_tokens,
     cache_write_tokens,
+    cache_write_1h_tokens: Math.min(count('guard.usage.cache_creation_1h.input_tokens'), cache_write_tokens),
     output_tokens: Number(output ?? 0n),
-    reasoning_tokens: count('reasoning.output_tokens'),
+    reasoning_tokens: count('gen_ai.usage.reasoning.output_tokens'),
   }
+}
+
+/** Names of the service tier that answered, then of the one that was asked for. */
+const SERVICE_TIERS = ['response', 'request'].flatMap((side) => [
+  `openai.${side}.service_tier`,
+  `gen_ai.${side}.service_tier`,
+  `gen_ai.openai.${side}.service_tier`,
+])
+
+/** Terms under which the request of a span was answered. */
+export const termsOf = (attributes: Attributes): Terms => ({
+  service_tier: textOf(attributes, SERVICE_TIERS),
+  region: textOf(attributes, ['guard.inference_geo']),
+})
+
+const textOf = (attributes: Attributes, names: readonly string[]): string | null => {
+  const value = names.map((name) => attributes[name]).find((each) => typeof each === 'string' && each !== '')
+  return typeof value === 'string' ? value : null
+}
+
+/** Cost that the sender of a span told, in millionths; null if it told none. */
+export const toldCostOf = (attributes: Attributes): number | null => {
+  const told = countOf(attributes['guard.cost_told_micro'])
+  return told === null ? null : Number(told)
 }
 
 /** Attributes without a price that was added here; a price from the writer stays. */

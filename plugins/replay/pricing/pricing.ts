@@ -14,13 +14,18 @@ import { replayErrors } from '../error-codes.ts'
 import type { SpanRow } from '../tables.ts'
 import { countOf, mergedKind } from '../write/kind.ts'
 import { mergedAttributes } from '../write/merge.ts'
-import { modelsOf, storedSpansOf, unpriced, usageOf } from './priced-span.ts'
-import { costOf, type Prices, readPrices } from './prices.ts'
+import { chargeOf, costOf, type Terms } from './cost.ts'
+import { modelsOf, storedSpansOf, termsOf, toldCostOf, unpriced, usageOf } from './priced-span.ts'
+import { type Prices, readPrices } from './prices.ts'
 
 /** A change is in force within a second. */
 const POLL_MS = 500
 /** Consequence of a file that was never valid. */
 const NO_PRICES = 'Until it can be used every request costs 0, and rules about cost never match.'
+
+/** Prices that are older are said to be so. */
+export const STALE_DAYS = 90
+const DAY_MS = 86_400_000
 
 /** Health of the price file. */
 export interface PricingHealth {
@@ -29,6 +34,12 @@ export interface PricingHealth {
   readonly version: string | null
   readonly currency: string | null
   readonly models: number
+  /** Date for which its prices are right; null if it says none. */
+  readonly as_of: string | null
+  /** Days since then. */
+  readonly age_days: number | null
+  /** Its prices are older than 90 days. */
+  readonly stale: boolean
   readonly error?: { readonly code: string; readonly message: string }
 }
 
@@ -92,12 +103,19 @@ export class Pricing {
     if (known.message !== before) this.#gateway.fault(known, 'replay:pricing')
   }
 
+  /** Prices in force; undefined if no file could be read. */
+  get prices(): Prices | undefined {
+    return this.#prices
+  }
+
   /** Current cost of usage; the first model with a price counts. */
-  cost(models: readonly (string | null)[], usage: Usage): Cost {
+  cost(models: readonly (string | null)[], usage: Usage, terms: Terms = {}): Cost {
     const price_version = this.#prices?.version ?? null
     for (const model of models) {
-      const price = model === null ? undefined : this.#prices?.of(model)
-      if (price !== undefined) return { cost_micro: Number(costOf(price, usage)), cost_source: 'priced', price_version }
+      const found = model === null ? undefined : this.#prices?.find(model)
+      if (found === undefined) continue
+      const { price, factors } = chargeOf(found.value, usage, { ...terms, region: found.region ?? terms.region })
+      return { cost_micro: Number(costOf(price, usage, factors)), cost_source: 'priced', price_version }
     }
     return { cost_micro: 0, cost_source: 'unpriced', price_version }
   }
@@ -105,7 +123,8 @@ export class Pricing {
   /** Prices a settled call and adds the cost to its session. */
   settle(settled: Settled): void {
     const { call, reading, usage } = settled
-    settled.cost = this.cost([reading.model, call.envelope.model], usage)
+    const { service_tier, inference_geo } = reading
+    settled.cost = this.cost([reading.model, call.envelope.model], usage, { service_tier, region: inference_geo })
     const row = call.session?.row
     if (row !== undefined) row.cost_micro += settled.cost.cost_micro
   }
@@ -121,18 +140,22 @@ export class Pricing {
     const attributes = mergedAttributes(old && unpriced(old.attributes), span.attributes)
     const usage = mergedKind(span, old, attributes) === 'model' ? usageOf(attributes) : undefined
     if (usage === undefined || countOf(attributes['guard.cost_micro']) !== null) return span
-    const { cost_micro, cost_source, price_version } = this.cost(modelsOf(attributes), usage)
+    const { cost_micro, cost_source, price_version } = this.cost(modelsOf(attributes), usage, termsOf(attributes))
+    const told = cost_source === 'unpriced' ? toldCostOf(attributes) : null
     const priced = {
-      'guard.cost_micro': cost_micro,
-      'guard.cost_source': cost_source,
+      'guard.cost_micro': told ?? cost_micro,
+      'guard.cost_source': told === null ? cost_source : 'told',
       ...(price_version === null ? {} : { 'guard.price_version': price_version }),
     }
     return { ...span, attributes: { ...span.attributes, ...priced } }
   }
 
   health(): PricingHealth {
-    const { version = null, currency = null, models = 0 } = this.#prices ?? {}
-    const about = { file: this.#file ?? null, version, currency, models }
+    const { version = null, currency = null, models = 0, as_of = null } = this.#prices ?? {}
+    const age_days =
+      as_of === null ? null : Math.max(0, Math.floor((this.#gateway.clock.now() - Date.parse(as_of)) / DAY_MS))
+    const stale = age_days !== null && age_days > STALE_DAYS
+    const about = { file: this.#file ?? null, version, currency, models, as_of, age_days, stale }
     if (this.#error === undefined) return { status: 'ok', ...about }
     const { code, message } = errorBody(this.#error)
     return { status: 'error', ...about, error: { code, message } }
