@@ -55,7 +55,7 @@ const overview = (commands: readonly Command[], width: number): string[] => [
 const headings: readonly (readonly [title: string, words: readonly string[]])[] = [
   ['Start', ['gateway', 'run', 'setup', 'doctor', 'status']],
   ['Try', ['playground']],
-  ['Look', ['report', 'replay', 'sessions', 'agents', 'policy', 'notify']],
+  ['Look', ['report', 'prices', 'replay', 'sessions', 'agents', 'policy', 'notify']],
   ['Tools (MCP)', ['mcp']],
   ['More', []],
 ]

@@ -25,6 +25,21 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     (await import('./commands/run-id.ts')).runPage(options, args)
   return [
     {
+      id: 'prices',
+      args: '[model]',
+      summary: 'say which price file is used, how old it is, and which models on record have no price',
+      suggestions: {
+        model: async () => {
+          const { suggestModels } = await import('./commands/suggest.ts')
+          return options.asking(suggestModels)
+        },
+      },
+      example: ['guard prices', 'guard prices us.anthropic.claude-opus-5-5'],
+      paged: true,
+      route: 'GET /api/v1/prices',
+      run: async (input, io) => (await import('./commands/prices.ts')).showPrices(options, input, io),
+    },
+    {
       id: 'replay list',
       summary: 'list runs, newest first',
       options: {

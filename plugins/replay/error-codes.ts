@@ -11,6 +11,7 @@ export const replayErrors = {
     INVALID_COMPARE: ['It is not said which two runs to compare', 'Send left and right, or trace_ids with two ids.'],
   }),
   ...errorCodes(404, 'not_found_error', {
+    NO_PRICE: ['The model has no price', 'Add it to the price file; GUARD_MODEL_PRICING or replay.pricing names it.'],
     RUN_NOT_FOUND: ['There is no such run', 'List them with GET /api/v1/runs.'],
   }),
   ...errorCodes(409, 'conflict_error', {

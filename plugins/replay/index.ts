@@ -48,7 +48,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const maintenance = new Maintenance(gateway, retention, runWriter.staging)
     const imports = new Imports(gateway, runWriter, options.max_import_bytes ?? replayDefaults.max_import_bytes)
     const cache = new RunCache(() => gateway.storage)
-    const parts = { gateway, imports, runWriter, cache, retention, stream }
+    const parts = { gateway, imports, runWriter, cache, retention, pricing, stream }
     let key = ''
 
     for (const table of tables) gateway.tables.add(table)

@@ -4,6 +4,7 @@ import { replayDefaults } from 'guard-gateway/lib/config-defaults'
 import { projectHeader } from 'guard-gateway/lib/http'
 import { exactJson, needJson } from './api/bodies.ts'
 import { maintenanceRoutes } from './api/maintenance-routes.ts'
+import { priceRoutes } from './api/price-routes.ts'
 import { readRoutes } from './api/read-routes.ts'
 import { batchBody, spanBody, traceBody } from './api/request-schemas.ts'
 import { batchAnswer, spanAnswer, traceAnswer } from './api/response-schemas.ts'
@@ -14,6 +15,7 @@ import { ingestEvents } from './ingest/batch.ts'
 import { type Ingest, ingestSpan, ingestTrace } from './ingest/ingest.ts'
 import type { Retention } from './maintenance/retention.ts'
 import type { ReplayOptions } from './options.ts'
+import type { Pricing } from './pricing/pricing.ts'
 import type { RunCache } from './read/run-cache.ts'
 import { statsRoute } from './stats/route.ts'
 import type { Stream } from './stream/stream.ts'
@@ -25,12 +27,13 @@ export interface Parts {
   readonly runWriter: RunWriter
   readonly cache: RunCache
   readonly retention: Retention
+  readonly pricing: Pricing
   readonly stream: Stream
 }
 
 /** Routes of the trace store, below `/api/v1`. */
 export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
-  const { gateway, imports, runWriter, cache, retention, stream } = parts
+  const { gateway, imports, runWriter, cache, retention, pricing, stream } = parts
   exactJson(app, options.max_body_bytes ?? replayDefaults.max_body_bytes)
 
   const trace = routeSchema('Ingest a trace with nested spans, events and artifacts', {
@@ -62,6 +65,7 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
   readRoutes(app, gateway, runWriter, cache)
   statsRoute(app, gateway)
   maintenanceRoutes(app, retention, stream)
+  priceRoutes(app, gateway, pricing)
   await app.register(importRoute(imports))
 
   const ingestOf = ({ headers }: FastifyRequest): Ingest => ({

@@ -106,6 +106,8 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'GET /api/v1/playground/runs',
     'GET /api/v1/playground/runs/:id',
     'GET /api/v1/playground/scenarios',
+    'GET /api/v1/prices',
+    'GET /api/v1/prices/model',
     'GET /api/v1/report',
     'GET /api/v1/retention',
     'GET /api/v1/runs',

@@ -4,5 +4,7 @@ import { GuardError } from 'guard-gateway/core'
 export const checkParameters = (query: Readonly<Record<string, unknown>>, known: readonly string[]): void => {
   const odd = Object.keys(query).find((name) => !known.includes(name))
   if (odd !== undefined)
-    throw new GuardError('UNKNOWN_FILTER', `There is no parameter "${odd}"; there is ${known.join(', ')}.`, { known })
+    throw new GuardError('UNKNOWN_FILTER', `There is no parameter "${odd}"; there is ${known.join(', ') || 'none'}.`, {
+      known,
+    })
 }

@@ -29,11 +29,17 @@ export const upstreams: Check = async ({ config, options, health }) => {
   return [...settings, ...upstreamLines(health).map((line) => warning(line, 'Its own status page or logs say why.'))]
 }
 
+interface PricingSection {
+  readonly status?: string
+  readonly error?: { readonly message: string }
+  readonly as_of?: string | null
+  readonly age_days?: number | null
+  readonly stale?: boolean
+}
+
 /** Checks that the price file is valid and contains the recently used models. */
 export const pricing: Check = async ({ gateway }) => {
-  const section = gateway?.health.get('pricing')?.() as
-    | { readonly status?: string; readonly error?: { readonly message: string } }
-    | undefined
+  const section = gateway?.health.get('pricing')?.() as PricingSection | undefined
   if (gateway === undefined || section === undefined) return []
   if (section.status !== 'ok' && section.status !== undefined)
     return [
@@ -42,8 +48,19 @@ export const pricing: Check = async ({ gateway }) => {
   const unpriced = new Set((await recent(gateway)).filter(isUnpriced).map((call) => call.model_requested))
   // requests without a model
   unpriced.delete('')
-  if (unpriced.size === 0) return [ok('prices')]
+  const aged =
+    section.stale === true
+      ? [
+          warning(
+            `prices are as of ${section.as_of}, ${section.age_days} days ago`,
+            'Look for newer ones; guard prices names the sources.',
+          ),
+        ]
+      : []
+  if (unpriced.size === 0)
+    return aged.length > 0 ? aged : [ok(section.as_of ? `prices as of ${section.as_of}` : 'prices')]
   return [
+    ...aged,
     warning(
       `no price for ${[...unpriced].slice(0, 5).join(', ')}: their cost counts as 0`,
       'Add them to the price file; GUARD_MODEL_PRICING or replay.pricing names it.',
