@@ -18,6 +18,7 @@ export {
   toolSpanId,
   totalInputTokens,
   traceOf,
+  UNSEEN,
 } from './trace/call-trace.ts'
 export type {
   FigureBucket,
@@ -54,7 +55,8 @@ export type {
   TreeSpan,
 } from './trace/run.ts'
 export type { ToolRecord } from './trace/tool-record.ts'
+export { OBSERVED, type ToolResult, ToolResults, withToolResult } from './trace/tool-results.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
 export { buildSpanTree, buildSpanTreePaced } from './trace/tree.ts'
-export { turnsIn, turnText } from './trace/turn-text.ts'
+export { resultsIn, turnsIn, turnText } from './trace/turn-text.ts'

@@ -11,6 +11,7 @@ import {
 } from 'guard-gateway/lib/trace'
 import { eventsOf } from './span-events.ts'
 import type { QueuedSpans } from './span-queue.ts'
+import { type SpansByRequest, toolsWithResults } from './tool-spans.ts'
 
 /** A span with its parent, and with its events in OTLP/JSON. */
 export interface EndedSpan {
@@ -30,7 +31,7 @@ export const readEnded = async (storage: Reader, queued: readonly QueuedSpans[])
   const of = (from: QueuedSpans['from']): readonly string[] =>
     queued.filter((one) => one.from === from).map(({ id }) => id)
   const [calls, tools] = await Promise.all([
-    byId(storage, 'calls', of('calls')),
+    byId(storage, 'calls', [...new Set([...of('calls'), ...of('results')])]),
     byId(storage, 'mcp_audit', of('mcp_audit')),
   ])
   const runs = [...Map.groupBy(queued, ({ trace_id }) => trace_id)]
@@ -72,7 +73,8 @@ const readRun = async (
   if (run === undefined) return { spans: [], missing: queued }
   const ids = queued.filter(({ from }) => from === 'spans' || (from === 'runs' && !run.root_auto)).map(({ id }) => id)
   const rows = await byId(storage, 'spans', ids, { trace_id })
-  const found = queued.map((one) => spansOfRow(one, run, { calls, tools, rows }))
+  const results = await toolsWithResults(storage, trace_id, queued)
+  const found = queued.map((one) => spansOfRow(one, run, { calls, tools, rows, results }))
   const spans = found.flatMap((row) => row?.spans ?? [])
   const derived = found.flatMap((row) => row?.event ?? [])
   const events = await eventsOf(storage, run, spans, derived)
@@ -98,10 +100,20 @@ const noSpans: RowSpans = { spans: [] }
 const spansOfRow = (
   { from, id }: QueuedSpans,
   run: RunRow,
-  { calls, tools, rows }: Sources & { readonly rows: ById<'spans'> },
+  { calls, tools, rows, results }: Sources & { readonly rows: ById<'spans'>; readonly results: SpansByRequest },
 ): RowSpans | undefined => {
   if (from === 'calls') return spansOfCall(calls.get(id))
+  if (from === 'results') return calls.has(id) ? { spans: results.get(id) ?? [] } : undefined
   if (from === 'mcp_audit') return spansOfTool(tools.get(id))
+  return spansOfSpan({ from, id }, run, rows)
+}
+
+/** Spans of a span with a row of its own, or of the root of a run. */
+const spansOfSpan = (
+  { from, id }: Pick<QueuedSpans, 'from' | 'id'>,
+  run: RunRow,
+  rows: ById<'spans'>,
+): RowSpans | undefined => {
   // another span has become the root, and is queued when the run ends
   if (from === 'runs' && id !== run.root_span_id) return noSpans
   if (from === 'runs' && run.root_auto) return { spans: [defaultRootSpan(run)] }
@@ -112,9 +124,12 @@ const spansOfRow = (
   return row.end_ns === null || id === run.root_span_id ? noSpans : { spans: [row] }
 }
 
+/** The span of a request; tool calls of its reply end later. */
 const spansOfCall = (call: Tables['calls'] | undefined): RowSpans | undefined => {
   const trace = call === undefined ? undefined : traceOf(call)
-  return call === undefined || trace === undefined ? undefined : callRecords(call, trace)
+  if (call === undefined || trace === undefined) return undefined
+  const { spans, event } = callRecords(call, trace)
+  return { spans: [spans[0]], event }
 }
 
 const spansOfTool = (tool: Tables['mcp_audit'] | undefined): RowSpans | undefined => {

@@ -1,5 +1,5 @@
 import { type Fragment, type Gateway, GuardError, type Recording, stages } from 'guard-gateway/core'
-import type { ToolRecord } from 'guard-gateway/lib/trace'
+import { resultsIn, type ToolRecord } from 'guard-gateway/lib/trace'
 import { type UpstreamClient, upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { EndedRoots } from './ended-roots.ts'
 import { Receiver } from './receiver.ts'
@@ -45,10 +45,12 @@ export class Push {
     return { queued: receivers.reduce((sum, { queued }) => sum + queued, 0), receivers }
   }
 
-  #called({ record: { id, trace_id, project_id, tool_calls }, settled, attempt }: Recording): void {
+  #called({ record: { id, trace_id, project_id, turns }, settled, attempt }: Recording): void {
     if (attempt > 0 || trace_id === null) return
     this.#roots.called(trace_id, settled.call.session)
-    this.#add({ from: 'calls', trace_id, id, spans: 1 + (tool_calls?.length ?? 0) }, project_id)
+    this.#add({ from: 'calls', trace_id, id, spans: 1 }, project_id)
+    const results = turns === null ? 0 : resultsIn(turns).length
+    if (results > 0) this.#add({ from: 'results', trace_id, id, spans: results }, project_id)
   }
 
   #toolCalled({ id, trace_id, project_id }: ToolRecord): void {

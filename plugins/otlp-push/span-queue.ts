@@ -1,11 +1,11 @@
 /** Ended spans, as a reference to their row. */
 export interface QueuedSpans {
-  /** `runs`: the root of a run. */
-  readonly from: 'calls' | 'mcp_audit' | 'spans' | 'runs'
+  /** `runs`: the root of a run; `results`: tool calls that end with this request, which holds their results. */
+  readonly from: 'calls' | 'results' | 'mcp_audit' | 'spans' | 'runs'
   readonly trace_id: string
   /** Id of the row; for a root, of its span. */
   readonly id: string
-  /** Number of spans: a call includes the tool calls of its reply. */
+  /** Number of spans; of `results` so many at most. */
   readonly spans: number
   /** Monotonic, milliseconds. */
   readonly since: number

@@ -114,16 +114,19 @@ export const present = (attributes: Record<string, unknown>): Attributes => {
   return attributes
 }
 
+/** Status of a tool call whose result no later request held. It has no end, and does not run for all that is known. */
+export const UNSEEN = 'unset'
+
 const toolSpan = (record: CallRecord, { span_id }: CallTrace, called: RepliedTool, at: number): Span => ({
   id: toolSpanId(span_id, at),
   parent_id: span_id,
   name: 'tool.call',
   kind: 'tool',
   label: labelOf(called.tool),
-  status: 'ok',
+  status: UNSEEN,
   status_message: null,
   start_ns: ns(Math.max(record.received_at, record.ended_at)),
-  end_ns: ns(Math.max(record.received_at, record.ended_at)),
+  end_ns: null,
   owner: 'gateway',
   model: null,
   input_tokens: null,

@@ -26,7 +26,8 @@ const attributes = Type.Unsafe<Readonly<Record<string, unknown>>>({
 })
 const status = Type.String({
   pattern: '^[a-z][a-z0-9_]{0,31}$',
-  description: 'running, ok, error, cancelled; also timeout, blocked, and what writers say.',
+  description:
+    'running, ok, error, cancelled; also timeout, blocked, `unset` for a tool call whose result nobody saw, and what writers say.',
 })
 const owner = oneOf(['gateway', 'mcp', 'client'], 'Who wrote the record.')
 const severity = oneOf(['info', 'warn', 'error'])

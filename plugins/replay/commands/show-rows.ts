@@ -1,6 +1,6 @@
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { TraceSpan } from 'guard-gateway/lib/trace'
-import { isTimeKnown } from '../read/span-time.ts'
+import { isTimeKnown, isUnseen } from '../read/span-time.ts'
 import { durationOf } from './list.ts'
 
 /** Nanoseconds in a response; small ones are numbers. */
@@ -27,6 +27,7 @@ export interface SpanView {
   readonly status: string
   readonly start_ns: Ns
   readonly end_ns: Ns | null
+  readonly attributes: Readonly<Record<string, unknown>>
   readonly events: readonly EventView[]
 }
 
@@ -93,7 +94,8 @@ const since = (ns: Ns, start_ns: Ns): number => Number(BigInt(ns) - BigInt(start
 
 const spanRow = (span: SpanView, title: string, depth: number, start_ns: Ns): Row => {
   const from = since(span.start_ns, start_ns)
-  const until = span.end_ns === null ? null : since(span.end_ns, start_ns)
+  const unseen = isUnseen(span)
+  const until = unseen ? from : span.end_ns === null ? null : since(span.end_ns, start_ns)
   const text = decisionText(span.events)
   return {
     depth,
@@ -101,7 +103,7 @@ const spanRow = (span: SpanView, title: string, depth: number, start_ns: Ns): Ro
     from,
     until,
     took: until !== null && !isTimeKnown(span) ? '–' : durationOf(until === null ? null : until - from),
-    status: span.status,
+    status: unseen ? '–' : span.status,
     decided: text.decided,
     note: text.note === '' && text.decided === '' ? terminalLine(span.label ?? '') : text.note,
   }

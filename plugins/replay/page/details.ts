@@ -4,6 +4,7 @@ import { costUnit, type Html, html } from 'guard-gateway/lib/html'
 import type { TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import { spanRecord } from 'guard-gateway/lib/trace-file'
 import { decisionIn } from '../read/decisions.ts'
+import { isTimeKnown, isUpperBound } from '../read/span-time.ts'
 import { decisionLine } from './decisions.ts'
 import { costMark, counted, countMark, durationMark, numbered, sinceText, statusMark } from './format.ts'
 import { indented } from './indented.ts'
@@ -31,11 +32,17 @@ ${attributeTable(span.attributes)}
 }
 
 const sumsOf = (gateway: Gateway, span: TreeSpan, start_ns: bigint): Html => {
-  const { input_tokens, output_tokens, cost_micro, end_ns } = span
-  return html`${statusMark(span.status)} · ${end_ns === null ? 'not ended' : durationMark(end_ns - span.start_ns)} · from ${durationText(span.start_ns - start_ns)}${
+  const { input_tokens, output_tokens, cost_micro } = span
+  return html`${statusMark(span.status)} · ${tookOf(span)} · from ${durationText(span.start_ns - start_ns)}${
     (input_tokens !== null || output_tokens !== null) &&
     html` · ${countMark(input_tokens ?? 0n)} tokens in, ${countMark(output_tokens ?? 0n)} out`
   }${cost_micro !== null && cost_micro > 0n && html` · ${costMark(cost_micro)} ${costUnit(gateway)}`}`
+}
+
+const tookOf = (span: TreeSpan): Html => {
+  if (!isTimeKnown(span)) return html`duration not known`
+  if (span.end_ns === null) return html`not ended`
+  return html`${isUpperBound(span) && 'at most '}${durationMark(span.end_ns - span.start_ns)}`
 }
 
 const eventsOf = ({ events }: TreeSpan, start_ns: bigint): Html => {

@@ -1,5 +1,6 @@
 import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
+import { UNSEEN } from 'guard-gateway/lib/trace'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { urlOf } from '../run-address.ts'
 import { NS_PER_MS } from '../time.ts'
@@ -16,8 +17,11 @@ const marks = new Map<string, readonly [kind: string, sign: Html]>([
 /** A status as a symbol and its name. */
 export const statusMark = (status: string): Html => {
   const [kind, sign] = marks.get(status) ?? ['quiet', raw`·`]
-  return html`<span class="status ${kind}">${sign} ${status}</span>`
+  return html`<span class="status ${kind}">${sign} ${statusWords(status)}</span>`
 }
+
+/** A status in words: that of a tool call which only a reply told of says what is missing. */
+export const statusWords = (status: string): string => (status === UNSEEN ? 'no result seen' : status)
 
 /** A time in UTC; a script converts it to the local zone. `now` in milliseconds. */
 export const timeMark = (ns: bigint, now: number): Html => {

@@ -3,7 +3,7 @@ import { costText } from 'guard-gateway/lib/format'
 import { costUnit, type Html, html } from 'guard-gateway/lib/html'
 import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { countedSpans } from '../read/counted-spans.ts'
-import { isFailed } from '../read/span-time.ts'
+import { endOf, isFailed } from '../read/span-time.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { isFullRange, type Window } from './window.ts'
 
@@ -62,7 +62,8 @@ const frame = ({ from, to, length_ns }: Window): Html => {
 const lanesOf = (spans: readonly TreeSpan[], { origin_ns, length_ns }: Window): readonly string[][] => {
   const lanes = Array.from({ length: LANES }, () => new Array<string>(CELLS).fill(''))
   for (const span of spans) {
-    const { depth, start_ns, end_ns, kind } = span
+    const { depth, start_ns, kind } = span
+    const end_ns = endOf(span)
     const lane = lanes[Math.min(depth, LANES) - 1]
     if (lane === undefined) continue
     const from = cellOf(start_ns - origin_ns, length_ns)

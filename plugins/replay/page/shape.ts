@@ -1,5 +1,6 @@
 import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { occurrencesOf } from '../read/occurrences.ts'
+import { endOf } from '../read/span-time.ts'
 
 /** Properties derived from a run's tree, by span index. */
 export interface Shape {
@@ -44,7 +45,8 @@ const criticalPath = (spans: readonly TreeSpan[], parents: Int32Array): Uint8Arr
     critical[at] = 1
     let before: bigint | undefined
     for (const child of children.get(at) ?? []) {
-      const { start_ns, end_ns } = spans[child] as TreeSpan
+      const span = spans[child] as TreeSpan
+      const [start_ns, end_ns] = [span.start_ns, endOf(span)]
       if (before !== undefined && (end_ns === null || end_ns > before)) continue
       before = start_ns
       open.push(child)
@@ -66,7 +68,7 @@ const childrenByEnd = (spans: readonly TreeSpan[], parents: Int32Array): Readonl
 }
 
 const laterEnd = (a: TreeSpan | undefined, b: TreeSpan | undefined): number => {
-  const [left, right] = [a?.end_ns ?? null, b?.end_ns ?? null]
+  const [left, right] = [a === undefined ? null : endOf(a), b === undefined ? null : endOf(b)]
   if (left === right) return 0
   if (left === null || right === null) return left === null ? -1 : 1
   return left > right ? -1 : 1

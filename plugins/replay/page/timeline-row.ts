@@ -4,10 +4,10 @@ import type { TreeSpan } from 'guard-gateway/lib/trace'
 import { standingDecision } from '../read/decisions.ts'
 import type { EqualGroup } from '../read/equal-siblings.ts'
 import { sumsOfRow } from '../read/rows.ts'
-import { isFailed, isTimeKnown } from '../read/span-time.ts'
+import { endOf, isFailed, isTimeKnown, isUpperBound } from '../read/span-time.ts'
 import { decisionClass } from './decisions.ts'
 import { groupToggled, isClosed, runLink, toggled } from './folding.ts'
-import { middleEllipsis, numbered, rowId, statusMark } from './format.ts'
+import { middleEllipsis, numbered, rowId, statusMark, statusWords } from './format.ts'
 import { spanTitle } from './shape.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { percentOf } from './window.ts'
@@ -23,7 +23,7 @@ export const timelineRow = (view: TimelineView, row: number): Html => {
   const group = tree.groups.get(row)
   const folded = view.groups.has(row) ? group : undefined
   const { tokens, cost_micro } = folded ?? sumsOfRow(trace, span)
-  const end_ns = folded?.end_ns ?? span.end_ns
+  const end_ns = folded?.end_ns ?? endOf(span)
   return html`<tr id="${rowId(span.id)}" data-row class="${classesOf(view, span, at)}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}">${pick(view, span, at === selected)}${foldMark(view, span, row)}${group !== undefined && equalMark(view, span, group, folded !== undefined)}</th><td>${bar(view, span, end_ns)}</td><td class="figure">${tookText(span, end_ns)}</td><td class="figure">${shown(tokens, countText)}</td><td class="figure">${shown(cost_micro, costText)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
 }
 
@@ -52,7 +52,8 @@ const shown = (value: bigint | null, text: (value: bigint) => string): string =>
 
 const tookText = (span: TreeSpan, end_ns: bigint | null): string => {
   if (end_ns === null) return '…'
-  return isTimeKnown(span) ? durationText(end_ns - span.start_ns) : '–'
+  if (!isTimeKnown(span)) return '–'
+  return `${isUpperBound(span) ? '≤ ' : ''}${durationText(end_ns - span.start_ns)}`
 }
 
 /** How many equal siblings a row stands for, as a link that shows or hides the others. */
@@ -82,9 +83,9 @@ const bar = ({ window, trace }: TimelineView, span: TreeSpan, end_ns: bigint | n
     end_ns === null
       ? 'is running'
       : isTimeKnown(span)
-        ? `lasts ${durationText(end_ns - start_ns)}`
+        ? `lasts ${isUpperBound(span) ? 'at most ' : ''}${durationText(end_ns - start_ns)}`
         : 'duration not known'
-  const words = `starts at ${durationText(start_ns - trace.run.start_ns)}, ${took}, ${status}`
+  const words = `starts at ${durationText(start_ns - trace.run.start_ns)}, ${took}, ${statusWords(status)}`
   const x = Math.max(0, from)
   const width = Math.min(100, to) - x
   const seen = to >= 0 && from <= 100

@@ -1,5 +1,6 @@
 import type { Trace, TraceSpan } from 'guard-gateway/lib/trace'
 import type { TimeRange } from '../read/in-window.ts'
+import { endOf } from '../read/span-time.ts'
 import { NS_PER_MS } from '../time.ts'
 
 /** Visible range of a timeline; nanoseconds from the start of the run. */
@@ -47,9 +48,9 @@ export const percentOf = ({ origin_ns, from, to }: Window, at_ns: bigint): numbe
 /** Centre of the visible part of a span; undefined if it is invisible. */
 export const middleOf = (
   { origin_ns, from, to }: Window,
-  { start_ns, end_ns }: Pick<TraceSpan, 'start_ns' | 'end_ns'>,
+  span: Pick<TraceSpan, 'status' | 'start_ns' | 'end_ns'>,
 ): bigint | undefined => {
-  const [begins, ends] = [start_ns - origin_ns, (end_ns ?? origin_ns + to) - origin_ns]
+  const [begins, ends] = [span.start_ns - origin_ns, (endOf(span) ?? origin_ns + to) - origin_ns]
   return begins > to || ends < from ? undefined : (clamp(begins, from, to) + clamp(ends, from, to)) / 2n
 }
 

@@ -1,5 +1,6 @@
 import type { TreeSpan } from 'guard-gateway/lib/trace'
 import { standingDecision } from './decisions.ts'
+import { isUnseen } from './span-time.ts'
 import { isVolatile } from './volatile-attributes.ts'
 
 /** Fewer equal siblings are shown one by one. */
@@ -64,11 +65,13 @@ const isAlike = (one: TreeSpan, other: TreeSpan): boolean =>
   one.label === other.label &&
   one.status === other.status &&
   one.kind === other.kind &&
-  one.end_ns !== null &&
-  other.end_ns !== null &&
+  hasEnded(one) &&
+  hasEnded(other) &&
   one.status_message === other.status_message &&
   standingDecision(one.events) === standingDecision(other.events) &&
   saysTheSame(one, other)
+
+const hasEnded = (span: TreeSpan): boolean => span.end_ns !== null || isUnseen(span)
 
 const hashes = ['guard.argument_hash', 'guard.fingerprint'] as const
 

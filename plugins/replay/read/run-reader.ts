@@ -4,9 +4,12 @@ import {
   buildSpanTreePaced,
   defaultRootSpan,
   enclosingRootSpan,
+  type ToolResult,
+  ToolResults,
   type TraceEvent,
   type TraceSpan,
   type TreeNode,
+  withToolResult,
 } from 'guard-gateway/lib/trace'
 import { type OrderedRecord, orderedRecords, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
@@ -29,22 +32,25 @@ type SpanInTree = Tree['spans'][number]
 type RunRecord = OrderedRecord<SpanInTree, EventOutline, ArtifactOutline>
 
 /**
- * Reads a stored run in pages. Memory holds the sort keys of its records, some hundred bytes each, and one page
- * of records. Throws RUN_NOT_FOUND, also if the run is deleted during the read.
+ * Reads a stored run in pages. Memory holds the sort keys of its records and results of tool calls, some hundred bytes each, and one
+ * page of records. Throws RUN_NOT_FOUND, also if the run is deleted during the read.
  */
 export const runReader = async (storage: Reader, trace_id: string): Promise<TraceReader> => {
   const run = await runById(storage, trace_id)
   const outline = new Outline()
   // a run of one page is read once
+  const found = new ToolResults()
   let all: Records | undefined = new Records(run)
   if (run.root_auto) outline.add(recordsOfSpan(defaultRootSpan(run)))
   for await (const page of recordPages(storage, trace_id, PAGE_ROWS)) {
     for (const row of page) {
       outline.add(row)
+      if (row.call !== undefined) found.add(row.call)
       all?.add(row)
     }
     if (all !== undefined && all.size > PAGE_ROWS) all = undefined
   }
+  const results = found.bySpan()
   return {
     run,
     async *pages(order) {
@@ -52,7 +58,7 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
       const current: CurrentSpan = { id: '', node: null }
       for (const page of pagesOf(orderedRecords(tree, order))) {
         const records = all ?? (await loaded(storage, run, page))
-        yield page.map((record) => recordOf(record, records, current))
+        yield page.map((record) => recordOf(record, records, results, current))
       }
     },
   }
@@ -68,6 +74,8 @@ function* pagesOf(records: Iterable<RunRecord>): Generator<readonly RunRecord[]>
   }
   yield page
 }
+
+type Results = ReadonlyMap<string, ToolResult>
 
 /** Sort keys of a run's records. */
 class Outline {
@@ -104,8 +112,8 @@ class Records {
     for (const artifact of artifacts) this.#artifacts.set(artifact.id, artifact)
   }
 
-  node({ id, from, parent_id, depth, declared_parent_id }: SpanInTree): TreeNode {
-    const found = this.#found(this.#spans.get(keyOf(id, from)))
+  node({ id, from, parent_id, depth, declared_parent_id }: SpanInTree, results: Results): TreeNode {
+    const found = withToolResult(this.#found(this.#spans.get(keyOf(id, from))), results)
     const span = id === this.#run.root_span_id ? enclosingRootSpan(found, this.#run) : found
     return { ...span, parent_id, depth, ...(declared_parent_id === undefined ? {} : { declared_parent_id }) }
   }
@@ -132,10 +140,10 @@ interface CurrentSpan {
   node: TreeNode | null
 }
 
-const recordOf = (record: RunRecord, records: Records, current: CurrentSpan): TraceRecord => {
+const recordOf = (record: RunRecord, records: Records, results: Results, current: CurrentSpan): TraceRecord => {
   if (record.kind === 'span') {
     current.id = record.span.id
-    current.node = records.node(record.span)
+    current.node = records.node(record.span, results)
     return { kind: 'span', span: current.node }
   }
   const span = record.span?.id === current.id ? current.node : null

@@ -20,6 +20,8 @@ export interface RowRecords {
   readonly events: readonly TraceEvent[]
   readonly artifacts: readonly Artifact[]
   readonly from: Source
+  /** The model request that the records are of. */
+  readonly call?: CallRecord
 }
 
 const none: RowRecords = { spans: [], events: [], artifacts: [], from: undefined }
@@ -32,7 +34,7 @@ const recordsOfCall = (call: CallRecord): RowRecords => {
   const trace = traceOf(call)
   if (trace === undefined) return none
   const { spans, event } = callRecords(call, trace)
-  return { ...none, spans, events: [event], from: { table: 'calls', id: call.id } }
+  return { ...none, spans, events: [event], from: { table: 'calls', id: call.id }, call }
 }
 
 const recordsOfTool = (tool: ToolRecord): RowRecords => {

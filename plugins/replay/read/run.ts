@@ -4,11 +4,13 @@ import {
   callRecords,
   defaultRootSpan,
   enclosingRootSpan,
+  ToolResults,
   type Trace,
   type TraceEvent,
   type TraceSpan,
   toolRecords,
   traceOf,
+  withToolResult,
 } from 'guard-gateway/lib/trace'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
@@ -29,11 +31,14 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
   const spans: TraceSpan[] = run.root_auto ? [defaultRootSpan(run)] : []
   const events: TraceEvent[] = []
   for (const span of stored.spans) spans.push(span.id === run.root_span_id ? enclosingRootSpan(span, run) : span)
+  const found = new ToolResults()
+  for (const call of stored.calls) found.add(call)
+  const results = found.bySpan()
   for (const call of stored.calls) {
     const trace = traceOf(call)
     if (trace === undefined) continue
     const records = callRecords(call, trace)
-    spans.push(...records.spans)
+    for (const span of records.spans) spans.push(withToolResult(span, results))
     events.push(records.event)
   }
   for (const tool of stored.tools) {

@@ -1,16 +1,33 @@
-import type { TraceSpan } from 'guard-gateway/lib/trace'
+import { OBSERVED, type TraceSpan, UNSEEN } from 'guard-gateway/lib/trace'
 
-type Timed = Pick<TraceSpan, 'kind' | 'owner' | 'start_ns' | 'end_ns'>
+type Timed = Pick<TraceSpan, 'kind' | 'owner' | 'status' | 'start_ns' | 'end_ns' | 'attributes'>
 
 /** Times in a response are numbers where they are small. */
-interface TimedOutline extends Pick<TraceSpan, 'kind' | 'owner'> {
+interface TimedOutline extends Pick<TraceSpan, 'kind' | 'owner' | 'status'> {
+  readonly attributes: Readonly<Record<string, unknown>>
   readonly start_ns: bigint | number
   readonly end_ns: bigint | number | null
 }
 
+/** A tool call that a reply asked for, and whose result no later request held. */
+export const isUnseen = ({ status, end_ns }: Pick<TimedOutline, 'status' | 'end_ns'>): boolean =>
+  status === UNSEEN && end_ns === null
+
 /** False for a tool call that the gateway knows only from the reply that asked for it: it sees neither its start nor its end. */
-export const isTimeKnown = ({ kind, owner, start_ns, end_ns }: TimedOutline): boolean =>
-  kind !== 'tool' || owner !== 'gateway' || start_ns !== end_ns
+export const isTimeKnown = (span: TimedOutline): boolean => {
+  const { kind, owner, start_ns, end_ns, attributes } = span
+  // bundles of earlier versions hold such a call with its start as its end
+  const isPlaced = kind === 'tool' && owner === 'gateway' && start_ns === end_ns && attributes[OBSERVED] === undefined
+  return !isPlaced && !isUnseen(span)
+}
+
+/** End of a span; null while it runs. A tool call without a seen result is an instant. */
+export const endOf = (span: Pick<TraceSpan, 'status' | 'start_ns' | 'end_ns'>): bigint | null =>
+  isUnseen(span) ? span.start_ns : span.end_ns
+
+/** The duration is that until the next request, so the call took so long at most. */
+export const isUpperBound = ({ attributes }: Pick<TimedOutline, 'attributes'>): boolean =>
+  attributes[OBSERVED] === 'next_request'
 
 /** Nanoseconds; null while running and where the time is unknown. */
 export const knownDuration = (span: Timed): bigint | null =>

@@ -3,7 +3,7 @@ import { isJsonObject } from 'guard-gateway/lib/json'
 import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import { countedSpans } from './counted-spans.ts'
 import { decisionIn, type EventDecision } from './decisions.ts'
-import { isFailed } from './span-time.ts'
+import { isFailed, isUpperBound } from './span-time.ts'
 
 /** The match of a rule as an event tells it; clients may send events, so nothing of it is certain. */
 export type ToldMatch = Partial<
@@ -77,14 +77,17 @@ const isDeciding = (event: TraceEvent): boolean => {
 
 const decidingIn = (events: readonly TraceEvent[]): TraceEvent | undefined => events.find(isDeciding)
 
+/** Tools fail every day, and agents go on: one that only the next request tells of is no reason before the run failed. */
+const isReason = (span: TreeSpan): boolean => isFailed(span) && !isUpperBound(span)
+
 /** The first failed step below the root, the innermost of several. */
 const failedIn = ({ spans }: Trace, status: string): TreeSpan | undefined => {
-  const first = spans.findIndex((span) => span.depth > 0 && isFailed(span))
+  const first = spans.findIndex((span) => span.depth > 0 && isReason(span))
   if (first < 0) return status === 'ok' || status === 'running' ? undefined : spans.find(isFailed)
   let found = spans[first] as TreeSpan
   for (const span of spans.slice(first + 1)) {
     if (span.depth <= found.depth) break
-    if (span.depth === found.depth + 1 && isFailed(span)) found = span
+    if (span.depth === found.depth + 1 && isReason(span)) found = span
   }
   return found
 }

@@ -6,6 +6,7 @@ import {
   toolSpanId,
   toolTimes,
   totalInputTokens,
+  UNSEEN,
 } from 'guard-gateway/lib/trace'
 import { NS_PER_MS } from '../time.ts'
 import type { SummedSpan } from './run-spans.ts'
@@ -14,9 +15,11 @@ import type { SummedSpan } from './run-spans.ts'
 export const summedSpan = (span: TraceSpan): SummedSpan => ({
   id: span.id,
   parent: span.parent_id,
-  status: span.status,
   start_ns: span.start_ns,
-  end_ns: span.end_ns,
+  // a tool call without a seen result does not keep its run running
+  ...(span.status === UNSEEN
+    ? { status: 'ok', end_ns: span.end_ns ?? span.start_ns }
+    : { status: span.status, end_ns: span.end_ns }),
   guarded: span.owner !== 'client',
   use:
     span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)

@@ -117,11 +117,12 @@ describe('exported spans', () => {
     const call = await pushing.call(session, { reading })
     session.open = 0
     await pushing.pass(2_000)
-    assert.deepEqual(pushing.names, ['gen_ai.request', 'tool.call'])
+    // the tool call ends with the request that holds its result
+    assert.deepEqual(pushing.names, ['gen_ai.request'])
     await pushing.pass(30_000)
     await pushing.call(session)
     for (let s = 0; s < 58; s += 2) await pushing.pass(2_000)
-    assert.deepEqual(pushing.names, ['gen_ai.request', 'tool.call', 'gen_ai.request'])
+    assert.deepEqual(pushing.names, ['gen_ai.request', 'gen_ai.request', 'tool.call'])
     await pushing.gathered()
     assert.deepEqual(pushing.names.slice(3), ['agent.run'])
     const { spans } = await exported(pushing, String(call.trace?.trace_id))

@@ -1,5 +1,5 @@
 import type { TreeSpan } from 'guard-gateway/lib/trace'
-import { knownDuration } from '../span-time.ts'
+import { isUnseen, knownDuration } from '../span-time.ts'
 import { isVolatile } from '../volatile-attributes.ts'
 
 /** Two spans that are compared, or one that only one run has. */
@@ -68,7 +68,7 @@ const unchanged: Changes = {
 }
 
 const changesOf = (left: TreeSpan, right: TreeSpan): Changes => ({
-  status_changed: left.status !== right.status,
+  status_changed: left.status !== right.status && !isUnseen(left) && !isUnseen(right),
   label_changed: left.label !== right.label,
   arguments_changed: areArgumentsChanged(left, right),
   attributes_changed: changedAttributes(left, right),

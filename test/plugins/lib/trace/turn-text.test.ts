@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Turn } from 'guard-gateway/core'
-import { newTurnsOf, turnsIn, turnText } from 'guard-gateway/lib/trace'
-import { isUserFirstIn } from '../../../../plugins/lib/trace/turn-text.ts'
+import { newTurnsOf, resultsIn, turnsIn, turnText } from 'guard-gateway/lib/trace'
+import { isUserFirstIn, markOf } from '../../../../plugins/lib/trace/turn-text.ts'
 
 const plain = (name: string): string => name
 
@@ -78,6 +78,28 @@ describe('turns as one text', () => {
         ],
       )
     }
+  })
+
+  it('hold marks of ids where there are results, by which calls of replies are found', () => {
+    const call = { key: 'k', tool: 't', id: 'toolu_1', result: null, error: false, passed: false, effect: null }
+    const calls = [call, { ...call, result: 'r' }, { ...call, error: true }, { ...call, passed: true, id: null }]
+    const text = turnText([turn({}, calls), turn({ item: -1 }, [{ ...call, passed: true }])], plain)
+    const mark = markOf('toolu_1')
+    assert.equal(text, `3,t k ,t k r  #${mark},t k  1 #${mark},t k  p;-1,t k  p toolu_1`)
+    assert.deepEqual(resultsIn(text), [
+      { tool: 't', mark, error: false },
+      { tool: 't', mark, error: true },
+      { tool: 't', mark: null, error: false },
+      { tool: 't', mark, error: false },
+    ])
+    assert.deepEqual(
+      turnsIn(text)[0]?.calls.map(({ id }) => id),
+      [null, null, null, null],
+    )
+    assert.deepEqual(resultsIn('3,read k r 0;4'), [{ tool: 'read', mark: null, error: false }])
+    assert.deepEqual(resultsIn(''), [])
+    // the record of a reply holds so much of an id
+    assert.equal(markOf('x'.repeat(300)), markOf('x'.repeat(256)))
   })
 
   it('keep names of tools and ids as they are to be kept', () => {

@@ -55,7 +55,7 @@ describe('automatic traces', () => {
       [
         ['agent.run', 'agent', 'gateway', null, 'ok'],
         ['gen_ai.request', 'model', 'gateway', 'm-1', 'ok'],
-        ['tool.call', 'tool', 'gateway', 'read_file', 'ok'],
+        ['tool.call', 'tool', 'gateway', 'read_file', 'unset'],
       ],
     )
     const [, span, tool] = bundle.spans

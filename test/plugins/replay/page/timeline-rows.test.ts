@@ -98,8 +98,8 @@ test('a time that the gateway does not know is “–”', async () => {
   await bench.settle(settled({ call, ended_at: bench.clock.now() + 10, forwarded_at: call.at, reading }))
   const text = await bench.page(`/replay/${call.trace?.trace_id}`)
   const [, , tool = ''] = rowIds(text)
-  assert.match(textOf(partOf(text, tool)), /^tool\.call#1 read_file –$/)
-  assert.match(partOf(text, tool), /aria-label="starts at [^"]*, duration not known, ok"/)
+  assert.match(textOf(partOf(text, tool)), /^tool\.call#1 read_file – · no result seen$/)
+  assert.match(partOf(text, tool), /aria-label="starts at [^"]*, duration not known, no result seen"/)
 })
 
 interface Rows {
