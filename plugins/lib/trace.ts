@@ -48,6 +48,7 @@ export type {
   FailureEvidence,
   Records,
   Run,
+  SeenSpan,
   Trace,
   TraceEvent,
   TraceSpan,

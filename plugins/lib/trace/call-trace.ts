@@ -38,7 +38,7 @@ const requestSpan = (record: CallRecord, trace: CallTrace): Span => ({
   kind: 'model',
   label: labelOf(record.model_requested),
   status: record.outcome === 'ok' ? 'ok' : record.outcome === 'client_aborted' ? 'cancelled' : 'error',
-  status_message: null,
+  status_message: failureOf(record),
   start_ns: ns(record.received_at),
   end_ns: ns(Math.max(record.received_at, record.ended_at)),
   owner: 'gateway',
@@ -48,6 +48,15 @@ const requestSpan = (record: CallRecord, trace: CallTrace): Span => ({
   cost_micro: BigInt(record.cost_micro ?? 0),
   attributes: requestAttributes(record),
 })
+
+const LEAST_ERROR = 400
+
+/** Why a request failed, as `529 overloaded_error`; null if it did not. */
+const failureOf = ({ outcome, status, reason, error_type }: CallRecord): string | null => {
+  if (outcome === 'ok') return null
+  const type = outcome === 'blocked' ? (reason ?? outcome) : (error_type ?? outcome)
+  return status < LEAST_ERROR ? type : `${status} ${type}`
+}
 
 /** A name as the label of a span, which may be shorter. */
 export const labelOf = (text: string): string =>

@@ -86,9 +86,17 @@ export interface Artifact {
   readonly attributes: Attributes
 }
 
+/** A span that another one stands for. */
+export interface SeenSpan {
+  readonly id: string
+  readonly owner: Owner
+}
+
 /** A span as read: in the tree. */
 export interface TreeNode extends TraceSpan {
   readonly depth: number
+  /** In views: further spans of the same tool call. */
+  readonly also_seen?: readonly SeenSpan[]
   /** The written parent, where it is unknown or part of a circle; the span then stands below the root. */
   readonly declared_parent_id?: string
 }

@@ -53,6 +53,7 @@ const toolSpan = (record: ToolRecord): Span => ({
   attributes: present({
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': record.tool,
+    'gen_ai.tool.call.id': record.tool_call_id,
     'mcp.method.name': 'tools/call',
     'mcp.session.id': record.session_id === null ? null : record.session_id.slice(0, SESSION_CHARS),
     'mcp.protocol.version': record.protocol_version,

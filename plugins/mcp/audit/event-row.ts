@@ -74,6 +74,7 @@ export const eventRow = (event: AuditEvent, at: number, labels: SessionLabels = 
   parent_span_id: null,
   duration_us: null,
   traced: null,
+  tool_call_id: null,
   ...event.request,
 })
 

@@ -12,6 +12,8 @@ export interface CallFacts {
   readonly schema: SchemaState
   readonly pin: PinState
   readonly tool_fingerprint: string | null
+  /** The id that the model gave the call; null where its client does not pass it on. */
+  readonly tool_call_id: string | null
 }
 
 /** What was decided about a call, and what happens to it. */

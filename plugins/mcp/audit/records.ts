@@ -73,6 +73,7 @@ export const decisionRow = (
   parent_span_id: entry.parent_span_id,
   duration_us: judgement.forwarded ? null : Math.round(more.duration_ms * 1000),
   traced: null,
+  tool_call_id: facts.tool_call_id,
 })
 
 /** The span and the event of a judged call as they are written to its run: running where it was forwarded and has no outcome. */

@@ -53,6 +53,7 @@ export interface AuditRow extends ToolRecord {
   readonly parent_span_id: string | null
   readonly duration_us: number | null
   readonly traced: boolean | null
+  readonly tool_call_id: string | null
 }
 
 /** A policy that was in force once. */
@@ -111,6 +112,7 @@ const audit = table<'mcp_audit'>({
     parent_span_id: 'text',
     duration_us: 'integer',
     traced: 'boolean',
+    tool_call_id: 'text',
   },
   indexes: [['at'], ['session_id', 'at'], ['trace_id', 'recorded']],
   exact: [

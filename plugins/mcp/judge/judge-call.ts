@@ -14,7 +14,7 @@ import { type Session, withText } from '../session/session.ts'
 import type { ServerTools } from '../tools/server-tools.ts'
 import { hookVerdicts } from './hook-verdicts.ts'
 import { pausedJudgement, pausedResponse } from './paused-call.ts'
-import { readCall, refusedCall, traceparentOf } from './read-call.ts'
+import { readCall, refusedCall, toolCallIdOf, traceparentOf } from './read-call.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { PartialVerdict, Verdict } from './verdict.ts'
 
@@ -80,7 +80,7 @@ const open = async (
     argument_bytes: Buffer.byteLength(call.text),
     schema: valid.state,
     pin: policy.pinning === 'off' ? 'off' : pinOfCall(tools, tool),
-    tool_fingerprint: tools.fingerprint(tool),
+    ...{ tool_fingerprint: tools.fingerprint(tool), tool_call_id: toolCallIdOf(frame) },
   }
   const found = { frame, request, call, entry, facts, policy }
   if (stopped !== undefined)

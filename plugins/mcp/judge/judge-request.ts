@@ -80,6 +80,7 @@ const decideByConsent = async (
   const entry = await session.log.begin()
   const facts: CallFacts = {
     ...{ tool: method, request_id: id, schema: 'skipped', pin: 'off', tool_fingerprint: null },
+    tool_call_id: null,
     argument_hash: argumentHash(key, params),
     argument_bytes: Buffer.byteLength(params),
   }

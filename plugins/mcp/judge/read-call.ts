@@ -35,6 +35,30 @@ const BRACE = 0x7b
 export const traceparentOf = ({ text, params }: Frame): string | undefined =>
   stringIn(text, memberIn(memberIn(params, '_meta')?.value, 'traceparent')?.value)
 
+/** Names of the id that a model gave its call, in the `_meta` of a `tools/call`: Claude Code's, Codex's, and as others spell it. */
+const CALL_IDS = [
+  'claudecode/toolUseId',
+  'callId',
+  'gen_ai.tool.call.id',
+  'toolCallId',
+  'tool_call_id',
+  'toolUseId',
+  'tool_use_id',
+  'call_id',
+] as const
+const ID_CHARS = 256
+
+/** The id that the model gave the call, where its client passes it on: other records of the call have it too. */
+export const toolCallIdOf = ({ text, params }: Frame): string | null => {
+  const meta = memberIn(params, '_meta')?.value
+  if (meta === undefined) return null
+  for (const name of CALL_IDS) {
+    const id = stringIn(text, memberIn(meta, name)?.value)
+    if (id !== undefined && id !== '' && id.length <= ID_CHARS) return id
+  }
+  return null
+}
+
 /** Refuses a `tools/call` that cannot be read, and records the refusal. */
 export const refusedCall = ({ log }: Session, { id = 'null' }: Frame, reason: string): ClientResponse => {
   log.event({ kind: 'refusal', name: 'call.refused', reason, request_id: id })

@@ -17,13 +17,14 @@ export interface Drawing {
   paint(text: string, colour: Colour): string
 }
 
-/** Lines of rows: name, bar on the time axis, duration, status, note. */
+/** Lines of rows: name, bar on the time axis, duration, tokens, cost, status, note. */
 export function* linesOf(rows: readonly Row[], { width, symbols, paint }: Drawing): Generator<string> {
   const names = rows.map(({ depth, title }) => '  '.repeat(Math.min(depth, MAX_INDENT)) + title)
   const longest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
   const free = Math.min(longest(rows.map((row) => row.note)), MAX_NOTE, Math.floor(width / 4))
   const note = Math.max(longest(rows.map((row) => row.decided)), free)
-  const left = width - TOOK - STATUS - note - GAPS
+  const figures = figuresOf(rows, width)
+  const left = width - TOOK - STATUS - note - GAPS - figures.reduce((sum, { columns }) => sum + columns + 1, 0)
   const name = Math.max(Math.min(longest(names), Math.floor(left / 2)), MIN_BAR)
   const bar = Math.max(left - name, MIN_BAR)
   const span_ns = rows.reduce((last, { from, until }) => Math.max(last, until ?? from), 0)
@@ -34,9 +35,26 @@ export function* linesOf(rows: readonly Row[], { width, symbols, paint }: Drawin
     const drawn = barOf(row, columnOf, bar, symbols).padEnd(bar)
     const status = painted(cut(row.status, STATUS).padEnd(STATUS), row.status, paint)
     const decided = painted(noteOf(row, note), `${row.decided} ${row.note}`.trimStart().split(' ', 1)[0] ?? '', paint)
-    yield [title, drawn, row.took.padStart(TOOK), status, decided].join(' ').trimEnd()
+    const sums = figures.map(({ of, columns }) => row[of].padStart(columns))
+    yield [title, drawn, row.took.padStart(TOOK), ...sums, status, decided].join(' ').trimEnd()
   }
 }
+
+/** Lines that are narrower have no room for figures. */
+const MIN_FIGURES = 80
+
+interface Figure {
+  readonly of: 'tokens' | 'cost'
+  readonly columns: number
+}
+
+/** Tokens and cost, where there are some. */
+const figuresOf = (rows: readonly Row[], width: number): readonly Figure[] =>
+  width < MIN_FIGURES
+    ? []
+    : (['tokens', 'cost'] as const)
+        .map((of) => ({ of, columns: rows.reduce((most, row) => Math.max(most, row[of].length), 0) }))
+        .filter(({ columns }) => columns > 0)
 
 const cut = (text: string, length: number): string => (text.length <= length ? text : text.slice(0, length))
 

@@ -1,6 +1,7 @@
+import { costText, groupedText } from 'guard-gateway/lib/format'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { TraceSpan } from 'guard-gateway/lib/trace'
-import { isTimeKnown, isUnseen } from '../read/span-time.ts'
+import { isTimeKnown, isUnseen, isUpperBound } from '../read/span-time.ts'
 import { durationOf } from './list.ts'
 
 /** Nanoseconds in a response; small ones are numbers. */
@@ -16,7 +17,7 @@ export interface EventView {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** A span in the response of `GET /api/v1/runs/{trace_id}`. */
+/** A span of `GET /api/v1/runs/{trace_id}` with what its row in `…/rows` adds. */
 export interface SpanView {
   readonly id: string
   readonly parent_id: string | null
@@ -27,6 +28,13 @@ export interface SpanView {
   readonly status: string
   readonly start_ns: Ns
   readonly end_ns: Ns | null
+  /** Null for a span without. */
+  readonly tokens: Ns | null
+  readonly cost_micro: Ns | null
+  /** Why it failed. */
+  readonly error: string | null
+  /** Who else told of the same call. */
+  readonly also_seen: readonly string[] | null
   readonly attributes: Readonly<Record<string, unknown>>
   readonly events: readonly EventView[]
 }
@@ -40,6 +48,9 @@ export interface Row {
   /** Null while running; undefined for an event. */
   readonly until: number | null | undefined
   readonly took: string
+  /** Empty for none. */
+  readonly tokens: string
+  readonly cost: string
   readonly status: string
   /** The gateway's decision. */
   readonly decided: string
@@ -102,11 +113,30 @@ const spanRow = (span: SpanView, title: string, depth: number, start_ns: Ns): Ro
     title: terminalLine(span.parent_id === null ? span.name : title),
     from,
     until,
-    took: until !== null && !isTimeKnown(span) ? '–' : durationOf(until === null ? null : until - from),
+    took: tookText(span, until === null ? null : until - from),
+    tokens: span.tokens === null || Number(span.tokens) === 0 ? '' : groupedText(span.tokens),
+    cost: span.cost_micro === null || Number(span.cost_micro) === 0 ? '' : costText(span.cost_micro),
     status: unseen ? '–' : span.status,
     decided: text.decided,
-    note: text.note === '' && text.decided === '' ? terminalLine(span.label ?? '') : text.note,
+    note: text.note === '' && text.decided === '' ? noteOf(span) : text.note,
   }
+}
+
+/** Label of a span, after why it failed; who else told of the call. */
+const noteOf = ({ label, error, also_seen, status }: SpanView): string =>
+  terminalLine(
+    [
+      error !== null && status !== 'ok' ? error : '',
+      label ?? '',
+      also_seen === null ? '' : `(also seen by ${[...new Set(also_seen)].join(', ')})`,
+    ]
+      .filter((part) => part !== '')
+      .join(' '),
+  )
+
+const tookText = (span: SpanView, ns: number | null): string => {
+  if (!isTimeKnown(span)) return '–'
+  return `${isUpperBound(span) ? '≤' : ''}${durationOf(ns)}`
 }
 
 /** An event as a row: a mark at its time. */
@@ -116,6 +146,8 @@ export const eventRow = (event: EventView, depth: number, start_ns: Ns): Row => 
   from: since(event.time_ns, start_ns),
   until: undefined,
   took: '',
+  tokens: '',
+  cost: '',
   status: event.severity,
   ...decisionText([event]),
 })

@@ -1,16 +1,15 @@
-import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { costText, groupedText } from 'guard-gateway/lib/format'
-import { isJsonObject, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { colourOf, hint, painter } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
-import { runPath } from './run-id.ts'
 import { linesOf } from './show-lines.ts'
-import { type EventView, eventRow, type Row, rowsOfSpans, type SpanView, selectSpans, titlesOf } from './show-rows.ts'
+import { eventRow, type Row, rowsOfSpans, type SpanView, selectSpans, titlesOf } from './show-rows.ts'
+import { readShown, type ShownRun } from './shown-run.ts'
 import { columnsOf, symbolsOf } from './terminal.ts'
 
 /** Default width. */
@@ -19,26 +18,19 @@ const [MIN_COLUMNS, MAX_COLUMNS] = [60, 1_000]
 /** Lines of a run if no other number is asked for. */
 const MAX_LINES = 1_000
 
-interface Bundle {
-  readonly run: RunSummary
-  readonly spans: readonly SpanView[]
-  readonly events: readonly EventView[]
-}
-
 /** Prints a run as a tree of spans with time bars and decisions. Throws USAGE for an invalid width or unknown spans. */
 export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const width = widthIn(input, io)
   const limit = limitIn(input)
-  const answer = await asking(async (ask) => text(await ask('GET', await runPath(ask, input.args[0]))))
+  const shown = await asking((ask) => readShown(ask, input.args[0]))
   if (input.options.json === true) {
-    io.out.write(`${answer}\n`)
+    io.out.write(`${shown.answer}\n`)
     return 0
   }
-  const bundle = readJson(answer) as Bundle
   const paint = painter(input, io)
-  const all = rowsIn(bundle, input)
+  const all = rowsIn(shown, input)
   const rows = all.slice(0, limit)
-  io.out.write(`${headOf(bundle, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
+  io.out.write(`${headOf(shown, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
   for (const line of linesOf(rows, { width, symbols: symbolsOf(io), paint })) io.out.write(`${line}\n`)
   const more = all.length - rows.length
   if (more > 0)
@@ -64,7 +56,7 @@ const widthIn = ({ options: { width } }: Input, io: Io): number => {
   throw new GuardError('USAGE', `--width must be a number of columns from ${MIN_COLUMNS} to ${MAX_COLUMNS}.`)
 }
 
-const rowsIn = ({ run, spans, events }: Bundle, { options }: Input): readonly Row[] => {
+const rowsIn = ({ run, spans, events }: ShownRun, { options }: Input): readonly Row[] => {
   const names = options.spans === undefined ? [] : String(options.spans).split(',')
   const shown = selectSpans(spans, names)
   if (shown.length === 0)
@@ -77,7 +69,7 @@ const rowsIn = ({ run, spans, events }: Bundle, { options }: Input): readonly Ro
   return all && names.length === 0 ? [...rows, ...events.map((event) => eventRow(event, 0, run.start_ns))] : rows
 }
 
-const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): string => {
+const headOf = ({ run, spans }: ShownRun, paint: (status: string) => string): string => {
   const { failure_tag, session_id } = run
   const parts = [
     terminalLine(run.name ?? run.trace_id),

@@ -4,12 +4,14 @@ import { costUnit, type Html, html } from 'guard-gateway/lib/html'
 import type { TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import { spanRecord } from 'guard-gateway/lib/trace-file'
 import { decisionIn } from '../read/decisions.ts'
+import { cachedTokensOf } from '../read/model-tokens.ts'
+import { errorOf } from '../read/span-error.ts'
 import { isTimeKnown, isUpperBound } from '../read/span-time.ts'
 import { decisionLine } from './decisions.ts'
 import { costMark, counted, countMark, durationMark, numbered, sinceText, statusMark } from './format.ts'
 import { indented } from './indented.ts'
 import { spanTitle } from './shape.ts'
-import { kindMark } from './timeline-row.ts'
+import { alsoSeen, kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { attributeTable, idMark, valueMark } from './values.ts'
 
@@ -18,10 +20,12 @@ export const spanDetails = (gateway: Gateway, { trace, shape, selected }: Timeli
   const span = trace.spans[selected]
   if (span === undefined) return html`<section id="details" class="details"></section>`
   const { start_ns } = trace.run
+  const error = errorOf(span)
   return html`<section id="details" class="details" aria-label="Span">
 <h2>${kindMark(span.kind)} ${numbered(spanTitle(shape, span))}${span.label !== null && html` <span class="quiet">${span.label}</span>`}</h2>
 <p class="sums">${sumsOf(gateway, span, start_ns)}</p>
-${span.status_message !== null && html`<div class="said">${valueMark(span.status_message)}</div>`}
+${error !== undefined && html`<div class="said">${valueMark(error)}</div>`}
+${span.also_seen !== undefined && html`<p class="quiet">One call, ${alsoSeen(span.also_seen)}: ${span.also_seen.map(({ id }) => html`<code>${id}</code> `)}</p>`}
 ${span.declared_parent_id !== undefined && html`<p class="quiet">Its parent <code>${span.declared_parent_id}</code> has not come, or is below it.</p>`}
 ${eventsOf(span, start_ns)}
 <h3>Attributes (${Object.keys(span.attributes).length})</h3>
@@ -33,9 +37,10 @@ ${attributeTable(span.attributes)}
 
 const sumsOf = (gateway: Gateway, span: TreeSpan, start_ns: bigint): Html => {
   const { input_tokens, output_tokens, cost_micro } = span
+  const cached = cachedTokensOf(span) ?? 0n
   return html`${statusMark(span.status)} · ${tookOf(span)} · from ${durationText(span.start_ns - start_ns)}${
     (input_tokens !== null || output_tokens !== null) &&
-    html` · ${countMark(input_tokens ?? 0n)} tokens in, ${countMark(output_tokens ?? 0n)} out`
+    html` · ${countMark(input_tokens ?? 0n)} tokens in${cached > 0n && html` (${countMark(cached)} cached)`}, ${countMark(output_tokens ?? 0n)} out`
   }${cost_micro !== null && cost_micro > 0n && html` · ${costMark(cost_micro)} ${costUnit(gateway)}`}`
 }
 

@@ -5,7 +5,7 @@ import { endOf } from '../read/span-time.ts'
 /** Properties derived from a run's tree, by span index. */
 export interface Shape {
   readonly occurrences: ReadonlyMap<TreeSpan, number>
-  /** Id to index. */
+  /** Id to index, that of a span which another stands for too. */
   readonly places: ReadonlyMap<string, number>
   /** Index of the parent; -1 for the root. */
   readonly parents: Int32Array
@@ -21,7 +21,9 @@ export const shapeOfTrace = (trace: Trace): Shape => {
   if (known !== undefined) return known
   const { spans } = trace
   const parents = parentsOf(spans)
-  const places = new Map(spans.map(({ id }, at) => [id, at]))
+  const places = new Map(
+    spans.flatMap(({ id, also_seen = [] }, at) => [id, ...also_seen.map((one) => one.id)].map((one) => [one, at])),
+  )
   const shape = { occurrences: occurrencesOf(spans), places, parents, critical: criticalPath(spans, parents) }
   shapes.set(trace, shape)
   return shape

@@ -1,9 +1,10 @@
 import { costText, countText, durationText } from 'guard-gateway/lib/format'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { SeenSpan, TreeSpan } from 'guard-gateway/lib/trace'
 import { standingDecision } from '../read/decisions.ts'
 import type { EqualGroup } from '../read/equal-siblings.ts'
 import { sumsOfRow } from '../read/rows.ts'
+import { errorOf } from '../read/span-error.ts'
 import { endOf, isFailed, isTimeKnown, isUpperBound } from '../read/span-time.ts'
 import { decisionClass } from './decisions.ts'
 import { groupToggled, isClosed, runLink, toggled } from './folding.ts'
@@ -24,7 +25,15 @@ export const timelineRow = (view: TimelineView, row: number): Html => {
   const folded = view.groups.has(row) ? group : undefined
   const { tokens, cost_micro } = folded ?? sumsOfRow(trace, span)
   const end_ns = folded?.end_ns ?? endOf(span)
-  return html`<tr id="${rowId(span.id)}" data-row class="${classesOf(view, span, at)}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}">${pick(view, span, at === selected)}${foldMark(view, span, row)}${group !== undefined && equalMark(view, span, group, folded !== undefined)}</th><td>${bar(view, span, end_ns)}</td><td class="figure">${tookText(span, end_ns)}</td><td class="figure">${shown(tokens, countText)}</td><td class="figure">${shown(cost_micro, costText)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
+  return html`<tr id="${rowId(span.id)}" data-row class="${classesOf(view, span, at)}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}">${pick(view, span, at === selected)}${foldMark(view, span, row)}${group !== undefined && equalMark(view, span, group, folded !== undefined)}</th><td>${bar(view, span, end_ns)}</td><td class="figure">${tookText(span, end_ns)}</td><td class="figure">${shown(tokens, countText)}</td><td class="figure">${shown(cost_micro, costText)}</td><td>${span.status !== 'ok' && statusMark(span.status)}${errorMark(span)}</td></tr>`
+}
+
+const ERROR_CHARS = 40
+
+/** Why a span failed. */
+const errorMark = (span: TreeSpan): Html | '' => {
+  const error = isFailed(span) ? errorOf(span) : undefined
+  return error === undefined ? '' : html` <span class="quiet">${middleEllipsis(error, ERROR_CHARS)}</span>`
 }
 
 const classesOf = ({ selected, shape, matches }: TimelineView, span: TreeSpan, at: number): string =>
@@ -43,8 +52,12 @@ const pick = ({ shape, base }: TimelineView, span: TreeSpan, isSelected: boolean
   const title = spanTitle(shape, span)
   const full = span.label === null ? title : `${title} ${span.label}`
   const href = `${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(rowId(span.id))}`
-  return html`<a class="pick" href="${href}"${isSelected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${numbered(title, NAME_CHARS)}${span.label !== null && html` <i>${middleEllipsis(span.label, NAME_CHARS)}</i>`}</a>`
+  return html`<a class="pick" href="${href}"${isSelected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${numbered(title, NAME_CHARS)}${span.label !== null && html` <i>${middleEllipsis(span.label, NAME_CHARS)}</i>`}</a>${span.also_seen !== undefined && html` <abbr class="quiet" title="one call, ${alsoSeen(span.also_seen)}">+${span.also_seen.length}</abbr>`}`
 }
+
+/** Who else told of a call: `also seen by gateway and client`. */
+export const alsoSeen = (seen: readonly SeenSpan[]): string =>
+  `also seen by ${[...new Set(seen.map(({ owner }) => owner))].join(' and ')}`
 
 /** A figure; nothing for none and for zero. */
 const shown = (value: bigint | null, text: (value: bigint) => string): string =>

@@ -7,8 +7,8 @@ const CALLS: ReadonlySet<string> = new Set(['model', 'tool', 'command'])
 const calledIn = ({ kind, label }: TreeSpan): string => (kind === 'model' ? kind : `${kind} ${label ?? ''}`)
 
 /**
- * Spans of calls, each call once, in order of the tree. Of nested spans of one call the innermost counts, as in the sums of a run. A tool
- * call that the gateway saw in a reply counts only if no other span has its id.
+ * Spans of calls, each call once, in order of the tree. Of nested spans of one call the innermost counts, as in the sums of a run; spans
+ * with the id of one tool call are one already (`foldCalls`).
  */
 export const countedSpans = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
   const counted = known.get(spans) ?? count(spans)
@@ -20,7 +20,6 @@ export const countedSpans = (spans: readonly TreeSpan[]): readonly TreeSpan[] =>
 const known = new WeakMap<readonly TreeSpan[], readonly TreeSpan[]>()
 
 const count = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
-  const ids = callIds(spans)
   const counted: TreeSpan[] = []
   /** Calls in the part of the tree that was passed, by depth. */
   const below: (Set<string> | undefined)[] = []
@@ -30,7 +29,7 @@ const count = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
     const inner = below[depth + 1]
     below.length = Math.min(below.length, depth + 1)
     const called = CALLS.has(kind) ? calledIn(span) : undefined
-    if (called !== undefined && inner?.has(called) !== true && !isSeenElsewhere(span, ids)) counted.push(span)
+    if (called !== undefined && inner?.has(called) !== true) counted.push(span)
     const all = merged(below[depth], inner)
     if (called !== undefined) all.add(called)
     below[depth] = all
@@ -44,12 +43,3 @@ const merged = (one = new Set<string>(), other = new Set<string>()): Set<string>
   for (const called of fewer) more.add(called)
   return more
 }
-
-const callId = ({ attributes }: TreeSpan): unknown => attributes['gen_ai.tool.call.id']
-
-/** Ids of tool calls that the gateway did not only see in a reply. */
-const callIds = (spans: readonly TreeSpan[]): ReadonlySet<unknown> =>
-  new Set(spans.flatMap((span) => (span.kind === 'tool' && span.owner !== 'gateway' ? (callId(span) ?? []) : [])))
-
-const isSeenElsewhere = (span: TreeSpan, ids: ReadonlySet<unknown>): boolean =>
-  span.kind === 'tool' && span.owner === 'gateway' && ids.has(callId(span))

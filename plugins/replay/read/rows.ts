@@ -2,7 +2,9 @@ import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { standingDecision } from './decisions.ts'
 import { type EqualGroup, equalSiblings } from './equal-siblings.ts'
 import { indexesInWindow, type TimeRange } from './in-window.ts'
+import { cachedTokensOf } from './model-tokens.ts'
 import { occurrencesOf } from './occurrences.ts'
+import { errorOf } from './span-error.ts'
 import { isTimeKnown } from './span-time.ts'
 
 const PAGE = 2_000
@@ -24,6 +26,11 @@ const rowColumns = [
   'cost_micro',
   'time_known',
   'equal',
+  'input_tokens',
+  'cached_tokens',
+  'output_tokens',
+  'error',
+  'also_seen',
 ] as const
 
 /** A page of a run's tree, one list of values per span. `next`: first row of the next page; null at the end. */
@@ -87,6 +94,11 @@ export const rowsOf = (trace: Trace, after = 0, limit = PAGE, range?: TimeRange)
       cost_micro,
       isTimeKnown(span),
       equalIn(groups, after + index),
+      span.input_tokens,
+      cachedTokensOf(span),
+      span.output_tokens,
+      errorOf(span) ?? null,
+      span.also_seen?.map(({ owner }) => owner) ?? null,
     ]
   })
   return { columns: rowColumns, rows, next: end < spans.length ? end : null }

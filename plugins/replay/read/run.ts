@@ -15,6 +15,7 @@ import {
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { storedRecords } from '../write/stored-records.ts'
+import { foldCalls } from './folded-calls.ts'
 
 /** A stored run. Throws RUN_NOT_FOUND. */
 export const runById = async (storage: Reader, trace_id: string): Promise<RunRow> => {
@@ -24,7 +25,7 @@ export const runById = async (storage: Reader, trace_id: string): Promise<RunRow
   return run
 }
 
-/** A complete run as a tree, including its model requests. Throws RUN_NOT_FOUND. */
+/** A complete run as a tree, including its model requests; each tool call is one span, as `foldCalls` puts it. Throws RUN_NOT_FOUND. */
 export const readTrace = async (storage: Reader, trace_id: string): Promise<Trace> => {
   const run = await runById(storage, trace_id)
   const stored = await storedRecords(storage, trace_id)
@@ -47,5 +48,14 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
     events.push(event)
   }
   for (const event of stored.events) events.push(event)
-  return buildSpanTreePaced(run, run.root_span_id, { spans, events, artifacts: stored.artifacts })
+  const folded = foldCalls(spans, events, run.root_span_id)
+  const { artifacts } = stored
+  return buildSpanTreePaced(namedAnew(run, folded.aliases), run.root_span_id, { ...folded, artifacts })
+}
+
+/** The run, its evidence on the span that is left. */
+const namedAnew = (run: RunRow, aliases: ReadonlyMap<string, string>): RunRow => {
+  const { failure_evidence: evidence } = run
+  const span_id = evidence?.span_id == null ? undefined : aliases.get(evidence.span_id)
+  return evidence === null || span_id === undefined ? run : { ...run, failure_evidence: { ...evidence, span_id } }
 }

@@ -3,6 +3,7 @@ import { isJsonObject } from 'guard-gateway/lib/json'
 import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import { countedSpans } from './counted-spans.ts'
 import { decisionIn, type EventDecision } from './decisions.ts'
+import { errorOf, textIn } from './span-error.ts'
 import { isFailed, isUpperBound } from './span-time.ts'
 
 /** The match of a rule as an event tells it; clients may send events, so nothing of it is certain. */
@@ -94,8 +95,6 @@ const failedIn = ({ spans }: Trace, status: string): TreeSpan | undefined => {
 
 const countIn = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
-const textIn = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value : undefined
 
 const matchIn = ({ spans }: Trace, span: TreeSpan, { attributes }: TraceEvent, { rule }: EventDecision): ToldMatch => {
   const all = Array.isArray(attributes.matches) ? attributes.matches.filter(isJsonObject) : []
@@ -137,18 +136,6 @@ const requestsIn = (where: unknown): ReadonlySet<unknown> =>
 
 const requestedBy = (spans: readonly TreeSpan[], ids: ReadonlySet<unknown>): readonly TreeSpan[] =>
   ids.size === 0 ? [] : spans.filter(({ attributes }) => ids.has(attributes['guard.request_id']))
-
-/** What a failed span says of its failure: its message, its exception, or the type of its error. */
-const errorOf = (span: TreeSpan): string | undefined => {
-  const exception = span.events.map(({ attributes }) => textIn(attributes['exception.message'])).find(Boolean)
-  const { attributes } = span
-  const said = textIn(span.status_message) ?? exception ?? textIn(attributes['error.message'])
-  if (said !== undefined || !isFailed(span)) return said
-  const parts = [attributes['http.response.status_code'], attributes['error.type']].filter(
-    (part) => part !== undefined && part !== null,
-  )
-  return parts.length === 0 ? undefined : parts.map(String).join(' ')
-}
 
 const afterOf = ({ spans }: Trace, { start_ns }: TreeSpan): After => {
   const after = { requests: 0, all_requests: 0, tokens: 0n, cost_micro: 0n, all_cost_micro: 0n }

@@ -1,4 +1,5 @@
 import type { TreeSpan } from 'guard-gateway/lib/trace'
+import { errorOf } from '../span-error.ts'
 import { isUnseen, knownDuration } from '../span-time.ts'
 import { isVolatile } from '../volatile-attributes.ts'
 
@@ -17,6 +18,8 @@ export interface ComparedSpan {
   /** Null while running, and where the gateway does not know it. */
   readonly duration_ns: bigint | null
   readonly label: string | null
+  /** Why it failed; null if it did not, or does not say. */
+  readonly error: string | null
   /** Null for a span that is no model request. */
   readonly tokens: bigint | null
   readonly cost_micro: bigint | null
@@ -83,7 +86,8 @@ const tokensOf = ({ input_tokens, output_tokens }: TreeSpan): bigint | null =>
 const sideOf = (span: TreeSpan | undefined): ComparedSpan | null => {
   if (span === undefined) return null
   const { id, status, label, cost_micro } = span
-  return { span_id: id, status, duration_ns: knownDuration(span), label, tokens: tokensOf(span), cost_micro }
+  const error = errorOf(span) ?? null
+  return { span_id: id, status, duration_ns: knownDuration(span), label, error, tokens: tokensOf(span), cost_micro }
 }
 
 const ARGUMENTS = 'guard.argument_hash'

@@ -114,6 +114,7 @@ export const logOf = (kit: Kit, more: { readonly id?: string; readonly project_i
 export const factsOf = (kit: Kit, args: Arguments = {}, more: Partial<CallFacts> = {}): CallFacts => ({
   tool: 'write_file',
   request_id: '7',
+  tool_call_id: null,
   argument_hash: argumentHash(kit.key, JSON.stringify(args)),
   argument_bytes: Buffer.byteLength(JSON.stringify(args)),
   schema: 'ok',

@@ -107,6 +107,22 @@ describe('the records of calls through the proxy', () => {
       [outer, own],
     )
   })
+  it('a call has the id that its model gave it, as clients pass it on', async () => {
+    const named = async (_meta: object) => {
+      const trace_id = crypto.randomUUID().replaceAll('-', '')
+      const params = { name: 'read_file', arguments: { path: '/srv/x' }, _meta }
+      const call = { jsonrpc: '2.0', id: 'named', method: 'tools/call', params }
+      await client.post(call, { traceparent: `00-${trace_id}-${'2'.repeat(16)}-01` })
+      const { spans } = (await service.gateway.request('GET', `/api/v1/runs/${trace_id}`)).json as {
+        readonly spans: readonly { readonly kind: string; readonly attributes: Readonly<Record<string, unknown>> }[]
+      }
+      return spans.find(({ kind }) => kind === 'tool')?.attributes['gen_ai.tool.call.id']
+    }
+    assert.equal(await named({ progressToken: 2, 'claudecode/toolUseId': 'toolu_1' }), 'toolu_1')
+    assert.equal(await named({ callId: 'call_2' }), 'call_2')
+    for (const odd of [{}, { callId: 7 }, { callId: '' }, { callId: 'x'.repeat(300) }])
+      assert.equal(await named(odd), undefined)
+  })
   it('a run that a call names bears session and agent of the call, unless somebody has said whose it is', async () => {
     const mine = await service.session({ 'x-guard-session-id': 'chat-8', 'x-guard-agent-id': 'a8' })
     const labels = async (trace_id: string) => {

@@ -24,13 +24,6 @@ describe('calls of a run', () => {
     assert.deepEqual(countedIn(model, tool, span('m2', 'model', 'gpt')), ['m', 't', 'm2'])
   })
 
-  it('leave out what the gateway only saw in a reply if somebody else tells of the call', () => {
-    const attributes = { 'gen_ai.tool.call.id': 'call_1' }
-    const seen = span('seen', 'tool', 'bash', { owner: 'gateway', end_ns: START, attributes })
-    assert.deepEqual(countedIn(seen), ['seen'])
-    assert.deepEqual(countedIn(seen, span('run', 'tool', 'bash', { attributes })), ['run'])
-  })
-
   it('are counted in linear time, flat or nested', () => {
     const flat = Array.from({ length: 30_000 }, (_, at) => span(`s${at}`, 'tool', `tool ${at}`))
     const deep = flat.map((one, at): TraceSpan => ({ ...one, parent_id: at === 0 ? 'root' : `s${at - 1}` }))

@@ -1,0 +1,15 @@
+import type { TraceSpan } from 'guard-gateway/lib/trace'
+
+const CACHED = 'gen_ai.usage.cache_read.input_tokens'
+
+/** Input tokens of a model span that came from a cache; null for a span without input. */
+export const cachedTokensOf = ({
+  input_tokens,
+  attributes,
+}: Pick<TraceSpan, 'input_tokens' | 'attributes'>): bigint | null => {
+  if (input_tokens === null) return null
+  const cached = attributes[CACHED]
+  return typeof cached === 'bigint' || (typeof cached === 'number' && Number.isSafeInteger(cached))
+    ? BigInt(cached)
+    : 0n
+}
