@@ -84,6 +84,8 @@ export type CallFacts = Pick<
   | 'usage_source'
   | 'cost_source'
   | 'price_version'
+  | 'service_tier'
+  | 'inference_geo'
   | 'notes'
 >
 
@@ -105,6 +107,8 @@ export const factsOf = (call: CallRecord): CallFacts => ({
   usage_source: call.usage_source,
   cost_source: call.cost_source,
   price_version: call.price_version,
+  service_tier: call.service_tier,
+  inference_geo: call.inference_geo,
   notes: call.notes,
 })
 
@@ -126,6 +130,8 @@ export const sameFacts = (call: CallRecord, facts: CallFacts): boolean =>
   call.usage_source === facts.usage_source &&
   call.cost_source === facts.cost_source &&
   call.price_version === facts.price_version &&
+  call.service_tier === facts.service_tier &&
+  call.inference_geo === facts.inference_geo &&
   sameNotes(call.notes, facts.notes)
 
 const sameNotes = (some: CallRecord['notes'], others: CallRecord['notes']): boolean =>

@@ -89,7 +89,15 @@ describe('the index of attributes', () => {
         forwarded: true,
         mode: 'enforce',
       },
-      ...{ rule_ids: ['r'], approval_id: 'apr_1', policy_version: 'v', outcome: 'error', duration_us: 5, traced: true },
+      ...{
+        rule_ids: ['r'],
+        approval_id: 'apr_1',
+        policy_version: 'v',
+        outcome: 'error',
+        duration_us: 5,
+        traced: true,
+        tool_call_id: 'call_1',
+      },
     } satisfies ToolRecord
     const { span, event } = toolRecords(record)
     const names = [span, event].flatMap(({ attributes }) => Object.keys(attributes))
