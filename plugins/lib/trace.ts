@@ -56,7 +56,14 @@ export type {
   TreeSpan,
 } from './trace/run.ts'
 export type { ToolRecord } from './trace/tool-record.ts'
-export { OBSERVED, type ToolResult, ToolResults, withToolResult } from './trace/tool-results.ts'
+export {
+  OBSERVED,
+  resultAttributes,
+  TOOL_ERROR,
+  type ToolResult,
+  ToolResults,
+  withToolResult,
+} from './trace/tool-results.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
 export { buildSpanTree, buildSpanTreePaced } from './trace/tree.ts'

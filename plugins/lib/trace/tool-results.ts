@@ -1,4 +1,4 @@
-import type { RepliedTool } from 'guard-gateway/core'
+import type { Attributes, RepliedTool } from 'guard-gateway/core'
 import type { CallRecord } from './call-record.ts'
 import { toolSpanId, traceOf } from './call-trace.ts'
 import type { TraceSpan } from './run.ts'
@@ -126,13 +126,18 @@ export const withToolResult = <S extends TraceSpan>(span: S, results: ReadonlyMa
     ...span,
     status: result.error ? 'error' : 'ok',
     end_ns: seen_ns < span.start_ns ? span.start_ns : seen_ns,
-    attributes: {
-      ...span.attributes,
-      ...(result.error ? { 'error.type': 'tool_error' } : {}),
-      [OBSERVED]: 'next_request',
-    },
+    attributes: { ...span.attributes, ...resultAttributes(result) },
   }
 }
+
+/** What a result adds to the attributes of its call. */
+export const resultAttributes = ({ error }: ToolResult): Attributes => ({
+  ...(error ? { 'error.type': TOOL_ERROR } : {}),
+  [OBSERVED]: 'next_request',
+})
+
+/** The error type of a tool call whose result told a failure. */
+export const TOOL_ERROR = 'tool_error'
 
 /** How the end of a tool call is known, where it is not known from the call itself. */
 export const OBSERVED = 'guard.tool.observed'

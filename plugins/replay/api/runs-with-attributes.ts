@@ -1,4 +1,5 @@
-import type { Reader } from 'guard-gateway/core'
+import type { Attributes, Reader } from 'guard-gateway/core'
+import { resultAttributes, ToolResults } from 'guard-gateway/lib/trace'
 import { recordPages } from '../read/run-records.ts'
 import type { RunRow } from '../tables.ts'
 import { type AttributeTest, meets } from './attribute-tests.ts'
@@ -51,14 +52,21 @@ const meetsAll = async (
   tests: readonly AttributeTest[],
   budget: { records: number },
 ): Promise<boolean> => {
+  const results = new ToolResults()
   let open = tests.filter((test) => !meets(attributes, test))
+  const read = (records: Iterable<{ readonly attributes: Attributes }>): void => {
+    for (const record of records) open = open.filter((test) => !meets(record.attributes, test))
+  }
   for await (const page of open.length === 0 ? [] : recordPages(storage, trace_id, PAGE_ROWS)) {
-    for (const { spans, events } of page)
-      for (const record of [...spans, ...events]) {
-        budget.records--
-        open = open.filter((test) => !meets(record.attributes, test))
-      }
+    for (const { spans, events, call } of page) {
+      budget.records -= spans.length + events.length
+      read(spans)
+      read(events)
+      if (call !== undefined) results.add(call)
+    }
     if (open.length === 0) return true
   }
+  if (open.length > 0)
+    read(Array.from(results.bySpan().values(), (result) => ({ attributes: resultAttributes(result) })))
   return open.length === 0
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Attributes } from 'guard-gateway/core'
 import { isJsonObject } from 'guard-gateway/lib/json'
+import { TOOL_ERROR } from 'guard-gateway/lib/trace'
 import { isUsual, VARYING } from './usual-attributes.ts'
 
 /** Longer texts are found by the presence of their name. */
@@ -36,8 +37,12 @@ const indexedText = (value: unknown): string | undefined => {
   }
 }
 
-/** The token of an attribute with this value, else of any value; undefined if no index leads to the runs that have it. */
+/**
+ * The token of an attribute with this value, else of any value; undefined if no index leads to the runs that have it: that a tool failed
+ * follows from a later request when a run is read.
+ */
 export const tokenOf = (name: string, value?: string): string | undefined => {
+  if (name === 'error.type' && value === TOOL_ERROR) return undefined
   if (value !== undefined && !VARYING.has(name) && isIndexed(value)) return valueToken(name, value)
   return isUsual(name) ? undefined : nameToken(name)
 }

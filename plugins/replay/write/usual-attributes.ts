@@ -16,6 +16,7 @@ export const VARYING: ReadonlySet<string> = new Set([
   'guard.error_fingerprint',
   'guard.argument_hash',
   'guard.approval_id',
+  'guard.tool.observed',
   'guard.preview.input',
   'guard.preview.output',
   'mcp.session.id',

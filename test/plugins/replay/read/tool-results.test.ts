@@ -184,3 +184,24 @@ describe('tool calls of a proxied run', () => {
     assert.equal(toolsIn(bundle).filter(({ status }) => status === 'unset').length, 2)
   })
 })
+
+it('a run is found by a tool that failed', async () => {
+  const failed = { id: 'call_x', tool: 'run', args: {}, result: 'no such file', failed: true }
+  const passed = { ...failed, id: 'call_y', failed: false }
+  const dialect = toolDialects.find(({ style }) => style === 'messages') as ToolDialect
+  const ids: string[] = []
+  for (const call of [failed, passed]) {
+    const headers = newSession()
+    await ask(dialect, headers, [], [call])
+    ids.push(await ask(dialect, headers, [[call]]))
+  }
+  const { json } = await service.request(
+    'GET',
+    '/api/v1/runs?attribute=error.type%3Dtool_error&attribute=gen_ai.tool.name%3Drun',
+  )
+  const found = (json as { readonly runs: readonly { readonly trace_id: string }[] }).runs.map(
+    ({ trace_id }) => trace_id,
+  )
+  assert.ok(found.includes(ids[0] ?? ''))
+  assert.ok(!found.includes(ids[1] ?? ''))
+})
