@@ -1,14 +1,14 @@
 import type { Attributes, Reader } from 'guard-gateway/core'
 import { resultAttributes, ToolResults } from 'guard-gateway/lib/trace'
-import { recordPages } from '../read/run-records.ts'
+import { spanAndEventPages } from '../read/run-records.ts'
 import type { RunRow } from '../tables.ts'
 import { type AttributeTest, meets } from './attribute-tests.ts'
 import type { FoundRuns } from './find-runs.ts'
 
 /** Records of runs that one page reads at most. */
-const MAX_RECORDS = 20_000
+const MAX_RECORDS = 10_000
 /** Runs that are read at the same time. */
-const AT_ONCE = 8
+const AT_ONCE = 16
 /** Records of a run in memory at a time. */
 const PAGE_ROWS = 256
 /** A page with less room than this is full: the index would be asked for ever fewer runs. */
@@ -18,7 +18,7 @@ const MIN_ROOM = 10
 export type FindPage = (limit: number, cursor: string | undefined) => Promise<FoundRuns>
 
 /**
- * Runs of `find` whose records meet all tests; each test may be met by another record. A page reads 20,000 records at most; then it is
+ * Runs of `find` whose records meet all tests; each test may be met by another record. A page reads 10,000 records at most; then it is
  * `truncated`, and its cursor continues.
  */
 export const runsWithAttributes = async (
@@ -48,16 +48,16 @@ export const runsWithAttributes = async (
 
 const meetsAll = async (
   storage: Reader,
-  { trace_id, attributes }: RunRow,
+  run: RunRow,
   tests: readonly AttributeTest[],
   budget: { records: number },
 ): Promise<boolean> => {
   const results = new ToolResults()
-  let open = tests.filter((test) => !meets(attributes, test))
+  let open = tests.filter((test) => !meets(run.attributes, test))
   const read = (records: Iterable<{ readonly attributes: Attributes }>): void => {
     for (const record of records) open = open.filter((test) => !meets(record.attributes, test))
   }
-  for await (const page of open.length === 0 ? [] : recordPages(storage, trace_id, PAGE_ROWS)) {
+  for await (const page of open.length === 0 ? [] : spanAndEventPages(storage, run, PAGE_ROWS)) {
     for (const { spans, events, call } of page) {
       budget.records -= spans.length + events.length
       read(spans)

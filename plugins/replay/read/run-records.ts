@@ -9,6 +9,7 @@ import {
   toolRecords,
   traceOf,
 } from 'guard-gateway/lib/trace'
+import type { RunRow } from '../tables.ts'
 import { pagesOf } from '../write/stored-records.ts'
 
 /** The row of another table that contains a record; undefined for a record with its own row. */
@@ -40,6 +41,28 @@ const recordsOfCall = (call: CallRecord): RowRecords => {
 const recordsOfTool = (tool: ToolRecord): RowRecords => {
   const { span, event } = toolRecords(tool)
   return { ...none, spans: [span], events: [event], from: { table: 'mcp_audit', id: tool.id } }
+}
+
+/** Spans and events of a run in pages. A table is left out where the counts of the run say that nothing of it is there. */
+export async function* spanAndEventPages(
+  storage: Reader,
+  { trace_id, root_auto, span_count, event_count }: RunRow,
+  rows: number,
+): AsyncGenerator<readonly RowRecords[]> {
+  const where = { trace_id }
+  let spans = root_auto ? 1 : 0
+  for await (const page of pagesOf(storage, 'spans', where, rows)) {
+    spans += page.length
+    yield page.map(recordsOfSpan)
+  }
+  if (spans < span_count) {
+    for await (const page of pagesOf(storage, 'calls', where, rows)) yield page.map(recordsOfCall)
+    if (storage.has('mcp_audit'))
+      for await (const page of pagesOf(storage, 'mcp_audit', { trace_id, traced: true }, rows))
+        yield page.map(recordsOfTool)
+  }
+  if (event_count === 0) return
+  for await (const page of pagesOf(storage, 'events', where, rows)) yield page.map(recordsOfEvent)
 }
 
 /** All records of a run in pages: spans, calls, tool calls, events and artifacts, each in order of writing. */
