@@ -63,6 +63,9 @@ export interface FragmentRun extends Omit<RunDraft, 'failure_tag'> {
   readonly default_project_id?: string
   /** The agent's name for a run that bears none. */
   readonly default_agent_name?: string
+  /** The name and the tags of a run that bears none. */
+  readonly default_name?: string
+  readonly default_tags?: readonly string[]
   /** Whose records join the run: what it is labelled with where nobody has said whose it is. */
   readonly joined_by?: RunLabels
   /** The process of a client that writes the run, `host:pid`, so that its end can be known. */

@@ -42,10 +42,11 @@ export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redact
 
 /** Original names of the run's ids: redaction may have missed secrets in them. */
 const originalNames = (
-  { run, names: { agent_name: _shown, project_id, ...names } }: OtlpRun,
+  { run, names: { session_id, agent_id, project_id } }: OtlpRun,
   { project_id: declared, default_project_id: inferred }: FragmentRun,
 ) => ({
-  ...names,
+  session_id,
+  agent_id,
   project_id: run.project_id === (declared ?? inferred) ? project_id : undefined,
 })
 

@@ -1,6 +1,6 @@
 import { type Fragment, type FragmentRun, type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
 import { type JsonObject, pointerOf } from 'guard-gateway/lib/json'
-import { fromOtlp, guardNames, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
+import { fromOtlp, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { ImportFault } from 'guard-gateway/lib/trace-file'
@@ -75,28 +75,26 @@ const readData = async (data: JsonObject, storesContent: boolean, pace: Pace): P
   }
 }
 
-const RESOURCE_PROJECT = `resource.${guardNames.project}`
 const RESOURCE_SERVICE = `resource.${semconv.service}`
 
-/** Whether the project comes only from the service name. An existing run may have another project. */
-const infersProject = ({ project_id }: ReceiveContext, { attributes = {} }: RunDraft): boolean =>
-  project_id === undefined &&
-  attributes[RESOURCE_PROJECT] === undefined &&
-  typeof attributes[RESOURCE_SERVICE] === 'string'
-
-/** Uses the service name as agent name if no span has one. Spans of another request may name a better one. */
-const withInferredAgent = (draft: RunDraft): FragmentRun => {
-  const { agent_name, ...run } = draft
+/** What spans only suggest takes effect where nobody has said more: service as agent, root as name. Spans of another request may tell better. */
+const withInferred = (draft: RunDraft): FragmentRun => {
+  const { agent_name, name, tags, ...run } = draft
   const isService = typeof agent_name === 'string' && agent_name === run.attributes?.[RESOURCE_SERVICE]
-  return isService ? { ...run, default_agent_name: agent_name } : draft
+  return {
+    ...run,
+    ...(typeof agent_name === 'string' && { [isService ? 'default_agent_name' : 'agent_name']: agent_name }),
+    ...(typeof name === 'string' && { default_name: name }),
+    ...(tags !== undefined && { default_tags: tags }),
+  }
 }
 
-const runOf = async (context: ReceiveContext, { run: draft, names }: OtlpRun): Promise<FragmentRun> => {
+const runOf = async (context: ReceiveContext, { run: draft, names, ours }: OtlpRun): Promise<FragmentRun> => {
   const { gateway } = context
-  const { project_id: declared, ...base } = withInferredAgent(draft)
+  const { project_id: declared, ...base } = ours ? draft : withInferred(draft)
   const project = context.project_id ?? declared
-  const member = infersProject(context, draft) ? 'default_project_id' : 'project_id'
-  const run = project === undefined ? base : { ...base, [member]: project }
+  const isGuess = context.project_id === undefined && names.project_guessed === true
+  const run = project === undefined ? base : { ...base, [isGuess ? 'default_project_id' : 'project_id']: project }
   const { session_id: named = run.session_id } = names
   if (typeof named !== 'string' || !isSessionName(named)) return run
   return { ...run, session_id: await namedSession(gateway.storage, project ?? 'default', named) }

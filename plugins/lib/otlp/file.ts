@@ -19,8 +19,11 @@ import {
 } from 'guard-gateway/lib/trace-file'
 import { droppedWarnings, type Foreign, foreignRecords } from './foreign-records.ts'
 import { collect, noRecords } from './map.ts'
-import { foreignNames, foreignRun, ownRun, runAttributes, textFrom } from './read-run.ts'
-import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './read-span.ts'
+import { semconv } from './names.ts'
+import { foreignRun, ownRun } from './read-run.ts'
+import { RunClues } from './reading/run-clues.ts'
+import { ToldReader } from './reading/told.ts'
+import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 
 /** One level of an attribute is up to four in OTLP; attributes nest 32 deep. */
@@ -32,6 +35,7 @@ const lists = { resourceSpans: { scopeSpans: { spans: {} } } }
 interface ScanContext {
   readonly resources: Map<string, Attributes>
   readonly scopes: Map<string, Attributes>
+  readonly reader: ToldReader
 }
 
 interface FileLocation {
@@ -44,7 +48,7 @@ interface OtlpTrace {
   readonly outline: RunOutline
   /** Ids that spans had before they were exported, by those of OTLP. */
   readonly natives: Map<string, string>
-  readonly run_attributes: Record<string, unknown>
+  readonly clues: RunClues
   readonly groups: Set<string>
   readonly first: FileLocation
   root: (FileLocation & { readonly attributes: Attributes; readonly group: string }) | undefined
@@ -52,7 +56,7 @@ interface OtlpTrace {
 
 /** Looks an OTLP/JSON file through. What other programs logged of prompts and replies stays outside. Throws GuardError with line and pointer. */
 export const readOtlpFile = (file: ImportSource): ImportReading => {
-  const around: ScanContext = { resources: new Map(), scopes: new Map() }
+  const around: ScanContext = { resources: new Map(), scopes: new Map(), reader: new ToldReader() }
   const traces = new Map<string, OtlpTrace>()
   scanFile(file, around, traces)
   if (traces.size === 0) throw noSpansError()
@@ -119,12 +123,12 @@ const groupKey = ({ path }: JsonElement): string => String(path[1])
 
 const scanElement = (
   element: JsonElement,
-  { resources, scopes }: ScanContext,
+  { resources, scopes, reader }: ScanContext,
   traces: Map<string, OtlpTrace>,
 ): void => {
   const place = { path: element.path }
   const record = recordAt(element.value, place)
-  if (isSpan(element.path)) scanSpan(element, otlpSpanOf(record, place), traces)
+  if (isSpan(element.path)) scanSpan(element, otlpSpanOf(record, place), traces, reader)
   else if (element.path.length === 4) {
     // elements were taken out; what is left is checked to be a list
     elementsOf(record, 'spans', place).next()
@@ -137,17 +141,16 @@ const scanElement = (
   } else elementsOf(record, 'resourceSpans', place).next()
 }
 
-const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, OtlpTrace>): void => {
+const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, OtlpTrace>, reader: ToldReader): void => {
   const { place, attributes } = span
   const spot: FileLocation = { place, line: locationInElement(element, place).line }
   const group = groupKey(element)
   let trace = traces.get(span.traceId)
   if (trace === undefined) {
-    const run_attributes: Record<string, unknown> = Object.create(null)
     trace = {
       outline: new RunOutline(),
       natives: new Map(),
-      run_attributes,
+      clues: new RunClues(),
       groups: new Set(),
       first: spot,
       root: undefined,
@@ -157,9 +160,8 @@ const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, Otlp
   trace.groups.add(group)
   const native = nativeSpanId(span)
   if (native !== span.spanId) trace.natives.set(span.spanId, native)
-  for (const name of runAttributes)
-    if (!Object.hasOwn(trace.run_attributes, name) && textFrom(attributes[name]))
-      trace.run_attributes[name] = attributes[name]
+  // the scope may stand after its spans
+  if (!span.ours) trace.clues.span(span, reader.read(attributes))
   if (span.root) trace.root ??= { ...spot, attributes, group }
 }
 
@@ -185,24 +187,24 @@ const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: ScanContex
 
 const runOf = (
   traceId: string,
-  { root, run_attributes, groups }: OtlpTrace,
-  { resources }: ScanContext,
+  { root, clues, groups }: OtlpTrace,
+  { resources, reader }: ScanContext,
   { quiet, fit }: Foreign,
 ): RunDraft => {
   if (root !== undefined) return ownRun(root, resources.get(root.group) ?? {})
   const about: Attributes = Object.assign(Object.create(null), ...[...groups].map((group) => resources.get(group)))
-  return fit(quiet.run(foreignRun(traceId, foreignNames([{ attributes: run_attributes }], about), about)))
+  return fit(quiet.run(foreignRun(traceId, clues.names(about, reader), about)))
 }
 
 function* recordsOf(
   file: ImportSource,
-  { scopes }: ScanContext,
+  { scopes, reader }: ScanContext,
   traces: ReadonlyMap<string, OtlpTrace>,
   foreign: Foreign,
 ): Generator<FoundRecord> {
   for (const element of jsonElements(file, lists, MAX_DEPTH, isSpan)) {
     const where = whereIn(element)
-    const { trace, collected } = withLocation(element, () => readSpan(element, traces, scopes, foreign))
+    const { trace, collected } = withLocation(element, () => readSpan(element, traces, { scopes, reader }, foreign))
     const { outline } = trace
     for (const one of collected.spans) yield { kind: 'span', outline, where, ...one }
     for (const one of collected.events) yield { kind: 'event', outline, where, ...one }
@@ -213,7 +215,7 @@ function* recordsOf(
 const readSpan = (
   element: JsonElement,
   traces: ReadonlyMap<string, OtlpTrace>,
-  scopes: ReadonlyMap<string, Attributes>,
+  { scopes, reader }: Pick<ScanContext, 'scopes' | 'reader'>,
   { quiet, fit }: Foreign,
 ) => {
   const place = { path: element.path }
@@ -224,7 +226,9 @@ const readSpan = (
   const parent = found.parentId === null ? null : (trace.natives.get(found.parentId) ?? found.parentId)
   const collected = noRecords()
   const { ours } = found
-  collect(collected, { ...found, scope: scopes.get(scopeKey(element)) ?? {} }, parent, ours ? undefined : quiet)
+  const scope = scopes.get(scopeKey(element)) ?? {}
+  const told = ours ? undefined : reader.read(found.attributes, scope[semconv.scopeName])
+  collect(collected, { ...found, scope }, parent, told, ours ? undefined : quiet)
   if (ours) return { trace, collected }
   const fitAll = <R extends { readonly attributes?: Attributes }>(
     list: readonly LocatedRecord<R>[],

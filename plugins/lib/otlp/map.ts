@@ -11,14 +11,20 @@ import {
 } from 'guard-gateway/lib/trace-file'
 import { MetadataOnly } from './content/metadata-only.ts'
 import { MetadataRecords } from './content/metadata-records.ts'
+import { semconv } from './names.ts'
 import { eventsFromOtlp } from './read-events.ts'
-import { foreignNames, foreignRun, ownRun, type RunNames } from './read-run.ts'
-import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, spanFromOtlp } from './read-span.ts'
+import { foreignRun, ownRun } from './read-run.ts'
+import { spanFromOtlp } from './read-span.ts'
+import { RunClues, type RunNames } from './reading/run-clues.ts'
+import { type Told, ToldReader } from './reading/told.ts'
+import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 
 /** What OTLP data says of one trace, in our records. */
 export interface OtlpRun {
   readonly run: RunDraft
+  /** The root span of one of our own exports describes it. */
+  readonly ours: boolean
   /** Where another program wrote it: the names that the ids of the run were made of. */
   readonly names: RunNames
   readonly place: ImportLocation
@@ -59,8 +65,9 @@ export const fromOtlp = async (data: unknown, options: OtlpOptions, pace = new P
     dropped += more
   })
   const runs: OtlpRun[] = []
+  const reader = new ToldReader()
   for (const [traceId, spans] of traces) {
-    const reading = new RunReading(traceId, spans, options, rejected, quiet)
+    const reading = new RunReading(traceId, spans, { options, rejected, quiet, reader })
     await paced(reading.spans(), pace)
     runs.push(reading.run())
   }
@@ -120,36 +127,39 @@ interface Collected {
 /** None, to start with. */
 export const noRecords = (): Collected => ({ spans: [], events: [], artifacts: [] })
 
+/** What the spans of a run are read with. */
+interface ReadingContext {
+  readonly options: OtlpOptions
+  readonly rejected: ImportFault[]
+  readonly quiet: MetadataRecords
+  readonly reader: ToldReader
+}
+
 /** Makes a run of the spans of one trace. */
 class RunReading {
   readonly #traceId: string
   readonly #found: readonly Found[]
-  readonly #options: OtlpOptions
-  readonly #rejected: ImportFault[]
-  readonly #quiet: MetadataRecords
+  readonly #context: ReadingContext
   readonly #collected = noRecords()
+  readonly #clues = new RunClues()
 
-  constructor(
-    traceId: string,
-    found: readonly Found[],
-    options: OtlpOptions,
-    rejected: ImportFault[],
-    quiet: MetadataRecords,
-  ) {
+  constructor(traceId: string, found: readonly Found[], context: ReadingContext) {
     this.#traceId = traceId
     this.#found = found
-    this.#options = options
-    this.#rejected = rejected
-    this.#quiet = quiet
+    this.#context = context
   }
 
   /** Reads the spans, yielding after each. */
   *spans(): Generator<void> {
+    const { options, rejected, quiet, reader } = this.#context
     const native = new Map(this.#found.map((span) => [span.spanId, nativeSpanId(span)]))
     for (const span of this.#found) {
       const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
-      const quiet = this.#options.keepsContent(span.ours) ? undefined : this.#quiet
-      unlessRejected(this.#rejected, () => collect(this.#collected, span, parent, quiet))
+      const told = span.ours ? undefined : reader.read(span.attributes, span.scope[semconv.scopeName])
+      unlessRejected(rejected, () => {
+        collect(this.#collected, span, parent, told, options.keepsContent(span.ours) ? undefined : quiet)
+        if (told !== undefined) this.#clues.span(span, told)
+      })
       yield
     }
   }
@@ -159,28 +169,32 @@ class RunReading {
     const found = this.#found
     const root = found.find((span) => span.root)
     const place = root?.place ?? found[0]?.place ?? top
-    const own = root && unlessRejected(this.#rejected, () => ownRun(root, root.resource))
-    if (own !== undefined) return { run: this.#told(own, true), names: {}, place, ...this.#collected }
+    const { rejected, reader } = this.#context
+    const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
+    if (own !== undefined) return { run: this.#told(own, true), ours: true, names: {}, place, ...this.#collected }
     // spans of one resource stand together, so that each counts where it first is
     const resources = new Set(found.map(({ resource }) => resource))
     const about: Attributes = Object.assign(Object.create(null), ...resources)
-    const names = foreignNames(found, about)
-    return { run: this.#told(foreignRun(this.#traceId, names, about), false), names, place, ...this.#collected }
+    const names = this.#clues.names(about, reader)
+    const run = this.#told(foreignRun(this.#traceId, names, about), false)
+    return { run, ours: false, names, place, ...this.#collected }
   }
 
   #told(run: RunDraft, ours: boolean): RunDraft {
-    return this.#options.keepsContent(ours) ? run : this.#quiet.run(run)
+    const { options, quiet } = this.#context
+    return options.keepsContent(ours) ? run : quiet.run(run)
   }
 }
 
-/** Adds the records of a span; `quiet` removes what people and models said. */
+/** Adds the records of a span; `told`: what one of another program says; `quiet` removes what people and models said. */
 export const collect = (
   into: Collected,
   span: Omit<Found, 'resource'>,
   parent: string | null,
+  told: Told | undefined,
   quiet: MetadataRecords | undefined,
 ): void => {
-  const record = spanFromOtlp(span, parent, span.scope)
+  const record = spanFromOtlp(span, parent, span.scope, told)
   const { events, artifacts } = eventsFromOtlp(span, record.id)
   into.spans.push({ record: quiet?.span(record) ?? record, place: span.place })
   for (const event of events) {

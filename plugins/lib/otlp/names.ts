@@ -49,6 +49,12 @@ export const guardNames = {
   dropped: 'guard.dropped_attributes',
   /** The project that its writer named, where the run belongs to another. */
   declaredProject: 'guard.declared_project_id',
+  /** Put before the name of a count that was sent in another meaning than the conventions give that name. */
+  sent: 'guard.sent.',
+  /** A cost that the sender tells, in millionths of a US dollar. */
+  toldCost: 'guard.cost_told_micro',
+  /** Why counts or amounts of a span were not taken over, or are doubtful. */
+  usageWarning: 'guard.usage_warning',
 } as const
 
 /** Put before the attributes of a run where they stand on its root span. */

@@ -4,7 +4,8 @@ import type { JsonObject } from 'guard-gateway/lib/json'
 import type { ImportLocation } from 'guard-gateway/lib/trace-file'
 import { artifactDraft, elementsOf, eventDraft, type LocatedRecord } from 'guard-gateway/lib/trace-file'
 import { ARTIFACT_ATTRIBUTE, guardNames, reservedOnEvents } from './names.ts'
-import { instantOf, type OtlpSpan, unescaped } from './read-span.ts'
+import { unescaped } from './read-span.ts'
+import { instantOf, type OtlpSpan } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 
 /** What the events of one OTLP span are in our records. */

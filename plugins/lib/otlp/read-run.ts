@@ -1,16 +1,13 @@
 import type { Attributes, RunDraft } from 'guard-gateway/core'
 import { runDraft } from 'guard-gateway/lib/trace-file'
 import { guardNames, RESOURCE, RUN_ATTRIBUTE, semconv } from './names.ts'
-import type { OtlpSpan } from './read-span.ts'
+import { type RunNames, textFrom } from './reading/run-clues.ts'
+import type { OtlpSpan } from './span-record.ts'
 
 const NO_ID = /[^A-Za-z0-9._:@/+=-]/g
 
 /** A text from outside as an id: what ids cannot hold becomes `_`, at most 128 characters. */
 const idFrom = (name: unknown): string | undefined => textFrom(name)?.replace(NO_ID, '_').slice(0, 128)
-
-/** A text that says something. */
-export const textFrom = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
 
 const withoutPrefix = (attributes: Attributes, prefix: string): Attributes => {
   const own: Record<string, unknown> = Object.create(null)
@@ -46,32 +43,9 @@ export const ownRun = ({ attributes, place }: Pick<OtlpSpan, 'attributes' | 'pla
     place,
   )
 
-/** Attributes of a span that may say who made a run. */
-export const runAttributes = [semconv.session, semconv.conversation, semconv.agentId, semconv.agentName] as const
-
-/** Whose a run is, in the words of its writer, which need not be ids. */
-export interface RunNames {
-  readonly project_id?: string | undefined
-  readonly session_id?: string | undefined
-  readonly agent_id?: string | undefined
-  readonly agent_name?: string | undefined
-}
-
-/** What spans of other programs say of their run: it is on the resource or on any of them. */
-export const foreignNames = (spans: readonly Pick<OtlpSpan, 'attributes'>[], resource: Attributes): RunNames => {
-  const first = (name: string): unknown => spans.find(({ attributes }) => textFrom(attributes[name]))?.attributes[name]
-  const service = textFrom(resource[semconv.service])
-  return {
-    project_id: textFrom(resource[guardNames.project]) ?? service,
-    session_id: textFrom(first(semconv.session) ?? resource[semconv.session]) ?? textFrom(first(semconv.conversation)),
-    agent_id: textFrom(first(semconv.agentId)),
-    agent_name: textFrom(first(semconv.agentName)) ?? service,
-  }
-}
-
 /** The run that spans of other programs belong to. */
 export const foreignRun = (traceId: string, names: RunNames, resource: Attributes): RunDraft => {
-  const { agent_name } = names
+  const { agent_name, name, tags } = names
   const project_id = idFrom(names.project_id)
   const session_id = idFrom(names.session_id)
   const agent_id = idFrom(names.agent_id)
@@ -81,6 +55,8 @@ export const foreignRun = (traceId: string, names: RunNames, resource: Attribute
     ...(session_id === undefined ? {} : { session_id }),
     ...(agent_id === undefined ? {} : { agent_id }),
     ...(agent_name === undefined ? {} : { agent_name }),
+    ...(name === undefined ? {} : { name }),
+    ...(tags === undefined ? {} : { tags }),
     attributes: withPrefix(resource, RESOURCE),
   }
 }

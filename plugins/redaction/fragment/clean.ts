@@ -38,15 +38,20 @@ class Cleaner {
   }
 
   run(run: FragmentRun): FragmentRun {
-    const names = ['name', 'task_id', 'agent_name', 'default_agent_name'] as const
+    const names = ['name', 'default_name', 'task_id', 'agent_name', 'default_agent_name'] as const
     const texts = Object.fromEntries(
       names.flatMap((name) => (name in run ? [[name, this.text(run[name], NAME_CHARS, `/${name}`)]] : [])),
     )
-    const tags = run.tags?.map((tag, index) => this.text(tag, NAME_CHARS, `/tags/${index}`))
+    const lists = Object.fromEntries(
+      (['tags', 'default_tags'] as const).flatMap((name) => {
+        const tags = run[name]?.map((tag, index) => this.text(tag, NAME_CHARS, `/${name}/${index}`))
+        return tags === undefined ? [] : [[name, [...new Set(tags)]]]
+      }),
+    )
     return {
       ...run,
       ...texts,
-      ...(tags === undefined ? {} : { tags: [...new Set(tags)] }),
+      ...lists,
       ...(run.attributes === undefined ? {} : { attributes: this.attributes(run.attributes, '/attributes') }),
     }
   }

@@ -11,6 +11,8 @@ const OPERATIONS: ReadonlyMap<unknown, SpanKind> = new Map<unknown, SpanKind>([
   ['create_agent', 'agent'],
   ['invoke_workflow', 'agent'],
   ['retrieval', 'retrieval'],
+  // a phase of an agent, around its calls
+  ['plan', 'other'],
 ])
 
 const NAMES: readonly (readonly [RegExp, SpanKind])[] = [
@@ -21,15 +23,25 @@ const NAMES: readonly (readonly [RegExp, SpanKind])[] = [
   [/^(?:policy|approval)\./, 'policy'],
 ]
 
-/** The kind of a span without an explicit one: by its operation, else by its name, else by a requested model. */
-export const kindOf = (name: string, attributes: Attributes): SpanKind => {
-  const operation = attributes['gen_ai.operation.name']
-  return (
-    OPERATIONS.get(operation) ??
-    NAMES.find(([pattern]) => pattern.test(name))?.[1] ??
-    (operation === undefined && typeof attributes['gen_ai.request.model'] === 'string' ? 'model' : 'other')
-  )
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+
+/** Whether a span tells what a model call used. */
+const hasUsage = (attributes: Attributes): boolean =>
+  countOf(attributes['gen_ai.usage.input_tokens']) !== null ||
+  countOf(attributes['gen_ai.usage.output_tokens']) !== null
+
+/** The kind that a span's facts suggest: usage or a requested model make a model call, a tool's name a tool. */
+const suggestedKind = (attributes: Attributes): SpanKind => {
+  if (hasUsage(attributes)) return 'model'
+  if (isText(attributes['gen_ai.tool.name'])) return 'tool'
+  return isText(attributes['gen_ai.request.model']) ? 'model' : 'other'
 }
+
+/** The kind of a span without an explicit one: by an operation of the conventions, else by its name, else by what it tells. */
+export const kindOf = (name: string, attributes: Attributes): SpanKind =>
+  OPERATIONS.get(attributes['gen_ai.operation.name']) ??
+  NAMES.find(([pattern]) => pattern.test(name))?.[1] ??
+  suggestedKind(attributes)
 
 /** The kind of a merged span; `attributes` are the merged ones. A derived kind is derived again. */
 export const mergedKind = (draft: SpanDraft, old: SpanRow | undefined, attributes: Attributes): SpanKind => {

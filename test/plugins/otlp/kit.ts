@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { type Started, type StartOptions, startGateway } from '../../kit/gateway.ts'
@@ -51,3 +53,11 @@ export class Receiver {
 
 export const startReceiver = async (options?: StartOptions): Promise<Receiver> =>
   new Receiver(await startGateway(options))
+
+/** All bytes of the database, whatever file of it they are in. */
+export const databaseBytes = async ({ started }: Receiver): Promise<string> => {
+  const names = (await readdir(started.folder)).filter((name) => name.startsWith('guard.db'))
+  assert.ok(names.length > 0)
+  const files = await Promise.all(names.map((name) => readFile(join(started.folder, name))))
+  return Buffer.concat(files).toString('latin1')
+}

@@ -41,12 +41,13 @@ export class MetadataRecords {
   }
 
   run(run: RunDraft): RunDraft {
-    const { name, agent_name, task_id } = run
+    const { name, agent_name, task_id, tags } = run
     return {
       ...this.#record(run),
       ...(typeof name === 'string' ? { name: nameText(name) } : {}),
       ...(typeof agent_name === 'string' ? { agent_name: nameText(agent_name) } : {}),
       ...(typeof task_id === 'string' && !isLabel(task_id) ? { task_id: null } : {}),
+      ...(tags === undefined ? {} : { tags: tags.filter(isLabel) }),
     }
   }
 

@@ -89,13 +89,11 @@ describe('OTLP in: other conventions', () => {
 
   it('adds the names of today where only others are given', async () => {
     const names = [
-      ['gen_ai.request.model', 'llm.model_name', 'llm.request.model', 'embedding.model_name'],
       ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'llm.usage.prompt_tokens'],
       ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens', 'llm.token_count.completion'],
       ['gen_ai.usage.cache_read.input_tokens', 'llm.token_count.prompt_details.cache_read'],
       ['gen_ai.usage.cache_creation.input_tokens', 'llm.token_count.prompt_details.cache_write'],
       ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens'],
-      ['gen_ai.tool.name', 'ai.toolCall.name'],
     ] as const
     for (const [today, ...others] of names) {
       for (const other of others) {
@@ -103,21 +101,31 @@ describe('OTLP in: other conventions', () => {
         assert.equal((await of({ [other]: count(7), [today]: count(8) }))?.attributes?.[today], 8)
       }
     }
+    for (const [today, ...others] of [
+      ['gen_ai.request.model', 'llm.model_name', 'llm.request.model', 'embedding.model_name'],
+      ['gen_ai.tool.name', 'ai.toolCall.name'],
+    ] as const)
+      for (const other of others) {
+        assert.equal((await of({ [other]: 'x' }))?.attributes?.[today], 'x')
+        assert.equal((await of({ [other]: 'x', [today]: 'y' }))?.attributes?.[today], 'y')
+      }
   })
 
   it('knows the kinds that others tell, after the operation', async () => {
     const rows = [
       ['openinference.span.kind', 'LLM', 'model'],
       ['openinference.span.kind', 'RETRIEVER', 'retrieval'],
-      ['openinference.span.kind', 'CHAIN', undefined],
+      ['openinference.span.kind', 'CHAIN', 'other'],
       ['traceloop.span.kind', 'workflow', 'agent'],
       ['langsmith.span.kind', 'tool', 'tool'],
       ['ai.operationId', 'ai.toolCall', 'tool'],
       ['ai.operationId', 'constructor', undefined],
+      ['newcomer.span.kind', 'GENERATION', 'model'],
     ] as const
     for (const [name, value, kind] of rows) {
       assert.equal((await of({ [name]: value }))?.kind, kind, value)
-      assert.equal((await of({ [name]: value, 'gen_ai.operation.name': 'chat' }))?.kind, undefined)
+      assert.equal((await of({ [name]: value, 'gen_ai.operation.name': 'chat' }))?.kind, 'model')
+      assert.equal((await of({ [name]: value, 'gen_ai.operation.name': 'no such' }))?.kind, kind)
     }
   })
 })

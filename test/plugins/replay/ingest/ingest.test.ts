@@ -153,7 +153,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.equal((await run('once')).run.input_tokens, 107)
     })
 
-    it('treats a span with a model as a model request, unless its operation differs', async () => {
+    it('treats a span with a model as a model request, unless a known operation differs', async () => {
       const use = { 'gen_ai.request.model': 'm-1', 'gen_ai.usage.input_tokens': 3 }
       await post({
         trace_id: 'by-model',
@@ -162,14 +162,17 @@ for (const backend of ['memory', 'sqlite'] as const) {
           { name: 'tool.call', attributes: use },
           { name: 'whole task', attributes: { ...use, 'gen_ai.operation.name': 'invoke_agent' } },
           { name: 'plan', attributes: { ...use, 'gen_ai.operation.name': 'plan' } },
+          { name: 'any', attributes: { ...use, 'gen_ai.operation.name': 'no such' } },
+          { name: 'any', attributes: { 'gen_ai.operation.name': 'no such', 'gen_ai.tool.name': 'x' } },
+          { name: 'any', attributes: { 'gen_ai.operation.name': 'no such' } },
         ],
       })
       const { run: summary, spans } = await run('by-model')
       assert.deepEqual(
         spans.slice(1).map(({ kind }) => kind),
-        ['model', 'tool', 'agent', 'other'],
+        ['model', 'tool', 'agent', 'other', 'model', 'tool', 'other'],
       )
-      assert.equal(summary.input_tokens, 3)
+      assert.equal(summary.input_tokens, 6)
     })
 
     it('derives a failure tag, prefers an explicit one, and derives again on null', async () => {

@@ -1,0 +1,81 @@
+import type { Attributes } from 'guard-gateway/core'
+import { guardNames, semconv } from '../names.ts'
+import { instantOf, type OtlpSpan } from '../span-record.ts'
+import { isNoiseName } from './noise-names.ts'
+import type { TextField, Told, ToldReader } from './told.ts'
+
+/** Whose a run is, in the words of its writer, which need not be ids. */
+export interface RunNames {
+  readonly project_id?: string | undefined
+  /** The project is only the name of the service. */
+  readonly project_guessed?: boolean
+  readonly session_id?: string | undefined
+  readonly agent_id?: string | undefined
+  readonly agent_name?: string | undefined
+  readonly name?: string | undefined
+  readonly tags?: readonly string[] | undefined
+}
+
+interface Clue<T> {
+  readonly rank: number
+  readonly start: bigint
+  readonly value: T
+}
+
+/** Resources say what holds for all spans, so they come after what a span says under as good a name. */
+const LATE = 1n << 64n
+
+const RUN_FIELDS = ['project', 'session', 'agent_id', 'agent', 'run_name'] as const satisfies readonly TextField[]
+type RunTextField = (typeof RUN_FIELDS)[number]
+
+/** What spans and resources of other programs say of the run that they belong to: on any of them, under the best name, first by time. */
+export class RunClues {
+  readonly #texts = new Map<RunTextField, Clue<string>>()
+  #tags: Clue<readonly string[]> | undefined
+  #root: Clue<string> | undefined
+
+  /** Throws ImportFault. */
+  span({ parentId, record, place }: OtlpSpan, told: Told): void {
+    const start = instantOf(record, 'startTimeUnixNano', place) ?? 0n
+    this.#told(told, start)
+    if (parentId !== null) return
+    const name = told.texts.get('span_title')?.value ?? record.name
+    if (typeof name === 'string' && name.trim() !== '' && !isNoiseName(name))
+      this.#root = better(this.#root, { rank: 0, start, value: name })
+  }
+
+  /** `about`: attributes of all resources of the run, one after another. */
+  names(about: Attributes, reader: ToldReader): RunNames {
+    this.#told(reader.read(about), LATE)
+    const of = (field: RunTextField): string | undefined => this.#texts.get(field)?.value
+    const service = textFrom(about[semconv.service])
+    const project = textFrom(about[guardNames.project]) ?? named(of('project'))
+    return {
+      project_id: project ?? service,
+      project_guessed: project === undefined && service !== undefined,
+      session_id: of('session'),
+      agent_id: of('agent_id'),
+      agent_name: of('agent') ?? service,
+      name: of('run_name') ?? this.#root?.value,
+      tags: this.#tags?.value,
+    }
+  }
+
+  #told(told: Told, start: bigint): void {
+    for (const field of RUN_FIELDS) {
+      const found = told.texts.get(field)
+      if (found !== undefined) this.#texts.set(field, better(this.#texts.get(field), { ...found, start }))
+    }
+    if (told.tags !== undefined) this.#tags = better(this.#tags, { ...told.tags, start })
+  }
+}
+
+/** A project that a sender calls so because nobody has named one. */
+const named = (project: string | undefined): string | undefined => (project === 'default' ? undefined : project)
+
+const better = <T>(one: Clue<T> | undefined, other: Clue<T>): Clue<T> =>
+  one === undefined || other.rank < one.rank || (other.rank === one.rank && other.start < one.start) ? other : one
+
+/** A text that says something. */
+export const textFrom = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
