@@ -115,13 +115,15 @@ const outcomeOf = (
 ): { readonly status: 'ok' | 'error'; readonly message: string | undefined } => {
   const { code } = statusRecord(record, place)
   const message = messageOf(record, place)
-  const said = message ?? told.texts.get('status_message')?.value
-  if (code === FAILED || told.failed) return { status: 'error', message: said ?? exceptionIn(record, place)?.message }
-  if (code === OK) return { status: 'ok', message }
   const type = told.texts.get('error_type')?.value
-  if (type !== undefined || attributes.error === true) return { status: 'error', message: said ?? type }
+  const isFailure = code === FAILED || told.failed
+  const isOk = code === OK && !told.sender?.exceptions_fail
+  if (!isFailure && isOk) return { status: 'ok', message }
   const exception = exceptionIn(record, place)
-  return exception === undefined ? { status: 'ok', message } : { status: 'error', message: said ?? exception.message }
+  const failed = isFailure || exception !== undefined || type !== undefined || attributes.error === true
+  if (!failed) return { status: 'ok', message }
+  const said = message ?? told.texts.get('status_message')?.value ?? exception?.message
+  return { status: 'error', message: said ?? type }
 }
 
 /** The last exception of a span that nobody handled. */

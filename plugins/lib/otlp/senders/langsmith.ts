@@ -11,6 +11,7 @@ export const langSmith: Sender = {
     project: ['langsmith.trace.session_name'],
     tags: ['langsmith.span.tags'],
   },
+  exceptions_fail: true,
   holders: ['langsmith.usage_metadata', 'langsmith.metadata.usage_metadata'],
   kinds: {
     'langsmith.span.kind': { llm: 'model', embedding: 'model', tool: 'tool', retriever: 'retrieval', chain: null },

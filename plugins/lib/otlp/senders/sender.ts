@@ -51,6 +51,8 @@ export interface Sender {
   readonly kinds?: Readonly<Record<string, Readonly<Record<string, SpanKind | null>>>>
   /** Attributes whose values tell that a span failed. */
   readonly failures?: Readonly<Record<string, readonly (string | boolean)[]>>
+  /** Its spans with an exception have failed, though their status says ok. */
+  readonly exceptions_fail?: true
   /** Whether input counts hold the cached part; default true. Counts that cannot be so overrule it. */
   readonly input_holds_cached?: boolean
   /** Whether output counts hold the reasoning part; default true. */
