@@ -28,13 +28,15 @@ export interface GuardOptions {
   readonly flushMs?: number
   /** Maximum number of queued spans and events. A full queue drops the oldest. Default: 2048. */
   readonly maxQueue?: number
-  /** Sends each span when it ends, not with its trace. */
+  /** Records the arguments that `tool()` is given. Default: false, since they are content. */
+  readonly recordArguments?: boolean
+  /** Sends each span when it ends, not with its trace. Default: false. */
   readonly live?: boolean
   /** Maximum wait of a failed `trace()`, of `flush()` and of one request, in ms. Default: 5000. */
   readonly ingestTimeoutMs?: number
-  /** False: nothing is recorded or sent. `GUARD_DISABLED=1` has the same effect. */
+  /** False: nothing is recorded or sent. Default: true, unless `GUARD_DISABLED` is `1`. */
   readonly enabled?: boolean
-  /** False: no listeners for `beforeExit`, SIGINT and SIGTERM. */
+  /** False: no listeners for `beforeExit`, SIGINT and SIGTERM. Default: true. */
   readonly handleExit?: boolean
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
@@ -79,6 +81,53 @@ export interface Span extends Disposable, AsyncDisposable {
   end(): void
 }
 
+/** A call of a tool. `callId`: the id that the model gave it, by which the gateway knows the call too. */
+export interface ToolCall {
+  readonly name: string
+  readonly callId?: string
+}
+
+/** A request to a model that does not pass the gateway. */
+export interface ModelRequest {
+  readonly model: string
+  /** Such as `openai`. */
+  readonly provider?: string
+  /** `chat` if not said. */
+  readonly operation?: string
+}
+
+/** Tokens of a request. Null and undefined: not known. */
+export interface ModelUsage {
+  /** All input, cached input included. */
+  readonly input_tokens?: number | null | undefined
+  /** Input that was read from a cache; part of `input_tokens`. */
+  readonly cached_input_tokens?: number | null | undefined
+  /** Input that was written into a cache; part of `input_tokens`. */
+  readonly cache_write_input_tokens?: number | null | undefined
+  /** The part of it that is kept for an hour. */
+  readonly cache_write_1h_input_tokens?: number | null | undefined
+  readonly output_tokens?: number | null | undefined
+  /** Part of `output_tokens`. */
+  readonly reasoning_tokens?: number | null | undefined
+}
+
+/** What a model says of its reply. */
+export interface ModelResponse {
+  /** The model that answered. */
+  readonly model?: string | undefined
+  readonly id?: string | undefined
+  readonly finishReason?: string | undefined
+  /** It decides which price applies. */
+  readonly serviceTier?: string | undefined
+}
+
+/** A span of a request to a model. */
+export interface ModelSpan extends Span {
+  /** Reports tokens, also several times while a reply streams: the last count of each kind stays. */
+  usage(usage: ModelUsage): void
+  response(response: ModelResponse): void
+}
+
 /** A whole trace. As a span it is the root. */
 export interface Trace extends Span {
   artifact(artifact: Artifact): void
@@ -95,15 +144,22 @@ export interface Stats {
   readonly dropped: number
   /** Refused by the gateway, or not stored after all retries. */
   readonly failed: number
+  /** Sent, but no answer came in time: they may be stored. */
+  readonly unknown: number
 }
 
 export interface Guard {
   /** Runs `fn` as a trace and settles like it. If `fn` throws, the promise rejects after the ingest, at most `ingestTimeoutMs` later. */
   trace<T>(name: string, fn: (trace: Trace) => T): Promise<Awaited<T>>
   trace<T>(name: string, options: TraceOptions | undefined, fn: (trace: Trace) => T): Promise<Awaited<T>>
-  /** Runs `fn` as a child of the current span and returns its result. Without a current span, `fn` gets a trace of its own. */
+  /** Runs `fn` as a child of the current span and returns its result. The span ends with it, a promise or a generator. Without a current span, `fn` gets a trace of its own. */
   span<T>(name: string, fn: (span: Span) => T): T
   span<T>(name: string, attributes: Attributes | undefined, fn: (span: Span) => T): T
+  /** Runs `fn` as a call of a tool, below the current span. Arguments are recorded with `recordArguments` alone. */
+  tool<T>(tool: string | ToolCall, fn: (span: Span) => T): T
+  tool<T>(tool: string | ToolCall, args: unknown, fn: (span: Span) => T): T
+  /** Runs `fn` as a request to a model, below the current span. If `fn` is a generator, the span ends with it. */
+  model<T>(request: ModelRequest, fn: (span: ModelSpan) => T): T
   /** Starts a span that the caller must end. It never becomes the current span. */
   start(name: string, attributes?: Attributes, options?: { readonly parent?: Span | undefined }): Span
   current(): Span | undefined

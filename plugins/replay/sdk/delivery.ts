@@ -8,10 +8,14 @@ import { type Answer, post, type RequestOptions } from './request.ts'
 /** Delays before the retries of a request, in ms. Jitter: up to 25 % in both directions. */
 const RETRY_MS = [200, 1_000, 5_000]
 
-/** Numbers of sent and failed records. */
+/** Numbers of records by what became of them. */
 export interface Outcome {
   readonly sent: number
   readonly failed: number
+  /** Sent, but the answer did not come: they may be stored. */
+  readonly unknown: number
+  /** The gateway gave no answer that settles the batch, so that the end of its trace may be missing. */
+  readonly unanswered: boolean
 }
 
 /** Sends batches to the gateway, one request at a time. */
@@ -51,14 +55,14 @@ export class Delivery {
     const { entries } = batch
     const encoded = encode(batch, this.#cleaner)
     const answer = await this.#tries(encoded.body, signal)
-    if (answer.taken) return { sent: entries.length, failed: 0 }
-    if (signal.aborted) return this.#abandoned(entries.length)
+    if (answer.taken) return { ...NOTHING, sent: entries.length }
+    if (signal.aborted) return this.#abandoned(entries.length, answer.unknown)
     if (answer.fault.status === 413 && entries.length > 1) return await this.#halves(batch, signal)
     const refused = immutableIn(answer, encoded)
-    if (refused === undefined) return this.#failed(entries.length, answer.fault, answer.message, answer.cause)
-    this.#failed(1, answer.fault, answer.message)
+    if (refused === undefined) return this.#lost(entries.length, answer)
+    const one = this.#failed(1, answer.fault, answer.message)
     const rest = { ...batch, entries: entries.filter((entry) => entry !== refused) }
-    return sum({ sent: 0, failed: 1 }, rest.entries.length === 0 ? NOTHING : await this.#deliver(rest, signal))
+    return sum(one, rest.entries.length === 0 ? NOTHING : await this.#deliver(rest, signal))
   }
 
   async #halves(batch: Batch, signal: AbortSignal): Promise<Outcome> {
@@ -73,7 +77,10 @@ export class Delivery {
       if (answer.taken || !answer.retry || signal.aborted) return answer
       await pause(Math.max(wait * (0.75 + Math.random() / 2), answer.wait_ms), signal)
       if (signal.aborted) return answer
+      const { unknown } = answer
       answer = await this.#try(body, signal)
+      // an earlier try may have been stored, unless the gateway says that it refuses the body
+      if (!answer.taken && answer.retry) answer = { ...answer, unknown: unknown || answer.unknown }
     }
     return answer
   }
@@ -86,26 +93,37 @@ export class Delivery {
   }
 
   /** Reports the last failure as the cause, such as a gateway that is not running, and the lack of time only without one. */
-  #abandoned(count: number): Outcome {
-    const { fault, message, cause } = this.#failure ?? { fault: ABANDONED, message: NO_TIME }
-    return this.#failed(count, fault, message, cause)
+  #abandoned(count: number, unknown = false): Outcome {
+    return this.#lost(count, { ...(this.#failure ?? { fault: ABANDONED, message: NO_TIME }), unknown, retry: true })
+  }
+
+  #lost(count: number, { fault, message, cause, unknown, retry }: Lost): Outcome {
+    if (!unknown) return { ...this.#failed(count, fault, message, cause), unanswered: retry }
+    const what = count === 1 ? '1 record was' : `${count} records were`
+    if (count > 0)
+      this.#report(new GuardIngestError(`It is not known whether ${what} stored. ${message}`, fault, cause))
+    return { ...NOTHING, unknown: count, unanswered: true }
   }
 
   #failed(count: number, fault: IngestFault, why: string, cause?: unknown): Outcome {
     const what = `${count} ${count === 1 ? 'record was' : 'records were'} not stored`
-    this.#report(new GuardIngestError(`${what}. ${why}`, fault, cause))
-    return { sent: 0, failed: count }
+    if (count > 0) this.#report(new GuardIngestError(`${what}. ${why}`, fault, cause))
+    return { ...NOTHING, failed: count }
   }
 }
 
-type Failure = Pick<Extract<Answer, { taken: false }>, 'fault' | 'message' | 'cause'>
+type Untaken = Extract<Answer, { taken: false }>
+type Failure = Pick<Untaken, 'fault' | 'message' | 'cause'>
+type Lost = Failure & Pick<Untaken, 'unknown' | 'retry'>
 
 const ABANDONED: IngestFault = { status: null, code: 'ABANDONED', path: null }
 const NO_TIME = 'There was no more time to send them.'
-const NOTHING: Outcome = { sent: 0, failed: 0 }
+const NOTHING: Outcome = { sent: 0, failed: 0, unknown: 0, unanswered: false }
 const sum = (left: Outcome, right: Outcome): Outcome => ({
   sent: left.sent + right.sent,
   failed: left.failed + right.failed,
+  unknown: left.unknown + right.unknown,
+  unanswered: left.unanswered || right.unanswered,
 })
 
 const IMMUTABLE = new Map<string, 'spans' | 'events'>([

@@ -30,6 +30,7 @@ export type UseCode =
   | 'INVALID_OPTION'
   | 'INVALID_STATUS'
   | 'INVALID_TRACEPARENT'
+  | 'INVALID_USAGE'
   | 'MASK_FAILED'
   | 'QUEUE_FULL'
   | 'SPAN_ENDED'

@@ -1,6 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Redactor } from 'guard-gateway/redact'
-import type { Attributes, Guard, GuardOptions, Span, Stats, Trace, TraceOptions } from './api.ts'
+import type {
+  Attributes,
+  Guard,
+  GuardOptions,
+  ModelRequest,
+  ModelSpan,
+  Span,
+  Stats,
+  ToolCall,
+  Trace,
+  TraceOptions,
+} from './api.ts'
 import { Backlog } from './backlog.ts'
 import { Cleaner, guardRedactor } from './cleaner.ts'
 import { Delivery } from './delivery.ts'
@@ -16,6 +27,7 @@ import { keyOf, type Settings, settingsOf } from './settings.ts'
 import { attributesAndCallback, RecordedSpan, type SpanArguments } from './span.ts'
 import { TraceFactory } from './trace-factory.ts'
 import { Tracer } from './tracer.ts'
+import { given, toolAttributes } from './usage.ts'
 
 /** Maximum wait for the gateway at process exit, in ms. */
 const EXIT_MS = 2_000
@@ -31,6 +43,8 @@ export const createGuard = (options: GuardOptions = {}): Guard => {
 type TraceArguments<T> =
   | readonly [fn: (trace: Trace) => T]
   | readonly [options: TraceOptions | undefined, fn: (trace: Trace) => T]
+
+type ToolArguments<T> = readonly [fn: (span: Span) => T] | readonly [args: unknown, fn: (span: Span) => T]
 
 class RecordingGuard implements Guard {
   readonly fetch: typeof globalThis.fetch
@@ -80,6 +94,23 @@ class RecordingGuard implements Guard {
   span<T>(name: string, ...rest: SpanArguments<T>): T {
     const [attributes, fn] = attributesAndCallback(rest)
     return this.#tracer.span(name, attributes, fn)
+  }
+
+  tool<T>(tool: string | ToolCall, fn: (span: Span) => T): T
+  tool<T>(tool: string | ToolCall, args: unknown, fn: (span: Span) => T): T
+  tool<T>(tool: string | ToolCall, ...rest: ToolArguments<T>): T {
+    const [args, fn] = rest.length === 1 ? [undefined, rest[0]] : rest
+    const recorded = this.#settings.recordArguments ? args : undefined
+    return this.#tracer.span('tool.call', toolAttributes(tool, recorded), fn)
+  }
+
+  model<T>({ model, provider, operation = 'chat' }: ModelRequest, fn: (span: ModelSpan) => T): T {
+    const attributes = given({
+      'gen_ai.operation.name': operation,
+      'gen_ai.provider.name': provider,
+      'gen_ai.request.model': model,
+    })
+    return this.#tracer.span('gen_ai.request', attributes, fn)
   }
 
   start(name: string, attributes?: Attributes, { parent }: { readonly parent?: Span | undefined } = {}): Span {

@@ -34,6 +34,8 @@ export class Recording {
   waiting = 0
   waitingSpans = 0
   waitingSize = 0
+  /** Something of it was sent, and perhaps stored. */
+  mayBeStored = false
   /** The backlog counts these records as ready. */
   countedReady = false
   readonly #live: boolean

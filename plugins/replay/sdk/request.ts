@@ -1,4 +1,5 @@
 import type { IngestFault } from './errors.ts'
+import { unreachable } from './unreachable.ts'
 
 /** Result of one request. */
 export type Answer =
@@ -9,6 +10,8 @@ export type Answer =
       readonly message: string
       /** A retry may succeed. */
       readonly retry: boolean
+      /** It may have been stored all the same. */
+      readonly unknown: boolean
       /** Delay that the gateway demands, ms. */
       readonly wait_ms: number
       readonly cause?: unknown
@@ -36,10 +39,12 @@ export const post = async (body: string, options: RequestOptions): Promise<Answe
   try {
     return await exchange(body, options, abort.signal)
   } catch (error) {
-    const [code, message] = late
-      ? ['TIMEOUT', `The gateway did not answer within ${options.timeout_ms} ms.`]
-      : ['NETWORK_ERROR', unreached(options.url, error)]
-    return { taken: false, fault: { status: null, code, path: null }, message, retry: true, wait_ms: 0, cause: error }
+    const { message, unsent } = unreachable(options.url, error)
+    const failure = late
+      ? { code: 'TIMEOUT', message: `The gateway did not answer within ${options.timeout_ms} ms.`, unknown: true }
+      : { code: 'NETWORK_ERROR', message, unknown: !unsent }
+    const fault = { status: null, code: failure.code, path: null }
+    return { taken: false, ...failure, fault, retry: true, wait_ms: 0, cause: error }
   } finally {
     clearTimeout(timer)
     options.signal.removeEventListener('abort', onAbort)
@@ -57,25 +62,21 @@ const exchange = async (body: string, { url, fetch }: RequestOptions, signal: Ab
   return {
     taken: false,
     fault: { status, code: code ?? 'HTTP_ERROR', path },
-    message: message ?? `The gateway answered ${status}.`,
+    message: code === undefined ? noGateway(url, response) : (message ?? `The gateway answered ${status}.`),
+    unknown: false,
     retry: status === 429 || status >= 500,
     wait_ms: waitOf(response.headers.get('retry-after')),
   }
 }
 
-const unreached = (url: string, error: unknown): string =>
-  codeOf(error) === 'ECONNREFUSED'
-    ? `Nobody answers at ${new URL(url).origin}. Start the gateway, or name its address.`
-    : `The gateway at ${url} cannot be reached: ${reasonOf(error)}.`
-
-const codeOf = (error: unknown): unknown => member(member(error, 'cause'), 'code')
-
-/** The cause of a fetch error. */
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  const { cause } = error
-  if (!(cause instanceof Error)) return error.message
-  return cause.message === '' ? String(Reflect.get(cause, 'code') ?? cause.name) : cause.message
+/** An answer that no gateway gives: something else is there, or the gateway stands elsewhere. */
+const noGateway = (address: string, { status }: Response): string => {
+  const { origin, pathname, protocol } = new URL(address)
+  if (status !== 404 && status !== 405 && status !== 400) return `The gateway answered ${status}.`
+  const path = pathname.slice(0, -'/api/v1/traces'.length)
+  const where = path === '' ? origin : `${origin}${path}, if it is not ${origin}`
+  const secure = status === 400 && protocol === 'http:' ? ' Does it speak https?' : ''
+  return `There is no gateway at ${where}: the answer is ${status}.${secure} Correct baseUrl, the address of the gateway.`
 }
 
 interface ErrorText {

@@ -6,6 +6,8 @@ import type { TraceRecord } from './records.ts'
 
 /** Time limit for an aborted request, ms. */
 const GIVEN_UP_MS = 100
+/** Traces whose end is remembered. */
+const MAX_UNENDED = 100
 /** Records that trigger a send before the timer. */
 const SEND_AT = 100
 
@@ -33,6 +35,9 @@ export class Sender {
   #onTheWay = 0
   #sent = 0
   #failed = 0
+  #unknown = 0
+  /** Ended traces whose end may not be stored. */
+  readonly #unended = new Set<Recording>()
 
   constructor(options: SenderOptions) {
     this.#options = options
@@ -45,6 +50,7 @@ export class Sender {
       sent: this.#sent,
       dropped: this.#backlog.dropped,
       failed: this.#failed,
+      unknown: this.#unknown,
     }
   }
 
@@ -66,7 +72,8 @@ export class Sender {
     const concerned = this.#backlog.release()
     this.#wake()
     const settled = [...concerned, ...this.#current].map((recording) => recording.settled())
-    await withTimeout(timeout_ms, Promise.all(settled))
+    const ended = Promise.all(settled).then(() => (this.#unended.size > 0 ? this.#idle : undefined))
+    await withTimeout(timeout_ms, ended)
   }
 
   /** Drops all queued records and those in flight, and stops the timer; resolves when all are counted. */
@@ -76,6 +83,7 @@ export class Sender {
     const entries = this.#backlog.clear()
     this.#failed += entries.length
     for (const { recording } of entries) recording.settle(1)
+    this.#unended.clear()
     this.#options.delivery.abandon(entries.length)
     if (this.#running) await withTimeout(GIVEN_UP_MS, this.#idle)
   }
@@ -88,7 +96,7 @@ export class Sender {
   #wake(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#running || this.#backlog.ready === 0) return
+    if (this.#running || (this.#backlog.ready === 0 && this.#unended.size === 0)) return
     this.#running = true
     // encoding a batch takes time, so it runs after the user's code
     this.#idle = new Promise((resolve) =>
@@ -97,18 +105,39 @@ export class Sender {
   }
 
   async #run(): Promise<void> {
+    let reached = true
     for (let batch = this.#backlog.take(); batch !== undefined; batch = this.#backlog.take()) {
       const { recording, entries } = batch
       this.#current = [recording]
       this.#onTheWay = entries.length
-      const { sent, failed } = await this.#options.delivery.deliver(batch)
+      const { sent, failed, unknown, unanswered } = await this.#options.delivery.deliver(batch)
       this.#current = []
       this.#onTheWay = 0
       this.#sent += sent
       this.#failed += failed
+      this.#unknown += unknown
+      recording.mayBeStored ||= sent + unknown > 0
+      if (unanswered) this.#noteEnd(recording)
+      reached = !unanswered
       recording.settle(entries.length)
     }
+    if (reached) await this.#sendEnds()
     this.#running = false
+  }
+
+  /** Remembers a trace whose end may be missing: it would stay `running`. */
+  #noteEnd(recording: Recording): void {
+    if (recording.mayBeStored && this.#unended.size < MAX_UNENDED) this.#unended.add(recording)
+  }
+
+  /** Sends the ends of traces again, after everything else. A repeated end changes nothing. */
+  async #sendEnds(): Promise<void> {
+    for (const recording of this.#unended) {
+      if (recording.root.end_ns === undefined) continue
+      const { unanswered } = await this.#options.delivery.deliver({ recording, entries: [], last: true })
+      if (unanswered) return
+      this.#unended.delete(recording)
+    }
   }
 }
 

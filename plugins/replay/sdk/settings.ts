@@ -17,6 +17,7 @@ export interface Settings {
   readonly flushMs: number
   readonly maxQueue: number
   readonly live: boolean
+  readonly recordArguments: boolean
   readonly ingestTimeoutMs: number
   readonly enabled: boolean
   readonly handleExit: boolean
@@ -47,6 +48,7 @@ export const settingsOf = (options: GuardOptions, env: Environment, report: Repo
     flushMs: number('flushMs', 1_000),
     maxQueue: number('maxQueue', 2_048),
     live: options.live ?? false,
+    recordArguments: options.recordArguments ?? false,
     ingestTimeoutMs: number('ingestTimeoutMs', 5_000),
     enabled: base !== undefined && (options.enabled ?? env.GUARD_DISABLED !== '1'),
     handleExit: options.handleExit ?? true,
@@ -54,16 +56,36 @@ export const settingsOf = (options: GuardOptions, env: Environment, report: Repo
   }
 }
 
+/** Hosts of providers of models, which take no traces. */
+const PROVIDERS =
+  /(?:^|\.)(?:openai\.com|anthropic\.com|googleapis\.com|openrouter\.ai|x\.ai|mistral\.ai|deepseek\.com|moonshot\.(?:ai|cn)|z\.ai|groq\.com|azure\.com|amazonaws\.com)$/
+
+/** What clients of models append to the address of a gateway. */
+const MODEL_PATH = /\/(?:v1|v1beta|v1alpha)(?:\/.*)?$/
+
 /** The address with a trailing slash, for relative paths. */
 const addressOf = (text: string, report: Report): URL | undefined => {
+  const tell = (message: string): void => report(new GuardUseError('INVALID_OPTION', message))
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    const message = `baseUrl "${text}" is no http address, so nothing is recorded. Give the address of the gateway, such as ${BASE_URL}.`
-    report(new GuardUseError('INVALID_OPTION', message))
+    tell(
+      `baseUrl "${text}" is no http address, so nothing is recorded. Give the address of the gateway, such as ${BASE_URL}.`,
+    )
+    return undefined
+  }
+  if (PROVIDERS.test(url.hostname)) {
+    tell(
+      `baseUrl "${text}" is the address of a provider, so nothing is recorded. Give the address of the gateway, such as ${BASE_URL}.`,
+    )
     return undefined
   }
   url.search = ''
   url.hash = ''
-  if (!url.pathname.endsWith('/')) url.pathname += '/'
+  const path = url.pathname.replace(/\/+$/, '').replace(MODEL_PATH, '')
+  if (MODEL_PATH.test(url.pathname.replace(/\/+$/, '')))
+    tell(
+      `baseUrl "${text}" is an address for clients of models; the gateway is ${url.origin}${path}, which is used now.`,
+    )
+  url.pathname = `${path}/`
   return url
 }

@@ -1,4 +1,14 @@
-import type { Artifact, Attributes, FailureTag, Span, Status, Trace } from './api.ts'
+import type {
+  Artifact,
+  Attributes,
+  FailureTag,
+  ModelResponse,
+  ModelSpan,
+  ModelUsage,
+  Span,
+  Status,
+  Trace,
+} from './api.ts'
 import { artifactRecord } from './artifact.ts'
 import { AttributeSet } from './attribute-set.ts'
 import { GuardUseError } from './errors.ts'
@@ -9,6 +19,7 @@ import type { Recording } from './recording.ts'
 import type { EventRecord, SpanRecord, TraceRecord } from './records.ts'
 import type { Report } from './reports.ts'
 import { boundedText } from './snapshot.ts'
+import { responseAttributes, usageAttributes } from './usage.ts'
 
 /** Services of the guard for its spans. */
 export interface SpanHost {
@@ -33,7 +44,7 @@ export interface SpanPlace {
 const STATUS = /^[a-z][a-z0-9_]{0,31}$/
 
 /** An open span; a root is also the trace. */
-export class RecordedSpan implements Trace {
+export class RecordedSpan implements Trace, ModelSpan {
   readonly recording: Recording
   /** Tracer of the guard: spans of two guards do not mix. */
   readonly host: SpanHost
@@ -96,6 +107,17 @@ export class RecordedSpan implements Trace {
   span<T>(name: string, ...rest: SpanArguments<T>): T {
     const [attributes, fn] = attributesAndCallback(rest)
     return this.host.span(name, attributes, fn, this)
+  }
+
+  usage(usage: ModelUsage): void {
+    if (this.#isLate('usage')) return
+    const { attributes, wrong } = usageAttributes(usage)
+    this.#record.attributeSet.add(attributes)
+    if (wrong !== undefined) this.#misused('INVALID_USAGE', wrong)
+  }
+
+  response(response: ModelResponse): void {
+    if (!this.#isLate('response')) this.#record.attributeSet.add(responseAttributes(response))
   }
 
   artifact(artifact: Artifact): void {

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Attributes, Span, Trace, TraceOptions } from './api.ts'
+import type { Attributes, Trace, TraceOptions } from './api.ts'
 import { AttributeSet } from './attribute-set.ts'
+import { isGenerator, watchedGenerator } from './generator.ts'
 import { newSpanId } from './ids.ts'
 import type { Recording } from './recording.ts'
 import type { TraceRecord } from './records.ts'
@@ -57,7 +58,7 @@ export class Tracer implements SpanHost {
   span<T>(
     name: string,
     attributes: Attributes | undefined,
-    fn: (span: Span) => T,
+    fn: (span: RecordedSpan) => T,
     parent: RecordedSpan | undefined = this.current,
   ): T {
     const span = this.start(name, attributes, parent, false)
@@ -69,6 +70,7 @@ export class Tracer implements SpanHost {
       throw error
     }
     if (isThenable(result)) return watched(result, span)
+    if (isGenerator(result)) return watchedGenerator(result, span, (work) => this.#context.run(span, work))
     span.end()
     return result
   }

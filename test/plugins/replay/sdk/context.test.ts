@@ -232,6 +232,6 @@ describe('a disabled guard', () => {
     )
     await guard.flush()
     assert.equal(requests, 0)
-    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 0 })
+    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 0, unknown: 0 })
   })
 })

@@ -55,7 +55,7 @@ describe('a gateway that fails', () => {
     await settle()
     assert.equal(bodies.length, 4)
     assert.equal(new Set(bodies).size, 1)
-    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 1 })
+    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 1, unknown: 0 })
     assert.equal(errors.length, 1)
     assert.equal(errors[0]?.name, 'GuardIngestError')
     assert.deepEqual([errors[0]?.status, errors[0]?.code], [null, 'NETWORK_ERROR'])
@@ -121,7 +121,7 @@ describe('a gateway that fails', () => {
       ['running', 'b'],
       ['ok', 'c'],
     ])
-    assert.deepEqual(guard.stats(), { queued: 0, sent: 3, dropped: 0, failed: 1 })
+    assert.deepEqual(guard.stats(), { queued: 0, sent: 3, dropped: 0, failed: 1, unknown: 0 })
     assert.equal(errors[0]?.code, 'BODY_TOO_LARGE')
   })
 
@@ -141,7 +141,7 @@ describe('a gateway that fails', () => {
     await settle()
     const last = JSON.parse(bodies.at(-1) ?? '') as { events: unknown[]; spans: { name: string }[] }
     assert.deepEqual([last.events.length, last.spans.map(({ name }) => name)], [0, ['agent.run', 'a']])
-    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 4 })
+    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 4, unknown: 0 })
     assert.deepEqual(
       errors.map(({ code }) => code),
       ['SPAN_IMMUTABLE', 'EVENT_IMMUTABLE', 'TRACE_CONFLICT'],
@@ -201,7 +201,7 @@ describe('requests to the gateway', () => {
       const { spans, events, artifacts } = server.run()
       assert.equal(server.requests.length, 2)
       assert.deepEqual([spans.size, events.size, artifacts.size], [2, 1, 1])
-      assert.deepEqual(guard.stats(), { queued: 0, sent: 4, dropped: 0, failed: 0 })
+      assert.deepEqual(guard.stats(), { queued: 0, sent: 4, dropped: 0, failed: 0, unknown: 0 })
       assert.deepEqual(errors, [])
     })
   }
@@ -228,7 +228,7 @@ describe('requests to the gateway', () => {
     await guard.trace('slow', () => {})
     await guard.close()
     await guard.close()
-    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 1 })
+    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 0, unknown: 1 })
     assert.deepEqual(codes(), ['ABANDONED'])
     resolve()
     await guard.trace('closed', () => {})

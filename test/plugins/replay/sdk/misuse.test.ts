@@ -77,7 +77,7 @@ describe('options', () => {
       const guard = createGuard({ baseUrl, flushMs: -1, maxQueue: Number.NaN, onError })
       test.after(() => guard.close())
       assert.equal(await guard.trace('job', () => 'value'), 'value')
-      assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 0 })
+      assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 0, unknown: 0 })
       assert.deepEqual(
         seen.splice(0).map(({ code, message }) => [code, message.split(' ')[0]]),
         [

@@ -56,7 +56,7 @@ describe('a trace', () => {
       { ...artifact, id: '' },
       { id: '', path: 'out/report.md', mime_type: 'text/markdown', size: 812, sha256: sha256.toLowerCase() },
     )
-    assert.deepEqual(guard.stats(), { queued: 0, sent: 4, dropped: 0, failed: 0 })
+    assert.deepEqual(guard.stats(), { queued: 0, sent: 4, dropped: 0, failed: 0, unknown: 0 })
     assert.deepEqual(errors, [])
   })
 
