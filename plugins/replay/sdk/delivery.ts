@@ -89,6 +89,8 @@ export class Delivery {
     const answer = await post(body, { ...this.#request, signal })
     if (answer.taken) this.#failure = undefined
     else if (!signal.aborted) this.#failure = answer
+    // a try that was broken off at a gateway that was not there before has not reached it either
+    else if (this.#failure?.fault.status === null && !this.#failure.unknown) return { ...answer, unknown: false }
     return answer
   }
 
@@ -113,8 +115,8 @@ export class Delivery {
 }
 
 type Untaken = Extract<Answer, { taken: false }>
-type Failure = Pick<Untaken, 'fault' | 'message' | 'cause'>
-type Lost = Failure & Pick<Untaken, 'unknown' | 'retry'>
+type Failure = Pick<Untaken, 'fault' | 'message' | 'cause' | 'unknown'>
+type Lost = Failure & Pick<Untaken, 'retry'>
 
 const ABANDONED: IngestFault = { status: null, code: 'ABANDONED', path: null }
 const NO_TIME = 'There was no more time to send them.'

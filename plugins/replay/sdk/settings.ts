@@ -58,7 +58,7 @@ export const settingsOf = (options: GuardOptions, env: Environment, report: Repo
 
 /** Hosts of providers of models, which take no traces. */
 const PROVIDERS =
-  /(?:^|\.)(?:openai\.com|anthropic\.com|googleapis\.com|openrouter\.ai|x\.ai|mistral\.ai|deepseek\.com|moonshot\.(?:ai|cn)|z\.ai|groq\.com|azure\.com|amazonaws\.com)$/
+  /(?:^|\.)(?:openai\.com|anthropic\.com|googleapis\.com|openrouter\.ai|x\.ai|mistral\.ai|deepseek\.com|moonshot\.(?:ai|cn)|z\.ai|groq\.com|(?:openai|services\.ai)\.azure\.com)$|^bedrock-runtime\..*\.amazonaws\.com$/
 
 /** What clients of models append to the address of a gateway. */
 const MODEL_PATH = /\/(?:v1|v1beta|v1alpha)(?:\/.*)?$/

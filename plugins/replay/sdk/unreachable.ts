@@ -30,6 +30,10 @@ const CAUSES: readonly Cause[] = [
       `The certificate of ${address} is not trusted. NODE_EXTRA_CA_CERTS names a file of further authorities.`,
   },
   {
+    test: /bad port|requests to port|unsafe port/i,
+    says: (_address, { port }) => `Port ${port} is not allowed to fetch. Give the gateway another one.`,
+  },
+  {
     test: /EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT|tcp connect error/i,
     says: (address) => `There is no way to ${address}. Correct baseUrl, the address of the gateway.`,
   },

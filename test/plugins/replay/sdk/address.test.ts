@@ -42,7 +42,11 @@ describe('baseUrl', () => {
     assert.equal(server.requests[0]?.path, '/gateway/api/v1/traces')
   })
 
-  for (const provider of ['https://api.openai.com/v1', 'https://api.anthropic.com', 'https://x.openai.azure.com/'])
+  const providers = [
+    ...['https://api.openai.com/v1', 'https://api.anthropic.com', 'https://x.openai.azure.com/'],
+    'https://bedrock-runtime.eu-west-1.amazonaws.com',
+  ]
+  for (const provider of providers)
     it(`of a provider records nothing: ${provider}`, async (test) => {
       assert.deepEqual(await said(test, provider), [
         `baseUrl "${provider}" is the address of a provider, so nothing is recorded. Give the address of the gateway, such as http://127.0.0.1:8787.`,

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { createGuard, type GuardIngestError } from 'guard-gateway/sdk'
 import type { SentTrace } from '../../../kit/ingest.ts'
 
-type Answer = 'stored' | 'lost' | 'refused'
+type Answer = 'stored' | 'lost' | 'refused' | 'down'
 
 /** A guard whose gateway answers as `state.answer` says. `lost`: it stores what it gets and never answers. Timers are mocked. */
 const losing = (test: TestContext) => {
@@ -20,6 +20,8 @@ const losing = (test: TestContext) => {
     fetch: (_url, init) => {
       bodies.push(JSON.parse(String(init?.body)))
       if (state.answer === 'stored') return Promise.resolve(new Response('{}'))
+      if (state.answer === 'down')
+        return Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }))
       if (state.answer === 'refused')
         return Promise.resolve(new Response('{"error":{"code":"INVALID_SPAN","message":"No."}}', { status: 400 }))
       return new Promise((_resolve, reject) => {
@@ -104,6 +106,21 @@ describe('records of which nobody knows whether they are stored', () => {
     state.answer = 'stored'
     await guard.flush()
     assert.deepEqual([bodies.at(-1)?.name, bodies.at(-1)?.status], ['long', 'ok'])
+  })
+
+  it('are none if the gateway was never there, though the last try was broken off', async (test) => {
+    const { state, bodies, errors, guard, pass } = losing(test)
+    state.answer = 'down'
+    await guard.trace('job', () => {})
+    await pass(10)
+    state.answer = 'lost'
+    await pass(200)
+    const closed = guard.close()
+    await pass(1_500, 100)
+    await closed
+    assert.equal(bodies.length, 2)
+    assert.deepEqual(guard.stats(), { queued: 0, sent: 0, dropped: 0, failed: 1, unknown: 0 })
+    assert.match(errors[0]?.message ?? '', /^1 record was not stored\. Nobody answers at /)
   })
 
   it('are none if the gateway refuses them: nothing is sent again', async (test) => {
