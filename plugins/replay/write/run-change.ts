@@ -1,6 +1,7 @@
 import type { Change } from 'guard-gateway/core'
 import { writer } from 'guard-gateway/lib/ids'
 import type { RunRow } from '../tables.ts'
+import { withClockSkew } from './clock-skew.ts'
 import type { OpenRun } from './open-run.ts'
 
 /** Updates a run's row with the summary of its records. */
@@ -8,7 +9,18 @@ const advance = (run: OpenRun, now_ns: bigint): void => {
   const summary = run.summary()
   const failure = run.failure(summary.status)
   const noise = isNoise(run, summary.status, failure.failure_tag) ? true : null
-  run.row = { ...run.row, ...summary, ...failure, noise, updated_ns: now_ns, revision: run.row.revision + 1, writer }
+  const { row } = run
+  const attributes = withClockSkew(row.attributes, run.spans.sums)
+  run.row = {
+    ...row,
+    ...summary,
+    ...failure,
+    noise,
+    attributes,
+    updated_ns: now_ns,
+    revision: row.revision + 1,
+    writer,
+  }
 }
 
 /** Another program's telemetry of its own business: agents report a run for each of their remote calls. */
@@ -58,6 +70,7 @@ const CALL_COLUMNS = [
   'event_count',
   'artifact_count',
   'noise',
+  'attributes',
   'updated_ns',
   'revision',
   'writer',

@@ -28,8 +28,10 @@ export interface Sums {
   input: bigint
   output: bigint
   cost: bigint
-  /** Null without spans. */
+  /** Start of the first top-level span; null without spans. */
   start_ns: bigint | null
+  /** Start of the first of all spans: earlier only by a clock that is slow. */
+  earliest_ns: bigint | null
   end_ns: bigint | null
   running: number
   failed: number
@@ -42,6 +44,7 @@ const emptySums = (): Sums => ({
   output: 0n,
   cost: 0n,
   start_ns: null,
+  earliest_ns: null,
   end_ns: null,
   running: 0,
   failed: 0,
@@ -113,12 +116,14 @@ export class RunSpans {
   /** `use`: the part of its use that counts. */
   #add(index: number, span: SummedSpan, use: Use | null): void {
     const sums = this.#sums
-    if (sums.start_ns === null || span.start_ns < sums.start_ns) sums.start_ns = span.start_ns
+    const isTop = this.#isTop(span)
+    sums.earliest_ns = earlier(sums.earliest_ns, span.start_ns)
+    if (isTop) sums.start_ns = earlier(sums.start_ns, span.start_ns)
     const reached = span.end_ns ?? span.start_ns
     if (sums.end_ns === null || reached > sums.end_ns) sums.end_ns = reached
     if (span.end_ns === null) sums.running++
     if (span.status === 'error') sums.failed++
-    if (this.#isTop(span) && span.end_ns !== null && (sums.last?.end_ns ?? -1n) <= span.end_ns) sums.last = span
+    if (isTop && span.end_ns !== null && (sums.last?.end_ns ?? -1n) <= span.end_ns) sums.last = span
     if (use !== null) this.#count(index, use)
   }
 
@@ -168,3 +173,5 @@ export class RunSpans {
     }
   }
 }
+
+const earlier = (one: bigint | null, other: bigint): bigint => (one === null || other < one ? other : one)

@@ -59,11 +59,7 @@ const WORD_FIELDS = [
   'attributes',
 ] as const satisfies readonly (keyof FragmentRun)[]
 
-/** The search token of runs with a model request. */
-export const HAS_MODEL = '_has_model'
-
 export const addSpanWords = (words: Set<string>, span: SpanRow): void => {
-  if (span.kind === 'model') words.add(HAS_MODEL)
   add(words, span.name)
   add(words, span.label)
   add(words, span.status_message)
@@ -89,7 +85,6 @@ export const losesWords = <R>(old: R, row: R, addWords: (words: Set<string>, rec
 
 /** Adds words of a model request, not its unique ids and hashes. Names from outside are redacted first. */
 export const addCallWords = (words: Set<string>, call: CallRecord, redact: (text: string) => string): void => {
-  words.add(HAS_MODEL)
   addName(words, 'gen_ai.request', 'request')
   addName(words, 'policy.decision', 'decision')
   addNameAndFacet(words, 'model', redact(call.model_requested))

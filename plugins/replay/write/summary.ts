@@ -24,7 +24,7 @@ export const summarize = (
   given: Given,
   begun_ns: bigint,
 ): Omit<Summary, 'span_count' | 'event_count' | 'artifact_count'> => {
-  const start_ns = least(given.start_ns, sums.start_ns) ?? begun_ns
+  const start_ns = least(given.start_ns, sums.start_ns ?? sums.earliest_ns) ?? begun_ns
   const end_ns = status === 'running' ? null : (greatest(given.end_ns, sums.end_ns) ?? start_ns)
   const ended = end_ns === null || end_ns >= start_ns ? end_ns : start_ns
   return {

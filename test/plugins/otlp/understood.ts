@@ -11,6 +11,7 @@ export interface Understood {
   readonly tags: readonly string[]
   readonly input_tokens: number
   readonly output_tokens: number
+  readonly cost_micro: number
   /** Model calls in the order of their starts. */
   readonly calls: readonly Readonly<Record<string, unknown>>[]
   readonly tools: readonly string[]
@@ -55,6 +56,7 @@ export const understood = async (receiver: Receiver): Promise<readonly Understoo
         tags: run.tags,
         input_tokens: Number(run.input_tokens),
         output_tokens: Number(run.output_tokens),
+        cost_micro: Number(run.cost_micro),
         calls: inOrder.filter(({ kind }) => kind === 'model').map(callOf),
         tools: inOrder.filter(({ kind }) => kind === 'tool').map(({ label }) => String(label)),
         errors: failed.map(({ name, status_message }) => `${name}: ${status_message}`),
