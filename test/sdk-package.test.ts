@@ -89,6 +89,8 @@ describe('the package of the SDK', () => {
     assert.ok(size < 150_000, `${size} bytes`)
     for (const file of ['README.md', 'LICENSE', 'esm/index.js', 'cjs/index.js', 'esm/index.d.ts', 'cjs/index.d.ts'])
       assert.ok(files.includes(file), file)
+    const page = readFileSync(join(project, 'node_modules/guard-gateway-sdk/README.md'), 'utf8')
+    assert.ok(page.includes('in Guard Gateway:') && !page.includes(']('))
     for (const file of files) assert.match(file, /^(?:package\.json|README\.md|LICENSE|(?:esm|cjs)\/[\w/.-]+)$/)
   })
 

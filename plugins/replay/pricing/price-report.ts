@@ -1,4 +1,5 @@
 import { type Found as FoundRows, type Gateway, noUsage, type Storage } from 'guard-gateway/core'
+import { isPlayground } from 'guard-gateway/lib/trace'
 import type { SpanRow } from '../tables.ts'
 import { chargeOf, type Entry, type Factor, type Price, type Rate, tierName } from './cost.ts'
 import { termsOf } from './priced-span.ts'
@@ -94,11 +95,11 @@ const callsOf = async (storage: Storage, since: number) => {
   const groups = await storage.sum('calls', {
     where: { received_at: { gte: since } },
     order: ['received_at', 'asc'],
-    by: ['model_replied', 'model_requested', 'service_tier'],
+    by: ['model_replied', 'model_requested', 'service_tier', 'upstream'],
     of: ['total_tokens'],
   })
   return groups
-    .filter(({ sums }) => sums.total_tokens > 0)
+    .filter(({ by, sums }) => sums.total_tokens > 0 && !isPlayground({ upstream: by.upstream }))
     .map(({ by, rows, sums }) => ({
       models: [textOf(by.model_replied), textOf(by.model_requested)],
       tier: textOf(by.service_tier),

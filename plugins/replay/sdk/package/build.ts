@@ -137,7 +137,9 @@ const build = async (target: string): Promise<void> => {
   }
   await writeFile(join(target, 'package.json'), `${JSON.stringify(await manifest(), undefined, 2)}\n`)
   await cp(join(root, 'LICENSE'), join(target, 'LICENSE'))
-  await cp(join(root, 'plugins/replay/sdk/README.md'), join(target, 'README.md'))
+  // what it links to in the repository is not in the package
+  const page = await readFile(join(root, 'plugins/replay/sdk/README.md'), 'utf8')
+  await writeFile(join(target, 'README.md'), page.replaceAll(/\[([^\]]+)\]\(\.[^)]*\)/g, '$1'))
 }
 
 await build(resolve(process.argv[2] ?? join(root, 'dist-sdk')))

@@ -3,10 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
+import type { PriceReport } from '../../../../plugins/replay/pricing/price-report.ts'
 import { main } from '../../../../presets/default/main.ts'
 import { type Started, startGateway } from '../../../kit/gateway.ts'
 import { fakeIo } from '../../../kit/io.ts'
 import { FakeProvider } from '../../../kit/provider.ts'
+import { aCall, aDecision, aReading, settled } from '../../../kit/settled.ts'
+import { expecting, startReplay } from '../kit.ts'
 
 const today = new Date()
 const dateOf = (daysAgo: number): string => new Date(today.getTime() - daysAgo * 86_400_000).toISOString().slice(0, 10)
@@ -118,6 +122,21 @@ describe('guard prices', () => {
     const { out } = await guard()
     assert.match(out, /^error {5}\S+prices\.yml:3:1: "as_of" must be a date/m)
     assert.match(out, /120 days ago/)
+  })
+
+  it('leaves out what the Playground plays', async (test) => {
+    const bench = await startReplay()
+    test.after(() => bench.close())
+    for (const upstream of ['main', PLAYGROUND_UPSTREAM]) {
+      const call = aCall({ id: `guardreq_${upstream}`, at: bench.clock.now() })
+      await bench.gateway.hooks.decision.promise(aDecision(), call)
+      await bench.settle(settled({ call, upstream, reading: aReading({ model: `m-${upstream}` }) }))
+    }
+    const { unpriced } = expecting<PriceReport>(200, await bench.send('GET', '/api/v1/prices'))
+    assert.deepEqual(
+      unpriced.map(({ model, calls }) => [model, calls]),
+      [['m-main', 1]],
+    )
   })
 
   it('names calls whose model has no price', async (test) => {
