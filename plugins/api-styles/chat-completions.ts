@@ -36,7 +36,11 @@ const countPaths = {
   written: ['prompt_tokens_details', 'cache_write_tokens'],
   output: ['completion_tokens'],
   reasoning: ['completion_tokens_details', 'reasoning_tokens'],
+  total: ['total_tokens'],
 } as const
+
+/** Where Kimi and DeepSeek say what was cached. */
+const cachedPaths = [{ read: ['cached_tokens'] }, { read: ['prompt_cache_hit_tokens'] }] as const
 
 type ChatCounts = Counts<keyof typeof countPaths>
 
@@ -153,7 +157,7 @@ const chatReader = (draft: Draft): ReplyReader => {
       // Not every server sends the last event; a reason to finish says as much.
       draft.complete ||= draft.finish_reason !== null
       if (draft.complete) arriving?.close()
-      return usageOf(counts, { includes_cache: true })
+      return usageOf(counts, { includes_cache: true, reasoning_apart: hasReasoningApart(counts) })
     },
   }
 }
@@ -166,9 +170,19 @@ const noteReply = (draft: Draft, counts: ChatCounts, reply: JsonObject): void =>
   noteIdentity(draft, reply)
   if (reply.error !== undefined && reply.error !== null) draft.error = providerError(reply) ?? draft.error
   // Groq tells usage here where nobody asked for it.
-  noteCounts(counts, countPaths, jsonObjectOf(reply.x_groq).usage)
-  noteCounts(counts, countPaths, reply.usage)
+  noteUsage(counts, jsonObjectOf(reply.x_groq).usage)
+  noteUsage(counts, reply.usage)
 }
+
+const noteUsage = (counts: ChatCounts, usage: unknown): void => {
+  if (!isJsonObject(usage)) return
+  for (const paths of cachedPaths) noteCounts(counts, paths, usage)
+  noteCounts(counts, countPaths, usage)
+}
+
+/** xAI leaves reasoning out of `completion_tokens`; only the total shows it. */
+const hasReasoningApart = ({ input, output, reasoning, total }: ChatCounts): boolean =>
+  reasoning !== null && reasoning > 0 && total === (input ?? 0) + (output ?? 0) + reasoning
 
 const noteMessage = (draft: Draft, choice: JsonObject): void => {
   const message = jsonObjectOf(choice.message)

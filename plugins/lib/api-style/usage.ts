@@ -10,12 +10,16 @@ export type Counts<K extends string> = { [name in K]: number | null }
 /** No reply has more tokens: a larger number is no count, and could not be added up over a session. */
 const MOST_TOKENS = 1e12
 
-/** Takes over every count that this usage object says, so that the last one said is. */
-export const noteCounts = <K extends string>(counts: Counts<K>, paths: CountPaths<K>, usage: unknown): void => {
+/** Takes over every count that this usage object says at these paths, so that the last one said is. */
+export const noteCounts = <K extends string>(
+  counts: Counts<K>,
+  paths: Partial<CountPaths<K>>,
+  usage: unknown,
+): void => {
   if (!isJsonObject(usage)) return
   for (const name in paths) {
     let value: unknown = usage
-    for (const step of paths[name]) value = isJsonObject(value) ? value[step] : undefined
+    for (const step of paths[name] ?? []) value = isJsonObject(value) ? value[step] : undefined
     if (typeof value === 'number' && value <= MOST_TOKENS) counts[name] = Math.max(0, Math.trunc(value))
   }
 }

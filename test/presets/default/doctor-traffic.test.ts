@@ -33,3 +33,25 @@ test('the share that enforce would have blocked is of all requests on record, ho
     /✓ default mode shadow: enforce would have blocked 1 of 543 requests of the last seven days \(under 1 %\); /,
   )
 })
+
+test('prices that are old are reported with their date', async (context) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-doctor-'))
+  context.after(() => rm(cwd, { recursive: true, force: true }))
+  const text = `gateway_key: guard_key-of-the-doctor-0123456789abcdef\nupstreams: []\nstorage: { backend: memory }\nreplay: { pricing: prices.yml }\n`
+  await writeFile(join(cwd, 'guard-config.yml'), text, { mode: 0o600 })
+  const look = async (): Promise<string> => {
+    const io = fakeIo({ cwd, env: { PATH: process.env.PATH } })
+    await main(['doctor'], io)
+    return io.outText()
+  }
+  const file = (as_of: string) =>
+    writeFile(join(cwd, 'prices.yml'), `version: 1\ncurrency: USD\nas_of: ${as_of}\nmodels: {}\n`)
+  await file('2026-01-31')
+  assert.match(
+    await look(),
+    /! prices are as of 2026-01-31, \d+ days ago\n {2}→ Look for newer ones; guard prices names the sources\./,
+  )
+  const today = new Date().toISOString().slice(0, 10)
+  await file(today)
+  assert.match(await look(), new RegExp(`✓ prices as of ${today}`))
+})

@@ -1,8 +1,7 @@
-import type { ApiStyle } from 'guard-gateway/core'
-import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { gemini } from 'guard-gateway/plugins/api-styles/gemini'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
+import { chatCases, type ReplyCase, sse } from './chat-reply-cases.ts'
 
 /** Prices of the replies below. */
 export const FILE = `version: 1
@@ -23,20 +22,11 @@ models:
     cache_write_1h: 8000000
     service_tiers: { batch: 0.5, fast: 2 }
     regions: { us: 1.1 }
+  grok-x: { input: 1250000, output: 2500000, cache_read: 200000 }
+  kimi-x: { input: 3000000, output: 15000000, cache_read: 300000 }
   gemini-x: { input: 1000000, output: 8000000, cache_read: 100000, service_tiers: { priority: 1.8, flex: 0.5 } }
 `
 
-const sse = (...events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
-
-const chat = (usage: object, service_tier?: string) => ({
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  model: 'gpt-x-2026-11-17',
-  ...(service_tier === undefined ? {} : { service_tier }),
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
-  usage,
-})
-const chunk = (more: object) => ({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'gpt-x', ...more })
 const response = (usage: object, service_tier: string) => ({
   id: 'resp_1',
   status: 'completed',
@@ -61,65 +51,8 @@ const generated = (usageMetadata: object) => ({
   usageMetadata,
 })
 
-/** A reply, as its provider sends it, and what it costs in millionths of a dollar. */
-export interface ReplyCase {
-  readonly name: string
-  readonly style: ApiStyle
-  readonly body: object | string
-  readonly cost: number
-  readonly tier: string | null
-  readonly geo?: string
-}
-
 export const cases: readonly ReplyCase[] = [
-  {
-    name: 'Chat Completions with cached reads and writes',
-    style: chatCompletions,
-    body: chat(
-      {
-        prompt_tokens: 2_600,
-        completion_tokens: 10,
-        prompt_tokens_details: { cached_tokens: 2_000, cache_write_tokens: 400 },
-      },
-      'default',
-    ),
-    cost: 400 + 400 + 1_000 + 100,
-    tier: 'default',
-  },
-  {
-    name: 'Chat Completions, flex',
-    style: chatCompletions,
-    body: chat({ prompt_tokens: 1_000, completion_tokens: 100 }, 'flex'),
-    cost: 1_500,
-    tier: 'flex',
-  },
-  {
-    name: 'Chat Completions that name no tier',
-    style: chatCompletions,
-    body: chat({ prompt_tokens: 1_000, completion_tokens: 100 }),
-    cost: 3_000,
-    tier: null,
-  },
-  {
-    name: 'streamed Chat Completions, priority, cache writes in the last chunk',
-    style: chatCompletions,
-    body: `${sse(
-      chunk({ service_tier: 'priority', choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' } }] }),
-      chunk({ service_tier: 'priority', choices: [{ index: 0, delta: { content: '!' } }] }),
-      chunk({ service_tier: 'priority', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-      chunk({
-        service_tier: 'priority',
-        choices: [],
-        usage: {
-          prompt_tokens: 1_400,
-          completion_tokens: 100,
-          prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 400 },
-        },
-      }),
-    )}data: [DONE]\n\n`,
-    cost: 2 * (2_000 + 1_000 + 1_000),
-    tier: 'priority',
-  },
+  ...chatCases,
   {
     name: 'Responses with a long prompt',
     style: responses,
