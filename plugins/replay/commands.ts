@@ -89,6 +89,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       options: {
         '--spans <names>': 'these alone with what is below them: names or name#n, separated by commas',
         '--events': 'the events too, each at its instant',
+        '--use': 'its models, tools and commands instead: calls, errors, durations, tokens and cost',
         '--limit <number>': 'so many lines at most, 0 for all; 1000 if not said',
         '--width <columns>': 'so wide, from 60; the terminal if not said',
       },
@@ -96,6 +97,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       example: [
         'guard replay show 6f1c0c7e9b2a',
         'guard replay show 6f1c0c7e9b2a --spans tool.call#2 --events',
+        'guard replay show 6f1c0c7e9b2a --use',
         'guard replay show 6f1c0c7e9b2a --web',
       ],
       paged: true,
@@ -111,6 +113,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
         '--only-changed': 'without the spans that ended alike in both',
         '--align <how>': 'sequence, name or label; sequence if not said, in which an extra step shifts no other',
         '--all': 'every span on a line of its own, also what repeats',
+        '--attributes': 'below each span the attributes that differ, with both values',
       },
       choices: { '--align': ['sequence', 'name', 'label'] },
       suggestions: { left: suggest('runs'), right: suggest('runs') },

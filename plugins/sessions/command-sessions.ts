@@ -46,7 +46,10 @@ export const showSession = async (context: CommandContext): Promise<void> => {
       'requests',
       `${groupedText(rest.requests)}, ${rest.flagged} flagged, ${rest.blocked} blocked, ${rest.errors} errors`,
     ],
-    ['tokens', `${countText(rest.input_tokens)} in, ${countText(rest.output_tokens)} out`],
+    [
+      'tokens',
+      `${countText(rest.total_input_tokens)} in${(rest.cached_input_tokens ?? 0) > 0 ? ` (${countText(rest.cached_input_tokens ?? 0)} cached)` : ''}, ${countText(rest.output_tokens)} out`,
+    ],
     ['cost', costText(rest.cost_micro)],
     ['metadata', Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata)],
   ]

@@ -39,7 +39,13 @@ export const sessionSchema = Type.Object({
   flagged: count,
   blocked: count,
   errors: count,
-  input_tokens: count,
+  input_tokens: Type.Integer({ description: 'Input that no cache had a part in; `total_input_tokens` is all of it.' }),
+  total_input_tokens: Type.Integer({
+    description: 'All input, what a cache gave or took included: the same as `input_tokens` of runs.',
+  }),
+  cached_input_tokens: Type.Union([count, Type.Null()], {
+    description: 'Of total_input_tokens, those read from a cache; null where an earlier version did not tell them.',
+  }),
   output_tokens: count,
   total_tokens: count,
   cache_read_tokens: Type.Union([count, Type.Null()], {

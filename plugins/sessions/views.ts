@@ -3,9 +3,17 @@ import type { Static } from 'typebox'
 import type { agentSchema, sessionSchema } from './schemas.ts'
 import type { AgentKeyRow, AgentRow } from './tables.ts'
 
+/** All input of a session: what runs and figures call input as well. */
+export const totalInput = ({
+  total_tokens,
+  output_tokens,
+}: Pick<SessionRow, 'total_tokens' | 'output_tokens'>): number => Math.max(0, total_tokens - output_tokens)
+
 /** A session for people and programs: its detection marks left out, its times as RFC 3339 in UTC. */
 export const sessionView = ({ seen_tips: _marks, ...row }: SessionRow): Static<typeof sessionSchema> => ({
   ...row,
+  total_input_tokens: totalInput(row),
+  cached_input_tokens: row.cache_read_tokens,
   paused_at: timeOrNull(row.paused_at),
   ended_at: timeOrNull(row.ended_at),
   resumed_at: timeOrNull(row.resumed_at),

@@ -87,7 +87,7 @@ export const meanings: Readonly<Record<string, string>> = {
   identical_to: 'A run with the same content that exists already.',
   imported: 'Runs that were imported.',
   index: 'Position in the list, from 0.',
-  input_tokens: 'Tokens of the requests.',
+  input_tokens: 'Tokens of the requests, those that a cache gave or took included.',
   jsonrpc: 'Version of JSON-RPC: 2.0.',
   key_id: 'Id of the key; not the key itself.',
   kind: 'Which kind, by its name.',

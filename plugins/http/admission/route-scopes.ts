@@ -114,6 +114,7 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'GET /api/v1/runs/:trace_id',
     'GET /api/v1/runs/:trace_id/export',
     'GET /api/v1/runs/:trace_id/rows',
+    'GET /api/v1/runs/:trace_id/use',
     'GET /api/v1/stats',
     'GET /api/v1/stream',
     // these lead from a form that was reloaded to its page

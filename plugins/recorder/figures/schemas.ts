@@ -26,7 +26,10 @@ const count = Type.Integer()
 const took = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 const sums = {
   ...{ requests: count, allowed: count, flagged: count, blocked: count, blocked_retries: count, errors: count },
-  ...{ input_tokens: count, cache_read_tokens: count, cache_write_tokens: count, output_tokens: count },
+  input_tokens: Type.Integer({
+    description: 'Input that no cache had a part in: with cache_read_tokens and cache_write_tokens it is all input.',
+  }),
+  ...{ cache_read_tokens: count, cache_write_tokens: count, output_tokens: count },
   ...{ reasoning_tokens: count, total_tokens: count, bytes_in: count, bytes_out: count, duration_ms: count },
   cost_micro: Type.Integer({ description: 'Millionths of the billing currency.' }),
   p50_ms: took('Of calls that were not blocked, interpolated in a histogram that ends at 300 s.'),

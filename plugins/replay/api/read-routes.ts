@@ -13,6 +13,8 @@ import { rowsOf } from '../read/rows.ts'
 import { readTrace } from '../read/run.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import { runReader } from '../read/run-reader.ts'
+import { addUse, type Use } from '../read/use.ts'
+import { useRows } from '../read/use-rows.ts'
 import { LAST_NS } from '../time.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { needJson } from './bodies.ts'
@@ -22,7 +24,7 @@ import { findRuns } from './find-runs.ts'
 import { checkParameters } from './parameters.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './request-schemas.ts'
-import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './response-schemas.ts'
+import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage, useAnswer } from './response-schemas.ts'
 import { routeSchema } from './route-schema.ts'
 
 interface Named {
@@ -90,6 +92,18 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     const [after, limit] = [count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)]
     const trace = await cache.trace(params.trace_id)
     return rowsOf(trace, after, limit, rangeIn(query, trace.run.start_ns))
+  })
+
+  const use = routeSchema('Sum up the calls of a run by model, tool and command', {
+    params: runParams,
+    response: { 200: useAnswer },
+  })
+  app.get<Named>('/runs/:trace_id/use', { schema: use }, async ({ params, query }) => {
+    checkParameters(query, [])
+    const { run, spans } = await cache.trace(params.trace_id)
+    const uses = new Map<string, Use>()
+    addUse(uses, spans)
+    return { trace_id: run.trace_id, uses: useRows(uses) }
   })
 
   const pin = routeSchema('Set pin state', {

@@ -51,6 +51,31 @@ export const rowsAnswer = Type.Object({
   next: Type.Union([count, Type.Null()], { description: 'The row that the next page begins with.' }),
 })
 
+const nanosecondsOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+export const useAnswer = Type.Object({
+  trace_id: recordId,
+  uses: Type.Array(
+    Type.Object({
+      kind: Type.Unsafe<string>({ type: 'string', enum: ['model', 'tool', 'command'] }),
+      name: textOrNull,
+      calls: Type.Integer({ description: 'Each call once, however many spans tell of it.' }),
+      errors: count,
+      p50_ns: nanosecondsOrNull(
+        'Of calls whose duration is known; of tool calls of proxied requests until the next request.',
+      ),
+      p95_ns: nanosecondsOrNull('The same.'),
+      total_ns: Type.Integer({ description: 'All of these durations.' }),
+      input_tokens: Type.Integer({ description: 'All input, what a cache gave included.' }),
+      cached_input_tokens: Type.Integer({ description: 'Of input_tokens, those read from a cache.' }),
+      output_tokens: count,
+      total_tokens: count,
+      cost_micro: Type.Integer({ description: 'Millionths of the billing currency.' }),
+    }),
+    { description: 'Models, then tools, then commands; the costliest first, then what was called most.' },
+  ),
+})
+
 export const pinAnswer = Type.Object({ trace_id: recordId, pinned: Type.Boolean() })
 
 export const editAnswer = Type.Object({ run: runSummarySchema })
@@ -98,6 +123,10 @@ export const compareAnswer = Type.Object({
       status_changed: Type.Boolean(),
       label_changed: Type.Boolean(),
       arguments_changed: Type.Boolean({ description: 'Both have a hash of their arguments, and they differ.' }),
+      attribute_changes: Type.Array(Type.Object({ name: text, left: Type.Unknown(), right: Type.Unknown() }), {
+        description:
+          'The same attributes with their values, null where a side has none; other values than numbers and booleans as text of 200 characters at most.',
+      }),
       attributes_changed: Type.Array(text, {
         description: 'Names of attributes that differ, without ids, times and usage; at most 20.',
       }),

@@ -32,11 +32,29 @@ export const compareRuns = async ({ asking }: ReplayCommandOptions, input: Input
   for (const line of columnLines(sums, new Set(), { width, spare: [], paint })) io.out.write(`${line}\n`)
   const rows = compared.spans.filter((row) => input.options.onlyChanged !== true || changed(row))
   const groups = input.options.all === true ? rows.map((row) => [row] as const) : repeatsOf(rows)
-  const spans = cleaned([columnHead, ...groups.map(cellsOf)])
-  for (const line of columnLines(spans, new Set(), { width, spare, free, paint })) io.out.write(`${line}\n`)
+  const drawing = { width, spare, free, paint }
+  for (const line of spanLines(groups, drawing, input.options.attributes === true)) io.out.write(`${line}\n`)
   if (input.options.quiet !== true)
     for (const { message } of compared.warnings) io.err.write(`warning: ${terminalLine(message)}\n`)
   return 0
+}
+
+type Group = readonly [ComparedRow, ...ComparedRow[]]
+
+/** Lines of the paired spans; on demand with the attributes that differ below them. */
+function* spanLines(
+  groups: readonly Group[],
+  drawing: Parameters<typeof columnLines>[2],
+  withAttributes: boolean,
+): Generator<string> {
+  const lines = [...columnLines(cleaned([columnHead, ...groups.map(cellsOf)]), new Set(), drawing)]
+  for (const [at, line] of lines.entries()) {
+    yield line
+    const [row] = groups[at - 1] ?? []
+    if (!withAttributes || row === undefined) continue
+    for (const { name, left, right } of row.attribute_changes)
+      yield terminalLine(`      ${name}: ${left ?? 'none'} → ${right ?? 'none'}`)
+  }
 }
 
 const alignmentIn = ({ options }: Input): Alignment => {

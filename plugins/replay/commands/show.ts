@@ -1,16 +1,20 @@
+import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { costText, groupedText } from 'guard-gateway/lib/format'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import { colourOf, hint, painter } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { UseRow } from '../read/use-rows.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
+import { runPath } from './run-id.ts'
 import { linesOf } from './show-lines.ts'
 import { eventRow, type Row, rowsOfSpans, type SpanView, selectSpans, titlesOf } from './show-rows.ts'
 import { readShown, type ShownRun } from './shown-run.ts'
 import { columnsOf, symbolsOf } from './terminal.ts'
+import { printUse } from './use-lines.ts'
 
 /** Default width. */
 const COLUMNS = 100
@@ -22,6 +26,7 @@ const MAX_LINES = 1_000
 export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const width = widthIn(input, io)
   const limit = limitIn(input)
+  if (input.options.use === true) return showUse(asking, input, io)
   const shown = await asking((ask) => readShown(ask, input.args[0]))
   if (input.options.json === true) {
     io.out.write(`${shown.answer}\n`)
@@ -39,6 +44,14 @@ export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io
       input,
       io,
     )
+  return 0
+}
+
+/** Prints the calls of a run by model, tool and command. */
+const showUse = async (asking: ReplayCommandOptions['asking'], input: Input, io: Io): Promise<number> => {
+  const answer = await asking(async (ask) => text(await ask('GET', `${await runPath(ask, input.args[0])}/use`)))
+  if (input.options.json === true) io.out.write(`${answer}\n`)
+  else printUse((readJson(answer) as { readonly uses: readonly UseRow[] }).uses, io)
   return 0
 }
 

@@ -4,6 +4,7 @@ import { costUnit, type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { decisionIn } from '../read/decisions.ts'
+import { cachedInputOf } from '../read/model-tokens.ts'
 import { agentOf } from '../read/run-agent.ts'
 import { urlOf } from '../run-address.ts'
 import { runLink } from './folding.ts'
@@ -65,8 +66,10 @@ const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
   return reasons.find((reason) => reason !== '') ?? ''
 }
 
-const sums = (gateway: Gateway, { run }: Trace, now: number): Html =>
-  html`${durationMark(runDuration(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
+const sums = (gateway: Gateway, { run, spans }: Trace, now: number): Html => {
+  const cached = cachedInputOf(spans)
+  return html`${durationMark(runDuration(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in${cached > 0n && html`, ${countMark(cached)} of it cached`}, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
+}
 
 const origin = ({ run }: Trace, { now }: Ask): Html =>
   html`<span class="quiet">started</span> ${timeMark(run.start_ns, now)} · <span class="quiet">project</span> <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">${run.project_id}</a>${

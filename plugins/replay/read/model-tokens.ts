@@ -1,4 +1,5 @@
-import type { TraceSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan, TreeSpan } from 'guard-gateway/lib/trace'
+import { countedSpans } from './counted-spans.ts'
 
 const CACHED = 'gen_ai.usage.cache_read.input_tokens'
 
@@ -13,3 +14,7 @@ export const cachedTokensOf = ({
     ? BigInt(cached)
     : 0n
 }
+
+/** Input tokens of a run that came from a cache, each request once. */
+export const cachedInputOf = (spans: readonly TreeSpan[]): bigint =>
+  countedSpans(spans).reduce((sum, span) => sum + (span.kind === 'model' ? (cachedTokensOf(span) ?? 0n) : 0n), 0n)

@@ -1,5 +1,6 @@
 import type { TreeSpan } from 'guard-gateway/lib/trace'
 import { countedSpans } from './counted-spans.ts'
+import { cachedTokensOf } from './model-tokens.ts'
 import { isFailed, knownDuration } from './span-time.ts'
 
 /** Calls of one model, tool or command. */
@@ -12,6 +13,9 @@ export interface Use {
   /** Known durations, nanoseconds, in no order. */
   readonly durations_ns: number[]
   tokens: number
+  /** All input, and of it what came from a cache. */
+  input_tokens: number
+  cached_tokens: number
   cost_micro: number
 }
 
@@ -27,6 +31,8 @@ export const addUse = (table: Map<string, Use>, spans: readonly TreeSpan[]): voi
     const took = knownDuration(span)
     if (took !== null) use.durations_ns.push(Number(took))
     use.tokens += Number((span.input_tokens ?? 0n) + (span.output_tokens ?? 0n))
+    use.input_tokens += Number(span.input_tokens ?? 0n)
+    use.cached_tokens += Number(cachedTokensOf(span) ?? 0n)
     use.cost_micro += Number(span.cost_micro ?? 0n)
   }
 }
@@ -38,19 +44,32 @@ const entryOf = (table: Map<string, Use>, kind: Use['kind'], name: string | null
   const key = `${kind} ${name ?? ''}`
   const known = table.get(key)
   if (known !== undefined) return known
-  const use: Use = { kind, name, calls: 0, errors: 0, durations_ns: [], tokens: 0, cost_micro: 0 }
+  const figures = { calls: 0, errors: 0, tokens: 0, input_tokens: 0, cached_tokens: 0, cost_micro: 0 }
+  const use: Use = { kind, name, durations_ns: [], ...figures }
   table.set(key, use)
   return use
 }
 
 /** Adds the calls of another table. */
 export const mergeUse = (into: Map<string, Use>, from: UseTable): void => {
-  for (const { kind, name, calls, errors, durations_ns, tokens, cost_micro } of from.values()) {
+  for (const {
+    kind,
+    name,
+    calls,
+    errors,
+    durations_ns,
+    tokens,
+    input_tokens,
+    cached_tokens,
+    cost_micro,
+  } of from.values()) {
     const use = entryOf(into, kind, name)
     use.calls += calls
     use.errors += errors
     for (const took of durations_ns) use.durations_ns.push(took)
     use.tokens += tokens
+    use.input_tokens += input_tokens
+    use.cached_tokens += cached_tokens
     use.cost_micro += cost_micro
   }
 }

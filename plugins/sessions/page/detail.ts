@@ -15,6 +15,7 @@ import { type Ask, type Markup, type Page, sessionSourceKind } from 'guard-gatew
 import { isRefusing } from 'guard-gateway/lib/session'
 import { budgetTable, stateField } from 'guard-gateway/lib/terminal'
 import { liveById } from '../queries.ts'
+import { totalInput } from '../views.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { pausedMark } from './buttons.ts'
 import { historySection } from './history.ts'
@@ -76,7 +77,7 @@ ${row.external_id !== null && html`<dt>Client's id</dt><dd><code>${row.external_
 ${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/agents/${encodeURIComponent(row.agent_id)}">${row.agent_id}</a></dd>`}
 ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
-<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(row.input_tokens)} in, ${countMark(row.output_tokens)} out${(row.cache_read_tokens ?? 0) > 0 && html`, ${countMark(row.cache_read_tokens ?? 0)} from the cache`}</span></dd>
+<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(totalInput(row))} in${(row.cache_read_tokens ?? 0) > 0 && html` (${countMark(row.cache_read_tokens ?? 0)} cached)`}, ${countMark(row.output_tokens)} out</span></dd>
 <dt>${costHead(gateway)}</dt><dd>${priceMark(row.cost_micro)}</dd>
 ${sinceFlag(gateway, now, row)}
 <dt>Decisions</dt><dd>${decisionsText(row)}</dd>

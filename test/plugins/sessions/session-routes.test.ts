@@ -40,6 +40,8 @@ describe('sessions over HTTP', () => {
         blocked: 0,
         errors: 0,
         input_tokens: 0,
+        total_input_tokens: 0,
+        cached_input_tokens: 0,
         output_tokens: 0,
         total_tokens: 0,
         cache_read_tokens: 0,

@@ -99,11 +99,11 @@ const MAX_ATTRIBUTES = 3
 const plainNames = new Map([['guard.fingerprint', 'request']])
 
 /** What else changed of a pair. */
-const changes = ({ label_changed, arguments_changed, attributes_changed }: ComparedRow): Html => {
+const changes = ({ label_changed, arguments_changed, attributes_changed, attribute_changes }: ComparedRow): Html => {
   if (arguments_changed) return html` <span class="warning">other arguments</span>`
   if (label_changed || attributes_changed.length === 0) return html``
   const [shown, rest] = [attributes_changed.slice(0, MAX_ATTRIBUTES), attributes_changed.length - MAX_ATTRIBUTES]
-  return html` <span class="quiet" title="${attributes_changed.join('\n')}">other ${shown.map((name) => plainNames.get(name) ?? name).join(', ')}${rest > 0 && ` and ${rest} more`}</span>`
+  return html` <span class="quiet" title="${attribute_changes.map(({ name, left, right }) => `${name}: ${left ?? 'none'} → ${right ?? 'none'}`).join('\n')}">other ${shown.map((name) => plainNames.get(name) ?? name).join(', ')}${rest > 0 && ` and ${rest} more`}</span>`
 }
 
 const labels = ({ left, right, label_changed }: ComparedRow): Html => {

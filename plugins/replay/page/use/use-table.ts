@@ -1,6 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
 import { costHead, costUnit, type Html, html } from 'guard-gateway/lib/html'
 import { percentile, type Use, type UseTable } from '../../read/use.ts'
+import { byWorth } from '../../read/use-rows.ts'
 import { costMark, countMark, durationMark, middleEllipsis } from '../format.ts'
 
 const MAX_ROWS = 20
@@ -26,10 +27,6 @@ ${groups.map(([kind, title]) =>
 )}</table>`
 }
 
-/** The costliest first, then what was called most. */
-const byWorth = (one: Use, other: Use): number =>
-  other.cost_micro - one.cost_micro || other.tokens - one.tokens || other.calls - one.calls
-
 const groupOf = (title: string, uses: readonly Use[], unit: string): Html => {
   if (uses.length === 0) return html``
   const shown = uses.toSorted(byWorth).slice(0, MAX_ROWS)
@@ -38,10 +35,13 @@ const groupOf = (title: string, uses: readonly Use[], unit: string): Html => {
 ${shown.map((use) => useRow(use, unit))}${rest > 0 && html`<tr><td colspan="7" class="quiet">and ${rest} more</td></tr>`}</tbody>`
 }
 
-const useRow = ({ kind, name, calls, errors, durations_ns, tokens, cost_micro }: Use, unit: string): Html => {
+const useRow = (
+  { kind, name, calls, errors, durations_ns, tokens, cached_tokens, cost_micro }: Use,
+  unit: string,
+): Html => {
   const sorted = durations_ns.toSorted((one, other) => one - other)
   const isModel = kind === 'model'
-  return html`<tr data-row><th scope="row"${name !== null && name.length > NAME_CHARS && html` title="${name}"`}>${name === null ? html`<span class="quiet">unnamed</span>` : html`<bdi>${middleEllipsis(name, NAME_CHARS)}</bdi>`}</th><td class="figure">${countMark(calls)}<span class="unit"> ${calls === 1 ? 'call' : 'calls'}</span></td><td class="figure">${errors === 0 ? html`<span class="quiet">0</span>` : html`<span class="error">✕ ${countMark(errors)}</span>`}<span class="unit"> ${errors === 1 ? 'error' : 'errors'}</span></td><td class="figure">${tookMark(sorted, 0.5)}<span class="unit"> p50</span></td><td class="figure">${tookMark(sorted, 0.95)}<span class="unit"> p95</span></td><td class="figure">${isModel && html`${countMark(tokens)}<span class="unit"> tokens</span>`}</td><td class="figure">${isModel && html`${costMark(BigInt(cost_micro))}<span class="unit"> ${unit}</span>`}</td></tr>
+  return html`<tr data-row><th scope="row"${name !== null && name.length > NAME_CHARS && html` title="${name}"`}>${name === null ? html`<span class="quiet">unnamed</span>` : html`<bdi>${middleEllipsis(name, NAME_CHARS)}</bdi>`}</th><td class="figure">${countMark(calls)}<span class="unit"> ${calls === 1 ? 'call' : 'calls'}</span></td><td class="figure">${errors === 0 ? html`<span class="quiet">0</span>` : html`<span class="error">✕ ${countMark(errors)}</span>`}<span class="unit"> ${errors === 1 ? 'error' : 'errors'}</span></td><td class="figure">${tookMark(sorted, 0.5)}<span class="unit"> p50</span></td><td class="figure">${tookMark(sorted, 0.95)}<span class="unit"> p95</span></td><td class="figure">${isModel && html`${countMark(tokens)}${cached_tokens > 0 && html` <span class="quiet">(${countMark(cached_tokens)} cached)</span>`}<span class="unit"> tokens</span>`}</td><td class="figure">${isModel && html`${costMark(BigInt(cost_micro))}<span class="unit"> ${unit}</span>`}</td></tr>
 `
 }
 

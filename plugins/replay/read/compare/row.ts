@@ -1,3 +1,4 @@
+import { cutText } from 'guard-gateway/lib/text'
 import type { TreeSpan } from 'guard-gateway/lib/trace'
 import { errorOf } from '../span-error.ts'
 import { isUnseen, knownDuration } from '../span-time.ts'
@@ -25,6 +26,14 @@ export interface ComparedSpan {
   readonly cost_micro: bigint | null
 }
 
+/** An attribute of both spans of a row, or of one of them. */
+export interface AttributeChange {
+  readonly name: string
+  readonly left: AttributeValue
+  readonly right: AttributeValue
+}
+type AttributeValue = string | number | bigint | boolean | null
+
 export interface ComparedRow {
   /** `name#occurrence`, or `name[label]#occurrence`; in a sequence a span of only the right run begins with `+`. */
   readonly key: string
@@ -40,6 +49,8 @@ export interface ComparedRow {
   readonly arguments_changed: boolean
   /** Names of attributes that differ, without ids, times and usage; at most 20. */
   readonly attributes_changed: readonly string[]
+  /** The same with their values, null where a side has none. */
+  readonly attribute_changes: readonly AttributeChange[]
   /** Right minus left; null if a side is missing or not known. */
   readonly duration_delta_ns: bigint | null
   readonly tokens_delta: bigint | null
@@ -65,20 +76,29 @@ const unchanged: Changes = {
   label_changed: false,
   arguments_changed: false,
   attributes_changed: [],
+  attribute_changes: [],
   duration_delta_ns: null,
   tokens_delta: null,
   cost_delta_micro: null,
 }
 
-const changesOf = (left: TreeSpan, right: TreeSpan): Changes => ({
-  status_changed: left.status !== right.status && !isUnseen(left) && !isUnseen(right),
-  label_changed: left.label !== right.label,
-  arguments_changed: areArgumentsChanged(left, right),
-  attributes_changed: changedAttributes(left, right),
-  duration_delta_ns: minus(knownDuration(right), knownDuration(left)),
-  tokens_delta: minus(tokensOf(right), tokensOf(left)),
-  cost_delta_micro: minus(right.cost_micro, left.cost_micro),
-})
+const changesOf = (left: TreeSpan, right: TreeSpan): Changes => {
+  const attributes_changed = changedAttributes(left, right)
+  return {
+    status_changed: left.status !== right.status && !isUnseen(left) && !isUnseen(right),
+    label_changed: left.label !== right.label,
+    arguments_changed: areArgumentsChanged(left, right),
+    attributes_changed,
+    attribute_changes: attributes_changed.map((name) => ({
+      name,
+      left: shownValue(own(left.attributes, name)),
+      right: shownValue(own(right.attributes, name)),
+    })),
+    duration_delta_ns: minus(knownDuration(right), knownDuration(left)),
+    tokens_delta: minus(tokensOf(right), tokensOf(left)),
+    cost_delta_micro: minus(right.cost_micro, left.cost_micro),
+  }
+}
 
 const tokensOf = ({ input_tokens, output_tokens }: TreeSpan): bigint | null =>
   input_tokens === null && output_tokens === null ? null : (input_tokens ?? 0n) + (output_tokens ?? 0n)
@@ -101,9 +121,22 @@ const MAX_NAMES = 20
 
 const changedAttributes = ({ attributes: left }: TreeSpan, { attributes: right }: TreeSpan): readonly string[] => {
   const changed: string[] = []
-  for (const name in left) if (isChanged(left[name], right[name]) && !isVolatile(name)) changed.push(name)
+  for (const name in left) if (isChanged(own(left, name), own(right, name)) && !isVolatile(name)) changed.push(name)
   for (const name in right) if (!Object.hasOwn(left, name) && !isVolatile(name)) changed.push(name)
   return changed.sort().slice(0, MAX_NAMES)
+}
+
+/** The value of an attribute, whatever it is called. */
+const own = (attributes: TreeSpan['attributes'], name: string): unknown =>
+  Object.hasOwn(attributes, name) ? attributes[name] : undefined
+
+const VALUE_CHARS = 200
+
+/** A value as a comparison holds it: text and anything made of parts as text that may be cut. */
+const shownValue = (value: unknown): AttributeValue => {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return value
+  return cutText(typeof value === 'string' ? value : textOf(value), VALUE_CHARS)
 }
 
 const isChanged = (one: unknown, other: unknown): boolean =>

@@ -95,6 +95,10 @@ describe('replay compare', () => {
     assert.equal(wrong.code, 2)
     assert.match(wrong.err, /--align/)
   })
+  it('prints attributes that differ with --attributes', async () => {
+    const { out } = await compare('left', 'right', '--attributes')
+    assert.match(out, /\n~ {2}tool\.call#1 .*\n {6}tool\.name: read → write\n/)
+  })
   it('prints the response with --json', async () => {
     const { out, err } = await compare('left', 'right', '--json', '--quiet')
     assert.deepEqual(JSON.parse(out).summary, {

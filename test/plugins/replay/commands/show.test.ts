@@ -94,6 +94,23 @@ describe('replay show', () => {
     const { trace_ids } = json as { trace_ids: readonly string[] }
     assert.match((await lines(trace_ids[0] ?? ''))[0] ?? '', / tag loop .*\(why: LOOP_EXACT in gen_ai\.request#3\)$/)
   })
+  it('prints tokens and cost in each line, and why a request failed', async () => {
+    const usage = { 'gen_ai.usage.input_tokens': 1200, 'gen_ai.usage.output_tokens': 30, 'guard.cost_micro': 450000 }
+    const model = { name: 'chat', kind: 'model', start_ns: at(0), end_ns: at(900), attributes: usage }
+    const failed = { ...model, status: 'error', attributes: { 'http.response.status_code': 529, 'error.type': 'busy' } }
+    await gateway.request('POST', '/api/v1/traces', { trace_id: 'paid', spans: [model, failed] })
+    const [, , first, second] = await lines('paid', '--width', '120')
+    assert.match(first ?? '', / 900ms +1,230 +0\.45 ok/)
+    assert.match(second ?? '', / error +529 busy$/)
+  })
+  it('prints calls by model and tool with --use', async () => {
+    const [head, ...rows] = await lines('run-2', '--use')
+    assert.match(head ?? '', /model, tool or command +calls +errors +p50 +p95 +in +cached +out +cost/)
+    assert.match(rows.join('\n'), /^tool +ls +1 +250ms +250ms/m)
+    const { out } = await show(['run-2', '--use', '--json'])
+    const [tool] = (JSON.parse(out) as { uses: readonly Record<string, unknown>[] }).uses
+    assert.deepEqual([tool?.kind, tool?.calls, tool?.p50_ns], ['tool', 1, 250_000_000])
+  })
   it('selects spans by name and name#n with descendants, and events', async () => {
     const titles = async (...argv: readonly string[]) =>
       (await lines('run-2', ...argv)).slice(1).map((line) => line.split(/ {2,}[├│•]| [├│•]/, 1)[0]?.trim())

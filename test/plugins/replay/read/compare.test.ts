@@ -98,6 +98,8 @@ describe('two runs compared: pairing spans', () => {
   })
 })
 
+const none = { error: null, tokens: null, cost_micro: null }
+
 describe('two runs compared: what changed', () => {
   it('reports changes of status, label and duration', async () => {
     const left = traceOf(call('l', 'a', 1, { label: 'x' }))
@@ -107,20 +109,13 @@ describe('two runs compared: what changed', () => {
       name: 'a',
       occurrence: 1,
       presence: 'both',
-      left: { span_id: 'l', status: 'ok', duration_ns: 10n, label: 'x', error: null, tokens: null, cost_micro: null },
-      right: {
-        span_id: 'r',
-        status: 'error',
-        duration_ns: 15n,
-        label: 'y',
-        error: null,
-        tokens: null,
-        cost_micro: null,
-      },
+      left: { ...none, span_id: 'l', status: 'ok', duration_ns: 10n, label: 'x' },
+      right: { ...none, span_id: 'r', status: 'error', duration_ns: 15n, label: 'y' },
       status_changed: true,
       label_changed: true,
       arguments_changed: false,
       attributes_changed: [],
+      attribute_changes: [],
       duration_delta_ns: 5n,
       tokens_delta: null,
       cost_delta_micro: null,

@@ -4,6 +4,7 @@ import type { TraceSpan } from 'guard-gateway/lib/trace'
 import { buildSpanTree } from 'guard-gateway/lib/trace'
 import { countedSpans } from '../../../../plugins/replay/read/counted-spans.ts'
 import { addUse, mergeUse, percentile, type Use } from '../../../../plugins/replay/read/use.ts'
+import { useRows } from '../../../../plugins/replay/read/use-rows.ts'
 import { aRun, aSpan, aTrace, START } from '../../../kit/traces.ts'
 
 const span = (id: string, kind: TraceSpan['kind'], label: string | null, more: Partial<TraceSpan> = {}): TraceSpan =>
@@ -37,7 +38,9 @@ describe('calls of a run', () => {
 describe('use by model and tool', () => {
   it('sums calls, errors, tokens and cost, and keeps known durations', () => {
     const table = new Map<string, Use>()
-    const use = { input_tokens: 10n, output_tokens: 2n, cost_micro: 7n }
+    const attributes = { 'gen_ai.usage.cache_read.input_tokens': 4 }
+    const use = { input_tokens: 10n, output_tokens: 2n, cost_micro: 7n, attributes }
+    const none = { tokens: 0, input_tokens: 0, cached_tokens: 0, cost_micro: 0 }
     addUse(
       table,
       aTrace({
@@ -54,15 +57,43 @@ describe('use by model and tool', () => {
     mergeUse(
       table,
       new Map([
-        ['model gpt', { kind: 'model', name: 'gpt', calls: 1, errors: 1, durations_ns: [5], tokens: 1, cost_micro: 1 }],
+        [
+          'model gpt',
+          {
+            ...{ kind: 'model', name: 'gpt', calls: 1, errors: 1, durations_ns: [5], tokens: 1, cost_micro: 1 },
+            ...{ input_tokens: 1, cached_tokens: 1 },
+          },
+        ],
       ]),
     )
     assert.deepEqual(
       [...table.values()],
       [
-        { kind: 'model', name: 'gpt', calls: 3, errors: 2, durations_ns: [10, 30, 5], tokens: 25, cost_micro: 15 },
-        { kind: 'tool', name: 'bash', calls: 2, errors: 0, durations_ns: [], tokens: 0, cost_micro: 0 },
-        { kind: 'command', name: null, calls: 1, errors: 0, durations_ns: [10], tokens: 0, cost_micro: 0 },
+        {
+          ...{ kind: 'model', name: 'gpt', calls: 3, errors: 2, durations_ns: [10, 30, 5], tokens: 25, cost_micro: 15 },
+          ...{ input_tokens: 21, cached_tokens: 9 },
+        },
+        { kind: 'tool', name: 'bash', calls: 2, errors: 0, durations_ns: [], ...none },
+        { kind: 'command', name: null, calls: 1, errors: 0, durations_ns: [10], ...none },
+      ],
+    )
+  })
+
+  it('is a list with percentiles, the costliest model first, then tools', () => {
+    const table = new Map<string, Use>()
+    const spans = [
+      span('1', 'tool', 'bash'),
+      span('2', 'model', 'cheap', { input_tokens: 10n, output_tokens: 5n, cost_micro: 1n }),
+      span('3', 'model', 'dear', { input_tokens: 1n, output_tokens: 1n, cost_micro: 9n, status: 'error' }),
+    ]
+    addUse(table, aTrace({ spans }).spans)
+    const rows = useRows(table)
+    assert.deepEqual(
+      rows.map(({ name, errors, p50_ns, p95_ns, output_tokens }) => [name, errors, p50_ns, p95_ns, output_tokens]),
+      [
+        ['dear', 1, 10, 10, 1],
+        ['cheap', 0, 10, 10, 5],
+        ['bash', 0, 10, 10, 0],
       ],
     )
   })

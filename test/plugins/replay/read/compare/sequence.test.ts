@@ -60,6 +60,16 @@ describe('two runs compared as sequences', () => {
     const [, model, tool] = spans
     assert.deepEqual([model?.tokens_delta, model?.cost_delta_micro], [20n, -1n])
     assert.deepEqual(model?.attributes_changed, ['gen_ai.new', 'temperature'])
+    assert.deepEqual(model?.attribute_changes, [
+      { name: 'gen_ai.new', left: null, right: 1 },
+      { name: 'temperature', left: 0, right: 1 },
+    ])
+    const long = { attributes: { text: 'x'.repeat(500), parts: { a: [1n] } } }
+    const [, cut] = (await compared(runOf(['gpt', { attributes: {} }]), runOf(['gpt', long]))).spans
+    assert.deepEqual(cut?.attribute_changes, [
+      { name: 'parts', left: null, right: '{"a":["1n"]}' },
+      { name: 'text', left: null, right: 'x'.repeat(200) },
+    ])
     assert.deepEqual([model?.arguments_changed, tool?.arguments_changed], [false, true])
     assert.equal(summary.arguments_changed, 1)
   })
