@@ -76,7 +76,7 @@ export type ImportedRecord =
 
 /** Something that was taken in otherwise than the file says it. */
 export interface ImportWarning {
-  readonly code: 'orphan_parent' | 'content_dropped' | 'attributes_dropped'
+  readonly code: 'orphan_parent' | 'content_dropped' | 'attributes_dropped' | 'line_ignored' | 'duplicate_dropped'
   readonly message: string
   readonly line?: number
   /** JSON pointer; in the line's record where the format has lines. */
@@ -90,6 +90,34 @@ export interface ImportReading {
   /** All records, in the order of the file, read once more. */
   records(): Iterable<ImportedRecord>
 }
+
+/** What reading depends on beside the file. */
+export interface ImportContext {
+  /** Hash of a tool call's arguments under the key of this installation, as recorded tool calls have it. */
+  argumentHash(args: unknown): string
+}
+
+/** A form in which other programs keep what agents did; it is read and never written. Import formats are asked before export formats. */
+export interface ImportFormat {
+  readonly id: string
+  /** What writes such files, for errors and documents: `Jaeger`. */
+  readonly title: string
+  /** Address of a module that exports this format (`import.meta.url`): large files are then read in a thread of their own. */
+  readonly module?: string
+  /** Whether a file looks like this format; cheap, and true for a damaged one as well, so that `read` can say what is wrong. */
+  accepts(file: ImportSource): boolean
+  /** Looks a file of this format through, to its end; throws GuardError with line and JSON pointer. No record is held. */
+  read(file: ImportSource, context: ImportContext): ImportReading
+}
+
+export const importFormatKind = new Kind<ImportFormat>('import format', {
+  title: 'text',
+  accepts: 'prompt',
+  read: 'prompt',
+})
+
+/** A form in which other programs keep what agents did. */
+export const importFormat = contribution('import-format', importFormatKind)
 
 export const exportFormatKind = new Kind<ExportFormat>('export format', {
   mediaType: 'text',

@@ -29,6 +29,8 @@ import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { http } from 'guard-gateway/plugins/http'
+import { claudeCode } from 'guard-gateway/plugins/import-formats/claude-code'
+import { codex } from 'guard-gateway/plugins/import-formats/codex'
 import { mcp } from 'guard-gateway/plugins/mcp'
 import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
 import { path } from 'guard-gateway/plugins/mcp-checks/path'
@@ -112,6 +114,8 @@ export const defaultPreset = (
   json,
   jsonl,
   otel,
+  claudeCode,
+  codex,
   net,
   nodeHttp,
   ws,

@@ -22,6 +22,8 @@ export interface Tools {
   readonly poll: (said: string, nth: number) => Call
   /** What each answer to `poll` holds while the command goes on, in the text of a request. */
   readonly running: RegExp
+  /** Gives a task to another agent of the same program. */
+  readonly delegate?: (task: string) => Call
   /** Ends the task, where words alone do not. */
   readonly finish?: (words: string) => Call
 }

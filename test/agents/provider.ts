@@ -15,6 +15,8 @@ const LOOP_END = 40
 /** A provider on loopback whose model works on a script with an agent's own tools, and what it was asked. */
 export class AgentProvider {
   readonly keys = new Set<string>()
+  /** Tokens of each prompt that a cache has, as replies tell it; undefined: they tell nothing of a cache. */
+  cached: number | undefined
   #script: Script | undefined
   #tools: Tools | undefined
   #project = ''
@@ -121,7 +123,12 @@ export class AgentProvider {
     const call = step === undefined ? this.#last(hasTools) : this.#call(step, said)
     if (call === undefined) return style.words(stream, hasTools ? LAST_WORDS : 'A task')
     // every turn is longer than the one before, as it is with real models
-    return style.call(stream, { ...call, id: `call_${this.#asked}`, tokens: 1000 + 10 * this.#asked })
+    return style.call(stream, {
+      ...call,
+      id: `call_${this.#asked}`,
+      tokens: 1000 + 10 * this.#asked,
+      ...(this.cached === undefined ? {} : { cached: this.cached }),
+    })
   }
 
   #last(hasTools: boolean): Call | undefined {
@@ -151,6 +158,8 @@ export class AgentProvider {
         return tools?.edit({ ...step, file: join(this.#project, step.file) })
       case 'background':
         return tools?.background(step.command)
+      case 'delegate':
+        return tools?.delegate?.(step.task)
       case 'poll':
         return tools?.poll(said, this.#polls++)
       default:

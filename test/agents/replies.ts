@@ -9,6 +9,8 @@ export interface ToolCall {
   readonly input?: string
   /** Of the prompt, as the reply tells them. */
   readonly tokens?: number
+  /** Of these tokens, so many were read from a cache; as many again were written to one. */
+  readonly cached?: number
 }
 
 const json = (body: object): WholeReply => ({ type: 'application/json', body: JSON.stringify(body) })
@@ -48,10 +50,16 @@ export const chatCall = (stream: boolean, { id, name, args, tokens = 20 }: ToolC
   return { type, body: `${body}data: [DONE]\n\n` }
 }
 
+const messagesCache = (tokens: number): object => ({
+  cache_read_input_tokens: tokens,
+  cache_creation_input_tokens: tokens,
+  cache_creation: { ephemeral_5m_input_tokens: tokens - 100, ephemeral_1h_input_tokens: 100 },
+})
+
 /** A tool call as Messages tells it. */
-export const messagesCall = (stream: boolean, { id, name, args, tokens = 20 }: ToolCall): WholeReply => {
+export const messagesCall = (stream: boolean, { id, name, args, tokens = 20, cached }: ToolCall): WholeReply => {
   const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model: 'm-1', stop_sequence: null }
-  const usage = { input_tokens: tokens, output_tokens: 5 }
+  const usage = { input_tokens: tokens, output_tokens: 5, ...(cached === undefined ? {} : messagesCache(cached)) }
   if (!stream)
     return json({ ...message, content: [{ type: 'tool_use', id, name, input: args }], stop_reason: 'tool_use', usage })
   return events(
@@ -65,14 +73,22 @@ export const messagesCall = (stream: boolean, { id, name, args, tokens = 20 }: T
 }
 
 /** A tool call as Responses tells it. */
-export const responsesCall = (stream: boolean, { id, name, args, input, tokens = 20 }: ToolCall): WholeReply => {
+export const responsesCall = (
+  stream: boolean,
+  { id, name, args, input, tokens = 20, cached }: ToolCall,
+): WholeReply => {
   const common = { call_id: id, name, status: 'completed' }
   const item =
     input === undefined
       ? { type: 'function_call', id: `fc_${id}`, ...common, arguments: JSON.stringify(args) }
       : { type: 'custom_tool_call', id: `ctc_${id}`, ...common, input }
   const begun = { ...item, ...(input === undefined ? { arguments: '' } : { input: '' }), status: 'in_progress' }
-  const usage = { input_tokens: tokens, output_tokens: 5, total_tokens: tokens + 5 }
+  const usage = {
+    input_tokens: tokens,
+    ...(cached === undefined ? {} : { input_tokens_details: { cached_tokens: cached } }),
+    output_tokens: 5,
+    total_tokens: tokens + 5,
+  }
   const response = { id: `resp_${id}`, object: 'response', model: 'm-1', status: 'completed', output: [item], usage }
   if (!stream) return json(response)
   return events(

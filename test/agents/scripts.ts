@@ -5,6 +5,9 @@ export type Step =
   | { readonly act: 'edit'; readonly file: string; readonly from: string; readonly to: string }
   | { readonly act: 'background'; readonly command: string }
   | { readonly act: 'poll' }
+  /** Another agent of the same program gets a task; the next steps are its own, up to its words. */
+  | { readonly act: 'delegate'; readonly task: string }
+  | { readonly act: 'words' }
   /** The provider answers with this status. */
   | { readonly act: 'fail'; readonly status: number }
   /** The reply with the next call breaks off in its middle. */

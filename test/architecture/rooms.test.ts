@@ -18,6 +18,7 @@ describe('rooms', () => {
     ['detectors', 'detector'],
     ['api-styles', 'apiStyle'],
     ['export-formats', 'exportFormat'],
+    ['import-formats', 'importFormat'],
     ['storage', 'storage'],
     ['upstream-clients', 'upstreamClient'],
     ['upstream-sockets', 'upstreamSocket'],

@@ -40,6 +40,7 @@ export const contributions = [
   'detectors',
   'api-styles',
   'export-formats',
+  'import-formats',
   'storage',
   'mcp-checks',
   'mcp-transports',

@@ -1,15 +1,22 @@
 import { GuardError } from 'guard-gateway/core'
-import type { ExportFormat, ImportedRecord, ImportReading } from 'guard-gateway/lib/export-format'
+import type { ImportContext, ImportedRecord, ImportReading, ImportSource } from 'guard-gateway/lib/export-format'
 import { type ImportFile, traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { Digests } from './digest.ts'
 
 /** Records per slice. */
 const SLICE_RECORDS = 500
 
-/** The part of an export format that reads files. */
-export type FileReader = Pick<ExportFormat, 'accepts' | 'read'>
+/** A format that reads files: one of import, or one of export that can read as well. */
+export interface FileReader {
+  readonly id: string
+  readonly title?: string
+  readonly module?: string
+  accepts?(file: ImportSource): boolean
+  read?(file: ImportSource, context: ImportContext): ImportReading
+}
 
-export const reads = ({ accepts, read }: FileReader): boolean => accepts !== undefined && read !== undefined
+export const reads = ({ accepts, read }: Pick<FileReader, 'accepts' | 'read'>): boolean =>
+  accepts !== undefined && read !== undefined
 
 /** What a format read, and its id. */
 export interface FormatReading extends ImportReading {
@@ -19,11 +26,12 @@ export interface FormatReading extends ImportReading {
 /** Reads a file with the first format that accepts it; undefined if none does. Throws errors of the format. */
 export const readFile = (
   file: ImportFile,
-  formats: Iterable<FileReader & Pick<ExportFormat, 'id'>>,
+  formats: Iterable<FileReader>,
+  context: ImportContext,
 ): FormatReading | undefined => {
   for (const { id, accepts, read } of formats) {
     if (accepts?.(file) !== true) continue
-    const reading = read?.(file)
+    const reading = read?.(file, context)
     return reading && { ...reading, format: id }
   }
   return undefined
@@ -45,8 +53,8 @@ export function* slicesOf(reading: ImportReading): Generator<readonly ImportedRe
 }
 
 /** Error for an unknown format, with the known ones. */
-export const unknownFile = (formats: readonly ExportFormat[]): GuardError => {
-  const known = formats.map(({ id }) => id)
+export const unknownFile = (formats: readonly FileReader[]): GuardError => {
+  const known = formats.map(({ id, title }) => title ?? id)
   return new GuardError(
     traceFileErrors.INVALID_IMPORT,
     `The file is of no known format; there is ${known.join(', ')}.`,

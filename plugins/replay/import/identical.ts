@@ -39,7 +39,7 @@ const digestOf = async (
   const text = Readable.from(streamTrace(format, run), { objectMode: false })
   const file = await spooled(text, undefined, Number.POSITIVE_INFINITY)
   try {
-    const reading = await openImport([format], file, signal)
+    const reading = await openImport([format], file, '', signal)
     try {
       const slices = reading.slices()
       for (let next = await slices.next(); ; next = await slices.next()) {

@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { exportFormatKind } from 'guard-gateway/lib/export-format'
+import { exportFormatKind, importFormatKind } from 'guard-gateway/lib/export-format'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import { argumentKey } from 'guard-gateway/lib/trace'
 import type { RunWriter } from '../write/run-writer.ts'
 import { type ImportAnswer, importRuns } from './import.ts'
 import { readImportOptions } from './options.ts'
@@ -56,7 +57,8 @@ export class Imports {
 
   async #import(spooled: Spooled, options: ImportOptions, signal: AbortSignal): Promise<ImportAnswer> {
     signal.throwIfAborted()
-    const file = await openImport(this.#gateway.registry(exportFormatKind), spooled, signal)
+    const formats = [...this.#gateway.registry(importFormatKind), ...this.#gateway.registry(exportFormatKind)]
+    const file = await openImport(formats, spooled, await argumentKey(this.#gateway.storage), signal)
     try {
       return await importRuns(this.#gateway, this.#runWriter, file, options, signal)
     } finally {

@@ -7,6 +7,8 @@ export interface ReadStart {
   readonly descriptor: number
   /** Formats to try in order: ids and modules. */
   readonly formats: readonly { readonly id: string; readonly module: string }[]
+  /** Key of argument hashes. */
+  readonly argument_key: string
 }
 
 /** Requests the next records. */

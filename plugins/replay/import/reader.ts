@@ -1,8 +1,9 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
-import type { ExportFormat, ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/lib/export-format'
-import { readFile, reads, slicesOf, unknownFile } from './file.ts'
+import type { ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/lib/export-format'
+import { importContext } from './context.ts'
+import { type FileReader, readFile, reads, slicesOf, unknownFile } from './file.ts'
 import type { FromReader, ReadStart, ToReader } from './protocol.ts'
 import type { Spooled } from './spool.ts'
 
@@ -28,21 +29,22 @@ export interface OpenImport {
  * thread. Throws INVALID_IMPORT, BODY_TOO_LARGE, errors of the format, and the signal's reason.
  */
 export const openImport = async (
-  formats: Iterable<ExportFormat>,
+  formats: Iterable<FileReader>,
   spooled: Spooled,
+  argument_key: string,
   signal: AbortSignal,
 ): Promise<OpenImport> => {
   const readers = [...formats].filter(reads)
   const { content } = spooled
   const file = await (typeof content === 'number'
-    ? readLarge(spooled, content, readers, signal)
-    : readHere(spooled, readers))
+    ? readLarge(spooled, content, readers, argument_key, signal)
+    : readHere(spooled, readers, argument_key))
   if (file !== undefined) return file
   throw unknownFile(readers)
 }
 
-const readHere = ({ file }: Spooled, readers: readonly ExportFormat[]): OpenImport | undefined => {
-  const reading = readFile(file, readers)
+const readHere = ({ file }: Spooled, readers: readonly FileReader[], argument_key: string): OpenImport | undefined => {
+  const reading = readFile(file, readers, importContext(argument_key))
   return (
     reading && {
       format: reading.format,
@@ -59,13 +61,14 @@ const readHere = ({ file }: Spooled, readers: readonly ExportFormat[]): OpenImpo
 const readLarge = async (
   spooled: Spooled,
   descriptor: number,
-  readers: readonly ExportFormat[],
+  readers: readonly FileReader[],
+  argument_key: string,
   signal: AbortSignal,
 ): Promise<OpenImport | undefined> => {
   const formats = readers.flatMap(({ id, module }) => (module === undefined ? [] : [{ id, module }]))
   const local = readers.filter(({ module }) => module === undefined)
-  const found = await readInThread({ descriptor, formats }, spooled.size, signal)
-  return found ?? readHere(spooled, local)
+  const found = await readInThread({ descriptor, formats, argument_key }, spooled.size, signal)
+  return found ?? readHere(spooled, local, argument_key)
 }
 
 /** Undefined: no format accepts the file. */

@@ -1,19 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
-import type { ExportFormat } from 'guard-gateway/lib/export-format'
 import { isJsonObject } from 'guard-gateway/lib/json'
+import { importContext } from './context.ts'
 import { type FileReader, readFile, reads, slicesOf } from './file.ts'
 import type { FromReader, ReadStart } from './protocol.ts'
 import { fileAt } from './spool.ts'
 
 // Reads one import file in a thread, so that the main thread never parses a large one.
 
-const { descriptor, formats } = workerData as ReadStart
+const { descriptor, formats, argument_key } = workerData as ReadStart
 const port = parentPort
 if (port === null) throw new TypeError('this module runs in a worker thread')
 const say = (message: FromReader) => port.postMessage(message)
 
-const isReader = (value: unknown, id: string): value is FileReader & Pick<ExportFormat, 'id'> =>
+const isReader = (value: unknown, id: string): value is FileReader =>
   isJsonObject(value) && value.id === id && typeof value.accepts === 'function' && typeof value.read === 'function'
 
 /** Finds a format by id among the exports of its module. */
@@ -27,7 +27,7 @@ const formatIn = async ({ id, module }: ReadStart['formats'][number]) => {
 const reading = async () => {
   try {
     const readers = (await Promise.all(formats.map(formatIn))).filter(reads)
-    return { found: readFile(fileAt(descriptor), readers) }
+    return { found: readFile(fileAt(descriptor), readers, importContext(argument_key)) }
   } catch (error) {
     if (!(error instanceof GuardError)) throw error
     const { path, line, column, known } = error.place

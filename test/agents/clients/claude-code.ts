@@ -21,6 +21,10 @@ export const claudeCode: Agent = {
     // it tells the model to read the file that the output goes to
     poll: (said) => ({ name: 'Read', args: { file_path: found(said, /(\/[^\s"\\]*\.output)/) } }),
     running: /the contents are empty/g,
+    delegate: (prompt) => ({
+      name: 'Agent',
+      args: { description: 'Reads the notes', prompt, subagent_type: 'general-purpose' },
+    }),
   },
   has_profile: true,
 }
