@@ -3,6 +3,7 @@ export { MetadataOnly } from './otlp/content/metadata-only.ts'
 export { type ConvertedSpan, readConvertedFile } from './otlp/converted-file.ts'
 export { readOtlpFile } from './otlp/file.ts'
 export { fitAttributes } from './otlp/fit-attributes.ts'
+export { hexIdOf, nsOfMicros } from './otlp/foreign-fields.ts'
 export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
 export { guardNames, semconv } from './otlp/names.ts'
 export {

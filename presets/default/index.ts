@@ -31,6 +31,9 @@ import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { http } from 'guard-gateway/plugins/http'
 import { claudeCode } from 'guard-gateway/plugins/import-formats/claude-code'
 import { codex } from 'guard-gateway/plugins/import-formats/codex'
+import { jaeger } from 'guard-gateway/plugins/import-formats/jaeger'
+import { otlpLines } from 'guard-gateway/plugins/import-formats/otlp-lines'
+import { zipkin } from 'guard-gateway/plugins/import-formats/zipkin'
 import { mcp } from 'guard-gateway/plugins/mcp'
 import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
 import { path } from 'guard-gateway/plugins/mcp-checks/path'
@@ -116,6 +119,9 @@ export const defaultPreset = (
   otel,
   claudeCode,
   codex,
+  otlpLines,
+  jaeger,
+  zipkin,
   net,
   nodeHttp,
   ws,
