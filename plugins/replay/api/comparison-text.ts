@@ -3,7 +3,7 @@ import { Pace } from 'guard-gateway/lib/time-slice'
 import type { Comparison } from '../read/compare.ts'
 
 /** Rows per chunk. */
-const ROWS = 500
+const ROWS = 250
 
 /** A comparison as JSON chunks: the longest has 15 MB, so it yields to other work. */
 export async function* comparisonText({ spans, ...sums }: Comparison): AsyncGenerator<string> {
