@@ -64,7 +64,7 @@ export const filterForm = ({ query }: Ask, fault: string | undefined, names: Fil
   ])}</label>
 ${each('tag').map((tag) => html`<label>Tag<input name="tag" value="${tag}" size="10"></label>`)}
 ${each('model').map((model) => html`<label>Model<input name="model" list="models" value="${model}" size="14"></label>`)}
-${each('attribute').map((text) => html`<label>Attribute<input name="attribute" value="${text}" size="16"${wrong('attribute')} placeholder="http.status>=500"></label>`)}
+${each('attribute').map((text) => html`<label>Attribute<input name="attribute" value="${text}" size="24"${wrong('attribute')} placeholder="http.status>=500"></label>`)}
 <label>Since${choice('since', value('since'), ages)}</label>
 <label>Playground${choice('playground', value('playground'), [
     [value('playground') === 'show' ? 'show' : '', 'shown'],
