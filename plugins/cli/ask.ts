@@ -52,7 +52,8 @@ const overHttp =
     try {
       const answer = await fetch(address + path, { method, duplex: 'half', ...sent })
       if (!answer.ok) throw errorFromResponse(await answer.text())
-      return Readable.from(arriving(answer.body ?? [], address), { objectMode: false })
+      const stream = Readable.from(arriving(answer.body ?? [], address), { objectMode: false })
+      return Object.assign(stream, { headers: Object.fromEntries(answer.headers) })
     } catch (error) {
       throw (body instanceof Readable ? body.errored : null) ?? connectionError(error, address)
     }
@@ -95,7 +96,7 @@ const inProcess = async <T>(gateway: Gateway, work: Work<T>): Promise<T> => {
       const sent = body === undefined ? { headers } : { payload: body, headers: { ...headers, ...headersOf(body) } }
       const answer = await app.inject({ method, url: path, payloadAsStream: true, ...sent })
       if (answer.statusCode >= 400) throw errorFromResponse(await text(answer.stream()))
-      return answer.stream()
+      return Object.assign(answer.stream(), { headers: answer.headers })
     }, undefined)
   } finally {
     await app.close()

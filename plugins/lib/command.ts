@@ -61,13 +61,16 @@ export interface Command {
   run(input: Input, io: Io): Promise<number>
 }
 
+/** The body of an answer, with its headers. */
+export type Answered = Readable & { readonly headers?: Readonly<Record<string, unknown>> }
+
 /** Sends a request to a gateway's interface and gives the body of its answer; rejects with the error that it answers with. Text is sent as JSON, a stream as a file. */
 export type AskStream = (
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: Readable | string,
   headers?: Readonly<Record<string, string>>,
-) => Promise<Readable>
+) => Promise<Answered>
 
 /** The same where JSON is sent and answered; undefined for an answer without a body. */
 export type AskJson = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<unknown>

@@ -34,6 +34,8 @@ export interface McpSession {
   readonly protocol_version: string | undefined
   /** The client has one stream for everything, so that an answer may come out of `listen` as well as out of `post`. */
   readonly merged: boolean
+  /** The projects that its client may read records of; null: all. */
+  readonly projects: readonly string[] | null
   /** The largest message, in bytes. */
   readonly frame_bytes: number
   /** Connections to an address, the same for all sessions; they end with the gateway. Throws MISSING_PLUGIN if nothing here speaks HTTP. */
@@ -110,6 +112,20 @@ export interface McpTransport {
 }
 
 export const mcpTransportKind = new Kind<McpTransport>('MCP transport', { open: 'function' })
+
+/**
+ * An MCP server of the gateway's own, at `/mcp/{id}` without an entry in the configuration; an entry of its name goes before it. Calls are
+ * judged and recorded as those of any server; where no policy file is named, `policy` is in force for it.
+ */
+export interface OwnMcpServer {
+  readonly id: string
+  readonly name: string
+  /** Id of the transport that leads to it. */
+  readonly transport: string
+  readonly policy: object
+}
+
+export const ownMcpServerKind = new Kind<OwnMcpServer>('own MCP server', { transport: 'text' })
 
 /** A way to MCP servers; `transport` of a configured server chooses it. */
 export const mcpTransport = contribution('mcp-transport', mcpTransportKind)

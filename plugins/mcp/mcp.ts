@@ -9,6 +9,7 @@ import type { McpLimits, McpOptions } from './options.ts'
 import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
 import { InFlight } from './server-http/in-flight.ts'
 import { serversOf } from './servers/configured-servers.ts'
+import { OwnServers } from './servers/own-servers.ts'
 import type { McpServerState } from './servers/server-state.ts'
 import type { RunningSession, ServerContext } from './session/running-session.ts'
 import type { SessionInfo } from './session/session.ts'
@@ -30,6 +31,8 @@ export class Mcp {
   /** Messages of clients that are being answered over HTTP. */
   readonly exchanges = new InFlight()
   readonly #servers = new Map<string, McpServerState>()
+  /** Servers of the gateway's own that were asked for. */
+  readonly #own = new OwnServers(this)
   #reading: Promise<Policies> | undefined
   #policies: Promise<Policies> | undefined
   #key: Promise<string> | undefined
@@ -82,11 +85,11 @@ export class Mcp {
   }
 
   serverState(server_id: string): McpServerState | undefined {
-    return this.#servers.get(server_id)
+    return this.#servers.get(server_id) ?? this.#own.state(server_id)
   }
 
   serverStates(): readonly McpServerState[] {
-    return [...this.#servers.values()]
+    return [...this.#servers.values(), ...this.#own.states()]
   }
 
   /** The policy in force for all servers. Rejects with INVALID_POLICY. */
@@ -148,7 +151,7 @@ export class Mcp {
       gateway: this.gateway,
       server: state.server,
       limits: this.limits,
-      policies: policies ?? (await this.policies()),
+      policies: policies ?? (await this.#own.policies(state)) ?? (await this.policies()),
       approvals: this.approvals,
       audit: this.audit,
       tools: state.tools,

@@ -22,6 +22,7 @@ import { RunWriter } from './write/run-writer.ts'
 
 export type { ReplayCommandOptions } from './commands/command-options.ts'
 export { replayCommands } from './commands.ts'
+export { replayMcp, replayMcpCommand } from './mcp/index.ts'
 export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000

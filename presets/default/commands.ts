@@ -22,7 +22,7 @@ import { notifyCommands } from 'guard-gateway/plugins/notify'
 import { playgroundCommands } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { reportCommands } from 'guard-gateway/plugins/recorder'
-import { replayCommands } from 'guard-gateway/plugins/replay'
+import { replayCommands, replayMcpCommand } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFor, exists, located } from './command-config.ts'
 import { calledAs, ownCommand } from './command-prefix.ts'
@@ -161,6 +161,7 @@ const addClientCommands = (
   const json = { ...inText, asking: <T>(work: JsonWork<T>) => ask(inJson(work)) }
   gateway.use(
     replayCommands(inText),
+    replayMcpCommand({ asking: ask, key: location.gateway_key }),
     mcpCommands(ask),
     playgroundCommands(json),
     sessionCommands(json),

@@ -53,7 +53,7 @@ import { otlpPush } from 'guard-gateway/plugins/otlp-push'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
-import { replay } from 'guard-gateway/plugins/replay'
+import { replay, replayMcp } from 'guard-gateway/plugins/replay'
 import { responsesSocket } from 'guard-gateway/plugins/responses-socket'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { storageCopy } from 'guard-gateway/plugins/storage/copy'
@@ -147,6 +147,7 @@ export const defaultPreset = (
   stdio,
   streamableHttp,
   mcp(mcpOptions(config)),
+  replayMcp,
   otlp({ ...config.storage, max_body_bytes: config.replay.max_otlp_bytes }),
   ...(config.replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: config.replay.otlp_export, version })]),
   webhook,

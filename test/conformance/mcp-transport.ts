@@ -24,6 +24,7 @@ export const transportSession = (about: Partial<McpSession> = {}): McpSession & 
     id: 'mcp_test',
     protocol_version: '2025-11-25',
     merged: false,
+    projects: null,
     frame_bytes: 1_000_000,
     connect: (address) => net.connect(address),
     notice: () => {},

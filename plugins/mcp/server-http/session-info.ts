@@ -30,9 +30,20 @@ export const sessionInfo = async (
     owner: ownerOf(identity),
     project_id: named('x-guard-project-id', isName) ?? agent?.project_id ?? 'default',
     agent_id,
+    projects: readableProjects(identity, agent?.project_id),
     external_session_id:
       named('x-guard-session-id', isSessionName) ?? named('x-client-session-id', isSessionName) ?? null,
     notice: (text) => gateway.fault(new Error(text), 'mcp'),
     stderr: () => {},
   }
+}
+
+/** The projects whose records a key may read: those that it is bound to; without the scope \`read\`, that of its agent; of the gateway's own key all. */
+const readableProjects = (
+  identity: Identity | undefined,
+  agents: string | null | undefined,
+): readonly string[] | null => {
+  if (identity?.projects) return identity.projects
+  const isAgents = identity !== undefined && identity.key_id !== null && identity.scopes?.has('read') !== true
+  return isAgents ? [agents ?? 'default'] : null
 }

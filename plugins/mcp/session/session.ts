@@ -25,6 +25,8 @@ export interface SessionInfo {
   readonly agent_id: string | null
   /** The session of the client's own that it belongs to, as the client names it. */
   readonly external_session_id: string | null
+  /** The projects that the client may read records of; null or absent: all. */
+  readonly projects?: readonly string[] | null
   readonly origin?: 'mcp' | 'playground'
   notice(text: string): void
   stderr(bytes: Buffer): void
@@ -73,6 +75,10 @@ export class Session implements McpSession {
 
   get merged(): boolean {
     return this.about.merged
+  }
+
+  get projects(): readonly string[] | null {
+    return this.about.projects ?? null
   }
 
   get link(): McpLink {

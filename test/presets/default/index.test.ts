@@ -55,6 +55,7 @@ describe('the default preset', () => {
       'stored-responses',
       'replay',
       'mcp',
+      'replay-mcp',
       'otlp',
       'notify',
       'playground',
