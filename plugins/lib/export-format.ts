@@ -76,7 +76,13 @@ export type ImportedRecord =
 
 /** Something that was taken in otherwise than the file says it. */
 export interface ImportWarning {
-  readonly code: 'orphan_parent' | 'content_dropped' | 'attributes_dropped' | 'line_ignored' | 'duplicate_dropped'
+  readonly code:
+    | 'orphan_parent'
+    | 'content_dropped'
+    | 'attributes_dropped'
+    | 'line_ignored'
+    | 'duplicate_dropped'
+    | 'nothing_found'
   readonly message: string
   readonly line?: number
   /** JSON pointer; in the line's record where the format has lines. */

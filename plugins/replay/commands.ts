@@ -212,10 +212,11 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     },
     {
       id: 'replay import',
-      args: '<file>',
-      summary: 'take in runs that were exported, from json, jsonl or otel; - is what comes in',
+      args: '<...files>',
+      summary: 'take in runs from files and folders: exports, sessions of agents, traces; - is what comes in',
       options: {
-        '--on-conflict <how>': 'remap (a new trace id), skip or fail where a run exists; remap if not said',
+        '--on-conflict <how>':
+          'remap (a new trace id), skip or fail where a run exists; if not said, remap, and skip for a folder',
         '--project <id>': 'give the runs this project',
         '--dry-run': 'say what would be imported, and import nothing',
       },
@@ -224,6 +225,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       example: [
         'guard replay import run.json',
         'guard replay import run.json --on-conflict skip --dry-run',
+        'guard replay import ~/.claude/projects ~/.codex/sessions',
         'curl -s https://example.com/run.json | guard replay import -',
       ],
       route: 'POST /api/v1/runs/import',

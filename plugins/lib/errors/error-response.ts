@@ -4,7 +4,7 @@ import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 /** The GuardError in a gateway's error response; INTERNAL for a body without one. */
 export const errorFromResponse = (body: string): GuardError => {
   const { error } = shapeIn(body)
-  const { code, type, message } = isJsonObject(error) ? error : {}
+  const { code, type, message, known } = isJsonObject(error) ? error : {}
   const text = typeof message === 'string' ? message : undefined
   if (typeof code !== 'string') return new GuardError('INTERNAL', text)
   const unknown = {
@@ -14,7 +14,8 @@ export const errorFromResponse = (body: string): GuardError => {
     message: code,
     help: '',
   }
-  return new GuardError(unknown, text)
+  const names = Array.isArray(known) ? known.filter((name) => typeof name === 'string') : undefined
+  return new GuardError(unknown, text, names === undefined ? {} : { known: names })
 }
 
 const shapeIn = (body: string): Readonly<Record<string, unknown>> => {

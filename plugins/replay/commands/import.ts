@@ -1,65 +1,106 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { readJson } from 'guard-gateway/lib/json'
-import { terminalText } from 'guard-gateway/lib/text'
+import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
+import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { terminalLine, terminalText } from 'guard-gateway/lib/text'
 import type { ImportAnswer } from '../import/import.ts'
 import { isAddressable } from '../run-address.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
+import { type ImportUnit, importUnits } from './import-files.ts'
 import { Progress } from './progress.ts'
 
-/** Imports a file of exported runs, or stdin for `-`, atomically. Prints trace ids, and skipped runs on `err`. Throws USAGE for an unreadable file. */
+/** A file that was not imported, and why. */
+interface FailedFile {
+  readonly file: string
+  readonly code: string
+  readonly message: string
+  /** It is of no known format. */
+  readonly unknown: boolean
+}
+
+/**
+ * Imports files, each atomically: those named, stdin for `-`, and all below a folder. Prints trace ids, and skipped runs on
+ * `err`. One file that cannot be imported is an error; of several the others are imported, and the exit code is 1.
+ * Throws USAGE for an unreadable file.
+ */
 export const importFile = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
-  const { file, bytes } = await opened(input.args[0] ?? '', io)
-  const query = new URLSearchParams({ on_conflict: String(input.options.onConflict ?? 'remap') })
-  if (input.options.project !== undefined) query.set('project_id', String(input.options.project))
-  if (input.options.dryRun === true) query.set('dry_run', 'true')
-  const progress = new Progress('importing', bytes, input, io)
+  const { units, searched } = await importUnits(input.args, io)
+  const query = queryOf(input, searched)
+  const total = units.reduce<number | undefined>((sum, { bytes }) => sum && bytes && sum + bytes, 1)
+  const progress = new Progress('importing', total, input, io)
+  const answers: ImportAnswer[] = []
+  const failed: FailedFile[] = []
   try {
-    const answer = await asking(async (ask) =>
-      text(await ask('POST', `/api/v1/runs/import?${query}`, Readable.from(progress.counted(file)))),
-    )
+    await asking(async (ask) => {
+      for (const unit of units) {
+        const answer = await sent(ask, unit, query, progress).catch((error: unknown) => {
+          if (units.length === 1 || !(error instanceof GuardError)) throw error
+          failed.push({
+            file: unit.name,
+            code: error.code,
+            message: error.message,
+            unknown: error.place.known !== undefined,
+          })
+        })
+        if (answer !== undefined) answers.push(answer)
+      }
+    })
     progress.done()
-    if (input.options.json === true) io.out.write(`${answer}\n`)
-    else say(readJson(answer) as ImportAnswer, input, io)
-    return 0
+    say(answers, failed, searched, input, io)
+    // in a folder files of other kinds lie beside sessions
+    return failed.some(({ unknown }) => !(searched && unknown)) ? 1 : 0
   } finally {
     progress.done()
+  }
+}
+
+const queryOf = ({ options }: Input, searched: boolean): URLSearchParams => {
+  // sessions of a folder are imported again as they grow in number
+  const query = new URLSearchParams({ on_conflict: String(options.onConflict ?? (searched ? 'skip' : 'remap')) })
+  if (options.project !== undefined) query.set('project_id', String(options.project))
+  if (options.dryRun === true) query.set('dry_run', 'true')
+  return query
+}
+
+const sent = async (
+  ask: AskStream,
+  unit: ImportUnit,
+  query: URLSearchParams,
+  progress: Progress,
+): Promise<ImportAnswer> => {
+  const file = unit.open()
+  try {
+    const body = Readable.from(progress.counted(file))
+    return readJson(await text(await ask('POST', `/api/v1/runs/import?${query}`, body))) as ImportAnswer
+  } finally {
     file.destroy()
   }
 }
 
-/** The input; `bytes` is undefined for a stream. */
-const opened = async (
-  name: string,
+const say = (
+  answers: readonly ImportAnswer[],
+  failed: readonly FailedFile[],
+  searched: boolean,
+  { options }: Input,
   io: Io,
-): Promise<{ readonly file: Readable; readonly bytes: number | undefined }> => {
-  if (name === '-') {
-    if (io.in === undefined) throw new GuardError('USAGE', 'Nothing comes in that could be imported.')
-    return { file: Readable.from(io.in), bytes: undefined }
+): void => {
+  const [only] = answers
+  if (options.json === true) {
+    const whole = {
+      imported: answers.flatMap(({ imported }) => imported),
+      skipped: answers.flatMap(({ skipped }) => skipped),
+      warnings: answers.flatMap(({ warnings }) => warnings),
+      failed,
+    }
+    io.out.write(`${writeJson(answers.length === 1 && failed.length === 0 && !searched ? only : whole)}\n`)
+    return
   }
-  const path = resolve(io.cwd, name)
-  try {
-    const found = await stat(path)
-    if (found.isDirectory()) throw new Error('it is a folder')
-    const file = createReadStream(path)
-    await new Promise((ready, failed) => file.once('open', ready).once('error', failed))
-    return { file, bytes: found.isFile() ? found.size : undefined }
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    const why = code === 'ENOENT' ? 'there is no such file' : message
-    throw new GuardError('USAGE', `${name} cannot be read: ${why}.`, { cause })
-  }
-}
-
-const say = (answer: ImportAnswer, { options }: Input, io: Io): void => {
-  for (const { trace_id } of answer.imported) io.out.write(`${trace_id}\n`)
+  for (const { trace_id } of answers.flatMap(({ imported }) => imported)) io.out.write(`${trace_id}\n`)
   if (options.quiet === true) return
-  for (const line of remarks(answer)) io.err.write(`${line}\n`)
+  for (const answer of answers) for (const line of remarks(answer)) io.err.write(`${line}\n`)
+  for (const { file, message } of failed) io.err.write(`${terminalLine(file)}: ${terminalText(message)}\n`)
+  if (only?.dry_run === true) io.err.write('Nothing was imported: this was a dry run.\n')
 }
 
 /** Notes about remapped ids, skipped runs and warnings. */
@@ -72,7 +113,6 @@ function* remarks({ imported, skipped, warnings, dry_run }: ImportAnswer): Gener
     const line = 'line' in warning && warning.line !== undefined ? `line ${warning.line}: ` : ''
     yield `warning: ${line}${terminalText(warning.message)}`
   }
-  if (dry_run) yield 'Nothing was imported: this was a dry run.'
 }
 
 /** Why a run got another id. */

@@ -3,7 +3,7 @@ import { readSync } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable, Transform } from 'node:stream'
+import { Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { GuardError, isPlain } from 'guard-gateway/core'
 import { checkEncoding } from 'guard-gateway/lib/http'
@@ -31,37 +31,52 @@ const inflaters: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 }
 
-/** Receives a file with a content encoding. Throws BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
+/** Receives a file with a content encoding, or one that is compressed by itself with gzip. Throws BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
 export const spooled = async (body: Readable, encoding: string | undefined, max_bytes: number): Promise<Spooled> => {
   checkEncoding(encoding)
   const inflate = isPlain(encoding) ? undefined : inflaters[encoding?.toLowerCase() ?? '']
-  if (inflate === undefined) return collected(body, max_bytes, 'The body is larger')
-  const plain = inflate()
+  if (inflate !== undefined) return inflated(body, inflate(), encoding ?? '', max_bytes)
+  const { isGzip, whole } = await beginning(body)
+  return isGzip
+    ? inflated(Readable.from(whole, { objectMode: false }), createGunzip(), 'gzip', max_bytes)
+    : collected(whole, max_bytes, 'The body is larger')
+}
+
+/** Whether a file is compressed, by its first bytes, and all of it. */
+const beginning = async (
+  body: AsyncIterable<Buffer>,
+): Promise<{ readonly isGzip: boolean; readonly whole: AsyncIterable<Buffer> }> => {
+  const chunks = body[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  const rest = async function* (): AsyncGenerator<Buffer> {
+    if (first.done !== true) yield first.value
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  return { isGzip: first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b, whole: rest() }
+}
+
+const inflated = async (body: Readable, plain: Transform, encoding: string, max_bytes: number): Promise<Spooled> => {
   body.once('error', (error) => plain.destroy(error))
   body.pipe(plain)
   try {
     return await collected(plain, max_bytes, 'The body inflates to more')
   } catch (cause) {
     if (cause instanceof GuardError) throw cause
-    throw new GuardError(
-      'INVALID_BODY',
-      `The body is not what content-encoding says: it cannot be read as ${encoding}.`,
-      {
-        cause,
-      },
-    )
+    throw new GuardError('INVALID_BODY', `The body is not what it says to be: it cannot be read as ${encoding}.`, {
+      cause,
+    })
   } finally {
     body.unpipe(plain)
     body.resume()
   }
 }
 
-const collected = async (body: Readable, max_bytes: number, what: string): Promise<Spooled> => {
+const collected = async (body: AsyncIterable<Buffer>, max_bytes: number, what: string): Promise<Spooled> => {
   const few: Buffer[] = []
   let size = 0
   let disk: FileHandle | undefined
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       size += chunk.length
       if (size > max_bytes)
         throw new GuardError('BODY_TOO_LARGE', `${what} than ${max_bytes} bytes, the most that an import may have.`)

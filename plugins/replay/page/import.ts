@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { exportFormatKind } from 'guard-gateway/lib/export-format'
+import { exportFormatKind, importFormatKind } from 'guard-gateway/lib/export-format'
 import { bytesText } from 'guard-gateway/lib/format'
 import { choice, faultList, type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Ask, Page, Refusal } from 'guard-gateway/lib/page'
@@ -21,9 +21,10 @@ const mainOf = (gateway: Gateway, max_bytes: number, { refused }: Ask): Html => 
   const formats = [...gateway.registry(exportFormatKind)].filter(
     ({ read, accepts }) => read !== undefined || accepts !== undefined,
   )
+  const others = [...gateway.registry(importFormatKind)].map(({ title }) => title)
   const typed = (name: string): string => refused?.fields.get(name) ?? ''
   return html`<h1>Import runs</h1>
-<p>A file that was exported as ${formats.map(({ id }) => id).join(', ')}, at most ${bytesText(max_bytes)}. What is secret is hidden before anything is stored.</p>
+<p>A file that was exported as ${formats.map(({ id }) => id).join(', ')}${others.length > 0 && `, or one of ${others.join(', ')}`}, at most ${bytesText(max_bytes)}. What is secret is hidden before anything is stored.</p>
 ${refused !== undefined && errorBox(refused)}
 <form class="stacked" method="post" action="/ui/runs/import" enctype="multipart/form-data">
 <input type="hidden" name="return_to" value="/replay">

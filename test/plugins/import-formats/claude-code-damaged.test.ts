@@ -59,15 +59,15 @@ describe('a damaged session of Claude Code', () => {
         user([result('x')], { uuid: 'z' }),
       /^Line 4: There are two records of kind span with the id/,
     ],
-    [
-      'no message',
-      `{"type":"summary","summary":"A title","leafUuid":"${SESSION}"}\n`,
-      /^Line 1: There is no span in the file/,
-    ],
   ] as const)
     it(`is refused with its line for ${what}`, () => {
       assert.throws(() => read(text), { name: 'GuardError', message })
     })
+
+  it('without a request holds nothing, which is said', () => {
+    for (const text of [`{"type":"summary","summary":"A title","leafUuid":"${SESSION}"}\n`, '{"type":"user","session'])
+      assert.deepEqual([read(text).runs, read(text).warnings.at(-1)?.code], [[], 'nothing_found'])
+  })
 
   it('is known by its first line', () => {
     for (const text of [

@@ -142,11 +142,15 @@ describe('a damaged rollout of Codex', () => {
       `${meta()}{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":1}\n`,
       /^Line 2, \/payload/,
     ],
-    ['a head alone', meta(), /^Line 1: There is no span in the file/],
   ] as const)
     it(`is refused with its line for ${what}`, () => {
       assert.throws(() => read(text), { name: 'GuardError', message })
     })
+
+  it('without a request holds nothing, which is said', () => {
+    const { runs, warnings } = read(meta())
+    assert.deepEqual([runs, warnings.map(({ code }) => code)], [[], ['nothing_found']])
+  })
 
   it('is known by its first line', () => {
     assert.ok(codex.accepts(importFile(work)))

@@ -44,7 +44,7 @@ const served: readonly Row[] = [
   ['replay list --since lately', 2, /"since" must be a time/],
   ['replay tail --since never', 2, /"since" must be a time/],
   ['replay import missing.json', 2, /missing\.json cannot be read/],
-  ['replay import broken.json', 1, /of no known format; there is .*json/],
+  ['replay import broken.json', 1, /of no known format; there is Claude Code, Codex, .*json/],
   ['replay import broken.json --on-conflict maybe', 2, /must be remap, skip, fail/],
   ['playground run exakt-loop', 1, /no scenario "exakt-loop"; there is .*SCENARIO_NOT_FOUND/],
   ['playground run exact-loop --mode loud', 2, /--mode is shadow or enforce, not "loud"/],

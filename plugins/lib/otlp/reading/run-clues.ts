@@ -25,6 +25,8 @@ interface Clue<T> {
 /** Resources say what holds for all spans, so they come after what a span says under as good a name. */
 const LATE = 1n << 64n
 
+const ROOT_NAME = 'agent.run'
+
 const RUN_FIELDS = ['project', 'session', 'agent_id', 'agent', 'run_name'] as const satisfies readonly TextField[]
 type RunTextField = (typeof RUN_FIELDS)[number]
 
@@ -40,7 +42,8 @@ export class RunClues {
     this.#told(told, start)
     if (parentId !== null) return
     const name = told.texts.get('span_title')?.value ?? record.name
-    if (typeof name === 'string' && name.trim() !== '' && !isNoiseName(name))
+    // every run has a root of that name
+    if (typeof name === 'string' && name.trim() !== '' && name !== ROOT_NAME && !isNoiseName(name))
       this.#root = better(this.#root, { rank: 0, start, value: name })
   }
 
