@@ -49,7 +49,7 @@ const textOf = (attributes: Attributes, names: readonly string[]): string | null
   return typeof value === 'string' ? value : null
 }
 
-/** Cost that the sender of a span told, in millionths; null if it told none. */
+/** Cost that the sender of a span told, in millionths of a dollar; null if it told none. */
 export const toldCostOf = (attributes: Attributes): number | null => {
   const told = countOf(attributes['guard.cost_told_micro'])
   return told === null ? null : Number(told)

@@ -26,6 +26,7 @@ const NO_PRICES = 'Until it can be used every request costs 0, and rules about c
 /** Prices that are older are said to be so. */
 export const STALE_DAYS = 90
 const DAY_MS = 86_400_000
+const DOLLARS = 'USD'
 
 /** Health of the price file. */
 export interface PricingHealth {
@@ -108,6 +109,11 @@ export class Pricing {
     return this.#prices
   }
 
+  /** Senders tell costs in dollars; they add up with no other currency. */
+  get #isInDollars(): boolean {
+    return (this.#prices?.currency ?? DOLLARS) === DOLLARS
+  }
+
   /** Current cost of usage; the first model with a price counts. */
   cost(models: readonly (string | null)[], usage: Usage, terms: Terms = {}): Cost {
     const price_version = this.#prices?.version ?? null
@@ -141,7 +147,7 @@ export class Pricing {
     const usage = mergedKind(span, old, attributes) === 'model' ? usageOf(attributes) : undefined
     if (usage === undefined || countOf(attributes['guard.cost_micro']) !== null) return span
     const { cost_micro, cost_source, price_version } = this.cost(modelsOf(attributes), usage, termsOf(attributes))
-    const told = cost_source === 'unpriced' ? toldCostOf(attributes) : null
+    const told = cost_source === 'unpriced' && this.#isInDollars ? toldCostOf(attributes) : null
     const priced = {
       'guard.cost_micro': told ?? cost_micro,
       'guard.cost_source': told === null ? cost_source : 'told',

@@ -3,7 +3,7 @@ const VOLATILE = [
   /^gen_ai\.(?:usage|response)\./,
   /^(?:thread|process)\./,
   /(?:duration|latency|elapsed|time_to_first)/,
-  /^guard\.(?:cost_micro|cost_source|price_version|usage_source|preview)/,
+  /^guard\.(?:usage\.|cost_micro|cost_told_micro|cost_source|price_version|usage_source|preview)/,
 ]
 
 /** The attribute differs from call to call by nature: ids, times, usage. */

@@ -144,4 +144,20 @@ describe('a span', () => {
         [cost, cost, source],
       )
     })
+
+  it('costs what its sender told in dollars, unless other costs are in another currency', async (test) => {
+    const attributes = { ...model('n'), ...usage({ input_tokens: 1_000 }), 'guard.cost_told_micro': 77 }
+    const euros = join(folder, 'euros.yml')
+    await writeFile(euros, 'version: 1\ncurrency: EUR\nmodels: {}\n')
+    for (const [options, cost, source] of [
+      [{}, 77, 'told'],
+      [{ pricing: euros }, 0, 'unpriced'],
+    ] as const) {
+      const other = await startReplay(options)
+      test.after(() => other.close())
+      await other.send('POST', '/api/v1/traces', { trace_id: 'told', spans: [{ name: 'chat', attributes }] })
+      const { run, spans } = expecting<Bundle>(200, await other.send('GET', '/api/v1/runs/told'))
+      assert.deepEqual([run.cost_micro, spans[1]?.attributes['guard.cost_source']], [cost, source])
+    }
+  })
 })
