@@ -23,6 +23,8 @@ export class Capture {
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sent = await buffer(request)
+    if (process.env.GUARD_SENDERS_DEBUG)
+      process.stderr.write(`${request.url} ${request.headers['content-type']} ${sent.length}\n`)
     const codec = await codecFor(request.headers['content-type'])
     try {
       const data = await codec?.read(request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent)

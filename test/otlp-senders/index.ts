@@ -15,20 +15,22 @@ const LIMIT_MS = 600_000
 const WORK_MS = 120_000
 
 /** Installs packages into a folder of their own, without install scripts. */
-const install = async (place: string, { packages }: RecordedSender): Promise<void> => {
+const install = async (place: string, { packages, prepare }: RecordedSender): Promise<void> => {
   await writeFile(join(place, 'package.json'), '{"private":true,"type":"module"}')
   const words = ['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund', '--loglevel=error']
   const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
-  await promisify(execFile)('npm', [...words, ...packages], { cwd: place, env, timeout: LIMIT_MS })
+  const run = promisify(execFile)
+  await run('npm', [...words, ...packages], { cwd: place, env, timeout: LIMIT_MS })
+  // an agent that comes packed unpacks itself
+  if (prepare !== undefined) await run(process.execPath, [join('node_modules', prepare)], { cwd: place, env })
 }
 
 /** Lets the sender work where nothing but loopback can be reached; writes what it sent. */
 const record = async (place: string, sender: RecordedSender): Promise<void> => {
-  const provider = await new RecordedProvider().listen()
-  const capture = await new Capture().listen()
   const home = await mkdtemp(join(tmpdir(), 'home-'))
-  const [command = process.execPath, ...words] = sender.command ?? [process.execPath, `${sender.id}.mjs`]
-  const child = spawn(command, words, {
+  const provider = await new RecordedProvider(home).listen()
+  const capture = await new Capture().listen()
+  const child = spawn(process.execPath, [`${sender.id}.mjs`], {
     cwd: place,
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: WORK_MS,
@@ -52,15 +54,15 @@ const record = async (place: string, sender: RecordedSender): Promise<void> => {
   provider.close()
   capture.close()
   const replaced = [
-    [place, '/srv'],
     [home, '/home/agent'],
+    [place, '/srv'],
     [process.execPath, '/usr/bin/node'],
   ] as const
-  const resourceSpans = new Normaliser(replaced).all(capture.resourceSpans)
+  const resourceSpans = new Normaliser(replaced, sender.left_out).all(capture.resourceSpans)
   await rm(home, { recursive: true, force: true })
   if (capture.resourceSpans.length === 0) throw new Error(`${sender.id} sent no spans`)
   const file = join(RECORDINGS, `${sender.id}.json`)
-  await writeFile(file, `${JSON.stringify({ sender: sender.title, resourceSpans }, null, 1)}\n`)
+  await writeFile(file, `${JSON.stringify({ sender: sender.title, resourceSpans })}\n`)
   process.stdout.write(`${file}\n`)
 }
 

@@ -21,6 +21,8 @@ const MACHINE: Readonly<Record<string, unknown>> = {
   'service.instance.id': { stringValue: '00000000-0000-4000-8000-000000000001' },
 }
 
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g
+
 /** 2026-06-21, in nanoseconds. */
 const EPOCH = 1_782_000_000_000_000_000n
 
@@ -30,15 +32,18 @@ export class Normaliser {
   readonly #replaced: readonly (readonly [string, string])[]
   #first: bigint | undefined
 
-  /** `replaced`: texts of the machine and what stands in their place. */
-  constructor(replaced: readonly (readonly [string, string])[]) {
+  readonly #leftOut: RegExp | undefined
+
+  /** `replaced`: texts of the machine and what stands in their place; `leftOut`: names of spans that go. */
+  constructor(replaced: readonly (readonly [string, string])[], leftOut?: RegExp) {
     this.#replaced = replaced
+    this.#leftOut = leftOut
   }
 
   all(groups: readonly unknown[]): unknown {
     for (const instant of instantsIn(groups))
       if (this.#first === undefined || instant < this.#first) this.#first = instant
-    return grouped(this.#value(groups) as Group[])
+    return grouped(this.#value(groups) as Group[], this.#leftOut)
   }
 
   #value(value: unknown): unknown {
@@ -73,21 +78,31 @@ export class Normaliser {
     return id
   }
 
+  #counted(id: string, write: (count: string) => string): string {
+    const known = this.#ids.get(id)
+    if (known !== undefined) return known
+    const counted = write((0xa000 + this.#ids.size).toString(16).padStart(12, '0'))
+    this.#ids.set(id, counted)
+    return counted
+  }
+
   #text(text: string): string {
     let found = text
     for (const [from, to] of this.#replaced) found = found.replaceAll(from, to)
     for (const [from, to] of this.#ids) if (from.length >= 16) found = found.replaceAll(from, to)
+    found = found.replace(UUID, (id) => this.#counted(id, (count) => `00000000-0000-4000-8000-${count}`))
+    found = found.replace(/\b[0-9a-f]{64}\b/g, (id) => this.#counted(id, (count) => count.repeat(6).slice(0, 64)))
     return found.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:4000')
   }
 }
 
 interface Group {
   readonly resource: unknown
-  readonly scopeSpans: readonly { readonly scope: unknown; readonly spans: readonly unknown[] }[]
+  readonly scopeSpans: readonly { readonly scope: unknown; readonly spans: readonly { readonly name: string }[] }[]
 }
 
 /** Spans of one resource and scope together, as a batch has them. */
-const grouped = (groups: readonly Group[]): unknown => {
+const grouped = (groups: readonly Group[], leftOut: RegExp | undefined): unknown => {
   const resources = new Map<string, { resource: unknown; scopes: Map<string, { scope: unknown; spans: unknown[] }> }>()
   for (const { resource, scopeSpans } of groups) {
     const key = JSON.stringify(resource)
@@ -97,7 +112,7 @@ const grouped = (groups: readonly Group[]): unknown => {
       const name = JSON.stringify(scope)
       const known = found.scopes.get(name) ?? { scope, spans: [] }
       found.scopes.set(name, known)
-      known.spans.push(...spans)
+      known.spans.push(...spans.filter(({ name }) => leftOut === undefined || !leftOut.test(name)))
     }
   }
   return [...resources.values()].map(({ resource, scopes }) => ({ resource, scopeSpans: [...scopes.values()] }))

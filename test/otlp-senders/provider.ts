@@ -15,6 +15,12 @@ const styles: readonly (readonly [path: RegExp, answer: (asked: Asked) => Answer
 export class RecordedProvider {
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response))
   url = ''
+  readonly #folder: string
+
+  /** `folder`: where the agent works. */
+  constructor(folder: string) {
+    this.#folder = folder
+  }
 
   async listen(): Promise<this> {
     this.url = await listening(this.#server)
@@ -39,7 +45,7 @@ export class RecordedProvider {
         status: 500,
         body: '{"type":"error","error":{"code":500,"type":"overloaded_error","message":"overloaded"}}',
       })
-    return this.#send(response, style[1]({ body, text, model, isStream }))
+    return this.#send(response, style[1]({ body, text, model, isStream, folder: this.#folder }))
   }
 
   #send(response: ServerResponse, { status = 200, type = 'application/json', body }: Answer): void {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { isJsonObject, type JsonObject, listOf } from '../../plugins/lib/json.ts'
 
 /** A request to the provider. */
@@ -6,6 +7,8 @@ export interface Asked {
   readonly text: string
   readonly model: string
   readonly isStream: boolean
+  /** Where the agent works. */
+  readonly folder: string
 }
 
 export interface Answer {
@@ -17,10 +20,12 @@ export interface Answer {
 const REPLY = 'CANARYreply: done'
 const THOUGHT = 'CANARYthought about the file'
 const FILE = 'CANARYargument.txt'
+/** A path is kept where it stands as an attribute of its own, so it holds no canary. */
+const REAL_FILE = 'notes.txt'
 
 /** Whether the request tells a tool's result, so that the work can end. */
 const hasResult = ({ text }: Asked): boolean =>
-  /"role":\s*"tool"|"tool_result"|function_call_output|functionResponse|custom_tool_call_output/.test(text)
+  /"role":\s*"tool"|"tool_result"|function_call_output|"functionResponse":|custom_tool_call_output/.test(text)
 
 interface Tool {
   readonly name: string
@@ -28,22 +33,23 @@ interface Tool {
 }
 
 /** The tool to ask for: one that reads a file, else one that runs a command. Undefined without tools. */
-const toolIn = ({ body }: Asked): Tool | undefined => {
+const toolIn = ({ body, folder }: Asked): Tool | undefined => {
   const tools = listOf(body.tools).flatMap((tool) => {
     if (!isJsonObject(tool)) return []
     return isJsonObject(tool.function) ? [tool.function] : [tool, ...listOf(tool.functionDeclarations)]
   })
   const named = tools.filter(isJsonObject).map(({ name }) => String(name))
-  for (const [name, args] of known) if (named.includes(name)) return { name, args }
-  return undefined
+  const file = join(folder, REAL_FILE)
+  const found = known.find(([name]) => named.includes(name))
+  return found && { name: found[0], args: found[1](file) }
 }
 
-const known: readonly (readonly [string, object])[] = [
-  ['read_file', { path: FILE, file_path: FILE, absolute_path: FILE }],
-  ['Read', { file_path: `/work/${FILE}` }],
-  ['exec_command', { cmd: `cat ${FILE}` }],
-  ['shell', { command: ['cat', FILE] }],
-  ['shell_command', { command: `cat ${FILE}` }],
+const known: readonly (readonly [string, (file: string) => object])[] = [
+  ['read_file', (file) => ({ path: FILE, file_path: file })],
+  ['Read', (file_path) => ({ file_path })],
+  ['exec_command', (file) => ({ cmd: `cat ${file}` })],
+  ['shell_command', (file) => ({ command: `cat ${file}` })],
+  ['shell', (file) => ({ command: ['cat', file] })],
 ]
 
 const json = (body: object): Answer => ({ body: JSON.stringify(body) })

@@ -6,8 +6,10 @@ export interface RecordedSender {
   readonly title: string
   readonly packages: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A command instead of a program. */
-  readonly command?: readonly string[]
+  /** Names of spans that tell of the program alone and are too many. */
+  readonly left_out?: RegExp
+  /** A script below `node_modules` that unpacks the sender. */
+  readonly prepare?: string
 }
 
 const sdk = [
@@ -58,4 +60,10 @@ export const recordedSenders: readonly RecordedSender[] = [
   of('langsmith-openai', ['langsmith@0.12.0', openai, ...sdk, ...proto], {
     env: { LANGSMITH_TRACING: 'true', LANGSMITH_OTEL_ENABLED: 'true' },
   }),
+  of('claude-code', ['@anthropic-ai/claude-code@2.1.332'], { prepare: '@anthropic-ai/claude-code/install.cjs' }),
+  of('codex', ['@openai/codex@0.171.0'], {
+    left_out:
+      /^(?:fs|mcp|skills?|environments?|agents_md|world_state|capability_roots|plugins?|realtime_\w+|session_init)[._]|append|persist|flush|record_|load|build_|add_|hooks|render|catalog|^(?:receiving|auth)$/,
+  }),
+  of('gemini-cli', ['@google/gemini-cli@0.61.0']),
 ]

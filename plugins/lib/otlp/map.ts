@@ -15,6 +15,7 @@ import { semconv } from './names.ts'
 import { eventsFromOtlp } from './read-events.ts'
 import { foreignRun, ownRun } from './read-run.ts'
 import { spanFromOtlp } from './read-span.ts'
+import { CallModels, lacksModel } from './reading/call-models.ts'
 import { RunClues, type RunNames } from './reading/run-clues.ts'
 import { type Told, ToldReader } from './reading/told.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
@@ -142,6 +143,7 @@ class RunReading {
   readonly #context: ReadingContext
   readonly #collected = noRecords()
   readonly #clues = new RunClues()
+  #models: CallModels | undefined
 
   constructor(traceId: string, found: readonly Found[], context: ReadingContext) {
     this.#traceId = traceId
@@ -151,17 +153,25 @@ class RunReading {
 
   /** Reads the spans, yielding after each. */
   *spans(): Generator<void> {
-    const { options, rejected, quiet, reader } = this.#context
+    const { options, rejected, quiet } = this.#context
     const native = new Map(this.#found.map((span) => [span.spanId, nativeSpanId(span)]))
     for (const span of this.#found) {
       const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
-      const told = span.ours ? undefined : reader.read(span.attributes, span.scope[semconv.scopeName])
+      const told = span.ours ? undefined : this.#read(span)
       unlessRejected(rejected, () => {
         collect(this.#collected, span, parent, told, options.keepsContent(span.ours) ? undefined : quiet)
         if (told !== undefined) this.#clues.span(span, told)
       })
       yield
     }
+  }
+
+  #read(span: Found): Told {
+    const { reader } = this.#context
+    const told = reader.read(span.attributes, span.scope[semconv.scopeName])
+    if (!lacksModel(told)) return told
+    this.#models ??= modelsIn(this.#found, reader)
+    return this.#models.completed(span, told)
   }
 
   /** The run, once its spans are read. */
@@ -184,6 +194,12 @@ class RunReading {
     const { options, quiet } = this.#context
     return options.keepsContent(ours) ? run : quiet.run(run)
   }
+}
+
+const modelsIn = (found: readonly Found[], reader: ToldReader): CallModels => {
+  const models = new CallModels()
+  for (const span of found) models.add(span, reader.read(span.attributes, span.scope[semconv.scopeName]))
+  return models
 }
 
 /** Adds the records of a span; `told`: what one of another program says; `quiet` removes what people and models said. */

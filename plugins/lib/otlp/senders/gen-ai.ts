@@ -22,7 +22,7 @@ export const genAi: Sender = {
     model: ['gen_ai.request.model'],
     response_model: ['gen_ai.response.model'],
     tool: ['gen_ai.tool.name'],
-    tool_call: ['gen_ai.tool.call.id'],
+    tool_call: ['gen_ai.tool.call.id', 'gen_ai.tool.call_id'],
     agent_id: ['gen_ai.agent.id'],
     agent: ['gen_ai.agent.name'],
     session: ['session.id', 'gen_ai.conversation.id'],

@@ -51,6 +51,10 @@ export interface Sender {
   readonly kinds?: Readonly<Record<string, Readonly<Record<string, SpanKind | null>>>>
   /** Attributes whose values tell that a span failed. */
   readonly failures?: Readonly<Record<string, readonly (string | boolean)[]>>
+  /** Names of spans that tell their kind, where no attribute does. */
+  readonly span_kinds?: Readonly<Record<string, SpanKind | null>>
+  /** Its calls name no model, a span around or before them does; a model alone makes no call. */
+  readonly model_elsewhere?: true
   /** Its spans with an exception have failed, though their status says ok. */
   readonly exceptions_fail?: true
   /** Whether input counts hold the cached part; default true. Counts that cannot be so overrule it. */
