@@ -69,7 +69,8 @@ describe('a database in which long texts are known by an older digest', () => {
     const write = db.prepare('update calls set fingerprint = ?, chain_tip = ?, talk_tip = ?, turns = ? where id = ?')
     recorded.forEach(({ fingerprint, chain_tip, talk_tip, turns }, at) => {
       const row = now[at]
-      assert.equal(row?.turns?.slice(0, -32), turns.slice(0, -32))
+      // earlier versions kept no mark of a call's id
+      assert.equal(row?.turns?.replace(/ +#\w+$/, '').slice(0, -32), turns.slice(0, -32))
       assert.equal(write.run(fingerprint, chain_tip, talk_tip, turns, row?.id).changes, 1)
     })
     db.close()
