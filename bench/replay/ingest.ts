@@ -6,10 +6,10 @@ import { startLoadSetup, type Target } from '../load/targets.ts'
 import { type Figure, figure } from './figures.ts'
 
 const MODEL_RATE = 200
-const SPANS_A_SECOND = 1_000
+const SPANS_A_SECOND = 2_000
 const SPANS_A_TRACE = 50
 
-/** Latency of model requests with and without ingest of 1,000 spans per second, in alternating rounds of `requests` requests. */
+/** Latency of model requests with and without ingest of 2,000 spans per second, in alternating rounds of `requests` requests. */
 export const ingestBesideTraffic = async (rounds: number, requests: number): Promise<readonly Figure[]> => {
   const setup = await startLoadSetup()
   try {
