@@ -3,6 +3,7 @@ import { isJsonObject } from '../../plugins/lib/json.ts'
 const MACHINE: Readonly<Record<string, unknown>> = {
   'host.name': { stringValue: 'box' },
   'host.id': { stringValue: 'h1' },
+  'network.peer.port': { intValue: '4000' },
   'server.port': { intValue: '4000' },
   'process.pid': { intValue: '4242' },
   'process.parent_pid': { intValue: '4241' },

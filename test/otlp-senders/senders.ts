@@ -60,6 +60,29 @@ export const recordedSenders: readonly RecordedSender[] = [
   of('langsmith-openai', ['langsmith@0.12.0', openai, ...sdk, ...proto], {
     env: { LANGSMITH_TRACING: 'true', LANGSMITH_OTEL_ENABLED: 'true' },
   }),
+  of('openinference-langchain', [
+    '@arizeai/openinference-instrumentation-langchain@4.1.1',
+    '@langchain/core@1.4.0',
+    '@langchain/openai@1.5.8',
+    'zod@4.6.7',
+    ...sdk,
+  ]),
+  of('openinference-mcp', [
+    '@arizeai/openinference-instrumentation-mcp@0.2.33',
+    '@modelcontextprotocol/sdk@1.32.2',
+    'zod@4.6.7',
+    ...sdk,
+  ]),
+  of('openai-agents-openinference', [
+    '@openai/agents@0.20.0',
+    '@arizeai/openinference-instrumentation-openai-agents@0.2.15',
+    'zod@4.6.7',
+    ...sdk,
+  ]),
+  of('laminar', ['@lmnr-ai/lmnr@0.8.46', openai]),
+  of('sentry', ['@sentry/node@11.12.0', openai], { title: '@sentry/node@11.12.0, carried over to OTLP' }),
+  of('genkit', ['genkit@1.42.0', '@genkit-ai/compat-oai@1.42.0', ...sdk]),
+  of('adk', ['@google/adk@2.0.0', 'zod@4.6.7', ...sdk]),
   of('claude-code', ['@anthropic-ai/claude-code@2.1.332'], { prepare: '@anthropic-ai/claude-code/install.cjs' }),
   of('codex', ['@openai/codex@0.171.0'], {
     left_out:

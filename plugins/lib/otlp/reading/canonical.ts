@@ -33,6 +33,8 @@ export const canonicalAttributes = (
   const texts = isCall ? TEXT_NAMES : TEXT_NAMES.filter(([field]) => field === 'tool_call')
   const added: Record<string, unknown> = {}
   for (const [field, key] of texts) if (!isText(attributes[key])) added[key] = told.texts.get(field)?.value
+  if (kind === 'model' && told.sender?.title_is_model && !isText(attributes[semconv.model]))
+    added[semconv.model] ??= told.texts.get('span_title')?.value
   if (!isText(attributes[semconv.tool])) added[semconv.tool] = toolOf(told, kind, record.name)
   if (usage !== undefined) addUsage(added, attributes, usage)
   if (isCall && (usage !== undefined || told.texts.has('model') || told.texts.has('response_model')))

@@ -73,8 +73,11 @@ export class RunClues {
   }
 }
 
-/** A project that a sender calls so because nobody has named one. */
-const named = (project: string | undefined): string | undefined => (project === 'default' ? undefined : project)
+/** A project without what says that it is a name; none if it is only what a sender says where nobody has named one. */
+const named = (project: string | undefined): string | undefined => {
+  const name = project?.replace(/^project_name:/, '')
+  return name === 'default' || name === '' ? undefined : name
+}
 
 const better = <T>(one: Clue<T> | undefined, other: Clue<T>): Clue<T> =>
   one === undefined || other.rank < one.rank || (other.rank === one.rank && other.start < one.start) ? other : one

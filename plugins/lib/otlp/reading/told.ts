@@ -1,8 +1,8 @@
 import type { Attributes, SpanKind } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
 import type { CostField, Field, RunField, Sender, SpanField, UsageField } from '../senders/sender.ts'
 import { senders } from '../senders/table.ts'
 import { costMicro, tokenCount } from './amounts.ts'
+import { heldIn } from './held-usage.ts'
 import { type Meaning, Meanings, UNLISTED } from './meanings.ts'
 
 export type TextField = SpanField | RunField
@@ -44,8 +44,6 @@ export interface Told {
   readonly refused: readonly string[]
 }
 
-/** JSON text of usage is short. */
-const MAX_JSON_CHARS = 4_096
 const MAX_DEPTH = 3
 const MAX_REFUSED = 3
 /** A name that holds no text. */
@@ -93,18 +91,6 @@ const take = (found: Findings, meanings: Meanings, name: string, value: unknown,
   const held = meaning.holds && depth < MAX_DEPTH ? heldIn(value) : undefined
   if (held === undefined) found.take(name, meaning, value, sender)
   else for (const [key, part] of Object.entries(held)) take(found, meanings, `${name}.${key}`, part, sender, depth + 1)
-}
-
-/** The object of a value, also of one in JSON text. */
-const heldIn = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
-  if (isJsonObject(value)) return value
-  if (typeof value !== 'string' || value.length > MAX_JSON_CHARS || !/^\s*\{/.test(value)) return undefined
-  try {
-    const parsed: unknown = JSON.parse(value)
-    return isJsonObject(parsed) ? parsed : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** A text; JSON text of a text counts as that. */

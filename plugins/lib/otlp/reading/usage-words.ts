@@ -25,8 +25,16 @@ export const usageOrCost = (parts: readonly string[]): UsageField | CostField | 
   const has: Has = (some) => parts.some((word) => some.has(word))
   if (has(NO_USE)) return undefined
   if (has(COST)) return costField(has)
-  if (!(has(TOKENS) || parts.includes('usage')) || has(PARTS)) return undefined
-  return usageField(parts, has)
+  if (!(has(TOKENS) || parts.includes('usage'))) return undefined
+  const own = afterUsage(parts)
+  const hasOwn: Has = (some) => own.some((word) => some.has(word))
+  return hasOwn(PARTS) ? undefined : usageField(own, hasOwn)
+}
+
+/** The words within `usage`: what stands before says whose it is. */
+const afterUsage = (parts: readonly string[]): readonly string[] => {
+  const within = parts.slice(parts.lastIndexOf('usage') + 1)
+  return within.length > 0 ? within : parts
 }
 
 const costField = (has: Has): CostField => {

@@ -9,5 +9,6 @@ export const adk: Sender = {
   names: {
     session: ['gcp.vertex.agent.session_id'],
   },
+  holders: ['gcp.vertex.agent.llm_response'],
   output_holds_reasoning: false,
 }

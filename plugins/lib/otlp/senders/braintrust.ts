@@ -3,18 +3,23 @@ import type { Sender } from './sender.ts'
 /** Braintrust, whose metrics and span attributes are JSON text. */
 export const braintrust: Sender = {
   name: 'Braintrust',
-  source: 'recorded: braintrust; names: braintrust.dev, OpenTelemetry',
+  source:
+    'published names: braintrust.dev, OpenTelemetry attributes and events; @braintrust/otel 1.0.1 (braintrust.parent)',
   scopes: /braintrust/,
   prefix: 'braintrust.',
   names: {
     model: ['braintrust.metadata.model'],
-    project: ['braintrust.project_name'],
+    project: ['braintrust.parent'],
     tags: ['braintrust.tags'],
     input: ['braintrust.metrics.prompt_tokens'],
     output: ['braintrust.metrics.completion_tokens'],
     total: ['braintrust.metrics.tokens'],
+    cache_read: ['braintrust.metrics.prompt_cached_tokens'],
+    cache_write: ['braintrust.metrics.prompt_cache_creation_tokens'],
+    reasoning: ['braintrust.metrics.completion_reasoning_tokens'],
+    cost: ['braintrust.metrics.estimated_cost'],
   },
-  holders: ['braintrust.metrics'],
+  holders: ['braintrust.metrics', 'braintrust.span_attributes', 'braintrust.metadata'],
   kinds: {
     'braintrust.span_attributes.type': { llm: 'model', tool: 'tool', function: 'tool', task: null, eval: null },
   },

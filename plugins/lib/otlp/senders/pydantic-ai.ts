@@ -5,6 +5,8 @@ export const pydanticAi: Sender = {
   name: 'Pydantic AI / Logfire',
   source: 'published names: pydantic/pydantic-ai (InstrumentationSettings versions 1 to 4), genai-prices',
   scopes: /^pydantic-ai|^logfire/,
+  // before it followed the conventions for agents
+  span_kinds: { 'agent run': 'agent' },
   names: {
     agent: ['agent_name'],
     cost: ['operation.cost'],

@@ -53,6 +53,8 @@ export interface Sender {
   readonly failures?: Readonly<Record<string, readonly (string | boolean)[]>>
   /** Names of spans that tell their kind, where no attribute does. */
   readonly span_kinds?: Readonly<Record<string, SpanKind | null>>
+  /** The title of a model call is its model. */
+  readonly title_is_model?: true
   /** Its calls name no model, a span around or before them does; a model alone makes no call. */
   readonly model_elsewhere?: true
   /** Its spans with an exception have failed, though their status says ok. */
