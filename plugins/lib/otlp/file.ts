@@ -21,8 +21,9 @@ import { droppedWarnings, type Foreign, foreignRecords } from './foreign-records
 import { collect, noRecords } from './map.ts'
 import { semconv } from './names.ts'
 import { foreignRun, ownRun } from './read-run.ts'
+import { CallModels, lacksModel } from './reading/call-models.ts'
 import { RunClues } from './reading/run-clues.ts'
-import { ToldReader } from './reading/told.ts'
+import { type Told, ToldReader } from './reading/told.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 
@@ -49,6 +50,7 @@ interface OtlpTrace {
   /** Ids that spans had before they were exported, by those of OTLP. */
   readonly natives: Map<string, string>
   readonly clues: RunClues
+  readonly models: CallModels
   readonly groups: Set<string>
   readonly first: FileLocation
   root: (FileLocation & { readonly attributes: Attributes; readonly group: string }) | undefined
@@ -62,8 +64,8 @@ export const readOtlpFile = (file: ImportSource): ImportReading => {
   if (traces.size === 0) throw noSpansError()
   const counts = { content: 0, cut: 0 }
   const foreign = foreignRecords(counts)
-  describeRuns(traces, around, foreign)
   addToOutlines(recordsOf(file, around, traces, foreign))
+  describeRuns(traces, around, foreign)
   const outlines = [...traces.values()].map(({ outline }) => outline)
   // read again, the same goes a second time
   const reading = importReading(outlines, () => recordsOf(file, around, traces, foreignRecords({ content: 0, cut: 0 })))
@@ -123,12 +125,12 @@ const groupKey = ({ path }: JsonElement): string => String(path[1])
 
 const scanElement = (
   element: JsonElement,
-  { resources, scopes, reader }: ScanContext,
+  { resources, scopes }: ScanContext,
   traces: Map<string, OtlpTrace>,
 ): void => {
   const place = { path: element.path }
   const record = recordAt(element.value, place)
-  if (isSpan(element.path)) scanSpan(element, otlpSpanOf(record, place), traces, reader)
+  if (isSpan(element.path)) scanSpan(element, otlpSpanOf(record, place), traces)
   else if (element.path.length === 4) {
     // elements were taken out; what is left is checked to be a list
     elementsOf(record, 'spans', place).next()
@@ -141,7 +143,7 @@ const scanElement = (
   } else elementsOf(record, 'resourceSpans', place).next()
 }
 
-const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, OtlpTrace>, reader: ToldReader): void => {
+const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, OtlpTrace>): void => {
   const { place, attributes } = span
   const spot: FileLocation = { place, line: locationInElement(element, place).line }
   const group = groupKey(element)
@@ -151,6 +153,7 @@ const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, Otlp
       outline: new RunOutline(),
       natives: new Map(),
       clues: new RunClues(),
+      models: new CallModels(),
       groups: new Set(),
       first: spot,
       root: undefined,
@@ -160,8 +163,6 @@ const scanSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, Otlp
   trace.groups.add(group)
   const native = nativeSpanId(span)
   if (native !== span.spanId) trace.natives.set(span.spanId, native)
-  // the scope may stand after its spans
-  if (!span.ours) trace.clues.span(span, reader.read(attributes))
   if (span.root) trace.root ??= { ...spot, attributes, group }
 }
 
@@ -227,7 +228,7 @@ const readSpan = (
   const collected = noRecords()
   const { ours } = found
   const scope = scopes.get(scopeKey(element)) ?? {}
-  const told = ours ? undefined : reader.read(found.attributes, scope[semconv.scopeName])
+  const told = ours ? undefined : foreignTold(found, trace, reader, scope[semconv.scopeName])
   collect(collected, { ...found, scope }, parent, told, ours ? undefined : quiet)
   if (ours) return { trace, collected }
   const fitAll = <R extends { readonly attributes?: Attributes }>(
@@ -235,4 +236,12 @@ const readSpan = (
   ): LocatedRecord<R>[] => list.map(({ record, place: at }) => ({ record: fit(record), place: at }))
   const { spans, events, artifacts } = collected
   return { trace, collected: { spans: fitAll(spans), events: fitAll(events), artifacts: fitAll(artifacts) } }
+}
+
+/** What a span of another program says; notes what it says of its run, for which all have to be read once. */
+const foreignTold = (span: OtlpSpan, { clues, models }: OtlpTrace, reader: ToldReader, scope: unknown): Told => {
+  const told = reader.read(span.attributes, scope)
+  clues.span(span, told)
+  models.add(span, told)
+  return lacksModel(told) ? models.completed(span, told) : told
 }

@@ -29,4 +29,20 @@ describe('recorded senders are understood', () => {
       if (WRITES) await writeFile(file, `${JSON.stringify(runs, null, 2)}\n`)
       assert.deepEqual(runs, JSON.parse(await readFile(file, 'utf8')))
     })
+
+  // a file that was exported instead of sent is read by the same table
+  for (const name of names)
+    it(`${name}, imported`, async () => {
+      await using receiver = await startReceiver()
+      const file = await readFile(join(FOLDER, `${name}.json`), 'utf8')
+      const { status, text } = await receiver.started.request('POST', '/api/v1/runs/import', JSON.parse(file))
+      assert.equal(status, 201, text)
+      const runs = await understood(receiver)
+      assert.deepEqual(
+        runs.toSorted(byRun),
+        JSON.parse(await readFile(join(EXPECTED, `${name}.json`), 'utf8')).toSorted(byRun),
+      )
+    })
 })
+
+const byRun = (a: unknown, b: unknown): number => JSON.stringify(a).localeCompare(JSON.stringify(b))

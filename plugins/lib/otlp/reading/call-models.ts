@@ -21,8 +21,9 @@ export class CallModels {
   /** Models by when spans that name them began. */
   readonly #begun: Begun[] = []
 
-  /** Throws ImportFault. */
+  /** Adds a span of a sender whose models stand elsewhere. Throws ImportFault. */
   add({ spanId, parentId, record, place }: OtlpSpan, told: Told): void {
+    if (told.sender?.model_elsewhere !== true || this.#spans.has(spanId)) return
     const model = told.texts.get('model')?.value
     this.#spans.set(spanId, { parent: parentId, model })
     if (model !== undefined) this.#begun.push({ start: instantOf(record, 'startTimeUnixNano', place) ?? 0n, model })

@@ -59,6 +59,14 @@ interface Listed {
   holds?: true
 }
 
+/** The names of senders, found by name. */
+export interface NameTable {
+  readonly senders: readonly Sender[]
+  readonly listed: ReadonlyMap<string, Listed>
+}
+
+export const nameTable = (senders: readonly Sender[]): NameTable => ({ senders, listed: listedIn(senders) })
+
 const listedIn = (table: readonly Sender[]): ReadonlyMap<string, Listed> => {
   const listed = new Map<string, Listed>()
   for (const [at, sender] of table.entries())
@@ -95,9 +103,9 @@ export class Meanings {
   readonly #listed: ReadonlyMap<string, Listed>
   readonly #known = new Map<string, Meaning | undefined>()
 
-  constructor(table: readonly Sender[]) {
-    this.#senders = table
-    this.#listed = listedIn(table)
+  constructor({ senders, listed }: NameTable) {
+    this.#senders = senders
+    this.#listed = listed
   }
 
   /** Undefined: the name says nothing of what is read. */

@@ -3,7 +3,7 @@ import type { CostField, Field, RunField, Sender, SpanField, UsageField } from '
 import { senders } from '../senders/table.ts'
 import { costMicro, tokenCount } from './amounts.ts'
 import { heldIn } from './held-usage.ts'
-import { type Meaning, Meanings, UNLISTED } from './meanings.ts'
+import { type Meaning, Meanings, nameTable, UNLISTED } from './meanings.ts'
 
 export type TextField = SpanField | RunField
 
@@ -49,9 +49,12 @@ const MAX_REFUSED = 3
 /** A name that holds no text. */
 const SHOWN_NAME = /^[\w.:-]{1,80}$/
 
+/** Names that mean the same on every span. */
+const everywhere = nameTable(senders.filter(({ scoped }) => scoped === undefined))
+
 /** Reads attributes name by name. Remembers what names mean, so one serves a request or a file. */
 export class ToldReader {
-  readonly #everywhere = new Meanings(senders.filter(({ scoped }) => scoped === undefined))
+  readonly #everywhere = new Meanings(everywhere)
   readonly #scopes = new Map<string, Scope>()
 
   /** `scope`: the name of the scope that made the span, if it has one. */
@@ -68,7 +71,7 @@ export class ToldReader {
     const own = senders.filter(({ scopes }) => scopes?.test(name))
     const isScoped = own.some(({ scoped }) => scoped)
     const meanings = isScoped
-      ? new Meanings(senders.filter((sender) => sender.scoped === undefined || own.includes(sender)))
+      ? new Meanings(nameTable(senders.filter((sender) => sender.scoped === undefined || own.includes(sender))))
       : this.#everywhere
     const scope = { meanings, sender: own[0] }
     if (this.#scopes.size < MAX_SCOPES) this.#scopes.set(name, scope)
@@ -174,7 +177,7 @@ class Findings implements Told {
   #count<F>(into: Map<F, Ranked<number>>, field: F, name: string, told: Ranked<number | undefined>): void {
     const { rank, value } = told
     if (value === undefined) {
-      if (this.refused.length < MAX_REFUSED && SHOWN_NAME.test(name)) this.refused.push(name)
+      if (rank < UNLISTED && this.refused.length < MAX_REFUSED && SHOWN_NAME.test(name)) this.refused.push(name)
     } else if (rank < (into.get(field)?.rank ?? UNLISTED + 1)) into.set(field, { ...told, value })
   }
 

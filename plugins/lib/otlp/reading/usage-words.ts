@@ -52,7 +52,7 @@ const usageField = (parts: readonly string[], has: Has): UsageField | undefined 
   if (has(INPUT) && has(OUTPUT)) return undefined
   if (has(INPUT)) return 'input'
   if (has(OUTPUT)) return 'output'
-  return has(TOTAL) || TOKENS.has(parts.at(-1) ?? '') ? 'total' : undefined
+  return has(TOTAL) || parts.at(-1) === 'tokens' ? 'total' : undefined
 }
 
 const cacheField = (parts: readonly string[], has: Has): UsageField | undefined => {
