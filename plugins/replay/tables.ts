@@ -83,6 +83,7 @@ const runs = table<'runs'>({
     end_ns: 'int64',
     duration_ns: 'int64',
     input_tokens: 'int64',
+    cached_input_tokens: 'int64',
     output_tokens: 'int64',
     total_tokens: 'int64',
     cost_micro: 'int64',

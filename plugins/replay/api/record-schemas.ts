@@ -51,7 +51,11 @@ const summary = {
   start_ns: nanoseconds,
   end_ns: nanosecondsOrNull,
   duration_ns: bigOrNull,
-  input_tokens: bigInteger,
+  input_tokens: Type.Unsafe<bigint>({ type: 'integer', description: 'All input, what a cache gave or took included.' }),
+  cached_input_tokens: Type.Unsafe<bigint | null>({
+    type: ['integer', 'null'],
+    description: 'Of input_tokens, those that came from a cache; null where an earlier version did not sum them up.',
+  }),
   output_tokens: bigInteger,
   total_tokens: bigInteger,
   cost_micro: Type.Unsafe<bigint>({

@@ -68,7 +68,7 @@ const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
 
 const sums = (gateway: Gateway, { run, spans }: Trace, now: number): Html => {
   const cached = cachedInputOf(spans)
-  return html`${durationMark(runDuration(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in${cached > 0n && html`, ${countMark(cached)} of it cached`}, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
+  return html`${durationMark(runDuration(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in${cached > 0n && html` (${countMark(cached)} cached)`}, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
 }
 
 const origin = ({ run }: Trace, { now }: Ask): Html =>

@@ -9,10 +9,11 @@ export const cachedTokensOf = ({
   attributes,
 }: Pick<TraceSpan, 'input_tokens' | 'attributes'>): bigint | null => {
   if (input_tokens === null) return null
-  const cached = attributes[CACHED]
-  return typeof cached === 'bigint' || (typeof cached === 'number' && Number.isSafeInteger(cached))
-    ? BigInt(cached)
-    : 0n
+  const told = attributes[CACHED]
+  const cached =
+    typeof told === 'bigint' || (typeof told === 'number' && Number.isSafeInteger(told)) ? BigInt(told) : 0n
+  // senders may say anything
+  return cached < 0n ? 0n : cached > input_tokens ? input_tokens : cached
 }
 
 /** Input tokens of a run that came from a cache, each request once. */

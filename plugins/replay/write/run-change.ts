@@ -63,6 +63,7 @@ const CALL_COLUMNS = [
   'end_ns',
   'duration_ns',
   'input_tokens',
+  'cached_input_tokens',
   'output_tokens',
   'total_tokens',
   'cost_micro',

@@ -57,6 +57,7 @@ const emptyRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): R
   end_ns: null,
   duration_ns: null,
   input_tokens: 0n,
+  cached_input_tokens: 0n,
   output_tokens: 0n,
   total_tokens: 0n,
   cost_micro: 0n,

@@ -6,6 +6,8 @@ const MISSING_PARENT_BYTES = 100
 /** Tokens and cost of one model span. */
 export interface Use {
   readonly input: bigint
+  /** Of the input, what came from a cache. */
+  readonly cached: bigint
   readonly output: bigint
   readonly cost: bigint
 }
@@ -26,6 +28,7 @@ export interface SummedSpan {
 /** Sums over all spans of a run. */
 export interface Sums {
   input: bigint
+  cached: bigint
   output: bigint
   cost: bigint
   /** Start of the first top-level span; null without spans. */
@@ -41,6 +44,7 @@ export interface Sums {
 
 const emptySums = (): Sums => ({
   input: 0n,
+  cached: 0n,
   output: 0n,
   cost: 0n,
   start_ns: null,
@@ -145,6 +149,7 @@ export class RunSpans {
 
   #sum(use: Use, sign: bigint): void {
     this.#sums.input += sign * use.input
+    this.#sums.cached += sign * use.cached
     this.#sums.output += sign * use.output
     this.#sums.cost += sign * use.cost
   }

@@ -11,8 +11,8 @@ const ENDED = 4
 const GUARDED = 8
 const USED = 16
 
-/** Integers of one span: start, end, input, output, cost. */
-const VALUES = 5
+/** Integers of one span: start, end, input, output, cost, input from a cache. */
+const VALUES = 6
 /** Estimated size of a span without its integers: its id as text and in the index, its parent, status and flags. */
 const SPAN_BYTES = 165
 const INITIAL_SPANS = 16
@@ -58,7 +58,8 @@ export class SpanTable {
     }
     this.#parents[index] = parent
     this.#statuses[index] = status
-    this.#values.set([start_ns, end_ns ?? 0n, use?.input ?? 0n, use?.output ?? 0n, use?.cost ?? 0n], index * VALUES)
+    const { input = 0n, output = 0n, cost = 0n, cached = 0n } = use ?? {}
+    this.#values.set([start_ns, end_ns ?? 0n, input, output, cost, cached], index * VALUES)
     this.#flags[index] = (end_ns === null ? 0 : ENDED) | (guarded ? GUARDED : 0) | (use === null ? 0 : USED)
     return index
   }
@@ -87,6 +88,7 @@ export class SpanTable {
       input: this.#values[from] ?? 0n,
       output: this.#values[from + 1] ?? 0n,
       cost: this.#values[from + 2] ?? 0n,
+      cached: this.#values[from + 3] ?? 0n,
     }
   }
 

@@ -9,6 +9,7 @@ export type Summary = Pick<
   | 'end_ns'
   | 'duration_ns'
   | 'input_tokens'
+  | 'cached_input_tokens'
   | 'output_tokens'
   | 'total_tokens'
   | 'cost_micro'
@@ -33,6 +34,7 @@ export const summarize = (
     end_ns: ended,
     duration_ns: ended === null ? null : ended - start_ns,
     input_tokens: capped(sums.input),
+    cached_input_tokens: capped(sums.cached),
     output_tokens: capped(sums.output),
     total_tokens: capped(sums.input + sums.output),
     cost_micro: capped(sums.cost),

@@ -8,6 +8,7 @@ import {
   totalInputTokens,
   UNSEEN,
 } from 'guard-gateway/lib/trace'
+import { cachedTokensOf } from '../read/model-tokens.ts'
 import { NS_PER_MS } from '../time.ts'
 import type { SummedSpan } from './run-spans.ts'
 
@@ -24,7 +25,12 @@ export const summedSpan = (span: TraceSpan): SummedSpan => ({
   use:
     span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)
       ? null
-      : { input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n, cost: span.cost_micro ?? 0n },
+      : {
+          input: span.input_tokens ?? 0n,
+          cached: cachedTokensOf(span) ?? 0n,
+          output: span.output_tokens ?? 0n,
+          cost: span.cost_micro ?? 0n,
+        },
 })
 
 /** The fields of a successful model request that its run needs: whole records would stay in memory until the row is written. */
@@ -34,6 +40,7 @@ export interface SummedCall {
   readonly received_at: number
   readonly ended_at: number
   readonly input_tokens: number
+  readonly cached_tokens: number
   readonly output_tokens: number
   readonly cost_micro: number
   /** Tool calls of its reply. */
@@ -46,6 +53,7 @@ export const summedCall = (call: CallRecord, { span_id, parent_span_id }: CallTr
   received_at: call.received_at,
   ended_at: Math.max(call.received_at, call.ended_at),
   input_tokens: totalInputTokens(call),
+  cached_tokens: call.cache_read_tokens,
   output_tokens: call.output_tokens,
   cost_micro: call.cost_micro ?? 0,
   tool_count: call.tool_calls?.length ?? 0,
@@ -58,6 +66,7 @@ export const spansOfCall = (call: SummedCall): readonly SummedSpan[] => {
   const ended = { status: 'ok', end_ns, guarded: true }
   const use = {
     input: BigInt(call.input_tokens),
+    cached: BigInt(call.cached_tokens),
     output: BigInt(call.output_tokens),
     cost: BigInt(call.cost_micro),
   }

@@ -27,7 +27,7 @@ const add = (run: OpenRun, id: number): void =>
     start_ns: BigInt(id),
     end_ns: BigInt(id + 1),
     guarded: true,
-    use: { input: 1n, output: 2n, cost: 3n },
+    use: { input: 1n, cached: 0n, output: 2n, cost: 3n },
   })
 
 const open = async (most?: number) => {
@@ -86,6 +86,7 @@ describe('open runs', () => {
       parent_span_id: null,
       received_at: 1,
       ended_at: 2,
+      cached_tokens: 0,
       input_tokens: 1,
       output_tokens: 1,
       cost_micro: 0,

@@ -109,7 +109,8 @@ describe('the spans of a run', () => {
               start_ns: 1n,
               end_ns: running ? null : 2n,
               guarded: false,
-              use: tokens === null ? null : { input: BigInt(tokens), output: 0n, cost: 0n },
+              use:
+                tokens === null ? null : { input: BigInt(tokens), cached: BigInt(tokens) / 2n, output: 0n, cost: 0n },
             }),
           )
         const run = new RunSpans()
@@ -126,7 +127,7 @@ describe('the spans of a run', () => {
     )
   })
 
-  const use = { input: 1n, output: 0n, cost: 0n }
+  const use = { input: 1n, cached: 1n, output: 0n, cost: 0n }
   const chain = Array.from({ length: 50_000 }, (_, index) => {
     const parent = index === 0 ? null : String(index - 1)
     return { ...endedCall({ parent, status: 'ok', length: 1n }, index), use }
@@ -143,7 +144,7 @@ describe('the spans of a run', () => {
 
   it('terminates for cycles of parents', () => {
     const run = new RunSpans()
-    const use = { input: 1n, output: 0n, cost: 0n }
+    const use = { input: 1n, cached: 1n, output: 0n, cost: 0n }
     for (const [id, parent] of [
       ['a', 'b'],
       ['b', 'a'],
