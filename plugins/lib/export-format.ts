@@ -5,6 +5,7 @@ import {
   Kind,
   type RunDraft,
   type SpanDraft,
+  type Usage,
 } from 'guard-gateway/core'
 import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
 
@@ -103,6 +104,32 @@ export interface ImportContext {
   argumentHash(args: unknown): string
 }
 
+/** A model request as an agent made it, rebuilt from what it recorded, and what came of it. */
+export interface RebuiltRequest {
+  readonly session_id: string
+  readonly agent: string
+  /** Id of the API style of `body`. */
+  readonly style: string
+  /** The conversation up to this request, without system prompt and tools. */
+  readonly body: Buffer
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly ended_at: number
+  readonly model: string
+  /** Undefined where it was not recorded. */
+  readonly usage: Usage | undefined
+  /** US dollars, as recorded. */
+  readonly cost: number | undefined
+  readonly response_id: string | null
+  readonly calls: readonly { readonly id: string; readonly tool: string; readonly args: unknown }[]
+  /** Words of the reply. */
+  readonly text: string
+  /** The reply reasoned, and held neither a word nor a call. */
+  readonly wordless: boolean
+  /** Why there was no reply. */
+  readonly error: { readonly type: string; readonly status: number | undefined } | undefined
+}
+
 /** A form in which other programs keep what agents did; it is read and never written. Import formats are asked before export formats. */
 export interface ImportFormat {
   readonly id: string
@@ -114,12 +141,15 @@ export interface ImportFormat {
   accepts(file: ImportSource): boolean
   /** Looks a file of this format through, to its end; throws GuardError with line and JSON pointer. No record is held. */
   read(file: ImportSource, context: ImportContext): ImportReading
+  /** The model requests of a file that holds conversations, in its order. Throws as `read`. */
+  requests?(file: ImportSource): Iterable<RebuiltRequest>
 }
 
 export const importFormatKind = new Kind<ImportFormat>('import format', {
   title: 'text',
   accepts: 'prompt',
   read: 'prompt',
+  'requests?': 'prompt',
 })
 
 /** A form in which other programs keep what agents did. */

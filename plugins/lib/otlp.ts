@@ -21,6 +21,7 @@ export {
 export { objectOf, objectsOf, textOf, timeOf, tokensOf } from './otlp/session-file/fields.ts'
 export { located, type OnCut, type SessionLine, sessionLines } from './otlp/session-file/lines.ts'
 export { readSessionFile, type SessionReader } from './otlp/session-file/read.ts'
+export { type ConversationStyle, joinedMessages, sessionRequests } from './otlp/session-file/requests.ts'
 export { traceIdOf } from './otlp/session-file/spans.ts'
 export { otlpAttributes, otlpSpanJson, type SpanParts } from './otlp/span-json.ts'
 export { otlpArtifact, otlpEvent, otlpResource, otlpSpan } from './otlp/write.ts'

@@ -1,4 +1,5 @@
 export { traceFileErrors } from './trace-file/error-codes.ts'
+export { type ImportUnit, type ImportUnits, importUnits } from './trace-file/import-units.ts'
 export { arrayElements } from './trace-file/read/array.ts'
 export { errorAt, type JsonElement, jsonElements, locationInElement } from './trace-file/read/elements.ts'
 export { idField, needField, nsField, textField } from './trace-file/read/fields.ts'

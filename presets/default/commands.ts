@@ -129,7 +129,11 @@ const withRun = async (
   })
   const beside = <T>(work: JsonWork<T>) => asking(gateway, { ...target, place: undefined }, inJson(work))
   gateway.use(accessCommands({ asking: (work) => asking(gateway, target, inJson(work)), beside }))
-  if (config.preset !== 'minimal') addClientCommands(gateway, location, (work) => asking(gateway, target, work), inJson)
+  if (config.preset !== 'minimal') {
+    const inMemory = { ...config, storage: { ...config.storage, backend: 'memory' as const } }
+    const opened = () => createGateway(inMemory, [], refuse)
+    addClientCommands(gateway, location, (work) => asking(gateway, target, work), inJson, opened)
+  }
   return gateway.use(
     clients({
       ...location,
@@ -156,6 +160,7 @@ const addClientCommands = (
   location: GatewayLocation,
   ask: <T>(work: Work<T>) => Promise<T>,
   inJson: ReturnType<typeof jsonWork>,
+  inMemory: () => Promise<Gateway>,
 ): void => {
   const inText = { asking: ask, running: () => requireGateway(location) }
   const json = { ...inText, asking: <T>(work: JsonWork<T>) => ask(inJson(work)) }
@@ -170,6 +175,15 @@ const addClientCommands = (
     policyCommands({
       ...json,
       presets: async () => (await shippedRules()).presets,
+      opened: async (work) => {
+        const opened = await inMemory()
+        await opened.open({ beside: true })
+        try {
+          return await work(opened)
+        } finally {
+          await opened.close()
+        }
+      },
       summaries: shippedPolicies,
       calledAs: gateway.calledAs.here,
     }),

@@ -1,3 +1,4 @@
+import type { Gateway } from 'guard-gateway/core'
 import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
 
 /** Options of the policy commands. */
@@ -8,6 +9,8 @@ export interface PolicyCommandOptions {
   readonly presets: () => Promise<Readonly<Record<string, unknown>>>
   /** What each of these is for, in a line; the one to start with first. */
   readonly summaries: Readonly<Record<string, string>>
+  /** Gives `work` a gateway that is opened for it alone, with the configured prices and nothing stored. */
+  readonly opened: <T>(work: (gateway: Gateway) => Promise<T>) => Promise<T>
   /** How this program is called. */
   readonly calledAs: string
 }

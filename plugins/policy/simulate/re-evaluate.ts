@@ -12,9 +12,15 @@ import { replyTextFor, type Unseen, unseenBy } from './unseen.ts'
 type Draft = { -readonly [K in keyof Row]: Row[K] }
 type Fault = (error: unknown, where: string) => void
 
-/** A stored request and the matches of the rules. */
+/** What is counted of a request. */
+export type SimulatedRequest = Pick<
+  CallRecord,
+  'id' | 'received_at' | 'model_requested' | 'total_tokens' | 'cost_micro'
+>
+
+/** A request and the matches of the rules. */
 export interface JudgedRequest {
-  readonly record: CallRecord
+  readonly record: SimulatedRequest
   readonly matches: readonly Match[]
   /** Rules that could not judge the request, by id, and why. */
   readonly unseen: ReadonlyMap<string, Unseen>

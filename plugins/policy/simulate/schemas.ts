@@ -65,6 +65,8 @@ const NotSimulated = Type.Object({
     Type.Literal('too_long_ago', {
       description: 'It looks beyond a session, at the newest requests of a project alone',
     }),
+    Type.Literal('beyond_session', { description: 'It looks beyond a session, and the sessions come from files' }),
+    Type.Literal('no_conversation', { description: 'The file is of traces without conversations' }),
     Type.Literal('steers', { description: 'It changes requests: what came after is not known' }),
   ]),
   sessions: Type.Integer({ description: 'With requests that it could not look at' }),

@@ -68,7 +68,15 @@ export interface RuleTotal extends AfterFirstMatch {
 /** What a rule could not be tried on, and why: in these requests its silence says nothing. */
 export interface NotSimulated {
   readonly rule_id: string
-  readonly reason: 'no_detector' | 'no_reply_text' | 'no_measure' | 'no_price' | 'too_long_ago' | 'steers'
+  readonly reason:
+    | 'no_detector'
+    | 'no_reply_text'
+    | 'no_measure'
+    | 'no_price'
+    | 'too_long_ago'
+    | 'steers'
+    | 'beyond_session'
+    | 'no_conversation'
   /** Sessions, and requests in them, that it could not examine. */
   readonly sessions: number
   readonly requests: number

@@ -1,7 +1,6 @@
 import type { Match, Mode } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Policy } from '../policy.ts'
-import type { JudgedRequest } from './re-evaluate.ts'
+import type { JudgedRequest, SimulatedRequest } from './re-evaluate.ts'
 import type { AfterFirstMatch, FlaggedSession, NotSimulated, RuleTotal } from './simulation.ts'
 import { messageOf, steering, type Unseen, withoutDetector } from './unseen.ts'
 
@@ -155,5 +154,5 @@ const afterwards = (judged: readonly JudgedRequest[], index: number): AfterFirst
   }
 }
 
-const total = (records: readonly CallRecord[], of: (record: CallRecord) => number): number =>
+const total = (records: readonly SimulatedRequest[], of: (record: SimulatedRequest) => number): number =>
   records.reduce((sum, record) => sum + of(record), 0)

@@ -10,7 +10,10 @@ import type { NotSimulated } from './simulation.ts'
 const WHOLE_PREVIEW = { chars: 500, bytes: 1_000 }
 
 /** What of a stored request a rule would have needed and is not on record; undefined: nothing. */
-export type Unseen = Extract<NotSimulated['reason'], 'no_reply_text' | 'no_measure' | 'no_price' | 'too_long_ago'>
+export type Unseen = Extract<
+  NotSimulated['reason'],
+  'no_reply_text' | 'no_measure' | 'no_price' | 'too_long_ago' | 'beyond_session' | 'no_conversation'
+>
 
 /** Why a rule that judges requests cannot judge this one. */
 export const unseenBy = (
@@ -80,6 +83,10 @@ export const messageOf = (
     return `"${rule_id}": ${where} have no price and count 0 here. Add ${unpriced.slice(0, MODELS).join(', ')}${unpriced.length > MODELS ? ' …' : ''} to the price file.`
   if (reason === 'too_long_ago')
     return `"${rule_id}": ${where} came too long ago: what agents and projects had done by then is looked at in the newest 100,000 requests of the project. Try a range that begins later.`
+  if (reason === 'beyond_session')
+    return `"${rule_id}": ${where} come from files, which tell nothing of what agents and projects did beyond a session. Try it on stored sessions.`
+  if (reason === 'no_conversation')
+    return `"${rule_id}": ${where} come from traces, which hold no conversations: what it looks at is not there, or in part. Session files of agents have them.`
   if (reason === 'no_measure')
     return `"${rule_id}": ${where} came while no rule of its type was on, so that what it looks at was not noted. Keep it on with the action flag, and try again later.`
   return `"${rule_id}": of ${where} the reply's text is not on record, and it spoke of none of them then. It listens to live replies; keep it on with the action flag.`

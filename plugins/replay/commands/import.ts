@@ -4,10 +4,10 @@ import { GuardError } from 'guard-gateway/core'
 import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
 import { terminalLine, terminalText } from 'guard-gateway/lib/text'
+import { type ImportUnit, importUnits } from 'guard-gateway/lib/trace-file'
 import type { ImportAnswer } from '../import/import.ts'
 import { isAddressable } from '../run-address.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
-import { type ImportUnit, importUnits } from './import-files.ts'
 import { Progress } from './progress.ts'
 
 /** A file that was not imported, and why. */

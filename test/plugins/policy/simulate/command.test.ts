@@ -66,6 +66,7 @@ const start = async (context: TestContext) => {
         return answer
       }),
     presets: async () => ({ default: [] }),
+    opened: () => assert.fail('no file is tried'),
     summaries: {},
     calledAs: 'guard',
   })
