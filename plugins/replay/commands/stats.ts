@@ -70,7 +70,7 @@ const rowOf = (group: string | null, at: string, sums: StatsSums): readonly stri
   groupedText(sums.count),
   groupedText(sums.errors),
   groupedText(sums.input_tokens),
-  groupedText(sums.cache_read_tokens),
+  groupedText(sums.cached_input_tokens),
   groupedText(sums.output_tokens),
   costText(sums.cost_micro),
   tookText(sums.p50_ms),

@@ -16,7 +16,7 @@ export const countedRun = (run: RunRow): Counted => ({
   failed: !UNFAILED.has(run.status),
   took_ms: run.duration_ns === null ? null : Number(run.duration_ns) / NS_PER_MS,
   input_tokens: Number(run.input_tokens),
-  cache_read_tokens: 0,
+  cached_input_tokens: Number(run.cached_input_tokens ?? 0n),
   output_tokens: Number(run.output_tokens),
   cost_micro: Number(run.cost_micro),
 })
@@ -27,7 +27,7 @@ export const countedCall = (span: TreeSpan): Counted => {
     failed: isFailed(span),
     took_ms: took === null ? null : Number(took) / NS_PER_MS,
     input_tokens: Number(span.input_tokens ?? 0n),
-    cache_read_tokens: span.kind === 'model' ? countIn(span.attributes['gen_ai.usage.cache_read.input_tokens']) : 0,
+    cached_input_tokens: span.kind === 'model' ? countIn(span.attributes['gen_ai.usage.cache_read.input_tokens']) : 0,
     output_tokens: Number(span.output_tokens ?? 0n),
     cost_micro: Number(span.cost_micro ?? 0n),
   }

@@ -6,7 +6,7 @@ export interface Counted {
   /** Milliseconds; null while it runs and where nobody knows. */
   readonly took_ms: number | null
   readonly input_tokens: number
-  readonly cache_read_tokens: number
+  readonly cached_input_tokens: number
   readonly output_tokens: number
   readonly cost_micro: number
 }
@@ -17,7 +17,7 @@ export interface StatsSums {
   readonly errors: number
   /** All input, cached included. */
   readonly input_tokens: number
-  readonly cache_read_tokens: number
+  readonly cached_input_tokens: number
   readonly output_tokens: number
   readonly total_tokens: number
   readonly cost_micro: number
@@ -46,7 +46,7 @@ export class Tally {
     this.#count++
     if (one.failed) this.#errors++
     this.#input += one.input_tokens
-    this.#cached += one.cache_read_tokens
+    this.#cached += one.cached_input_tokens
     this.#output += one.output_tokens
     this.#cost += one.cost_micro
     if (one.took_ms !== null) this.#took.push(one.took_ms)
@@ -69,7 +69,7 @@ export class Tally {
       count: this.#count,
       errors: this.#errors,
       input_tokens: safe(this.#input),
-      cache_read_tokens: safe(this.#cached),
+      cached_input_tokens: safe(this.#cached),
       output_tokens: safe(this.#output),
       total_tokens: safe(this.#input + this.#output),
       cost_micro: safe(this.#cost),

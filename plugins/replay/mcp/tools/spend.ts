@@ -86,7 +86,7 @@ const seriesView = ({ group, totals }: Stats['series'][number]) => ({
   errors: totals.errors,
   ...(totals.p50_ms === null ? {} : { p50_ms: totals.p50_ms, p95_ms: totals.p95_ms }),
   input_tokens: totals.input_tokens,
-  cached_input_tokens: totals.cache_read_tokens,
+  cached_input_tokens: totals.cached_input_tokens,
   output_tokens: totals.output_tokens,
   ...costs(totals.cost_micro),
 })

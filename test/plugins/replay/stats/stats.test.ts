@@ -87,7 +87,14 @@ describe('stats', () => {
     const { runs, complete, covered_since, totals } = await stats('')
     assert.deepEqual([runs, complete, covered_since], [3, true, '2026-03-01T12:00:00.000Z'])
     assert.deepEqual(totals, {
-      ...{ count: 3, errors: 2, input_tokens: 3_100, cache_read_tokens: 0, output_tokens: 160, total_tokens: 3_260 },
+      ...{
+        count: 3,
+        errors: 2,
+        input_tokens: 3_100,
+        cached_input_tokens: 400,
+        output_tokens: 160,
+        total_tokens: 3_260,
+      },
       ...{ cost_micro: 2_220, duration_ms: 13_000, p50_ms: 4_000, p95_ms: 8_000, p99_ms: 8_000, max_ms: 8_000 },
     })
   })
@@ -105,7 +112,7 @@ describe('stats', () => {
 
   it('of calls: by model, tool, or any attribute, each call once', async () => {
     assert.deepEqual(
-      await table('of=models&group=name', 'count', 'input_tokens', 'cache_read_tokens', 'cost_micro', 'p50_ms'),
+      await table('of=models&group=name', 'count', 'input_tokens', 'cached_input_tokens', 'cost_micro', 'p50_ms'),
       [
         ['big', 2, 3_000, 400, 2_200, 2_000],
         ['small', 1, 100, 0, 20, 500],
