@@ -22,6 +22,9 @@ const MACHINE: Readonly<Record<string, unknown>> = {
   'service.instance.id': { stringValue: '00000000-0000-4000-8000-000000000001' },
 }
 
+const MAX_CHARS = 2_000
+const CUT_CHARS = 200
+
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g
 
 /** 2026-06-21, in nanoseconds. */
@@ -30,6 +33,8 @@ const EPOCH = 1_782_000_000_000_000_000n
 /** Recorded spans with ids counted anew, times from one start, and nothing of the machine that made them. */
 export class Normaliser {
   readonly #ids = new Map<string, string>()
+  /** Ids that were counted already. */
+  readonly #counts = new Set<string>()
   readonly #replaced: readonly (readonly [string, string])[]
   #first: bigint | undefined
 
@@ -82,8 +87,10 @@ export class Normaliser {
   #counted(id: string, write: (count: string) => string): string {
     const known = this.#ids.get(id)
     if (known !== undefined) return known
+    if (this.#counts.has(id)) return id
     const counted = write((0xa000 + this.#ids.size).toString(16).padStart(12, '0'))
     this.#ids.set(id, counted)
+    this.#counts.add(counted)
     return counted
   }
 
@@ -93,6 +100,8 @@ export class Normaliser {
     for (const [from, to] of this.#ids) if (from.length >= 16) found = found.replaceAll(from, to)
     found = found.replace(UUID, (id) => this.#counted(id, (count) => `00000000-0000-4000-8000-${count}`))
     found = found.replace(/\b[0-9a-f]{64}\b/g, (id) => this.#counted(id, (count) => count.repeat(6).slice(0, 64)))
+    // long prompts of the sender itself prove nothing
+    if (found.length > MAX_CHARS) found = `${found.slice(0, CUT_CHARS)} … cut`
     return found.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:4000')
   }
 }

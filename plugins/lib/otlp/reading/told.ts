@@ -152,6 +152,7 @@ class Findings implements Told {
     if (USAGE.has(field)) this.#count(this.usage, field as UsageField, name, { rank, value: tokenCount(value), sender })
     else if (COST.has(field)) this.#amount(field as CostField, name, value, meaning, sender)
     else if (field === 'tags') this.#tags(rank, tagsIn(value))
+    else if (field === 'finish_reasons') this.failed ||= tagsIn(value).includes('error')
     else this.#text(field as TextField, rank, textIn(value))
   }
 

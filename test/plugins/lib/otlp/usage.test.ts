@@ -87,6 +87,15 @@ describe('usage under any spelling', () => {
     assert.deepEqual(await usageOf({ ...base, ...parts }), { ...told, written: 40 })
   })
 
+  it('is read of a reply, also of one that was cut behind it', async () => {
+    const usage = '"usage":{"inputTokens":120,"outputTokens":30,"details":{"cachedTokens":100}}'
+    const found = { input: 120, output: 30, cached: 100 }
+    assert.deepEqual(await usageOf({ 'genkit:output': `{"text":"a",${usage}}` }), found)
+    assert.deepEqual(await usageOf({ 'genkit:output': `{"text":"a",${usage},"raw":{"text":"b` }), found)
+    assert.deepEqual(await usageOf({ 'genkit:output': `{"text":"${'a'.repeat(70_000)}",${usage}}` }), {})
+    assert.deepEqual(await usageOf({ 'genkit:output': `{"text":"a","usage":{"inputTo` }), {})
+  })
+
   it('is read of objects and JSON text', async () => {
     const usage = { promptTokenCount: 100, candidatesTokenCount: 20, thoughtsTokenCount: 30, totalTokenCount: 150 }
     const found = { input: 100, output: 50, reasoning: 30 }
