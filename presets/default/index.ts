@@ -32,6 +32,7 @@ import { http } from 'guard-gateway/plugins/http'
 import { claudeCode } from 'guard-gateway/plugins/import-formats/claude-code'
 import { codex } from 'guard-gateway/plugins/import-formats/codex'
 import { jaeger } from 'guard-gateway/plugins/import-formats/jaeger'
+import { langfuse } from 'guard-gateway/plugins/import-formats/langfuse'
 import { otlpLines } from 'guard-gateway/plugins/import-formats/otlp-lines'
 import { zipkin } from 'guard-gateway/plugins/import-formats/zipkin'
 import { mcp } from 'guard-gateway/plugins/mcp'
@@ -121,6 +122,7 @@ export const defaultPreset = (
   codex,
   otlpLines,
   jaeger,
+  langfuse,
   zipkin,
   net,
   nodeHttp,
