@@ -31,6 +31,7 @@ import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { http } from 'guard-gateway/plugins/http'
 import { claudeCode } from 'guard-gateway/plugins/import-formats/claude-code'
 import { codex } from 'guard-gateway/plugins/import-formats/codex'
+import { geminiCli } from 'guard-gateway/plugins/import-formats/gemini-cli'
 import { jaeger } from 'guard-gateway/plugins/import-formats/jaeger'
 import { langfuse } from 'guard-gateway/plugins/import-formats/langfuse'
 import { otlpLines } from 'guard-gateway/plugins/import-formats/otlp-lines'
@@ -120,6 +121,7 @@ export const defaultPreset = (
   otel,
   claudeCode,
   codex,
+  geminiCli,
   otlpLines,
   jaeger,
   langfuse,
