@@ -115,7 +115,7 @@ const foldedOf = <S extends TraceSpan>(members: readonly S[], byId: ReadonlyMap<
     ...(failed === undefined
       ? {}
       : { status: failed.status, status_message: span.status_message ?? failed.status_message }),
-    attributes: Object.assign({}, ...ranked.toReversed().map(attributesOf), failed && errorIn(failed)),
+    attributes: Object.assign(Object.create(null), ...ranked.toReversed().map(attributesOf), failed && errorIn(failed)),
     also_seen: others.map(({ id, owner }) => ({ id, owner })),
   }
 }

@@ -8,10 +8,6 @@ import { isUsual, VARYING } from './usual-attributes.ts'
 const MAX_VALUE_CHARS = 256
 /** Larger integers are sizes and times, which are looked for by range. */
 const MAX_INTEGER = 1_000_000
-/** Nesting of objects whose members are indexed under `name.member`. */
-const MAX_DEPTH = 4
-/** Elements of a list that are indexed. */
-const MAX_ELEMENTS = 32
 /** A run with more search tokens gets none of attributes. */
 const MAX_TOKENS = 19_000
 
@@ -31,7 +27,8 @@ const indexedText = (value: unknown): string | undefined => {
     case 'bigint':
       return Number.isInteger(Number(value)) && Math.abs(Number(value)) < MAX_INTEGER ? String(value) : undefined
     case 'string':
-      return value.length <= MAX_VALUE_CHARS ? value : undefined
+      if (value.length > MAX_VALUE_CHARS) return undefined
+      return isNumeric(value) ? (indexedText(Number(value)) ?? value) : value
     default:
       return undefined
   }
@@ -47,7 +44,7 @@ export const tokenOf = (name: string, value?: string): string | undefined => {
   return isUsual(name) ? undefined : nameToken(name)
 }
 
-/** Several texts stand for one number, such as `5` and `5.0`; the index has one of them. */
+/** Several texts stand for one number, such as `5` and `5.0`; the index has one of them, of texts and numbers alike. */
 const isIndexed = (text: string): boolean =>
   isNumeric(text) ? indexedText(Number(text)) === text : indexedText(text) !== undefined
 
@@ -60,22 +57,22 @@ export const addAttributes = (words: Set<string>, attributes: Attributes): void 
 }
 
 /** Adds the tokens of one attribute: of its name, its value or each of its elements, and its members. */
-export const addAttribute = (words: Set<string>, name: string, value: unknown, depth = 0): void => {
+export const addAttribute = (words: Set<string>, name: string, value: unknown): void => {
   if (value === null || value === undefined || words.size >= MAX_TOKENS) return
   if (!isUsual(name)) words.add(nameToken(name))
   if (Array.isArray(value)) {
-    for (const element of value.slice(0, MAX_ELEMENTS)) addValue(words, name, element)
+    for (const element of value) addValue(words, name, element)
     return
   }
   if (isJsonObject(value)) {
-    if (depth < MAX_DEPTH)
-      for (const [member, inner] of Object.entries(value)) addAttribute(words, `${name}.${member}`, inner, depth + 1)
+    for (const [member, inner] of Object.entries(value)) addAttribute(words, `${name}.${member}`, inner)
     return
   }
   addValue(words, name, value)
 }
 
 const addValue = (words: Set<string>, name: string, value: unknown): void => {
+  if (words.size >= MAX_TOKENS) return
   const text = VARYING.has(name) ? undefined : indexedText(value)
   if (text !== undefined) words.add(valueToken(name, text))
 }

@@ -31,6 +31,12 @@ const RUNS: Readonly<Record<string, object>> = {
     ],
   },
   noted: { events: [{ name: 'note', attributes: { severity: 'high', text: 'a = b < c' } }] },
+  far: {
+    spans: [
+      span({ a: { b: { c: { d: { e: { f: { g: 'deep' } } } } } } }),
+      span({ list: Array.from({ length: 40 }, (_, n) => n), count: '1e3', other: '5.0' }),
+    ],
+  },
   plain: { spans: [span({})] },
 }
 
@@ -81,6 +87,17 @@ for (const backend of ['memory', 'sqlite'] as const)
       assert.deepEqual(await found('tags=blue'), ['nested'])
       assert.deepEqual(await found('request.id=7'), ['nested'])
       assert.deepEqual(await found('request.headers.accept~html'), ['nested'])
+    })
+
+    it('as deep and as far as records go', async () => {
+      assert.deepEqual(await found('a.b.c.d.e.f.g=deep'), ['far'])
+      assert.deepEqual(await found('a.b.c.d.e.f'), ['far'])
+      assert.deepEqual(await found('list=39'), ['far'])
+    })
+
+    it('by texts that stand for numbers', async () => {
+      for (const test of ['count=1000', 'count=1e3', 'count=1000.0', 'other=5', 'other=5.0'])
+        assert.deepEqual(await found(test), ['far'], test)
     })
 
     it('that all hold, by different records too', async () => {
