@@ -128,6 +128,7 @@ const groups: readonly (readonly [form: HarmlessForm, names: readonly string[]])
   ['counts', under('gen_ai.usage', 'input_token_details output_token_details')],
   // what the mapping of this folder adds
   ['label', ['otel.scope.name', 'otel.scope.version', 'otel.trace_state']],
+  ['label', under('guard', 'reason usage_warning')],
   ['links', ['otel.links']],
   ['error', ['guard.status_message']],
 ]
@@ -137,5 +138,8 @@ export const harmlessNames: ReadonlyMap<string, HarmlessForm> = new Map(
   groups.flatMap(([form, names]) => names.map((name) => [name, form] as const)),
 )
 
-/** Families of labels: the gateway's own names, and resources that name machines and deployments. */
-export const HARMLESS_FAMILY = /^(?:guard\.(?!preview\.)|k8s\.|cloud\.|telemetry\.|openinference\.)/
+/** Families of labels: resources that name machines and deployments. */
+export const LABEL_FAMILY = /^(?:k8s|cloud)\./
+
+/** Families of identifiers: names of the gateway and of conventions, among which a program may put its own. */
+export const IDENTIFIER_FAMILY = /^(?:guard\.(?!preview\.)|telemetry\.|openinference\.)/

@@ -1,7 +1,7 @@
 import type { Attributes } from 'guard-gateway/core'
 import { isJsonObject } from 'guard-gateway/lib/json'
 import { classOfName, type NameClass } from './content-names.ts'
-import { HARMLESS_FAMILY, type HarmlessForm, harmlessNames } from './harmless-names.ts'
+import { type HarmlessForm, harmlessNames, IDENTIFIER_FAMILY, LABEL_FAMILY } from './harmless-names.ts'
 import { addressText, errorText, isCounts, isCountsText, isIdentifier, isLabel, isPlain } from './plain-text.ts'
 
 type Handling = HarmlessForm | NameClass
@@ -13,7 +13,10 @@ const handlingOf = (name: string): Handling => {
   if (known !== undefined) return known
   const bare = name.replace(OWN_PREFIXES, '')
   if (bare !== name) return handlingOf(bare)
-  return HARMLESS_FAMILY.test(name) ? 'label' : classOfName(name)
+  const named = classOfName(name)
+  if (named === 'content') return named
+  if (LABEL_FAMILY.test(name)) return 'label'
+  return IDENTIFIER_FAMILY.test(name) ? 'identifier' : named
 }
 
 /** A name, and no text in the place of one. */
@@ -61,7 +64,7 @@ export class MetadataOnly {
     const isText = typeof value === 'string' || (typeof value === 'object' && value !== null)
     if (!isText) return USAGE.test(name) || harmlessNames.has(name) ? 0 : 1
     if (this.kept(name, value) !== value) return 3
-    return harmlessNames.has(name) || HARMLESS_FAMILY.test(name) ? 0 : 2
+    return harmlessNames.has(name) || LABEL_FAMILY.test(name) || IDENTIFIER_FAMILY.test(name) ? 0 : 2
   }
 
   #handling(name: string): Handling {

@@ -37,6 +37,16 @@ describe('content by name', () => {
         for (const value of ['hello', { stringValue: 'x' }, ['a', 'b']]) assert.ok(!keeps(prefix + name, value), name)
   })
 
+  it('goes under names like those of the gateway and of conventions too', () => {
+    for (const family of ['guard.', 'guard.sent.gen_ai.', 'openinference.', 'telemetry.', 'k8s.', 'cloud.']) {
+      for (const word of ['prompt', 'input', 'tool_output', 'message'])
+        assert.ok(!keeps(family + word, 'fix it'), family + word)
+      assert.ok(keeps(`${family}zone`, 'eu-west-1'), family)
+    }
+    for (const family of ['guard.', 'openinference.', 'telemetry.'])
+      for (const text of [LONG, '{"role":"user"}']) assert.ok(!keeps(`${family}note`, text), family)
+  })
+
   it('is not what counts it', () => {
     for (const name of ['prompt_tokens', 'llm.token_count.prompt', 'prompt_length', 'ai.usage.promptTokens', 'output'])
       for (const value of [1, 2n, 0.5, true, null]) assert.ok(keeps(name, value), name)
