@@ -47,6 +47,13 @@ const UNITS: Readonly<Record<string, number>> = {
   nanos: 0.001,
   cent: 10_000,
   cents: 10_000,
+  milli: 1_000,
+  millis: 1_000,
+  millicent: 10,
+  millicents: 10,
+  millidollars: 1_000,
+  nanodollars: 0.001,
+  nanousd: 0.001,
 }
 const CURRENCIES = new Set(['usd', 'eur', 'gbp', 'jpy', 'cny', 'chf', 'inr', 'krw', 'cad', 'aud', 'brl'])
 

@@ -127,6 +127,20 @@ const listIn = (text: string): unknown => {
   }
 }
 
+/** Names of what a cost is counted in. */
+const UNIT_NAME = /(?:currency|units?)$/i
+const NUMERIC = /^[-+]?\d/
+const DOLLARS = /^(?:usd|us[ _-]?dollars?|dollars?|us\$|\$)$/i
+const UNIT = /^(?:\p{L}{1,6}|\p{Sc})$/u
+
+/** What a value says a cost is counted in; undefined for one that is no name of a unit. */
+const unitIn = (name: string, value: unknown): string | undefined => {
+  const named = UNIT_NAME.test(name) ? textIn(value)?.trim() : undefined
+  if (named === undefined || NUMERIC.test(named)) return undefined
+  if (DOLLARS.test(named)) return 'USD'
+  return UNIT.test(named) ? named.toUpperCase() : 'another unit'
+}
+
 class Findings implements Told {
   readonly texts = new Map<TextField, Ranked<string>>()
   tags: Ranked<readonly string[]> | undefined
@@ -164,8 +178,9 @@ class Findings implements Told {
 
   #amount(field: CostField, name: string, value: unknown, meaning: Meaning, sender: Sender | undefined): void {
     const { rank, unit, currency } = meaning
-    if (typeof value === 'string' && /^[A-Z]{3}$/.test(value)) {
-      this.currency = value
+    const named = unitIn(name, value)
+    if (named !== undefined) {
+      this.currency = named
       return
     }
     if (currency !== undefined) this.currency ??= currency

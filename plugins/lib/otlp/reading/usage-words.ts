@@ -24,7 +24,7 @@ const TOTAL = words('total all sum')
 export const usageOrCost = (parts: readonly string[]): UsageField | CostField | undefined => {
   const has: Has = (some) => parts.some((word) => some.has(word))
   if (has(NO_USE)) return undefined
-  if (has(COST)) return costField(has)
+  if (has(COST) || (parts.includes('usage') && parts.at(-1) === 'currency')) return costField(has)
   if (!(has(TOKENS) || parts.includes('usage'))) return undefined
   const own = afterUsage(parts)
   const hasOwn: Has = (some) => own.some((word) => some.has(word))

@@ -202,6 +202,20 @@ describe('counts and costs that cannot be', () => {
       assert.equal(found.told, undefined)
     })
 
+  it('a cost counts only in the unit and currency that stand beside it', async () => {
+    const warning = (unit: string) => ({ ...told, warning: `a cost in ${unit} is not added up` })
+    const costIn = (name: string, value: unknown) => usageOf({ ...base, 'gen_ai.usage.cost': 0.5, [name]: value })
+    for (const name of ['gen_ai.usage.cost_currency', 'gen_ai.usage.cost.currency', 'gen_ai.usage.currency'])
+      assert.deepEqual(await costIn(name, 'eur'), warning('EUR'), name)
+    assert.deepEqual(await costIn('gen_ai.usage.cost_currency', '€'), warning('€'))
+    assert.deepEqual(await costIn('gen_ai.usage.cost_unit', 'cents'), warning('CENTS'))
+    assert.deepEqual(await costIn('gen_ai.usage.cost_unit', 'what the user said'), warning('another unit'))
+    for (const dollars of ['usd', '$', 'US dollars'])
+      assert.deepEqual(await costIn('gen_ai.usage.cost_currency', dollars), { ...told, told: 500_000 }, dollars)
+    assert.deepEqual(await usageOf({ ...base, 'llm.cost_millicents': 1_200 }), { ...told, told: 12_000 })
+    assert.deepEqual(await usageOf({ ...base, 'llm.cost_milli_usd': 12 }), { ...told, told: 12_000 })
+  })
+
   it('a cost in another currency is not added up', async () => {
     const euros = { ...base, 'gen_ai.usage.cost': 0.5, 'gen_ai.usage.cost.currency': 'EUR' }
     assert.deepEqual(await usageOf(euros), { ...told, warning: 'a cost in EUR is not added up' })
