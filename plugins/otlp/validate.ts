@@ -97,8 +97,10 @@ class RecordLimiter {
   }
 
   #withEvents(span: unknown): unknown {
-    const events = listOf(jsonObjectOf(span).events)
-    if (events.length === 0 || !isJsonObject(span)) return span
+    // rejected alone, as a span without ids
+    if (!isJsonObject(span)) return {}
+    const events = listOf(span.events)
+    if (events.length === 0) return span
     // content-only events are dropped or become previews, so they do not count
     const counted = events.filter((event) => !isContentEvent(String(jsonObjectOf(event).name)))
     const remaining = MAX_RECORDS - this.#events

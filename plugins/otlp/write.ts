@@ -47,9 +47,10 @@ const writeValidPart = async (gateway: Gateway, fragment: Fragment): Promise<Rej
   const retry = new PartialWrite(gateway)
   await retry.keep(withoutProject(fragment))
   const { trace_id, project_id } = fragment.run
-  retry.notes.push(
-    `run ${trace_id} belongs to another project than "${project_id}"; its spans were stored there, with "${guardNames.declaredProject}"`,
-  )
+  if (retry.spans.size < fragment.spans.length)
+    retry.notes.push(
+      `run ${trace_id} belongs to another project than "${project_id}"; its spans were stored there, with "${guardNames.declaredProject}"`,
+    )
   return retry
 }
 

@@ -95,7 +95,11 @@ const tracesIn = async (
 function* spansIn(data: JsonObject, rejected: ImportFault[]): Generator<Found | undefined> {
   for (const group of elementsOf(data, 'resourceSpans', top)) {
     const at = memberLocation(group.place, 'resource')
-    const resource = fromKeyValues(recordAt(group.record.resource ?? {}, at), 'attributes', at)
+    const resource = unlessRejected(rejected, () =>
+      fromKeyValues(recordAt(group.record.resource ?? {}, at), 'attributes', at),
+    )
+    // other services of the request are none the worse
+    if (resource === undefined) continue
     for (const scoped of elementsOf(group.record, 'scopeSpans', group.place)) {
       const scope = scopeAttributes(recordAt(scoped.record.scope ?? {}, memberLocation(scoped.place, 'scope')))
       for (const { record, place } of elementsOf(scoped.record, 'spans', scoped.place)) {

@@ -51,6 +51,19 @@ describe('responses to exporters', () => {
     assert.equal(binary.headers.get('content-type'), 'application/x-protobuf')
   })
 
+  it('reject what is no span, and the spans of a broken resource, alone', async () => {
+    const spans = ['1', '2', '3'].map((digit) => span({ spanId: digit.repeat(16) }))
+    const bad = [null, [], 'span', 7, { attributes: 'none' }]
+    const data = resourceSpans([...spans, ...bad] as object[])
+    const broken = resourceSpans([span({ spanId: '4'.repeat(16) })], { count: { intValue: 'many' } })
+    const groups = [data, broken].flatMap((body) => (body as { resourceSpans: object[] }).resourceSpans)
+    const { partialSuccess } = (await receiver.taken({ resourceSpans: groups })) as {
+      readonly partialSuccess: { readonly rejectedSpans: string; readonly errorMessage: string }
+    }
+    assert.equal(partialSuccess.rejectedSpans, '6', partialSuccess.errorMessage)
+    assert.equal((await receiver.runIds()).includes(traceId), true)
+  })
+
   it('accept an empty request', async () => {
     const before = await receiver.runIds()
     assert.deepEqual(await receiver.taken({}), {})
