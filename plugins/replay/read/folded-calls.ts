@@ -130,6 +130,9 @@ const attributesOf = ({ owner, attributes }: TraceSpan): object => {
 const errorIn = ({ attributes: { 'error.type': type } }: TraceSpan): object =>
   type === undefined ? {} : { 'error.type': type }
 
+/** Spans between two spans of one call are few: those of the programs that it passes. */
+const MAX_BETWEEN = 64
+
 /** The parent of a span outside of its call: what is between two spans of one call comes below the one that is left. */
 const parentOf = (
   span: TraceSpan,
@@ -138,7 +141,8 @@ const parentOf = (
 ): string | null => {
   let outside = span.parent_id
   const passed = new Set<string>()
-  for (let at = span.parent_id; at !== null && !passed.has(at); at = byId.get(at)?.parent_id ?? null) {
+  for (let at = span.parent_id; at !== null && passed.size < MAX_BETWEEN; at = byId.get(at)?.parent_id ?? null) {
+    if (passed.has(at)) break
     passed.add(at)
     if (members.has(at)) outside = byId.get(at)?.parent_id ?? null
   }

@@ -92,6 +92,32 @@ describe('the same call, told by several', () => {
     assert.equal(foldCalls([root, call('m', 'mcp', 1)], [], 'root').spans.length, 2)
   })
 
+  it('keeps an attribute of any name', () => {
+    const attributes = JSON.parse('{"gen_ai.tool.call.id":"call_1","__proto__":{"x":1},"constructor":"c"}')
+    const [one] = folded(call('g', 'gateway', 0), call('c', 'client', 2, { attributes }))
+    assert.deepEqual(
+      Object.entries(one?.attributes ?? {})
+        .map(([name]) => name)
+        .sort(),
+      ['__proto__', 'constructor', 'gen_ai.tool.call.id', 'of.g'],
+    )
+  })
+
+  it('looks at few of the spans around a call', () => {
+    let asked = 0
+    const deep = Array.from({ length: 2_000 }, (_, n) => {
+      const span = call(`s${n}`, 'client', n, { attributes: { 'gen_ai.tool.call.id': `call_${n >> 1}` } })
+      const parent_id = n === 0 ? 'root' : `s${n - 1}`
+      const get = () => {
+        asked++
+        return parent_id
+      }
+      return Object.defineProperty(span, 'parent_id', { enumerable: true, get })
+    })
+    assert.equal(folded(...deep).length, 1_000)
+    assert.ok(asked < 200_000, `${asked} parents`)
+  })
+
   it('is found in linear time', () => {
     const many = Array.from({ length: 20_000 }, (_, at) => call(`s${at}`, at % 2 === 0 ? 'gateway' : 'client', at))
     assert.ok(foldCalls(many, [], 'root').spans.length < 20_000)
