@@ -84,6 +84,9 @@ describe('the configuration section mcp', () => {
     const gateway = await createGateway(
       await parse('storage: { backend: memory }\nmcp: { servers: { a: { transport: pigeon } } }'),
     )
-    await assert.rejects(gateway.open(), /There is no MCP transport "pigeon"; there is stdio, http, playground, replay\./)
+    await assert.rejects(
+      gateway.open(),
+      /There is no MCP transport "pigeon"; there is stdio, http, playground, replay\./,
+    )
   })
 })
