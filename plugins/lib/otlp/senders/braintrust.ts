@@ -1,11 +1,9 @@
 import type { Sender } from './sender.ts'
 
-/** Braintrust, whose metrics and span attributes are JSON text. */
+/** Braintrust. Its exporter forwards spans of any scope; its own fields on them are JSON text. */
 export const braintrust: Sender = {
   name: 'Braintrust',
-  source:
-    'published names: braintrust.dev, OpenTelemetry attributes and events; @braintrust/otel 1.0.1 (braintrust.parent)',
-  scopes: /braintrust/,
+  source: 'recorded: @braintrust/otel; names: braintrust.dev, OpenTelemetry attributes and events',
   prefix: 'braintrust.',
   names: {
     model: ['braintrust.metadata.model'],
