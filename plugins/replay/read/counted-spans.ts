@@ -1,4 +1,5 @@
 import type { TreeSpan } from 'guard-gateway/lib/trace'
+import { isNestedBy, repeatedCalls, replyOf, type ToldCall } from '../repeated-calls.ts'
 
 /** Kinds whose spans are calls of something. */
 const CALLS: ReadonlySet<string> = new Set(['model', 'tool', 'command'])
@@ -11,7 +12,7 @@ const calledIn = ({ kind, label }: TreeSpan): string => (kind === 'model' ? kind
  * with the id of one tool call are one already (`foldCalls`).
  */
 export const countedSpans = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
-  const counted = known.get(spans) ?? count(spans)
+  const counted = known.get(spans) ?? withoutRepeated(count(spans), spans)
   known.set(spans, counted)
   return counted
 }
@@ -42,4 +43,36 @@ const merged = (one = new Set<string>(), other = new Set<string>()): Set<string>
   const [more, fewer] = one.size < other.size ? [other, one] : [one, other]
   for (const called of fewer) more.add(called)
   return more
+}
+
+interface Told extends ToldCall {
+  readonly span: TreeSpan
+}
+
+/** Calls without those that another span beside them tells of (`repeatedCalls`). */
+const withoutRepeated = (counted: readonly TreeSpan[], spans: readonly TreeSpan[]): readonly TreeSpan[] => {
+  const shared = [...byReply(spans).values()].filter(({ length }) => length > 1)
+  if (shared.length === 0) return counted
+  const parents = new Map(spans.map(({ id, parent_id }) => [id, parent_id ?? undefined]))
+  const innermost = new Set(counted)
+  const places = {
+    isNested: (one: Told, other: Told) => isNestedBy(one.span.id, other.span.id, (id) => parents.get(id)),
+    isAbove: ({ span }: Told) => !innermost.has(span),
+  }
+  for (const calls of shared) for (const { span } of repeatedCalls(calls, places)) innermost.delete(span)
+  return counted.filter((span) => innermost.has(span))
+}
+
+const byReply = (spans: readonly TreeSpan[]): ReadonlyMap<string, readonly Told[]> => {
+  const told = new Map<string, Told[]>()
+  for (const span of spans) {
+    const reply = replyOf(span)
+    if (reply === undefined) continue
+    const { start_ns, end_ns } = span
+    const call = { span, reply, start_ns, end_ns, input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n }
+    const others = told.get(reply.id)
+    if (others === undefined) told.set(reply.id, [call])
+    else others.push(call)
+  }
+  return told
 }

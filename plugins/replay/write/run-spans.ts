@@ -1,4 +1,6 @@
+import { isNestedBy, type Reply, repeatedCalls, type ToldCall } from '../repeated-calls.ts'
 import { SpanFlags, SpanTable } from './span-table.ts'
+import { ToldReplies } from './told-replies.ts'
 
 /** Estimated size of one missing parent. */
 const MISSING_PARENT_BYTES = 100
@@ -23,6 +25,8 @@ export interface SummedSpan {
   readonly guarded: boolean
   /** Null: no model span, or one without figures. */
   readonly use: Use | null
+  /** Of a model span that an instrumentation has sent, and that has figures. */
+  readonly reply?: Reply | undefined
 }
 
 /** Sums over all spans of a run. */
@@ -55,11 +59,19 @@ const emptySums = (): Sums => ({
   last: null,
 })
 
+/** A call that an instrumentation tells of. */
+interface Told extends ToldCall {
+  readonly index: number
+}
+
+const isTold = (told: Told | undefined): told is Told => told !== undefined
+
 /** The spans of one run, and incremental sums over them. */
 export class RunSpans {
   readonly #spans = new SpanTable()
   /** Parents that were named and have not arrived. */
   readonly #missingParents = new Set<string>()
+  readonly #replies = new ToldReplies()
   #sums: Sums = emptySums()
   /** The sums must be recomputed on demand: children that arrive before their parents would cost a recount each. */
   #stale = false
@@ -75,7 +87,7 @@ export class RunSpans {
 
   /** Estimated size in memory. */
   get bytes(): number {
-    return this.#spans.bytes + this.#missingParents.size * MISSING_PARENT_BYTES
+    return this.#spans.bytes + this.#missingParents.size * MISSING_PARENT_BYTES + this.#replies.bytes
   }
 
   get(id: string): SummedSpan | undefined {
@@ -98,6 +110,8 @@ export class RunSpans {
     if (isAncestor) this.#spans.setFlag(index, SpanFlags.ancestor)
     if (span.parent !== null && !this.#spans.has(span.parent)) this.#missingParents.add(span.parent)
     this.#missingParents.delete(span.id)
+    this.#replies.set(index, span.reply)
+    this.#stale ||= this.#replies.isShared(index)
     if (this.#stale) return
     if (simple) this.#add(index, span, span.use)
     else if (old !== undefined && isEnd) this.#end(index, old, span)
@@ -140,6 +154,8 @@ export class RunSpans {
     this.#spans.setFlag(index, SpanFlags.counted)
     this.#sum(use, 1n)
     this.#visitAncestors(index, (ancestor) => {
+      // which of two spans with its reply counts depends on what is below them
+      if (this.#replies.isShared(ancestor)) this.#stale = true
       const counted = this.#spans.useAt(ancestor)
       if (counted === null || !this.#spans.hasFlag(ancestor, SpanFlags.counted)) return
       this.#spans.clearFlag(ancestor, SpanFlags.counted)
@@ -161,8 +177,35 @@ export class RunSpans {
     for (let index = 0; index < spans.size; index++) spans.clearFlag(index, SpanFlags.counted | SpanFlags.ancestor)
     for (let index = 0; index < spans.size; index++)
       if (spans.useAt(index) !== null) this.#visitAncestors(index, () => {})
-    for (let index = 0; index < spans.size; index++)
-      this.#add(index, spans.at(index), spans.hasFlag(index, SpanFlags.ancestor) ? null : spans.useAt(index))
+    const repeated = this.#repeated()
+    for (let index = 0; index < spans.size; index++) {
+      const counts = !spans.hasFlag(index, SpanFlags.ancestor) && !repeated.has(index)
+      this.#add(index, spans.at(index), counts ? spans.useAt(index) : null)
+    }
+  }
+
+  /** Indexes of spans whose call another span beside them tells of. */
+  #repeated(): ReadonlySet<number> {
+    const repeated = new Set<number>()
+    const places = {
+      isNested: (one: Told, other: Told) => isNestedBy(one.index, other.index, (at) => this.#parentAt(at)),
+      isAbove: ({ index }: Told) => this.#spans.hasFlag(index, SpanFlags.ancestor),
+    }
+    for (const indexes of this.#replies.shared())
+      for (const { index } of repeatedCalls(indexes.map((at) => this.#told(at)).filter(isTold), places))
+        repeated.add(index)
+    return repeated
+  }
+
+  #parentAt(index: number): number | undefined {
+    const parent = this.#spans.parentAt(index)
+    return parent === null ? undefined : this.#spans.indexOf(parent)
+  }
+
+  #told(index: number): Told | undefined {
+    const { start_ns, end_ns, use } = this.#spans.at(index)
+    const reply = this.#replies.get(index)
+    return use === null || reply === undefined ? undefined : { index, reply, start_ns, end_ns, ...use }
   }
 
   /** Flags and visits the ancestors of a span, up to the root or a missing parent. No span is visited twice, however deep the tree. */

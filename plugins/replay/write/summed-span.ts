@@ -9,29 +9,37 @@ import {
   UNSEEN,
 } from 'guard-gateway/lib/trace'
 import { cachedTokensOf } from '../read/model-tokens.ts'
+import { replyOf } from '../repeated-calls.ts'
 import { NS_PER_MS } from '../time.ts'
-import type { SummedSpan } from './run-spans.ts'
+import type { SummedSpan, Use } from './run-spans.ts'
 
 /** The fields of a span that a run's summary needs. */
-export const summedSpan = (span: TraceSpan): SummedSpan => ({
-  id: span.id,
-  parent: span.parent_id,
-  start_ns: span.start_ns,
-  // a tool call without a seen result does not keep its run running
-  ...(span.status === UNSEEN
-    ? { status: 'ok', end_ns: span.end_ns ?? span.start_ns }
-    : { status: span.status, end_ns: span.end_ns }),
-  guarded: span.owner !== 'client',
-  use:
-    span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)
-      ? null
-      : {
-          input: span.input_tokens ?? 0n,
-          cached: cachedTokensOf(span) ?? 0n,
-          output: span.output_tokens ?? 0n,
-          cost: span.cost_micro ?? 0n,
-        },
-})
+export const summedSpan = (span: TraceSpan): SummedSpan => {
+  const use = useOf(span)
+  const reply = use === null ? undefined : replyOf(span)
+  return {
+    id: span.id,
+    parent: span.parent_id,
+    start_ns: span.start_ns,
+    // a tool call without a seen result does not keep its run running
+    ...(span.status === UNSEEN
+      ? { status: 'ok', end_ns: span.end_ns ?? span.start_ns }
+      : { status: span.status, end_ns: span.end_ns }),
+    guarded: span.owner !== 'client',
+    use,
+    ...(reply === undefined ? {} : { reply }),
+  }
+}
+
+const useOf = (span: TraceSpan): Use | null =>
+  span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)
+    ? null
+    : {
+        input: span.input_tokens ?? 0n,
+        cached: cachedTokensOf(span) ?? 0n,
+        output: span.output_tokens ?? 0n,
+        cost: span.cost_micro ?? 0n,
+      }
 
 /** The fields of a successful model request that its run needs: whole records would stay in memory until the row is written. */
 export interface SummedCall {
