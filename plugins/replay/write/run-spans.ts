@@ -111,9 +111,8 @@ export class RunSpans {
     if (span.parent !== null && !this.#spans.has(span.parent)) this.#missingParents.add(span.parent)
     this.#missingParents.delete(span.id)
     this.#replies.set(index, span.reply)
-    this.#stale ||= this.#replies.isShared(index)
     if (this.#stale) return
-    if (simple) this.#add(index, span, span.use)
+    if (simple) this.#insert(index, span)
     else if (old !== undefined && isEnd) this.#end(index, old, span)
     else this.#stale = true
   }
@@ -145,6 +144,16 @@ export class RunSpans {
     if (use !== null) this.#count(index, use)
   }
 
+  /** Adds a span that none names as its parent. */
+  #insert(index: number, span: SummedSpan): void {
+    this.#add(index, span, span.use)
+    if (!this.#replies.isShared(index)) return
+    const indexes = this.#replies.with(index)
+    // of a pair without anything below, one counts; else the whole run tells which
+    if (indexes.length > 2 || indexes.some((at) => this.#spans.hasFlag(at, SpanFlags.ancestor))) this.#stale = true
+    else for (const at of this.#repeatedIn(indexes)) this.#uncount(at)
+  }
+
   #isTop({ parent }: SummedSpan): boolean {
     return parent === null || !this.#spans.has(parent)
   }
@@ -156,11 +165,15 @@ export class RunSpans {
     this.#visitAncestors(index, (ancestor) => {
       // which of two spans with its reply counts depends on what is below them
       if (this.#replies.isShared(ancestor)) this.#stale = true
-      const counted = this.#spans.useAt(ancestor)
-      if (counted === null || !this.#spans.hasFlag(ancestor, SpanFlags.counted)) return
-      this.#spans.clearFlag(ancestor, SpanFlags.counted)
-      this.#sum(counted, -1n)
+      this.#uncount(ancestor)
     })
+  }
+
+  #uncount(index: number): void {
+    const use = this.#spans.useAt(index)
+    if (use === null || !this.#spans.hasFlag(index, SpanFlags.counted)) return
+    this.#spans.clearFlag(index, SpanFlags.counted)
+    this.#sum(use, -1n)
   }
 
   #sum(use: Use, sign: bigint): void {
@@ -187,14 +200,16 @@ export class RunSpans {
   /** Indexes of spans whose call another span beside them tells of. */
   #repeated(): ReadonlySet<number> {
     const repeated = new Set<number>()
+    for (const indexes of this.#replies.shared()) for (const at of this.#repeatedIn(indexes)) repeated.add(at)
+    return repeated
+  }
+
+  #repeatedIn(indexes: readonly number[]): readonly number[] {
     const places = {
       isNested: (one: Told, other: Told) => isNestedBy(one.index, other.index, (at) => this.#parentAt(at)),
       isAbove: ({ index }: Told) => this.#spans.hasFlag(index, SpanFlags.ancestor),
     }
-    for (const indexes of this.#replies.shared())
-      for (const { index } of repeatedCalls(indexes.map((at) => this.#told(at)).filter(isTold), places))
-        repeated.add(index)
-    return repeated
+    return repeatedCalls(indexes.map((at) => this.#told(at)).filter(isTold), places).map(({ index }) => index)
   }
 
   #parentAt(index: number): number | undefined {

@@ -34,13 +34,19 @@ export class ToldReplies {
     return this.#replies.get(index)
   }
 
-  /** Other spans tell of the same reply. */
+  /** Another instrumentation tells of the same reply. */
   isShared(index: number): boolean {
-    const reply = this.#replies.get(index)
-    if (reply === undefined) return false
-    const { length } = this.#of(reply)
+    const indexes = this.with(index)
     // one more than identifies a reply undoes what was found before
-    return length > 1 && length <= MAX_OF_REPLY + 1
+    if (indexes.length < 2 || indexes.length > MAX_OF_REPLY + 1) return false
+    const scope = this.#replies.get(index)?.scope
+    return indexes.some((other) => this.#replies.get(other)?.scope !== scope)
+  }
+
+  /** Indexes of spans with the reply of a span, and its own; none if it has no reply. */
+  with(index: number): readonly number[] {
+    const reply = this.#replies.get(index)
+    return reply === undefined ? [] : this.#of(reply)
   }
 
   /** Spans by reply, where there are several. */
