@@ -11,6 +11,8 @@ export interface Reply {
 
 /** What shows whether two model spans tell of one call. */
 export interface ToldCall {
+  /** Id of the span. */
+  readonly id: string
   readonly reply: Reply
   readonly start_ns: bigint
   readonly end_ns: bigint | null
@@ -70,7 +72,7 @@ const mergedInto = <C extends ToldCall>(found: Found<C>, later: C, places: Place
 }
 
 const byStart = (one: ToldCall, other: ToldCall): number =>
-  compare(one.start_ns, other.start_ns) || compare(one.reply.scope, other.reply.scope)
+  compare(one.start_ns, other.start_ns) || compare(one.reply.scope, other.reply.scope) || compare(one.id, other.id)
 
 const compare = <T extends bigint | string>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0)
 

@@ -68,8 +68,8 @@ const byReply = (spans: readonly TreeSpan[]): ReadonlyMap<string, readonly Told[
   for (const span of spans) {
     const reply = replyOf(span)
     if (reply === undefined) continue
-    const { start_ns, end_ns } = span
-    const call = { span, reply, start_ns, end_ns, input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n }
+    const { id, start_ns, end_ns } = span
+    const call = { id, span, reply, start_ns, end_ns, input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n }
     const others = told.get(reply.id)
     if (others === undefined) told.set(reply.id, [call])
     else others.push(call)

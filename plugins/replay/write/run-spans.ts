@@ -218,9 +218,9 @@ export class RunSpans {
   }
 
   #told(index: number): Told | undefined {
-    const { start_ns, end_ns, use } = this.#spans.at(index)
+    const { id, start_ns, end_ns, use } = this.#spans.at(index)
     const reply = this.#replies.get(index)
-    return use === null || reply === undefined ? undefined : { index, reply, start_ns, end_ns, ...use }
+    return use === null || reply === undefined ? undefined : { id, index, reply, start_ns, end_ns, ...use }
   }
 
   /** Flags and visits the ancestors of a span, up to the root or a missing parent. No span is visited twice, however deep the tree. */
