@@ -21,6 +21,7 @@ const requests = (count: number, start_ms: number) =>
     id: `r${index}`,
     name: 'gen_ai.request',
     status: index % 40 === 39 ? 'timeout' : 'ok',
+    ...(index % 40 === 39 ? { status_message: '529 overloaded_error' } : {}),
     start_ns: at(start_ms, index * 10),
     end_ns: at(start_ms, index * 10 + 5),
     attributes: index < 30 ? figures : { ...figures, 'guard.fingerprint': `other ${index}` },

@@ -46,7 +46,7 @@ export const rowsAnswer = Type.Object({
   columns: Type.Array(text),
   rows: Type.Array(Type.Array(Type.Unknown()), {
     description:
-      'A list of values per span. `tokens` and `cost_micro` of the root are those of the run. `time_known` is false where the gateway saw neither start nor end. `equal`, at the first of equal siblings: how many they are, rows of the first, rows of all, then the end, tokens and cost of all; else null. `input_tokens` are all input, `cached_tokens` those of it that came from a cache. `error` is why a span failed. `also_seen` names who else told of the same tool call.',
+      'A list of values per span. `tokens` and `cost_micro` of the root are those of the run. `time_known` is false where the gateway saw neither start nor end. `equal`, at the first of equal siblings: how many they are, rows of the first, rows of all, then the end, tokens and cost of all; else null. `input_tokens` are all input, `cached_tokens` those of it that came from a cache. `error` is why a span failed. `also_seen` names who else told of the same tool call. `at_most` is true where the duration ends with the request that held the result.',
   }),
   next: Type.Union([count, Type.Null()], { description: 'The row that the next page begins with.' }),
 })

@@ -5,7 +5,7 @@ import { indexesInWindow, type TimeRange } from './in-window.ts'
 import { cachedTokensOf } from './model-tokens.ts'
 import { occurrencesOf } from './occurrences.ts'
 import { errorOf } from './span-error.ts'
-import { isTimeKnown } from './span-time.ts'
+import { isTimeKnown, isUpperBound } from './span-time.ts'
 
 const PAGE = 2_000
 
@@ -31,6 +31,7 @@ const rowColumns = [
   'output_tokens',
   'error',
   'also_seen',
+  'at_most',
 ] as const
 
 /** A page of a run's tree, one list of values per span. `next`: first row of the next page; null at the end. */
@@ -99,6 +100,7 @@ export const rowsOf = (trace: Trace, after = 0, limit = PAGE, range?: TimeRange)
       span.output_tokens,
       errorOf(span) ?? null,
       span.also_seen?.map(({ owner }) => owner) ?? null,
+      isUpperBound(span),
     ]
   })
   return { columns: rowColumns, rows, next: end < spans.length ? end : null }

@@ -3,6 +3,8 @@ import { made, rowMaker } from './timeline-row.js'
 const PAGE_ROWS = 2000
 /** Rendered rows beyond both edges of the screen. */
 const MARGIN_ROWS = 20
+/** Column of a row that tells of equal siblings. */
+const EQUAL = 14
 
 /** Rows of one run by range. */
 let loaded = { path: '', ranges: new Map() }
@@ -60,7 +62,7 @@ const pathTo = (rows, at) => {
 
 /** Rows of the group that begins at a place: end of the first, end of all; undefined if it is not folded. */
 const groupAt = (rows, place, { isUnfolded }, chosen) => {
-  const [, own, all] = rows[place].at(-1) ?? []
+  const [, own, all] = rows[place][EQUAL] ?? []
   if (!all || isUnfolded(rows[place][0]) || (chosen >= place + own && chosen < place + all)) return
   return [place + own, place + all]
 }

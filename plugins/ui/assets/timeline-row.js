@@ -61,10 +61,35 @@ const signs = new Map([
   ['cancelled', 'quiet ○'],
 ])
 
+/** A tool call that only a reply told of has this status and no end. */
+const UNSEEN = 'unset'
+
+const wordsOf = (status) => (status === UNSEEN ? 'no result seen' : status)
+
 const statusMark = (status) => {
   if (status === 'ok') return ''
   const [kind, sign] = (signs.get(status) ?? 'quiet ·').split(' ')
-  return made('span', { class: `status ${kind}` }, `${sign} ${status}`)
+  return made('span', { class: `status ${kind}` }, `${sign} ${wordsOf(status)}`)
+}
+
+const hasFailed = (status) => /^(error|timeout)$/.test(status)
+
+/** Why a span failed. */
+const errorMark = (status, error) =>
+  error === null || !hasFailed(status) ? [] : [' ', made('span', { class: 'quiet' }, middled(error))]
+
+/** A duration, for its column and for the label of its bar. `most`: it is an upper bound. */
+const lengthOf = (duration, known, most) => {
+  if (duration === null) return ['…', 'is running']
+  if (!known) return ['–', 'duration not known']
+  return most ? [`≤ ${took(duration)}`, `lasts at most ${took(duration)}`] : [took(duration), `lasts ${took(duration)}`]
+}
+
+/** Who else told of a call. */
+const seenMark = (owners) => {
+  if (owners === null) return []
+  const title = `one call, also seen by ${[...new Set(owners)].join(' and ')}`
+  return [' ', made('abbr', { class: 'quiet', title }, `+${owners.length}`)]
 }
 
 const percent = (share) => `${share.toFixed(2)}%`
@@ -93,10 +118,9 @@ export const rowMaker = (table, url, rows, folds, groups) => {
     return `?${query}`
   }
 
-  const lane = (start, duration, status, decision, known) => {
+  const lane = (start, duration, status, decision, lasts) => {
     const [left, right] = [share(start), duration === null ? 100 : share(start + BigInt(duration))]
-    const lasts = duration === null ? 'is running' : known ? `lasts ${took(duration)}` : 'duration not known'
-    const label = `starts at ${took(start - zero)}, ${lasts}, ${status}`
+    const label = `starts at ${took(start - zero)}, ${lasts}, ${wordsOf(status)}`
     const svg = made('svg', { class: 'lane', height: 14, role: 'img', 'aria-label': label })
     const [x, end] = [Math.max(0, left), Math.min(100, right)]
     if (x > end) return svg
@@ -126,7 +150,7 @@ export const rowMaker = (table, url, rows, folds, groups) => {
       id === table.dataset.selected && 'chosen',
       onPath?.has(place) && 'critical',
       found?.has(place) === false && 'dim',
-      /^(error|timeout)$/.test(status) && 'failed',
+      hasFailed(status) && 'failed',
     ]
       .filter(Boolean)
       .join(' ')
@@ -146,20 +170,26 @@ export const rowMaker = (table, url, rows, folds, groups) => {
   return (place) => {
     const row = rows[place]
     const [span, depth, , , , kind, status, start, own, , decision, tokens, cost, known, group] = row
+    const [error, seen, most] = row.slice(18)
     const folded = groups.has(place)
     const [, , , end, allTokens, allCost] = folded ? group : [0, 0, 0, 0, tokens, cost]
-    const duration = folded ? BigInt(end) - BigInt(start) : own
+    const duration = folded ? BigInt(end) - BigInt(start) : status === UNSEEN ? (own ?? 0) : own
+    const [length, lasts] = lengthOf(duration, known, most)
     const id = `span-${span}`
     const more = group ? equal(span, group, folded) : ''
     return made(
       'tr',
       { id, 'data-row': '', class: classesOf(place, id, kind, status) },
-      made('th', { scope: 'row', class: `d${Math.min(12, depth)}` }, pickOf(row, id), fold(place, span, depth), more),
-      made('td', {}, lane(BigInt(start), duration, status, decision, known)),
-      figure(known ? took(duration) : '–'),
+      made(
+        'th',
+        { scope: 'row', class: `d${Math.min(12, depth)}` },
+        ...[pickOf(row, id), ...seenMark(seen), fold(place, span, depth), more],
+      ),
+      made('td', {}, lane(BigInt(start), duration, status, decision, lasts)),
+      figure(length),
       figure(counted(allTokens)),
       figure(priced(allCost)),
-      made('td', {}, statusMark(status)),
+      made('td', {}, statusMark(status), ...errorMark(status, error)),
     )
   }
 }

@@ -117,7 +117,10 @@ describe('scripted replies are what the style they are written in reads', () => 
           assert.deepEqual(callsOf(read), calls, `${kind} ${what}`)
           assert.deepEqual(
             rest,
-            { usage: full, model: 'playground-model', finish_reason, error: null, complete: true, asked, hasId: true },
+            {
+              ...{ usage: full, model: 'playground-model', finish_reason, service_tier: null, inference_geo: null },
+              ...{ error: null, complete: true, asked, hasId: true },
+            },
             `${kind} ${what}`,
           )
         }
