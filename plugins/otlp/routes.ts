@@ -48,9 +48,12 @@ export const routes =
       return reply.type(codec.mediaType).send(codec.success(partial))
     }
     app.post('/v1/traces', { schema: shown }, take)
-    app.post('/v1/traces/', { schema: hidden }, take)
+    for (const path of OTHER_PATHS) app.post(path, { schema: hidden }, take)
     await app.register(signals(ignored, max_body_bytes))
   }
+
+/** Where exporters post that take an address without a path: with a slash at the end, and as LangSmith and Braintrust call it. */
+const OTHER_PATHS = ['/v1/traces/', '/otel/v1/traces'] as const
 
 /** A schema for both encodings of OTLP. */
 const inBothEncodings = (json: TSchema) => ({
@@ -83,7 +86,7 @@ const shown: FastifySchema & { readonly summary: string; readonly tags: readonly
     '4xx': { description: 'google.rpc.Status', ...inBothEncodings(rpcStatus) },
   },
 }
-/** The API description omits the alternative spelling of the path. */
+/** The API description omits the alternative paths. */
 const hidden: FastifySchema & { readonly hide: boolean } = { hide: true }
 
 const unsupported = (): GuardError =>

@@ -8,7 +8,7 @@ const local = /^\/(?:api|metrics|openapi\.json)(?:\/|$)/
 export const classOf = (path: string): RouteClass => {
   if (path === '/livez' || path === '/readyz') return 'health'
   if (path === '/api/hello') return 'probe'
-  if (/^\/v1\/(?:traces|logs|metrics)\/?$/.test(path)) return 'receiver'
+  if (/^(?:\/v1\/(?:traces|logs|metrics)\/?|\/otel\/v1\/traces)$/.test(path)) return 'receiver'
   if (/^\/v1(?:\/|$)/.test(path) || aliases.test(path)) return 'model'
   if (/^\/mcp\/./.test(path)) return 'transport'
   if (/^\/api\/v1\/mcp(?:\/|$)/.test(path)) return 'management'

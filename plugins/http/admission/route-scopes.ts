@@ -50,6 +50,7 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
   mcp: ['GET /mcp/:server_id', 'POST /mcp/:server_id', 'DELETE /mcp/:server_id', 'OPTIONS /mcp/:server_id'],
   ingest: [
     'POST /v1/traces',
+    'POST /otel/v1/traces',
     'POST /v1/logs',
     'POST /v1/metrics',
     'POST /api/v1/traces',
