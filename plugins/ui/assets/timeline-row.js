@@ -61,7 +61,7 @@ const signs = new Map([
   ['cancelled', 'quiet ○'],
 ])
 
-/** A tool call that only a reply told of has this status and no end. */
+/** A tool call without a seen result. */
 const UNSEEN = 'unset'
 
 const wordsOf = (status) => (status === UNSEEN ? 'no result seen' : status)
@@ -78,18 +78,18 @@ const hasFailed = (status) => /^(error|timeout)$/.test(status)
 const errorMark = (status, error) =>
   error === null || !hasFailed(status) ? [] : [' ', made('span', { class: 'quiet' }, middled(error))]
 
-/** A duration, for its column and for the label of its bar. `most`: it is an upper bound. */
+/** A duration, for its column and its bar's label. */
 const lengthOf = (duration, known, most) => {
   if (duration === null) return ['…', 'is running']
   if (!known) return ['–', 'duration not known']
-  return most ? [`≤ ${took(duration)}`, `lasts at most ${took(duration)}`] : [took(duration), `lasts ${took(duration)}`]
+  const text = took(duration)
+  return most ? [`≤ ${text}`, `lasts at most ${text}`] : [text, `lasts ${text}`]
 }
 
 /** Who else told of a call. */
 const seenMark = (owners) => {
-  if (owners === null) return []
   const title = `one call, also seen by ${[...new Set(owners)].join(' and ')}`
-  return [' ', made('abbr', { class: 'quiet', title }, `+${owners.length}`)]
+  return owners ? [' ', made('abbr', { class: 'quiet', title }, `+${owners.length}`)] : []
 }
 
 const percent = (share) => `${share.toFixed(2)}%`
