@@ -35,7 +35,7 @@ const receiverSchema = Type.Object(
 
 export const otlpExportSchema = Type.Array(receiverSchema, {
   default: [],
-  description: 'receivers by OTLP: [{ url, headers, proxy, ca, projects, compression, timeout_ms, max_queue }]',
+  description: 'OTLP to: [{ url, headers, proxy, ca, projects, compression, timeout_ms, max_queue }]',
 })
 
 /** A receiver with its defaults. */
