@@ -23,7 +23,7 @@ import { semconv } from './names.ts'
 import { foreignRun, ownRun } from './read-run.ts'
 import { CallModels, lacksModel } from './reading/call-models.ts'
 import { RunClues } from './reading/run-clues.ts'
-import { type Told, ToldReader } from './reading/told.ts'
+import { type Told, ToldReader } from './reading/sender-attributes.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 

@@ -17,7 +17,7 @@ import { foreignRun, ownRun } from './read-run.ts'
 import { spanFromOtlp } from './read-span.ts'
 import { CallModels, lacksModel } from './reading/call-models.ts'
 import { RunClues, type RunNames } from './reading/run-clues.ts'
-import { type Told, ToldReader } from './reading/told.ts'
+import { type Told, ToldReader } from './reading/sender-attributes.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 

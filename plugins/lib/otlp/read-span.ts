@@ -3,7 +3,7 @@ import type { JsonObject } from 'guard-gateway/lib/json'
 import { spanDraft } from 'guard-gateway/lib/trace-file'
 import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
 import { foreignSpan } from './reading/foreign-span.ts'
-import type { Told } from './reading/told.ts'
+import type { Told } from './reading/sender-attributes.ts'
 import { instantOf, messageOf, type OtlpSpan } from './span-record.ts'
 
 /** Our own record's attributes without what we added, under the names that they had. */

@@ -1,6 +1,6 @@
 import { isNestedBy, type Reply, repeatedCalls, type ToldCall } from '../repeated-calls.ts'
+import { ToldReplies } from './response-ids.ts'
 import { SpanFlags, SpanTable } from './span-table.ts'
-import { ToldReplies } from './told-replies.ts'
 
 /** Estimated size of one missing parent. */
 const MISSING_PARENT_BYTES = 100

@@ -1,6 +1,6 @@
 import { instantOf, type OtlpSpan } from '../span-record.ts'
 import { UNLISTED } from './meanings.ts'
-import type { Told } from './told.ts'
+import type { Told } from './sender-attributes.ts'
 
 interface Known {
   readonly parent: string | null

@@ -1,9 +1,9 @@
 import type { Attributes, SpanKind } from 'guard-gateway/core'
 import { guardNames, semconv } from '../names.ts'
 import type { OtlpSpan } from '../span-record.ts'
+import type { TextField, Told } from './sender-attributes.ts'
 import { type SettledCost, settledCost } from './settled-cost.ts'
 import type { SettledUsage } from './settled-usage.ts'
-import type { TextField, Told } from './told.ts'
 
 /** Facts under the names that everybody reads. */
 const TEXT_NAMES: readonly (readonly [TextField, string])[] = [

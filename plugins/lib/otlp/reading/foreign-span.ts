@@ -5,8 +5,8 @@ import type { Sender } from '../senders/sender.ts'
 import { instantOf, linksOf, messageOf, type OtlpSpan, statusRecord, traceStateOf } from '../span-record.ts'
 import { fromKeyValues } from '../values.ts'
 import { canonicalAttributes } from './canonical.ts'
+import type { Told } from './sender-attributes.ts'
 import { type SettledUsage, settledUsage } from './settled-usage.ts'
-import type { Told } from './told.ts'
 
 /** Members of the record of a span that another program wrote. `about`: attributes of its scope. Throws ImportFault. */
 export const foreignSpan = (span: OtlpSpan, told: Told, parent_id: string | null, about: Attributes): JsonObject => {

@@ -2,7 +2,7 @@ import type { Attributes } from 'guard-gateway/core'
 import { guardNames, semconv } from '../names.ts'
 import { instantOf, type OtlpSpan } from '../span-record.ts'
 import { isNoiseName } from './noise-names.ts'
-import type { TextField, Told, ToldReader } from './told.ts'
+import type { TextField, Told, ToldReader } from './sender-attributes.ts'
 
 /** Whose a run is, in the words of its writer, which need not be ids. */
 export interface RunNames {

@@ -1,4 +1,4 @@
-import type { Told } from './told.ts'
+import type { Told } from './sender-attributes.ts'
 
 /** A cost that a sender tells, in millionths of its currency. */
 export interface SettledCost {

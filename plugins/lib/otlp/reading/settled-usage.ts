@@ -1,6 +1,6 @@
 import type { Sender, UsageField } from '../senders/sender.ts'
 import { UNLISTED } from './meanings.ts'
-import type { Told } from './told.ts'
+import type { Told } from './sender-attributes.ts'
 
 /** Token counts of one call in the meaning of the GenAI conventions: input and output hold all there is of each. */
 export interface SettledUsage {
