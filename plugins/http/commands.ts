@@ -89,7 +89,7 @@ export const checkHost = (
 const start = async (gateway: Gateway, { server: { host, port } }: RunOptions, io: Io) => {
   const { serve } = await import('./serve.ts')
   try {
-    return await serve(gateway, { host, port, log: io.err })
+    return await serve(gateway, { host, port, log: io.err, isLazy: true })
   } catch (cause) {
     const { syscall = '' } = cause as NodeJS.ErrnoException
     // somebody may have taken the port since it was checked

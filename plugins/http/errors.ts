@@ -1,5 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import fastifyPlugin from 'fastify-plugin'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiStyle, type Code, type ErrorBody, errorBody, GuardError, isFault, statusOf } from 'guard-gateway/core'
 import { schemaError } from 'guard-gateway/lib/errors'
 import { replyHeaders, requestErrors, tapsReply } from 'guard-gateway/lib/http'
@@ -9,15 +8,6 @@ import { httpErrors } from './error-codes.ts'
 import type { HttpServerState } from './http-server-state.ts'
 import { bodyAborted } from './models/body-reader.ts'
 import { setDocumentHeaders } from './response-headers.ts'
-
-/** Answers every error of the surrounding scope: the catalogue's text and the request id, in the form of the path. */
-export const errorHandler = (state: HttpServerState) =>
-  fastifyPlugin(
-    async (app: FastifyInstance) => {
-      app.setErrorHandler((error, request, reply) => sendError(state, error, request, reply))
-    },
-    { name: 'guard-gateway-errors', fastify: '5.x' },
-  )
 
 /** Sends an error as the answer of a request. */
 export const sendError = (

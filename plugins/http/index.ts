@@ -2,16 +2,12 @@ import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { principalSourceKind } from 'guard-gateway/lib/principal'
 import { BufferOwnership, RequestReader } from 'guard-gateway/lib/request-reader'
 import { httpErrors } from './error-codes.ts'
-import { healthRoute } from './health.ts'
 import { provideServerState } from './http-server-state.ts'
 import { logEvents } from './log-events.ts'
 import { freeBodies } from './models/free-bodies.ts'
-import { modelRoutes } from './models/routes.ts'
 import type { HttpOptions } from './options.ts'
-import { probeRoutes } from './probes.ts'
 import type { ServeOptions, Serving } from './serve.ts'
 import type { TlsCredentials, TlsFiles } from './tls/credentials.ts'
-import { strictValidation } from './validation.ts'
 
 export { peerError } from './admission/auth-proxy.ts'
 export { isLoopback } from './admission/loopback.ts'
@@ -34,12 +30,8 @@ export const http = (options: HttpOptions): Plugin => ({
     gateway.keys.setGateway(options.gateway_key)
     gateway.secrets.add(options.gateway_key)
     gateway.hooks.http.tapPromise('http', async (app) => {
-      await strictValidation(app)
-      healthRoute(state, app)
-      if (state.isAlone) probeRoutes(state, app)
-      modelRoutes(state, app)
-      const { addPanels } = await import('./page/index.ts')
-      addPanels(state)
+      const { addRoutes } = await import('./routes.ts')
+      await addRoutes(state, app)
     })
     logEvents(state)
     const requests = { reader: new RequestReader(), bodies: new BufferOwnership() }

@@ -2,7 +2,7 @@ import type { FastifyReply, onSendHookHandler } from 'fastify'
 import type { RouteClass } from './admission/route-class.ts'
 
 /** Headers against cross-origin reads, framing, MIME sniffing and caching. */
-const securityHeaders: Readonly<Record<string, string>> = {
+export const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'same-origin',

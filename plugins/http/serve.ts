@@ -1,28 +1,15 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
-import Fastify, { type FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
-import { canonicalTarget } from './admission/canonical-target.ts'
+import { ownPluginKind } from 'guard-gateway/lib/plugin-options'
 import { isLoopback } from './admission/loopback.ts'
-import { asFastifyPlugin } from './as-fastify-plugin.ts'
 import { drain } from './connections/drain.ts'
-import { connectionErrors } from './connections/errors.ts'
-import { delayContinue } from './connections/expect-continue.ts'
-import { serveHalfClosed } from './connections/half-close.ts'
-import { trackIdleConnections } from './connections/idle-connections.ts'
-import { serveUpgrades, wantsWebSocket } from './connections/upgrade.ts'
-import { sendError } from './errors.ts'
+import { Servers } from './connections/servers.ts'
 import { type HttpServerState, serverStateOf } from './http-server-state.ts'
 import { Log, type LogTarget } from './log.ts'
-import { serveFastPath } from './models/fast-path.ts'
-import { setSecurityHeaders } from './response-headers.ts'
+import { declareModelPaths } from './models/declare-paths.ts'
+import { RequestEntry } from './request-entry.ts'
 import type { TlsFiles } from './tls/credentials.ts'
 import type { TlsListener } from './tls/listener.ts'
-
-const SECOND = 1_000
-/** How long connections may stay after everything on them has ended. */
-const LINGER_MS = 1_000
 
 export interface ServeOptions {
   readonly host?: string
@@ -30,6 +17,11 @@ export interface ServeOptions {
   readonly port?: number
   /** Where log lines go; standard error if absent. */
   readonly log?: LogTarget
+  /**
+   * The web framework and the routes of all plugins are loaded at the first request that needs them, unless a plugin of the user's has
+   * routes. Absent: before the gateway listens.
+   */
+  readonly isLazy?: boolean
 }
 
 /** A gateway that listens. */
@@ -44,43 +36,50 @@ export interface Serving {
 /** Opens the gateway and listens. Rejects with the system's error if the address cannot be listened on. */
 export const serve = async (
   gateway: Gateway,
-  { host, port, log = standardError() }: ServeOptions = {},
+  { host, port, log = standardError(), isLazy = false }: ServeOptions = {},
 ): Promise<Serving> => {
   const state = serverStateOf(gateway)
   state.log = new Log(log, () => gateway.clock.now())
   const listenHost = host ?? state.server.host
   state.isBeyondLoopback = !isLoopback(listenHost)
+  state.isAlone = true
   const { tls: files } = state.server
   const tls = files.cert === '' ? undefined : await tlsListener(state, files)
-  const app = appOf(state, tls)
-  const closeIdle = trackIdleConnections(app.server)
-  await app.register(asFastifyPlugin(gateway, { alone: true }))
+  const entry = new RequestEntry(state, () => servers.first)
+  const servers = new Servers(state, tls, entry.listener)
+  await gateway.open()
   try {
-    await app.ready()
-    await app.listen({ host: listenHost, port: port ?? state.server.port })
+    declareModelPaths(state)
+    if (!isLazy || hasForeignRoutes(gateway)) await entry.load()
+    await servers.listen(listenHost, port ?? state.server.port)
   } catch (error) {
-    await app.close()
+    await entry.close()
     throw error
   }
-  serveFastPath(state, app.server)
-  state.authProxy?.watch(app.server)
-  tls?.watch(app.server as Server & TlsServer)
-  state.port = (app.server.address() as AddressInfo).port
+  tls?.watch(servers.first as typeof servers.first & TlsServer)
+  state.port = servers.port
   const name = listenHost.includes(':') ? `[${listenHost}]` : listenHost
   const url = `${state.scheme}://${name}:${state.port}`
   gateway.hooks.listen.call(url)
   let closed: Promise<void> | undefined
-  state.stop = () => drain(state, app.server)
+  state.stop = () => drain(state, servers)
   return {
     url,
     host: listenHost,
     port: state.port,
     close: () => {
       tls?.stop()
-      closed ??= close(state, app, closeIdle)
+      closed ??= close(state, entry, servers)
       return closed
     },
   }
+}
+
+/** Whether a plugin of the user's adds routes: what is wrong with them stops the start. */
+const hasForeignRoutes = (gateway: Gateway): boolean => {
+  const own = new Set(gateway.registry(ownPluginKind).ids())
+  const shipped = new Set(gateway.plugins().filter((name) => !own.has(name)))
+  return gateway.hooks.http.taps.some(({ name }) => !shipped.has(name))
 }
 
 /** TLS is loaded only where it is served. */
@@ -95,53 +94,8 @@ const standardError = (): LogTarget => {
   return process.stderr
 }
 
-const close = async (state: HttpServerState, app: FastifyInstance, closeIdle: () => void): Promise<void> => {
+const close = async (state: HttpServerState, entry: RequestEntry, servers: Servers): Promise<void> => {
   await state.drained()
-  const server: Server = app.server
-  const cut = setTimeout(() => server.closeAllConnections(), LINGER_MS)
-  server.closeIdleConnections()
-  closeIdle()
-  await app.close()
-  clearTimeout(cut)
+  await servers.closed(entry.close())
   state.log?.flush()
-}
-
-/** The framework with every limit set that its defaults leave open, and without what the gateway does itself. */
-const appOf = (state: HttpServerState, tls: TlsListener | undefined): FastifyInstance => {
-  const server = {
-    headersTimeout: 10 * SECOND,
-    connectionsCheckingInterval: SECOND,
-    maxHeaderSize: 32_768,
-    // the guard answers a missing host itself
-    requireHostHeader: false,
-    keepAlive: true,
-    keepAliveInitialDelay: 30 * SECOND,
-    noDelay: true,
-    shouldUpgradeCallback: wantsWebSocket,
-  }
-  const listener = tls === undefined ? { http: server } : { https: { ...server, ...tls.serverOptions() } }
-  const app = Fastify({
-    logger: false,
-    trustProxy: false,
-    bodyLimit: 1_048_576,
-    requestTimeout: 60 * SECOND,
-    connectionTimeout: 0,
-    // routes are added from modules that load then, which takes a busy machine its time
-    pluginTimeout: 60 * SECOND,
-    return503OnClosing: false,
-    rewriteUrl: (request) => canonicalTarget(state, request),
-    routerOptions: { maxParamLength: 4096 },
-    clientErrorHandler: connectionErrors(state.gateway),
-    frameworkErrors: (error, request, reply) => {
-      setSecurityHeaders(reply)
-      sendError(state, error, request, reply)
-    },
-    ...listener,
-  }) as FastifyInstance
-  app.server.maxConnections = state.server.max_connections
-  serveUpgrades(state, app.server)
-  delayContinue(app.server)
-  // over TLS, Node ends a connection with the client's half
-  if (tls === undefined) serveHalfClosed(app.server)
-  return app
 }

@@ -17,6 +17,7 @@ import type { HttpServerState } from '../http-server-state.ts'
 import { logResponses } from '../log-events.ts'
 import { configuredPassthrough, enter } from '../models/routes.ts'
 import { guardResponse, setSecurityHeaders } from '../response-headers.ts'
+import { admit } from './admit.ts'
 import { authorize, enterAgain, keepReading } from './authorize.ts'
 import { checkProgram } from './check-program.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
@@ -24,19 +25,7 @@ import { refuseDuplicateHeaders } from './duplicate-headers.ts'
 import { needsKey, type RouteClass } from './route-class.ts'
 import { isUndivided, type RouteScope, scopeOf } from './route-scopes.ts'
 import type { RouteTable } from './route-table.ts'
-import { checkTarget, decodedPath, pathOf, refuseDotSegments, withoutQueryKey } from './target.ts'
-
-/** Checks every request before its body is read; `style`: whose path it is. Throws the first reason to refuse it. */
-export const admit = (state: HttpServerState, request: IncomingMessage, kind: RouteClass, style?: ApiStyle): void => {
-  checkTarget(withoutQueryKey(request.url ?? '', style?.credential?.query).target, state.gateway.secrets)
-  // only these are forwarded; elsewhere a path is ids, which dots and slashes may be part of
-  if (kind === 'model') refuseDotSegments(request.url ?? '')
-  refuseDuplicateHeaders(request.rawHeaders)
-  // orchestrators name the address of a container, or nothing; they learn nothing either
-  if (kind === 'health') return
-  state.checkHostHeader(request.headers.host)
-  state.checkOrigin(request, kind)
-}
+import { decodedPath, pathOf } from './target.ts'
 
 /**
  * Adds the same guard to every route that `scope` will get.
@@ -177,5 +166,5 @@ const unmatchedEntry = (
   if (found !== undefined) return enter(state, () => found)
   if (kind !== 'model' || !state.passesThrough(path)) throw unmatchedRefusal(state, routes, request, kind)
   routes.refuseSpelling(request.method, path)
-  return enter(state, configuredPassthrough(state), true)
+  return enter(state, () => configuredPassthrough(state, request), true)
 }

@@ -1,15 +1,14 @@
-import type { Server } from 'node:http'
 import type { HttpServerState } from '../http-server-state.ts'
+import type { Servers } from './servers.ts'
 
 /** How long interrupted requests may take to be recorded. */
 const SETTLE_MS = 2_000
 const POLL_MS = 10
 
-/** Drains a gateway: it takes no new request, lets open replies end within `shutdown_grace_seconds`, then interrupts them. `server`: its own server, if it has one. */
-export const drain = async (state: HttpServerState, server?: Server): Promise<void> => {
+/** Drains a gateway: it takes no new request, lets open replies end within `shutdown_grace_seconds`, then interrupts them. `servers`: its own, if it has any. */
+export const drain = async (state: HttpServerState, servers?: Servers): Promise<void> => {
   state.draining = true
-  server?.close()
-  server?.closeIdleConnections()
+  servers?.stop()
   const grace = state.server.shutdown_grace_seconds * 1000
   const others = within(grace, state.gateway.hooks.drain.promise())
   if (!(await idleWithin(state, grace))) {

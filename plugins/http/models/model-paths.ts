@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import type { ApiStyle } from 'guard-gateway/core'
 import { type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
 import { classOf, type RouteClass } from '../admission/route-class.ts'
-import { decodedPath } from '../admission/target.ts'
+import { decodedPath, pathOf } from '../admission/target.ts'
 import type { Serve } from './exchange.ts'
 
 /** How requests to one path of a style are served. */
@@ -9,6 +10,24 @@ export interface ModelRoute {
   /** Undefined where no style declares the path. */
   readonly style: ApiStyle | undefined
   readonly serve: Serve
+}
+
+/** Finds what serves a request at one path. */
+export type Choose = (request: IncomingMessage) => ModelRoute
+
+/** The methods of what a style lets pass. */
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** A path without parameters, in all its spellings. */
+export interface DeclaredPath {
+  readonly method: (typeof METHODS)[number] | 'HEAD'
+  /** Canonical. */
+  readonly path: string
+  readonly urls: readonly string[]
+  readonly kind: 'guarded' | 'unguarded' | 'list'
+  /** Undefined for lists, which belong to all. */
+  readonly style?: ApiStyle
+  readonly choose: Choose
 }
 
 /** A path with parameters: what serves it depends on what they stand for. */
@@ -31,9 +50,12 @@ const SHARED = '/v1/'
 
 /** The paths that API styles declare. Those without parameters are looked up; patterns are tried where nothing else matches. */
 export class ModelPaths {
-  readonly #guarded = new Map<string, ModelRoute>()
+  readonly #declared: DeclaredPath[] = []
+  /** What serves a POST, by its path. */
+  readonly #posts = new Map<string, Choose>()
+  /** What serves another method, by method and path. */
+  readonly #others = new Map<string, Choose>()
   readonly #styles = new Map<string, ApiStyle>()
-  readonly #routes = new Set<string>()
   readonly #patterns: ParameterRoute[] = []
   /** The guarded ones in lower case. */
   readonly #judged: PathPattern[] = []
@@ -45,11 +67,19 @@ export class ModelPaths {
     if (style.credential !== undefined && !COMMON.has(style.credential.header)) this.#keyed.push(style)
   }
 
-  /** Adds a path without parameters by one of its spellings; `route`: it is a guarded POST path that is always served so. */
-  add(method: string, url: string, style: ApiStyle, route?: ModelRoute): void {
-    if (route !== undefined) this.#guarded.set(url, route)
-    this.#routes.add(`${method} ${url}`)
-    this.#styles.set(url, style)
+  /** The paths without parameters. */
+  get declared(): readonly DeclaredPath[] {
+    return this.#declared
+  }
+
+  add(declared: DeclaredPath): void {
+    this.#declared.push(declared)
+    const { method, urls, style, choose } = declared
+    for (const url of urls) {
+      if (method === 'POST') this.#posts.set(url, choose)
+      else this.#others.set(`${method} ${url}`, choose)
+      if (style !== undefined) this.#styles.set(url, style)
+    }
   }
 
   addPattern(route: Omit<ParameterRoute, 'pattern'>, pattern: PathPattern): void {
@@ -59,9 +89,14 @@ export class ModelPaths {
     this.#patterns.sort((left, right) => Number(right.isGuarded) - Number(left.isGuarded))
   }
 
-  /** What serves a POST to a guarded path, spelled like this. */
-  guarded(path: string): ModelRoute | undefined {
-    return this.#guarded.get(path) ?? (this.#patterns.length === 0 ? undefined : this.match('POST', path, true))
+  /** What serves a request that needs no framework to be matched: its path is spelled as a declared one, or matches a guarded pattern. */
+  serving(request: IncomingMessage): ModelRoute | undefined {
+    const { method = '', url = '' } = request
+    const path = pathOf(url)
+    if (method !== 'POST') return this.#others.get(`${method} ${path}`)?.(request)
+    return (
+      this.#posts.get(path)?.(request) ?? (this.#patterns.length === 0 ? undefined : this.match('POST', path, true))
+    )
   }
 
   /** What serves a path that matches a pattern, as it came. */
@@ -80,16 +115,17 @@ export class ModelPaths {
 
   /** The class of a route of the framework. */
   classOfRoute(methods: string | readonly string[], url: string): RouteClass {
-    return [methods].flat().some((method) => this.#routes.has(`${method} ${url}`)) ? 'model' : classOf(url)
+    return [methods].flat().some((method) => this.declares(method, url)) ? 'model' : classOf(url)
   }
 
-  /** A style serves this path, which has no parameters. */
+  /** This path is served, which has no parameters. */
   declares(method: string, url: string): boolean {
-    return this.#routes.has(`${method} ${url}`)
+    return method === 'POST' ? this.#posts.has(url) : this.#others.has(`${method} ${url}`)
   }
 
+  /** Some method is served at this path, which has no parameters. */
   has(url: string): boolean {
-    return this.#guarded.has(url)
+    return this.#declared.some(({ urls }) => urls.includes(url))
   }
 
   /** The methods of the patterns that a decoded path matches. */

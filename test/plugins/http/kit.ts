@@ -44,6 +44,8 @@ export interface StartOptions {
   /** Absent: the one that is the default. */
   readonly client?: UpstreamClient & Plugin
   readonly plugins?: readonly Plugin[]
+  /** The framework is loaded at the first request that needs it. */
+  readonly isLazy?: boolean
   readonly clock?: Clock
 }
 
@@ -86,6 +88,7 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
   const log: string[] = []
   const serving = await serve(gateway, {
     port: 0,
+    isLazy: options.isLazy ?? false,
     log: { write: (text) => log.push(...text.trimEnd().split('\n')) },
   }).catch(async (error: unknown) => {
     await provider.close()

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
@@ -150,6 +151,13 @@ describe('serve', () => {
     assert.equal(running.serving.url, `http://127.0.0.1:${running.port}`)
     const gateway = new Gateway().use(...foundation(), memory(), http({ gateway_key: KEY }))
     await assert.rejects(serve(gateway, { port: running.port }), { code: 'EADDRINUSE', syscall: 'listen' })
+  })
+  it('on localhost serves every address of that name', async () => {
+    await using running = await start({ server: { host: 'localhost' } })
+    for (const { address, family } of await lookup('localhost', { all: true })) {
+      const host = family === 6 ? `[${address}]` : address
+      assert.equal((await fetch(`http://${host}:${running.port}/livez`)).status, 200)
+    }
   })
   it('without the plugin says what is missing', async () => {
     await assert.rejects(serve(new Gateway().use(...foundation(), memory()), { port: 0 }), { code: 'MISSING_PLUGIN' })

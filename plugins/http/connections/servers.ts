@@ -1,0 +1,112 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { HttpServerState } from '../http-server-state.ts'
+import type { TlsListener } from '../tls/listener.ts'
+import { connectionErrors } from './errors.ts'
+import { delayContinue } from './expect-continue.ts'
+import { serveHalfClosed } from './half-close.ts'
+import { trackIdleConnections } from './idle-connections.ts'
+import { serveUpgrades, wantsWebSocket } from './upgrade.ts'
+
+const SECOND = 1_000
+const { createServer } = process.getBuiltinModule('node:http')
+/** How long connections may stay after everything on them has ended. */
+const LINGER_MS = 1_000
+
+/** The servers of one gateway: one, and on `localhost` another for its second address. */
+export class Servers {
+  readonly first: Server
+  readonly #state: HttpServerState
+  readonly #tls: TlsListener | undefined
+  readonly #listener: RequestListener
+  readonly #all: Server[] = []
+  readonly #closeIdle: (() => void)[] = []
+
+  constructor(state: HttpServerState, tls: TlsListener | undefined, listener: RequestListener) {
+    this.#state = state
+    this.#tls = tls
+    this.#listener = listener
+    this.first = this.#create()
+  }
+
+  get port(): number {
+    return (this.first.address() as AddressInfo).port
+  }
+
+  /** Rejects with the system's error if the address cannot be listened on. */
+  async listen(host: string, port: number): Promise<void> {
+    await listening(this.first, host, port)
+    if (host !== 'localhost') return
+    const own = (this.first.address() as AddressInfo).address
+    // a machine may name an address that it does not have
+    for (const { address } of await lookup(host, { all: true }).catch(() => []))
+      if (address !== own) await listening(this.#create(), address, this.port).catch(() => {})
+  }
+
+  /** Takes no new connection, and closes those without a request. */
+  stop(): void {
+    for (const server of this.#all) {
+      server.close()
+      server.closeIdleConnections()
+    }
+  }
+
+  /** Resolves when `work` has ended and every connection with it; what lingers is cut. */
+  async closed(work: Promise<void>): Promise<void> {
+    const cut = setTimeout(() => {
+      for (const server of this.#all) server.closeAllConnections()
+    }, LINGER_MS)
+    for (const close of this.#closeIdle) close()
+    await work
+    await Promise.all(this.#all.map(ended))
+    clearTimeout(cut)
+  }
+
+  /** A server with every limit set that the defaults leave open. */
+  #create(): Server {
+    const options = {
+      headersTimeout: 10 * SECOND,
+      requestTimeout: 60 * SECOND,
+      keepAliveTimeout: 72 * SECOND,
+      connectionsCheckingInterval: SECOND,
+      maxHeaderSize: 32_768,
+      // the guard answers a missing host itself
+      requireHostHeader: false,
+      keepAlive: true,
+      keepAliveInitialDelay: 30 * SECOND,
+      noDelay: true,
+      shouldUpgradeCallback: wantsWebSocket,
+    }
+    const state = this.#state
+    const server =
+      this.#tls === undefined
+        ? createServer(options, this.#listener)
+        : process
+            .getBuiltinModule('node:https')
+            .createServer({ ...options, ...this.#tls.serverOptions() }, this.#listener)
+    server.maxConnections = state.server.max_connections
+    server.on('clientError', connectionErrors(state.gateway))
+    serveUpgrades(state, server)
+    delayContinue(server)
+    // over TLS, Node ends a connection with the client's half
+    if (this.#tls === undefined) serveHalfClosed(server)
+    state.authProxy?.watch(server)
+    this.#closeIdle.push(trackIdleConnections(server))
+    this.#all.push(server)
+    return server
+  }
+}
+
+const listening = async (server: Server, host: string, port: number): Promise<void> => {
+  server.listen({ host, port })
+  await once(server, 'listening')
+}
+
+/** Resolves when a server has closed, also one that never listened. */
+const ended = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.closeIdleConnections()
+    server.close(() => resolve())
+  })

@@ -1,0 +1,50 @@
+import type { RequestListener, Server } from 'node:http'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { canonicalTarget } from './admission/canonical-target.ts'
+import { sendError } from './errors.ts'
+import { addGatewayRoutes } from './gateway-routes.ts'
+import type { HttpServerState } from './http-server-state.ts'
+import { setSecurityHeaders } from './response-headers.ts'
+
+const MINUTE_MS = 60_000
+
+/** The web framework with the routes of all plugins. */
+export interface Framework {
+  readonly listener: RequestListener
+  /** Ends the routes, and closes the gateway. */
+  close(): Promise<void>
+}
+
+/** Lets every plugin add its routes. Rejects with what a plugin throws; the gateway stays open. `server`: who listens; the framework does not. */
+export const loadFramework = async (state: HttpServerState, server: Server): Promise<Framework> => {
+  const app = Fastify({
+    logger: false,
+    trustProxy: false,
+    bodyLimit: 1_048_576,
+    // routes are added from modules that load then, which takes a busy machine its time
+    pluginTimeout: MINUTE_MS,
+    return503OnClosing: false,
+    rewriteUrl: (request) => canonicalTarget(state, request),
+    routerOptions: { maxParamLength: 4096 },
+    serverFactory: () => server,
+    // the server has its own
+    clientErrorHandler: () => {},
+    frameworkErrors: (error, request, reply) => {
+      setSecurityHeaders(reply)
+      sendError(state, error, request, reply)
+    },
+  }) as FastifyInstance
+  let isReady = false
+  app.addHook('onClose', async () => {
+    if (isReady) await state.gateway.close()
+  })
+  await app.register((scope) => addGatewayRoutes(state, scope, true))
+  try {
+    await app.ready()
+    isReady = true
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  return { listener: app.routing, close: () => app.close() }
+}
