@@ -28,14 +28,14 @@ const sizes = (...flags: readonly string[]): readonly [number, number] =>
 const PAGES_MIB = 8
 
 describe('the heap', () => {
-  it('has a young generation of 64 MiB from the start, and never a larger one', () => {
+  it('has a young generation of 16 MiB from the start, and never a larger one', () => {
     if (!process.versions.v8.startsWith('13.6.')) return
     const [begun, later] = sizes()
-    assert.ok(begun >= 64 && Math.max(begun, later) <= 64 + PAGES_MIB, `${begun} and ${later} MiB`)
+    assert.ok(begun >= 16 && Math.max(begun, later) <= 16 + PAGES_MIB, `${begun} and ${later} MiB`)
   })
   it('has a smaller one if a flag says so', () => {
     const [begun, later] = sizes('--max-semi-space-size=2')
     // how many pages wait to be swept depends on the load of the machine
-    assert.ok(Math.max(begun, later) < 32, `${begun} and ${later} MiB`)
+    assert.ok(Math.max(begun, later) < 16, `${begun} and ${later} MiB`)
   })
 })
