@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Found, Gateway, SessionRow } from 'guard-gateway/core'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
+import { Type } from 'guard-gateway/lib/json'
 import { recordedCalls } from 'guard-gateway/lib/trace'
-import { Type } from 'typebox'
 import { trajectoriesOf } from './trajectory.ts'
 
 const MOST_CALLS = 5000

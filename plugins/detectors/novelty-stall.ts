@@ -1,6 +1,6 @@
 import { detector, type Finding } from 'guard-gateway/core'
 import { optionalFlag, optionalInteger, ruleParams, turnPlaces } from 'guard-gateway/lib/detection'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import { isOneAnswer, limitsOf, type Stall, stallOf } from './novelty-stall/stall.ts'
 import { VERDICTS, verdictsOf } from './novelty-stall/verdicts.ts'
 

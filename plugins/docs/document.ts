@@ -1,5 +1,6 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { TSchema } from 'typebox'
 import { describeFields, parameterMeaning } from './fields/describe-fields.ts'
 
 const info = (version: string) => ({

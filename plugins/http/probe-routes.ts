@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import type { HttpServerState } from './http-server-state.ts'
 import { readiness } from './probes.ts'
 import { routeSchema } from './route-schema.ts'

@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import { callMetrics } from './calls.ts'
 import { partMetrics } from './parts.ts'
 import { processMetrics } from './process.ts'

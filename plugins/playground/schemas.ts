@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 const time = Type.String({ format: 'date-time' })

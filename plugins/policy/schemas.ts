@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 
 const Mode = Type.Union([Type.Literal('shadow'), Type.Literal('enforce'), Type.Null()])
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 
 const id = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._:@/+=-]+$' })
 const idOrNull = Type.Union([id, Type.Null()])

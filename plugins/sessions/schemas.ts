@@ -1,5 +1,5 @@
 import { budgetLeftSchema } from 'guard-gateway/lib/budget'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 const told = (description: string) => Type.Union([Type.String(), Type.Null()], { description })

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import type { AccessKeys } from './access-keys.ts'
 import { createKey, revokeKey } from './changes.ts'
 import { liveKeys, needKey } from './key-list.ts'

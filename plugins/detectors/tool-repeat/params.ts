@@ -1,5 +1,6 @@
 import { optionalFlag, optionalInteger, toolNames } from 'guard-gateway/lib/detection'
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 
 /** Polls, and failures that changes do not cure, are looked for this far back. */
 export const FAR = 24

@@ -1,6 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import type { ApiStyle } from 'guard-gateway/core'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { TSchema } from 'typebox'
 
 const open = { additionalProperties: true }
 const correlation = Type.Object({

@@ -1,5 +1,6 @@
 import { PERS } from 'guard-gateway/lib/budget'
-import { type TProperties, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { TProperties } from 'typebox'
 
 /** The params of a rule: what is not among these is refused. */
 export const ruleParams = <P extends TProperties>(properties: P) =>

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 import { approvalStates } from '../approvals/tables.ts'
 import { finding } from './event-schemas.ts'
 import { count, oneOf, oneOfOrNull, paged, paging, text, textOrNull, time, timeOrNull } from './schema-parts.ts'

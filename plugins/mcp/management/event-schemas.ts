@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 import { auditKinds, judgedActions, outcomes, pinStates, reasonCodes, schemaStates } from '../audit/enums.ts'
 import {
   countOrNull,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 
 export const text = Type.String()
 export const textOrNull = Type.Union([Type.String(), Type.Null()])

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 import { pinStates } from '../audit/enums.ts'
 import { count, oneOf, text, textOrNull, time, timeOrNull } from './schema-parts.ts'
 

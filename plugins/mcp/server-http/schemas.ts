@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 
 const params = Type.Object({ server_id: Type.String({ description: 'The id of a configured MCP server.' }) })
 const session = Type.Object({

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { budgetLeftSchema } from 'guard-gateway/lib/budget'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import { projectOf } from '../routes.ts'
 import { remainingOfAll } from './projects.ts'
 import { type RemainingContext, remainingOfProject } from './remaining.ts'

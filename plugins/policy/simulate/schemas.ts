@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import { PolicyShape, RuleList } from '../schemas.ts'
 
 const Time = Type.Union([Type.Integer(), Type.String()], {

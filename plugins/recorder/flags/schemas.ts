@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 
 const moment = (description: string) => Type.Optional(Type.String({ description }))
 const count = Type.Integer({ minimum: 0 })

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import type { Retention } from '../maintenance/retention.ts'
 import type { Stream, StreamKind } from '../stream/stream.ts'
 import type { RawQuery } from './filters.ts'

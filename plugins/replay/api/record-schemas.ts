@@ -1,5 +1,6 @@
 import { failureTags, spanKinds } from 'guard-gateway/core'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { TSchema } from 'typebox'
 
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const oneOf = <const V extends readonly string[]>(values: V, description?: string) =>

@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { TSchema } from 'typebox'
 import { bigInteger, count, orNull, recordId, runSummarySchema, text, textOrNull } from './record-schemas.ts'
 
 const limitOrNull = orNull(Type.Number())

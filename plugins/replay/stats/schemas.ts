@@ -1,5 +1,5 @@
+import { Type } from 'guard-gateway/lib/json'
 import { steps } from 'guard-gateway/lib/time'
-import { Type } from 'typebox'
 import { groups, statsFilters, subjects } from './query.ts'
 
 const given = (description: string) => Type.Optional(Type.String({ description }))

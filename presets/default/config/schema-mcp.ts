@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import { addressedServer, emptyConfig } from './defaults.ts'
 import { caSchema, proxySchema } from './schema-network.ts'
 import { count, section } from './schema-parts.ts'

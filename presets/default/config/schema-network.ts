@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 import { emptyConfig } from './defaults.ts'
 import { section } from './schema-parts.ts'
 

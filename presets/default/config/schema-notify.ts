@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 import { emptyConfig } from './defaults.ts'
 import { caSchema, proxySchema } from './schema-network.ts'
 import { section } from './schema-parts.ts'

@@ -1,5 +1,6 @@
 import { circuitDefaults, timeoutDefaults } from 'guard-gateway/lib/config-defaults'
-import { type Static, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 import { caSchema, proxySchema } from './schema-network.ts'
 import { section } from './schema-parts.ts'
 

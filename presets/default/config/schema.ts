@@ -1,4 +1,5 @@
-import { type Static, type TEnum, Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static, TEnum } from 'typebox'
 import { emptyConfig } from './defaults.ts'
 import { authProxySchema } from './schema-auth-proxy.ts'
 import { mcpSchema } from './schema-mcp.ts'
