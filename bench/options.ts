@@ -8,6 +8,7 @@ const suites = [
   'pages',
   'scale',
   'sockets',
+  'daemon',
   'vectors',
   'corpus',
   'synthetic',
@@ -22,11 +23,17 @@ export interface BenchOptions {
   readonly names: readonly string[]
   /** A minimal run that shows that every part works. */
   readonly smoke: boolean
-  /** More requests and rows in the scale suite. */
+  /** More requests and rows in the scale suite, more requests and a longer pause in the daemon suite. */
   readonly full: boolean
   readonly json: boolean
   readonly list: boolean
-  /** Rounds of the suites load, mcp and scale, and of ingest in the replay suite. */
+  /** Chats in all, in the daemon suite. */
+  readonly requests: number | undefined
+  /** Seconds of the pause after them. */
+  readonly idle: number | undefined
+  /** Folder of an installed Portkey gateway, for the daemon suite. */
+  readonly portkey: string | undefined
+  /** Rounds of the suites load, mcp, scale and daemon, and of ingest in the replay suite. */
   readonly rounds: number
   /** Folder for CPU profiles of the gateway under load. */
   readonly profile: string | undefined
@@ -52,7 +59,8 @@ export interface BenchOptions {
 }
 
 export const usage = `npm run bench -- [name…] [--suite ${suites.join(',')}] [--smoke] [--json] [--list]
-  load, mcp, replay, pages, scale, sockets: --rounds n; load, scale: --profile folder; scale: --full
+  load, mcp, replay, pages, scale, sockets, daemon: --rounds n; load, scale: --profile folder; scale, daemon: --full
+  daemon:                      --requests n, --idle seconds, --portkey folder, --out file, --baseline file
   vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --peer <id|all>…,
                                --data folder, --split name, --seed n, --price dollars, --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
 
@@ -65,6 +73,9 @@ const flags = {
   full: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
+  requests: { type: 'string' },
+  idle: { type: 'string' },
+  portkey: { type: 'string' },
   profile: { type: 'string' },
   detector: { type: 'string', multiple: true, default: none },
   preset: { type: 'string', multiple: true, default: none },
@@ -94,6 +105,9 @@ export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = pr
     json,
     list,
     rounds: wholeNumber('--rounds', values.rounds, 1),
+    requests: values.requests === undefined ? undefined : wholeNumber('--requests', values.requests, 1),
+    idle: values.idle === undefined ? undefined : wholeNumber('--idle', values.idle, 1),
+    portkey: values.portkey ?? (env.GUARD_BENCH_PORTKEY || undefined),
     profile,
     detectors: detector,
     presets: preset,

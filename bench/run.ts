@@ -75,6 +75,17 @@ const parts: readonly {
     },
   },
   {
+    of: ['daemon'],
+    async run(options, err) {
+      const [{ runDaemon }, { daemonText }] = await Promise.all([
+        import('./suites/daemon.ts'),
+        import('./daemon/report.ts'),
+      ])
+      const daemon = await runDaemon(options, err)
+      return { json: { daemon }, text: `${daemonText(daemon)}\n`, failures: daemon.failures }
+    },
+  },
+  {
     of: ['vectors', 'corpus', 'synthetic'],
     async run(options, err) {
       const [{ runQuality }, { qualityText }] = await Promise.all([
@@ -132,6 +143,7 @@ const namesOf = async (options: BenchOptions): Promise<string[]> => {
   if (suites.includes('pages')) names.push(...(await import('./suites/pages.ts')).pagesNames())
   if (suites.includes('scale')) names.push(...(await import('./suites/scale.ts')).scaleNames())
   if (suites.includes('sockets')) names.push(...(await import('./suites/sockets.ts')).socketNames())
+  if (suites.includes('daemon')) names.push(...(await import('./suites/daemon.ts')).daemonNames())
   if (suites.includes('vectors')) names.push(...(await shipped()).map(({ id }) => id))
   if (suites.includes('synthetic')) names.push(...(await import('./synthetic/cases.ts')).syntheticKinds())
   const throughput = suites.includes('throughput')

@@ -1,4 +1,4 @@
-import type { CloseOptions, Opened, OpenOptions, RunOptions, RunResult } from './generator.ts'
+import type { CloseOptions, Opened, OpenOptions, PaceOptions, PaceResult, RunOptions, RunResult } from './generator.ts'
 import type { Usage, Watch } from './measure.ts'
 import type { Profile, ProfileOptions } from './profile.ts'
 import type { Plan } from './provider.ts'
@@ -14,6 +14,7 @@ export interface ChildMessages {
   profile_stop: readonly [input: ProfileOptions, result: Profile]
   open: readonly [input: OpenOptions, result: Opened]
   run: readonly [input: RunOptions, result: RunResult]
+  pace: readonly [input: PaceOptions, result: PaceResult]
   close: readonly [input: CloseOptions, result: true]
 }
 

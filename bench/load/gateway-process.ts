@@ -25,11 +25,17 @@ export const startGateway = async (
   folder: string,
   settings: GatewaySettings,
 ): Promise<{ readonly child: Child; readonly port: number }> => {
-  const config = join(folder, 'guard-config.yml')
-  await writeFile(config, configuration(settings), { mode: 0o600 })
+  const config = await writeConfiguration(folder, settings)
   const child = start(name, guardProgram, ['gateway', 'run', '--json', '--config', config], folder)
   const { url } = JSON.parse(await child.line()) as { readonly url: string }
   return { child, port: Number(new URL(url).port) }
+}
+
+/** Writes the configuration file of a gateway. Resolves to its path. */
+export const writeConfiguration = async (folder: string, settings: GatewaySettings): Promise<string> => {
+  const config = join(folder, 'guard-config.yml')
+  await writeFile(config, configuration(settings), { mode: 0o600 })
+  return config
 }
 
 const configuration = ({

@@ -1,8 +1,9 @@
+import { random } from '../kit/random.ts'
 import { Client, type Routing } from './client.ts'
 import { onMessage, waitForParent } from './message-handlers.ts'
 import { repliesOf } from './replies.ts'
 import { connectionName, RequestWriter } from './request-writer.ts'
-import { crowd, type ReplyPlan, type Shape, shapes, steady } from './shapes.ts'
+import { chats, crowd, type ReplyPlan, type Shape, shapes, steady } from './shapes.ts'
 import { type Counted, Tally } from './tally.ts'
 
 export interface OpenOptions {
@@ -13,8 +14,8 @@ export interface OpenOptions {
   readonly ports: readonly number[]
   /** With several ports: each client always the same one, or each of its requests another one, in turns. Absent: sticky. */
   readonly routing?: Routing
-  /** The project of the sessions. Absent: the default one. */
-  readonly project?: string
+  /** Further headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The gateway key. */
   readonly key: string
   /** Numbers the sets of connections. No two sets send equal conversations. */
@@ -39,6 +40,22 @@ export interface RunResult extends Counted {
   readonly wall_ms: number
 }
 
+export interface PaceOptions {
+  /** Each has one connection. */
+  readonly sets: readonly number[]
+  /** The number of requests of each set. */
+  readonly requests: number
+  /** Least and most time between two requests of a set. */
+  readonly pause_ms: readonly [number, number]
+}
+
+export interface PaceResult {
+  /** Milliseconds until the last byte of each reply, by set. */
+  readonly latencies_ms: readonly (readonly number[])[]
+  readonly failed: number
+  readonly errors: readonly string[]
+}
+
 export interface CloseOptions {
   readonly set: number
 }
@@ -50,15 +67,15 @@ interface Clients {
   readonly reply_bytes: number
 }
 
-const every = new Map([...shapes(), crowd, steady].map((shape) => [shape.id, shape]))
+const every = new Map([...shapes(), crowd, steady, chats].map((shape) => [shape.id, shape]))
 const sets = new Map<number, Clients>()
 
-onMessage('open', async ({ shape: id, reply, ports, routing, key, set, project, connections: count }) => {
+onMessage('open', async ({ shape: id, reply, ports, routing, key, set, headers, connections: count }) => {
   const shape = every.get(id)
   if (shape === undefined) throw new Error(`there is no shape "${id}"`)
   const clients: Client[] = []
   for (let index = 0; index < count; index++) {
-    const writer = new RequestWriter(shape, ports[0] ?? 0, key, connectionName(set, index), project)
+    const writer = new RequestWriter(shape, ports[0] ?? 0, key, connectionName(set, index), headers)
     clients.push(await Client.open(ports, writer, index, routing))
   }
   const opened = { shape, clients, reply_bytes: repliesOf(reply).body_bytes }
@@ -79,6 +96,15 @@ onMessage('run', async ({ set, requests, rate }) => {
   if (rate === undefined) await closedLoop(opened.clients, requests, tally)
   else await openLoop(opened.clients, requests, rate, tally)
   return { ...tally.counted(requests), wall_ms: performance.now() - start }
+})
+
+onMessage('pace', ({ sets: numbers, requests, pause_ms }) => {
+  const paced = numbers.map((set) => {
+    const opened = sets.get(set)
+    if (opened === undefined) throw new Error(`no connections were opened as set ${set}`)
+    return opened
+  })
+  return atPace(paced, requests, pause_ms)
 })
 
 onMessage('close', ({ set }) => {
@@ -139,6 +165,34 @@ const openLoop = async (clients: readonly Client[], requests: number, rate: numb
   }
   while (under.size > 0) await Promise.all(under)
   for (const _ of late) tally.failed('not sent: every connection is broken')
+}
+
+/** One request at a time, of each set in turns, so that no set is measured while another works. The order rotates. */
+const atPace = async (
+  paced: readonly Clients[],
+  requests: number,
+  [least, most]: PaceOptions['pause_ms'],
+): Promise<PaceResult> => {
+  const next = random(1)
+  const latencies = paced.map((): number[] => [])
+  const tallies = paced.map(({ reply_bytes }) => new Tally(reply_bytes))
+  for (let index = 0; index < requests; index++) {
+    for (let turn = 0; turn < paced.length; turn++) {
+      const at = (index + turn) % paced.length
+      const client = paced[at]?.clients[0]
+      const tally = tallies[at]
+      if (client === undefined || tally === undefined) continue
+      await until(performance.now() + (least + next() * (most - least)) / paced.length)
+      const sent = performance.now()
+      if (await asked(client, tally, sent)) latencies[at]?.push(performance.now() - sent)
+    }
+  }
+  const counted = tallies.map((tally) => tally.counted(requests))
+  return {
+    latencies_ms: latencies,
+    failed: counted.reduce((sum, { failed }) => sum + failed, 0),
+    errors: counted.flatMap(({ errors }) => errors),
+  }
 }
 
 const until = async (due: number): Promise<void> => {

@@ -14,8 +14,8 @@ export class RequestWriter {
   #turn = 0
   #stamps = 0
 
-  /** `name` makes its conversations different from those of all other connections. `project`: that of its sessions; absent: the default one. */
-  constructor(shape: Shape, port: number, key: string, name: string, project?: string) {
+  /** `name` makes its conversations different from those of all other connections. */
+  constructor(shape: Shape, port: number, key: string, name: string, headers: Readonly<Record<string, string>> = {}) {
     this.#shape = shape
     this.#bytes = Buffer.from(shape.conversation.bytes)
     this.#name = name
@@ -33,7 +33,7 @@ export class RequestWriter {
       'X-Stainless-Arch: x64',
       'X-Stainless-Retry-Count: 0',
       'X-Stainless-Timeout: 600',
-      ...(project === undefined ? [] : [`x-guard-project-id: ${project}`]),
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
       '',
     ].join('\r\n')
   }

@@ -148,3 +148,15 @@ export const steady: Shape = {
   connections: 32,
   requests: 1_000,
 }
+
+/** Chats of 4 KB, for the memory and the writes of a gateway that runs for long. */
+export const chats: Shape = {
+  ...chat,
+  id: 'chat_4k',
+  title: 'chat 4 KB',
+  conversation: template({ ...small, first: 3_200, system: 600, stream: false }),
+  session: 20,
+  opened: false,
+  connections: 16,
+  requests: 20_000,
+}

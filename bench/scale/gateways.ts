@@ -100,7 +100,7 @@ export const loadOf = ({ shape, routing, budget: held }: Case, clients: number, 
   routing,
   requests,
   clients,
-  project: held ? BUDGET : FREE,
+  headers: { 'x-guard-project-id': held ? BUDGET : FREE },
 })
 
 /** Measures every case in every round, in an order that turns with the round. */

@@ -22,7 +22,7 @@ export interface Load {
   readonly routing: Routing
   readonly clients: number
   readonly requests: number
-  readonly project: string
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Sends requests to one fleet at a time and measures every process. No two runs send equal conversations. */
@@ -34,12 +34,12 @@ export class Sampler {
     this.#setup = setup
   }
 
-  async sample(fleet: Fleet, { shape, routing, clients, requests, project }: Load): Promise<ScaleSample> {
+  async sample(fleet: Fleet, { shape, routing, clients, requests, headers }: Load): Promise<ScaleSample> {
     const { provider, generator } = this.#setup
     const { ports } = fleet
     const set = this.#set++
     await provider.request('plan', { reply: shape.reply })
-    const connect = { routing, project, connections: clients }
+    const connect = { routing, headers, connections: clients }
     await generator.request('open', { shape: shape.id, reply: shape.reply, ports, key: KEY, set, ...connect })
     const before = await this.#usage(fleet)
     const result = await generator.request('run', { set, requests })

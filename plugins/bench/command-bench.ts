@@ -6,7 +6,7 @@ import type { Command, Input, Io } from 'guard-gateway/lib/command'
 /** Flag to what it means; each stands for the flag of the same name of the bench. */
 const options: Readonly<Record<string, string>> = {
   '--suite <names>':
-    'vectors, corpus, synthetic (how right), throughput, load, sockets, mcp, replay, pages (how fast), scale (several gateways on one PostgreSQL); separated by commas',
+    'vectors, corpus, synthetic (how right), throughput, load, sockets, mcp, replay, pages (how fast), daemon (start, memory, first requests), scale (several gateways on one PostgreSQL); separated by commas',
   '--detector <id_or_file...>': 'a detector, also a file of your own',
   '--preset <name_or_file...>': 'a list of rules',
   '--peer <id...>': 'the guard of another agent by its published rule, or all',
@@ -17,10 +17,13 @@ const options: Readonly<Record<string, string>> = {
   '--baseline <file>': 'set the figures beside those that were written with --out',
   '--fail-if <bound...>': 'exit 1 if it holds, for example "clean_fp_rate>0.01"',
   '--groups': 'figures by source and kind, too',
-  '--full': 'of the suite scale: all requests and runs, which takes many minutes',
+  '--full': 'of the suites scale and daemon: all requests, rows and pauses, which takes many minutes',
+  '--requests <number>': 'of the suite daemon: chats after which memory is measured',
+  '--idle <seconds>': 'of the suite daemon: how long nothing is asked after them',
+  '--portkey <folder>': 'of the suite daemon: an installed Portkey gateway to stand beside; else GUARD_BENCH_PORTKEY',
   '--smoke': 'seconds: shows that everything runs',
   '--seed <number>': 'of the synthetic runs; 1 if not said',
-  '--rounds <number>': 'of the suites load, mcp, replay, pages, scale and sockets',
+  '--rounds <number>': 'of the suites load, mcp, replay, pages, scale, sockets and daemon',
   '--profile <folder>': 'write profiles of the gateway under load',
   '--list': 'names of what would run',
 }

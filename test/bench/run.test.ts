@@ -43,6 +43,7 @@ describe('npm run bench', () => {
       'reads',
       'ingest',
       'scale_exact',
+      'daemon_first',
     ])
       assert.ok(
         names.some((name) => name.startsWith(part)),

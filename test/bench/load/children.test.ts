@@ -49,6 +49,15 @@ describe('the processes of the load suite', () => {
     const { requests, failed } = await run('chat_1k', { style: 'chat_completions' }, undefined, 100_000)
     assert.deepEqual({ requests, failed }, { requests: 6, failed: 0 })
   })
+  it('ask several targets in turns at the pace of people, with further headers', async () => {
+    const reply = { style: 'chat_completions' } as const
+    await provider.request('plan', { reply })
+    const sets = [++set, ++set]
+    const open = { shape: 'chat_1k', reply, ports: [port], key: 'k', connections: 1, headers: { 'x-more': 'yes' } }
+    for (const one of sets) await generator.request('open', { ...open, set: one })
+    const { latencies_ms, failed } = await generator.request('pace', { sets, requests: 3, pause_ms: [0, 1] })
+    assert.deepEqual([latencies_ms.map(({ length }) => length), failed], [[3, 3], 0])
+  })
   it('count a reply of another length as failed', async () => {
     const { failed, errors } = await run('chat_1k', { style: 'messages' }, { style: 'chat_completions' })
     assert.equal(failed, 6)
