@@ -42,7 +42,7 @@ export interface McpCheck<Options extends TSchema = TSchema> {
   prepare?(): Promise<void>
   /** Lower-cases, resolves or compiles what a policy says, once at its load; throws GuardError INVALID_POLICY for what the schema cannot tell. The result is what `find` gets. */
   compile?(options: Static<Options>): Promise<Static<Options>>
-  /** What to warn about in options that the schema accepts. */
+  /** What to warn about in options that the schema accepts; called after `prepare`. */
   lint?(options: Static<Options>): readonly CheckLint[]
   /**
    * None: the call passes. One that throws or rejects counts as unable to tell, and so does a promise that takes over 10 s.

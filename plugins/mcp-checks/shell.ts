@@ -1,15 +1,10 @@
 import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
 import { findViolations, type PointerValue, type Violation, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
-import { type Arguments, type CheckLint, mcpCheck } from 'guard-gateway/lib/mcp-check'
+import { type Arguments, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
-import { loadGrammar } from './shell/grammar.ts'
-import { type CheckOptions, isLong, violationIn } from './shell/judge.ts'
-import { programName } from './shell/program.ts'
-import { type Allowed, allowsAny, entryText, isWhole, withoutEnd } from './shell/rules.ts'
-import { isSimpleProgram } from './shell/simple-programs.ts'
+import type { CheckOptions } from './shell/judge.ts'
 import type { ShellTask } from './shell/worker.ts'
-import { isTransparent } from './shell/wrapped-commands.ts'
 
 const schema = plainSchema<CheckOptions>({
   type: 'object',
@@ -54,64 +49,47 @@ const worker = new OffThread<ShellTask, Violation | undefined>(
   new URL(`./shell/worker${extname(import.meta.filename)}`, import.meta.url).href,
 )
 
+interface Parts {
+  readonly judge: typeof import('./shell/judge.ts')
+  readonly lints: typeof import('./shell/lints.ts')
+}
+
+/** The grammar and the rules of programs take memory that only policies with this check need. */
+let parts: Parts | undefined
+
+const loadParts = async (): Promise<Parts> => {
+  const [judge, lints, { loadGrammar }] = await Promise.all([
+    import('./shell/judge.ts'),
+    import('./shell/lints.ts'),
+    import('./shell/grammar.ts'),
+  ])
+  await loadGrammar()
+  parts = { judge, lints }
+  return parts
+}
+
 /** Every command in a text must start with an allowed entry. Dynamic parts, known only at run time, are refused. */
 export const shell = mcpCheck({
   id: 'shell',
   schema,
-  prepare: loadGrammar,
+  prepare: async () => void (await loadParts()),
 
-  lint: ({ allow, deny }) => [
-    ...(allow === undefined && deny !== undefined
-      ? [
-          {
-            code: 'SHELL_DENY_ONLY',
-            message:
-              'A list of denied commands is no boundary: programs that are not on it can do the same. Use allow.',
-          },
-        ]
-      : []),
-    ...open(allow).flatMap(entryLints),
-  ],
+  lint(options) {
+    if (parts === undefined) throw new Error('The shell check has not been prepared.')
+    return parts.lints.lintsOf(options)
+  },
 
   find(args, options, { cwd }) {
     // a server with an unknown folder may run on another machine
     const mayBeOld = cwd === undefined || process.platform === 'darwin'
-    return findViolations(valuesOf(args, options), ({ value }) =>
-      isLong(value) ? worker.run({ value, options, mayBeOld }) : violationIn(value, options, mayBeOld),
-    )
+    const found = ({ judge: { isLong, violationIn } }: Parts) =>
+      findViolations(valuesOf(args, options), ({ value }) =>
+        isLong(value) ? worker.run({ value, options, mayBeOld }) : violationIn(value, options, mayBeOld),
+      )
+    return parts === undefined ? loadParts().then(found) : found(parts)
   },
 })
 
 function* valuesOf(args: Arguments, options: CheckOptions): Generator<PointerValue> {
   for (const pointer of options.args) yield* valuesAtPointer(args, pointer)
-}
-
-/** Entries that allow further words. */
-const open = (allow: readonly Allowed[] = []): readonly string[] =>
-  allow.filter((entry) => !isWhole(entry)).map(entryText)
-
-const entryLints = (entry: string): readonly CheckLint[] => {
-  const words = withoutEnd(entry)
-  const [program = ''] = words.split(/\s+/)
-  if (words.includes('*'))
-    return [
-      {
-        code: 'SHELL_ASTERISK_LITERAL',
-        message: `"${entry}" is compared with commands as it stands: an asterisk within it stands for itself. Name each command, or end the entry with the word before; what follows is free.`,
-      },
-    ]
-  if (allowsAny(entry))
-    return [
-      {
-        code: 'SHELL_RUNNER_ALLOWED',
-        message: `"${entry}" runs other commands, so that allowing it allows all of them. Allow the whole command.`,
-      },
-    ]
-  if (isSimpleProgram(program) || isTransparent(programName(program))) return []
-  return [
-    {
-      code: 'SHELL_ARGUMENTS_FREE',
-      message: `"${entry}" may be given further words, and ${program} may run or write what they say, beyond the options known here. For these words alone, write { command: "${words}", end: true }.`,
-    },
-  ]
 }

@@ -1,11 +1,10 @@
 import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
 import { findViolations, textsAtPointers, type Violation } from 'guard-gateway/lib/check-arguments'
-import { mcpCheck } from 'guard-gateway/lib/mcp-check'
+import { type Arguments, mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { OffThread } from 'guard-gateway/lib/off-thread'
-import { isLong, type SqlOptions, violationIn } from './sql/judge.ts'
+import type { SqlOptions } from './sql/judge.ts'
 import { operations } from './sql/operation.ts'
-import { loadPostgres } from './sql/postgres.ts'
 import type { SqlTask } from './sql/worker.ts'
 
 const worker = new OffThread<SqlTask, Violation | undefined>(
@@ -29,11 +28,24 @@ const schema = plainSchema<SqlOptions>({
   },
 })
 
+type Judge = typeof import('./sql/judge.ts')
+
+/** The parsers take memory that only policies with this check need. */
+let judge: Judge | undefined
+
+const loadJudge = async (): Promise<Judge> => {
+  judge ??= await import('./sql/judge.ts')
+  return judge
+}
+
 /** Allows only the listed operations and functions without side effects. Refuses SQL that databases parse differently. */
 export const sql = mcpCheck({
   id: 'sql',
   schema,
-  prepare: loadPostgres,
+  async prepare() {
+    const [{ loadPostgres }] = await Promise.all([import('./sql/postgres.ts'), loadJudge()])
+    await loadPostgres()
+  },
 
   compile: async (options): Promise<SqlOptions> => ({
     ...options,
@@ -42,8 +54,11 @@ export const sql = mcpCheck({
   }),
 
   find: (args, options) =>
-    findViolations(textsAtPointers(args, options), ({ text, wrong }) => {
-      if (text === undefined) return wrong
-      return isLong(text) ? worker.run({ text, options }) : violationIn(text, options)
-    }),
+    judge === undefined ? loadJudge().then((loaded) => found(loaded, args, options)) : found(judge, args, options),
 })
+
+const found = ({ isLong, violationIn }: Judge, args: Arguments, options: SqlOptions) =>
+  findViolations(textsAtPointers(args, options), ({ text, wrong }) => {
+    if (text === undefined) return wrong
+    return isLong(text) ? worker.run({ text, options }) : violationIn(text, options)
+  })

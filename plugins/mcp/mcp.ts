@@ -6,7 +6,7 @@ import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'
 import type { McpLimits, McpOptions } from './options.ts'
-import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
+import type { Policies, PolicyChange, PolicyOptions } from './policy/index.ts'
 import { InFlight } from './server-http/in-flight.ts'
 import { serversOf } from './servers/configured-servers.ts'
 import { OwnServers } from './servers/own-servers.ts'
@@ -111,7 +111,7 @@ export class Mcp {
 
   #read(): Promise<Policies> {
     const { policy: file = '', hide_denied_tools = false, own_files = [], env } = this.options
-    this.#reading ??= openPolicies(this.gateway, {
+    this.#reading ??= this.openPolicies({
       ...(file === '' ? {} : { file }),
       ...(env === undefined ? {} : { env }),
       hide_denied_tools,
@@ -119,6 +119,12 @@ export class Mcp {
       fault: this.gateway.fault,
     })
     return this.#reading
+  }
+
+  /** Loads the judge of policies, which a gateway without MCP traffic does not need, and opens one. Rejects with INVALID_POLICY. */
+  async openPolicies(options: PolicyOptions): Promise<Policies> {
+    const { openPolicies } = await import('./policy/index.ts')
+    return openPolicies(this.gateway, options)
   }
 
   async #openPolicies(): Promise<Policies> {

@@ -4,7 +4,6 @@ import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import { type Decision, decideApproval } from './approvals/index.ts'
 import { mcpErrors } from './error-codes.ts'
 import { type Mcp, mcpOf } from './mcp.ts'
-import { openPolicies } from './policy/index.ts'
 import type { OutgoingMessage } from './relay/response.ts'
 import { serverOf } from './servers/configured-servers.ts'
 import type { McpServerState } from './servers/server-state.ts'
@@ -45,9 +44,7 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
   const { policy } = options
   const state = stateOfServer(mcp, options)
   const policies =
-    policy === undefined
-      ? undefined
-      : await openPolicies(gateway, { policy, fault: (...told) => gateway.fault(...told) })
+    policy === undefined ? undefined : await mcp.openPolicies({ policy, fault: (...told) => gateway.fault(...told) })
   const about: SessionInfo = {
     client_transport: 'memory',
     merged: false,

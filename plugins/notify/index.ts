@@ -1,8 +1,6 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { Notify } from './notify.ts'
 import type { NotifyOptions } from './options.ts'
-import { addPages } from './page/index.ts'
-import { notifyRoutes } from './routes.ts'
 import { BudgetWatch } from './sources/budgets.ts'
 import { tellOfCalls } from './sources/calls.ts'
 import { tellOfStorage } from './sources/storage.ts'
@@ -31,6 +29,7 @@ export const notify = (options: NotifyOptions = {}): Plugin => ({
     })
     gateway.hooks.listen.tap('notify', (url) => notifier.listens(url))
     gateway.hooks.http.tapPromise('notify', async (app) => {
+      const [{ notifyRoutes }, { addPages }] = await Promise.all([import('./routes.ts'), import('./page/index.ts')])
       await app.register(notifyRoutes(notifier), { prefix: '/api' })
       addPages(gateway, notifier)
     })

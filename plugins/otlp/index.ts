@@ -1,5 +1,5 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { type OtlpReceiverOptions, routes } from './routes.ts'
+import type { OtlpReceiverOptions } from './routes.ts'
 import type { Ignored } from './signals.ts'
 
 export type { OtlpReceiverOptions } from './routes.ts'
@@ -11,6 +11,9 @@ export const otlp = (options: OtlpReceiverOptions = {}): Plugin => ({
   apply(gateway: Gateway) {
     const ignored: Ignored = { logs: 0, metrics: 0 }
     gateway.health.set('otlp', () => ({ ignored_logs: ignored.logs, ignored_metrics: ignored.metrics }))
-    gateway.hooks.http.tapPromise('otlp', async (app) => void (await app.register(routes(gateway, options, ignored))))
+    gateway.hooks.http.tapPromise('otlp', async (app) => {
+      const { routes } = await import('./routes.ts')
+      await app.register(routes(gateway, options, ignored))
+    })
   },
 })

@@ -6,7 +6,6 @@ import { playgroundErrors } from './error-codes.ts'
 import { namesOf } from './names.ts'
 import type { Send } from './provider.ts'
 import { queuedRun, type RunRequest, scenarioOf } from './run-request.ts'
-import { runSteps } from './run-steps.ts'
 import type { Scenario } from './scenario.ts'
 import type { PlaygroundRun } from './tables.ts'
 
@@ -158,6 +157,7 @@ export class Runs {
       stop.signal.throwIfAborted()
     }
     await change({ status: 'running', started_at: this.#now(id) }, 'queued')
+    const { runSteps } = await import('./run-steps.ts')
     const steps = await runSteps(
       { gateway: this.#gateway, send: this.#send, administration },
       {

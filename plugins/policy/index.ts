@@ -22,7 +22,7 @@ import { settle } from './history/settle.ts'
 import { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
 import { budgetWindowTable } from './shared/budget-windows.ts'
-import { type Shared, share } from './shared/share.ts'
+import type { Shared } from './shared/share.ts'
 import { KnownStarts } from './starts/known-starts.ts'
 import { tables } from './tables.ts'
 
@@ -106,11 +106,12 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
     gateway.service('store').need().onFailure === 'forward' && call.mode === 'shadow'
 
   let shared: Shared | undefined
-  gateway.hooks.open.tap('policy', () => {
+  gateway.hooks.open.tapPromise('policy', async () => {
     const cluster = gateway.service('cluster').get()
+    if (cluster === undefined) return
     const { calendar } = budgets
-    if (cluster !== undefined)
-      shared = share({ gateway, cluster, policies, histories, starts, calendar, setMode, mayPass })
+    const { share } = await import('./shared/share.ts')
+    shared = share({ gateway, cluster, policies, histories, starts, calendar, setMode, mayPass })
   })
   const recount = new Recount({ gateway, policies, histories, budgets, starts, shared: () => shared })
   // both return at once if nothing must be read: each promise on the hot path costs

@@ -129,8 +129,10 @@ const compileChecks = async (
     const check = checks.get(id)
     if (check === undefined || rule.enabled === false) continue
     try {
+      await makeReady(check)
       const lints = check.lint?.(options as never) ?? []
-      compiled.push({ check, options: await makeReady(check, options), index, lints })
+      const made = check.compile === undefined ? options : await check.compile(options as never)
+      compiled.push({ check, options: made, index, lints })
     } catch (error) {
       faults.push({ path: [...path, 'checks', index, id], message: reasonOf(error, check) })
     }
@@ -146,7 +148,7 @@ const reasonOf = (error: unknown, check: McpCheck): string =>
 const prepared = new WeakMap<McpCheck, Promise<void>>()
 
 /** What a check needs is loaded once; a load that failed is tried again. */
-const makeReady = async (check: McpCheck, options: unknown): Promise<unknown> => {
+const makeReady = async (check: McpCheck): Promise<void> => {
   const loading = prepared.get(check) ?? Promise.resolve(check.prepare?.())
   prepared.set(check, loading)
   try {
@@ -155,5 +157,4 @@ const makeReady = async (check: McpCheck, options: unknown): Promise<unknown> =>
     prepared.delete(check)
     throw error
   }
-  return check.compile === undefined ? options : check.compile(options as never)
 }

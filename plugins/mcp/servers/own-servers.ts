@@ -1,6 +1,6 @@
 import { ownMcpServerKind } from 'guard-gateway/lib/mcp-transport'
 import type { Mcp } from '../mcp.ts'
-import { openPolicies, type Policies } from '../policy/index.ts'
+import type { Policies } from '../policy/index.ts'
 import { sessionPins } from '../tools/index.ts'
 import { serverOf } from './configured-servers.ts'
 import type { McpServerState } from './server-state.ts'
@@ -37,7 +37,7 @@ export class OwnServers {
     const { gateway, options } = this.#mcp
     const own = this.#states.get(id) === state ? gateway.registry(ownMcpServerKind).get(id) : undefined
     if (own === undefined || (options.policy ?? '') !== '') return undefined
-    const known = this.#policies.get(id) ?? openPolicies(gateway, { policy: own.policy, fault: gateway.fault })
+    const known = this.#policies.get(id) ?? this.#mcp.openPolicies({ policy: own.policy, fault: gateway.fault })
     this.#policies.set(id, known)
     return known
   }

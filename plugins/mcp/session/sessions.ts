@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import type { McpLimits } from '../options.ts'
-import { RunningSession, type ServerContext } from './running-session.ts'
+import type { RunningSession, ServerContext } from './running-session.ts'
 import type { SessionInfo } from './session.ts'
 
 const SWEEP_MS = 30_000
@@ -40,8 +40,9 @@ export class Sessions {
 
   /** Opens a session; an idle one is ended for it if there are too many. Throws OVERLOADED. */
   async open(context: ServerContext, about: SessionInfo): Promise<RunningSession> {
+    const { RunningSession: Running } = await import('./running-session.ts')
     if (this.#running.size >= this.#limits.sessions) this.#makeRoom()
-    const running = await RunningSession.open(context, about, (one, reason) => this.end(one, reason))
+    const running = await Running.open(context, about, (one, reason) => this.end(one, reason))
     this.#running.set(running.session.id, running)
     this.#timer ??= setInterval(() => this.sweep(), SWEEP_MS).unref()
     return running

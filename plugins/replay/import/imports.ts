@@ -4,10 +4,8 @@ import { exportFormatKind, importFormatKind } from 'guard-gateway/lib/export-for
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import type { RunWriter } from '../write/run-writer.ts'
-import { type ImportAnswer, importRuns } from './import.ts'
-import { readImportOptions } from './options.ts'
+import type { ImportAnswer } from './import.ts'
 import type { ImportOptions } from './plan.ts'
-import { openImport } from './reader.ts'
 import type { Spooled } from './spool.ts'
 
 /** Limit of waiting files, each on disk. */
@@ -31,6 +29,7 @@ export class Imports {
   /** Imports and closes a file. It stops without storing anything when the client disconnects or the gateway closes. `asked`: options from query or form. Throws OVERLOADED if too many files wait. */
   async take(file: Spooled, asked: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<ImportAnswer> {
     try {
+      const { readImportOptions } = await import('./options.ts')
       return await this.#inTurn(file, readImportOptions(asked), reply)
     } finally {
       await file.close()
@@ -56,6 +55,7 @@ export class Imports {
   }
 
   async #import(spooled: Spooled, options: ImportOptions, signal: AbortSignal): Promise<ImportAnswer> {
+    const [{ openImport }, { importRuns }] = await Promise.all([import('./reader.ts'), import('./import.ts')])
     signal.throwIfAborted()
     const formats = [...this.#gateway.registry(importFormatKind), ...this.#gateway.registry(exportFormatKind)]
     const file = await openImport(formats, spooled, await argumentKey(this.#gateway.storage), signal)

@@ -1,0 +1,142 @@
+import { basename } from 'node:path'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
+import type { Input, Io } from 'guard-gateway/lib/command'
+import { newId } from 'guard-gateway/lib/ids'
+import { agentEnv } from './agent-env.ts'
+import { runChild } from './child.ts'
+import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
+import type { ClientsOptions } from './options.ts'
+import { sendsOwnLogin } from './passthrough-login.ts'
+import type { Launch, Profile } from './profile.ts'
+import { labels, type ProfileSettings } from './profile-settings.ts'
+import { profileOf, profiles } from './profiles/index.ts'
+import { projectName } from './project-name.ts'
+import { type AgentRun, runTraffic, warningOf } from './run-traffic.ts'
+import { summaryOf } from './summary.ts'
+import { startTemporaryGateway } from './temporary-gateway.ts'
+
+/** Runs `guard run`. Resolves to the exit code of the agent. */
+export const startAgent = async (gateway: Gateway, options: ClientsOptions, input: Input, io: Io): Promise<number> => {
+  const [command, ...args] = input.rest
+  if (!command)
+    throw new GuardError('USAGE', '"guard run" needs a command after "--", for example: guard run -- claude')
+  const profile = profileFor(command, textFlag(input, 'as'))
+  const launchWith = launchOf(profile)
+  const baseSetting = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
+  const { address, stop } = await gatewayFor(options, input)
+  const setting = { ...baseSetting, address, run_id: newId('run_', Date.now()) }
+  const since = Date.now()
+  try {
+    const launch = launchWith(setting)
+    if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
+    const given = envFlagNames(input.options.env)
+    const { env, withheld } = agentEnv(io.env, gateway, {
+      address,
+      authority: options.authority,
+      launch,
+      gateway_key: options.gateway_key,
+      labels: labels(setting, profile.id),
+      given,
+    })
+    const withheldNote = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
+    for (const line of [missingEnvText(given, io.env), withheldNote, bypassText(launch, io.env)])
+      if (line !== '') io.err.write(`guard: ${line}\n`)
+    const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
+    const { project, session, agent = profile.id } = setting
+    const is_labelled = launch.is_labelled === true
+    await reportTraffic({ address, id: setting.run_id, agent, project, session, since, is_labelled }, options, io)
+    return code
+  } finally {
+    await stop?.()
+  }
+}
+
+/** Names the unset variables that would have bypassed the gateway; empty for none. */
+const bypassText = ({ bypass_variables: around = [] }: Launch, env: Io['env']): string => {
+  const set = around.filter((name) => env[name])
+  return set.length === 0 ? '' : `${set.join(', ')} is off in this run: with it, requests would go around the gateway`
+}
+
+/** Throws USAGE for an unknown client. */
+const profileFor = (command: string, named: string | undefined): Profile => {
+  if (named === undefined) return profileOf(basename(command).replace(/\.(?:cmd|exe|ps1)$/i, ''))
+  const ids = profiles.map(({ id }) => id)
+  if (ids.includes(named)) return profileOf(named)
+  throw new GuardError('USAGE', `There is no client "${named}"; --as takes ${ids.join(', ')}.`, { known: ids })
+}
+
+/** Throws USAGE for a client that environment and flags cannot configure. */
+const launchOf = (profile: Profile): ((setting: ProfileSettings) => Launch) => {
+  if (profile.launch !== undefined) return profile.launch
+  const reason = profile.impossible ?? 'It keeps its provider in files of its own.'
+  const setupHint = profile.impossible === undefined ? ` Use "guard setup ${profile.id} --model <id>".` : ''
+  throw new GuardError('USAGE', `${profile.title} cannot be started this way. ${reason}${setupHint}`)
+}
+
+/** Which API styles use the user's own login, by the configured upstreams and the environment. */
+const loginsOf = ({ secrets }: Gateway, { upstreams }: ClientsOptions, input: Input, { env }: Io) => {
+  const model = modelFlag(input)
+  return {
+    sendsOwnLogin: (style: string) => sendsOwnLogin(upstreams, style, model),
+    has: (name: string) => Boolean(env[name]) && !secrets.holds(env[name] ?? ''),
+  }
+}
+
+const settingOf = async (
+  options: ClientsOptions,
+  profile: Profile,
+  input: Input,
+  io: Io,
+): Promise<Omit<ProfileSettings, 'sendsOwnLogin' | 'has' | 'run_id'>> => {
+  const session = sessionFlag(input)
+  const mode = modeOf(options, input, io)
+  return {
+    address: options.address,
+    project: nameFlag(input, 'project') ?? (await projectName(io.cwd)),
+    agent: nameFlag(input, 'agent') ?? profile.id,
+    model: modelFlag(input),
+    ...(session === undefined ? {} : { session: session === 'new' ? newId('ses_', Date.now()) : session }),
+    ...(mode === undefined ? {} : { mode }),
+    guard: options.guard,
+    config: options.config,
+    folder: '',
+    keyed: false,
+    client_key: '',
+    statusline: false,
+  }
+}
+
+const modeOf = (options: ClientsOptions, input: Input, io: Io): string | undefined => {
+  const mode = textFlag(input, 'mode')
+  if (mode === undefined) return undefined
+  if (mode !== 'shadow' && mode !== 'enforce')
+    throw new GuardError('USAGE', `--mode takes shadow or enforce, not "${mode}".`)
+  if (!options.allow_mode_header)
+    io.err.write('guard: --mode has no effect, since server.allow_mode_header is off in the configuration\n')
+  return mode
+}
+
+/** A gateway that answers, and a function that stops it if this command started it. Throws GATEWAY_NOT_RUNNING, and UNAUTHORIZED if the gateway rejects the key. */
+const gatewayFor = async (
+  options: ClientsOptions,
+  input: Input,
+): Promise<{ readonly address: string; readonly stop?: () => Promise<void> }> => {
+  try {
+    return { address: await options.running(', or add --start') }
+  } catch (error) {
+    const isDown = error instanceof GuardError && error.code === 'GATEWAY_NOT_RUNNING'
+    if (!isDown || input.options.start !== true) throw error
+    return { address: options.address, stop: await startTemporaryGateway(options) }
+  }
+}
+
+/** Prints the summary on a terminal, and a warning everywhere if no request came through. */
+const reportTraffic = async (run: AgentRun, { calledAs }: ClientsOptions, io: Io): Promise<void> => {
+  const { address } = run
+  const traffic = await runTraffic(run)
+  const warning = warningOf(traffic, address, calledAs)
+  if (warning !== '') io.err.write(`${warning}\n`)
+  else if ('sessions' in traffic && 'isTTY' in io.err && io.err.isTTY === true)
+    io.err.write(`${summaryOf(traffic.sessions, address)}\n`)
+}
