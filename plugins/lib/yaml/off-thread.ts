@@ -12,16 +12,16 @@ const LIMIT_MS = 10_000
 const WORK = new URL(`./work${extname(import.meta.filename)}`, import.meta.url).href
 
 /**
- * Reads YAML as `readYaml` does, long texts in a thread of their own, which gets 10 s for it, since a busy machine is no fault of a text. `yaml` is the address of the package.
+ * Reads YAML as `readYaml` does, texts of more than `here_chars` in a thread of their own, which gets 10 s for it, since a busy machine is no fault of a text. `yaml` is the address of the package.
  * Throws GuardError INVALID_YAML.
  */
 export const readYamlOffThread = async (
   yaml: string,
   text: string,
-  options: YamlLimits = {},
+  { here_chars = OFF_THREAD_CHARS, ...options }: YamlLimits & { readonly here_chars?: number } = {},
   limit_ms = LIMIT_MS,
 ): Promise<Yaml> => {
-  if (text.length <= OFF_THREAD_CHARS) return readYaml((await import(yaml)) as YamlModule, text, options)
+  if (text.length <= here_chars) return readYaml((await import(yaml)) as YamlModule, text, options)
   const answer = await new OffThread<YamlTask, YamlAnswer>(WORK, { limit_ms, idle_ms: 0 })
     .run({ yaml, text, options })
     .catch((error: unknown) => {
