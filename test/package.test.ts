@@ -4,7 +4,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { keepsCompiled, modulesOfStart } from './package-start.ts'
 import { manifest, modules, type PackedPackage, packPackage, root } from './packed-package.ts'
 
 const run = promisify(execFile)
@@ -68,8 +70,42 @@ describe('the published package', () => {
       assert.ok(packed.files.includes(file), file)
     for (const file of packed.files) assert.doesNotMatch(file, /node_modules|guard-config|\.db\b|^profiles\/|\.log$/)
   })
+  it('is small, and holds no source that it does not run', () => {
+    const scripts = packed.files.filter((file) => file.endsWith('.js'))
+    assert.ok(scripts.length <= 480, `${scripts.length} files of JavaScript`)
+    assert.ok(packed.files.length <= 1_300, `${packed.files.length} files`)
+    assert.ok(packed.size <= 2_600_000, `${packed.size} bytes`)
+    for (const file of packed.files) assert.ok(file.startsWith('examples/') || !/(?<!\.d)\.ts$|\.map$/.test(file), file)
+  })
+  it('names the license of each package in its chunks', () => {
+    const text = readFileSync(join(packed.installed, 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8')
+    for (const name of ['fastify', 'ajv', 'typebox', 'kysely', 'yaml'])
+      assert.ok(new RegExp(`^${name} [\\d.]+ \\([\\w-]+\\)\n(?:.*\n){1,6}.*copyright`, 'im').test(text), name)
+  })
+  it('has each module once, whatever it is imported by', async () => {
+    const { stdout } = await packed.script(`
+      import { GuardError } from 'guard-gateway/core'
+      import { commandKind } from 'guard-gateway/lib/command'
+      import { createGateway } from 'guard-gateway'
+      import * as preset from 'guard-gateway/presets/default'
+      import { writeFileSync } from 'node:fs'
+      writeFileSync('one.yml', 'gateway_key: guard_0123456789abcdef', { mode: 0o600 })
+      const fault = await preset.loadConfig('no-such-file.yml', {}).catch((error) => error)
+      const gateway = await createGateway((await preset.loadConfig('one.yml', {})).config)
+      console.log(preset.createGateway === createGateway, fault instanceof GuardError, [...gateway.registry(commandKind)].length > 0)`)
+    assert.equal(stdout.trim(), 'true true true')
+  })
+  it('loads few files until it listens, and strips no types', async () => {
+    const loaded = await modulesOfStart(packed)
+    assert.ok(loaded.length > 10 && loaded.length <= 120, `${loaded.length} modules`)
+    for (const { url, format } of loaded) assert.ok(!format.includes('typescript') && !url.endsWith('.ts'), url)
+  })
+  it('keeps what was compiled for its next start, even where it is killed', async () => {
+    assert.ok(await keepsCompiled(packed, 60_000))
+  })
   it('is built before it is packed, and installed from the file that the documents name', () => {
-    assert.equal(manifest.scripts.prepack, 'npm run -s build')
+    assert.equal(manifest.scripts.prepack, 'npm run -s build && node build/manifest.ts publish')
+    assert.equal(manifest.scripts.postpack, 'node build/manifest.ts restore')
     for (const file of ['README.md', 'plugins/detectors/README.md'])
       assert.ok(readFileSync(join(root, file), 'utf8').includes(`npm install ./guard-gateway-${manifest.version}.tgz`))
   })
@@ -79,10 +115,16 @@ describe('the published package', () => {
     const code = names
       .filter((name) => !/policies|assets|\.txt$|package\.json/.test(name))
       .map((name) => `guard-gateway${name.slice(1)}`)
-    const text = `for (const name of ${JSON.stringify(code)}) if (Object.keys(await import(name)).length === 0) throw new Error(name)`
-    await packed.script(text)
-    for (const file of packed.files.filter((name) => name.startsWith('dist/') && name.endsWith('.js')))
-      assert.ok(existsSync(join(packed.installed, file.replace(/\.js$/, '.d.ts'))), file)
+    const text = `
+      for (const name of ${JSON.stringify(code)}) {
+        if (Object.keys(await import(name)).length === 0) throw new Error(name)
+        console.log(import.meta.resolve(name))
+      }`
+    const files = (await packed.script(text)).stdout
+      .trim()
+      .split('\n')
+      .map((url) => fileURLToPath(url))
+    for (const file of files) assert.ok(existsSync(file.replace(/\.js$/, '.d.ts')), file)
   })
   it('type-checks in a consumer of its own', async () => {
     await writeFile(join(packed.project, 'consumer.ts'), consumer)
@@ -127,11 +169,8 @@ describe('the published package', () => {
     const { bin } = packed
     const { stdout } = await packed.node(bin, 'bench', 'guard --help', '--smoke', '--suite', 'throughput')
     assert.match(stdout, /guard --help/)
-    const { stdout: found } = await packed.script(`
-      import { existsSync } from 'node:fs'
-      import { programFile } from ${JSON.stringify(join(packed.installed, 'dist/bench/programs.js'))}
-      for (const name of ['load/measure', 'load/provider', 'mcp/upstream']) console.log(existsSync(programFile('bench/' + name)))`)
-    assert.equal(found, 'true\n'.repeat(3))
+    for (const name of ['load/measure', 'load/provider', 'load/passthrough', 'mcp/upstream', 'mcp/sdk-server'])
+      assert.ok(packed.files.includes(`dist/bench/${name}.js`), name)
   })
   it('has a command that helps, and a gateway that serves from its built files', async () => {
     const { bin } = packed

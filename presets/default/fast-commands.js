@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -38,6 +38,9 @@ const hasOwnPlugins = () => {
   }
 }
 
+/** Node writes the cache when a process ends, which one that is killed does not. */
+const FLUSH_MS = 5_000
+
 /** The compile cache is in a folder that only the user can write, because Node runs its content. */
 const enableCache = () => {
   if (process.env.NODE_COMPILE_CACHE !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE !== undefined) return
@@ -45,6 +48,7 @@ const enableCache = () => {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     enableCompileCache(folder)
+    setTimeout(flushCompileCache, FLUSH_MS).unref()
   } catch {
     // without the cache, loading takes longer
   }

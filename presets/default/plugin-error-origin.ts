@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { thrownStack } from 'guard-gateway/lib/errors'
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
-/** Folders of the project's own sources or their compiled files. */
-const ownFolders = ['core', 'plugins', 'presets'].map((folder) => `${home}${folder}${sep}`)
+/** Folders of the project's own sources, or of the entries and chunks that are made of them. */
+const ownFolders = ['core', 'plugins', 'presets', 'chunks'].map((folder) => `${home}${folder}${sep}`)
 
 /**
  * Finds the user's plugin file that caused an error: the file whose folder contains the innermost stack frame outside of Node and packages.

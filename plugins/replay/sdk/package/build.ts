@@ -38,7 +38,7 @@ const FORMATS: readonly Format[] = [
 const compile = async ({ name, compiler }: Format, work: string): Promise<string> => {
   const outDir = join(work, name)
   const config = join(work, `tsconfig.${name}.json`)
-  const options = { noCheck: true, sourceMap: false, declarationMap: false, types: ['node'], ...compiler }
+  const options = { noCheck: true, types: ['node'], ...compiler }
   await writeFile(
     config,
     JSON.stringify({

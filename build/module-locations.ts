@@ -1,0 +1,41 @@
+import { posix, relative } from 'node:path'
+import type { Plugin } from 'rolldown'
+import { addressedPackages } from './entries.ts'
+import { root } from './project.ts'
+
+/**
+ * Lets modules know the location that their entry has in the package, wherever their code is: `import.meta.url` of
+ * `plugins/lib/off-thread/off-thread.ts` in a chunk is still `dist/plugins/lib/off-thread/off-thread.js`.
+ */
+export const moduleLocations: Plugin = {
+  name: 'guard-module-locations',
+  transform: {
+    filter: { id: { include: /\.[jt]s$/, exclude: /node_modules/ }, code: /import\.meta\./ },
+    handler: (code, id) => {
+      const module = relative(root, id).replaceAll('\\', '/').replace(/\.ts$/, '.js')
+      return {
+        code: code
+          .replace(LOCATION, (_, kind: string) => marked(kind, module))
+          .replace(PACKAGE, (_, name: string) => marked('url', `vendor/${name}.js`)),
+      }
+    },
+  },
+  renderChunk: (code, { fileName }) => {
+    if (!code.includes(MARK)) return null
+    return code.replace(MARKED, (_, kind: string, module: string) =>
+      located(kind, `new URL("${posix.relative(posix.dirname(fileName), module)}", import.meta.url)`),
+    )
+  },
+}
+
+const LOCATION = /\bimport\.meta\.(url|filename|dirname)\b/g
+const PACKAGE = new RegExp(`\\bimport\\.meta\\.resolve\\('(${Object.keys(addressedPackages).join('|')})'\\)`, 'g')
+const MARK = '__guard_location__'
+const marked = (kind: string, module: string): string => `${MARK}("${kind}", "${module}")`
+const MARKED = new RegExp(`${MARK}\\(\\s*"(\\w+)",\\s*"([^"]+)"\\s*\\)`, 'g')
+
+const located = (kind: string, url: string): string => {
+  if (kind === 'url') return `${url}.href`
+  const path = `process.getBuiltinModule("node:url").fileURLToPath(${url})`
+  return kind === 'filename' ? path : `process.getBuiltinModule("node:path").dirname(${path})`
+}

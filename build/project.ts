@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const root = join(import.meta.dirname, '..')
+
+export interface PublicModule {
+  readonly 'guard-source': string
+  readonly types: string
+  readonly default: string
+}
+
+export interface Manifest {
+  /** Null: the name is not public. A text: a file that is no module. */
+  readonly exports: Readonly<Record<string, PublicModule | string | null>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+
+/** Sources of the project, without extension, below `root`: of `/root/core/index.ts`, `core/index`. */
+export const moduleName = (file: string): string => file.replace(/\.[jt]s$/, '').replaceAll('\\', '/')
