@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { loadConfig } from 'guard-gateway'
 import { keepsCompiled, modulesOfStart } from './package-start.ts'
 import { manifest, modules, type PackedPackage, packPackage, root } from './packed-package.ts'
 
@@ -94,6 +95,17 @@ describe('the published package', () => {
       const gateway = await createGateway((await preset.loadConfig('one.yml', {})).config)
       console.log(preset.createGateway === createGateway, fault instanceof GuardError, [...gateway.registry(commandKind)].length > 0)`)
     assert.equal(stdout.trim(), 'true true true')
+  })
+  it('refuses a configuration with the words of the sources', async () => {
+    const file = join(packed.project, 'wrong.yml')
+    const text = 'gateway_key: short\ndefault_mode: all\nserver: { port: high }\nupstreams: [{ id: 7 }]\nprots: 1\n'
+    await writeFile(file, text, { mode: 0o600 })
+    const told = await loadConfig(file, {}).catch(({ message }: Error) => message)
+    const { stdout } = await packed.script(`
+      import { loadConfig } from 'guard-gateway'
+      await loadConfig(${JSON.stringify(file)}, {}).catch(({ message }) => console.log(message))`)
+    assert.equal(stdout, `${told}\n`)
+    assert.match(stdout, /prots/)
   })
   it('loads few files until it listens, and strips no types', async () => {
     const loaded = await modulesOfStart(packed)

@@ -84,7 +84,7 @@ export const packPackage = async (): Promise<PackedPackage> => {
   for (const name of ['package.json', 'tsconfig.json', 'LICENSE', 'CHANGELOG.md'])
     await cp(join(root, name), join(source, name))
   await symlink(modules, join(source, 'node_modules'))
-  await run(process.execPath, [join(source, 'build/run.ts')], { cwd: source })
+  await run(process.execPath, ['--conditions=guard-source', join(source, 'build/run.ts')], { cwd: source })
   await run(process.execPath, [join(source, 'build/manifest.ts'), 'publish'], { cwd: source })
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: source,

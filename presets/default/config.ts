@@ -11,7 +11,7 @@ import { type ConfigError, type Refuse, refusal, schemaErrors } from './config/c
 import { type Environment, isServeOnlyError, resolveReferences, upstreamsFrom } from './config/environment.ts'
 import { type ProxyRoute, withProxyRoutes } from './config/network.ts'
 import { patternErrors } from './config/patterns.ts'
-import { type Config, configSchema } from './config/schema.ts'
+import type { Config } from './config/schema.ts'
 
 export type { Config } from './config/schema.ts'
 
@@ -104,17 +104,7 @@ const complete = async (
 
 let validator: Promise<ValidateFunction> | undefined
 
-const compiled = async (): Promise<ValidateFunction> => {
-  const { Ajv } = await import('ajv')
-  // the type of our own schema proves it valid; checking it would take longer than the rest of the start
-  return new Ajv({
-    allErrors: true,
-    useDefaults: true,
-    verbose: true,
-    validateSchema: false,
-    allowUnionTypes: true,
-  }).compile(configSchema)
-}
+const compiled = async (): Promise<ValidateFunction> => (await import('./config/validator.ts')).configValidator()
 
 const withResolvedPaths = (config: Config, folder: string, env: Environment): Config => ({
   ...config,
