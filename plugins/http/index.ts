@@ -1,4 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { principalSourceKind } from 'guard-gateway/lib/principal'
 import { BufferOwnership, RequestReader } from 'guard-gateway/lib/request-reader'
 import { httpErrors } from './error-codes.ts'
@@ -34,7 +35,8 @@ export const http = (options: HttpOptions): Plugin => ({
       await addRoutes(state, app)
     })
     logEvents(state)
-    const requests = { reader: new RequestReader(), bodies: new BufferOwnership() }
+    const budget = gateway.service('memory_budget').getOrProvide(() => new MemoryBudget())
+    const requests = { reader: new RequestReader(budget), bodies: new BufferOwnership() }
     gateway.service('requests').provide(requests)
     freeBodies(gateway, requests.bodies)
     gateway.hooks.close.tapPromise({ name: 'http', stage: stages.close.http }, () => state.drained())

@@ -19,6 +19,9 @@ export const serverDefaults = {
   block_status_override: {},
 }
 
+/** What histories, bodies, caches and open runs take together, about: 48 MiB. */
+export const memoryDefaults = { budget_bytes: 50_331_648 }
+
 export const sessionDefaults = { idle_timeout_minutes: 30 }
 
 export const replayDefaults = {

@@ -83,6 +83,13 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
       () => Object.entries(gateway.service('principals').get()?.refusals ?? {}).map(([kind, count]) => [[kind], count]),
       'counter',
     ),
+    gauge('guard_memory_budget_bytes', 'What all parts may hold together, about.', [], () => {
+      const budget = gateway.service('memory_budget').get()
+      return budget === undefined ? [] : [[[], budget.bytes]]
+    }),
+    gauge('guard_memory_bytes', 'What a part of the memory budget holds, about.', ['part'], () =>
+      [...(gateway.service('memory_budget').get()?.byName() ?? [])].map(([part, bytes]) => [[part], bytes]),
+    ),
     gauge('guard_fill', 'Whatever a part of the gateway counts of itself.', ['part', 'what'], () => fills(gateway)),
   ]
 }

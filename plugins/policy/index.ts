@@ -9,6 +9,7 @@ import {
   type Settled,
   stages,
 } from 'guard-gateway/core'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { Calendar } from 'guard-gateway/lib/time'
 import { Budgets } from './budgets/budgets.ts'
 import type { RemainingContext } from './budgets/remaining.ts'
@@ -42,7 +43,7 @@ export interface RuleLists {
 export interface PolicyOptions extends RuleLists {
   /** Mode where neither the request nor the project's policy says one; read for every request, so that it may change. */
   readonly default_mode?: Mode
-  /** Bytes of memory that the histories of all sessions may take, about; 16 MiB if absent. The one used longest ago is read again when it is needed. */
+  /** Bytes of the memory budget that the histories of all sessions may take, about; all of it if absent. The one used longest ago is read again when it is needed. */
   readonly history_bytes?: number
   /** Where hours, days, weeks and months of budgets start, as `Europe/Berlin`; the system's zone if empty or absent. Throws RangeError for one that is not known. */
   readonly time_zone?: string
@@ -96,7 +97,8 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
     totals: (period, call) => budgets.totals(period, call),
     starts: (detector, call, row, session) => starts.before(detector, call, row, session),
   }
-  const histories = new SessionHistories(gateway, options.history_bytes)
+  const budget = gateway.service('memory_budget').getOrProvide(() => new MemoryBudget())
+  const histories = new SessionHistories(gateway, budget, options.history_bytes)
   gateway.health.set('policy', () => ({ history_bytes: histories.bytes }))
 
   const setMode = (call: Call, found: Policy): void => {

@@ -1,5 +1,6 @@
 import { type Gateway, type Plugin, type Recording, stages } from 'guard-gateway/core'
 import { replayDefaults, sessionDefaults } from 'guard-gateway/lib/config-defaults'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { instanceFactKind } from 'guard-gateway/lib/session'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
@@ -40,7 +41,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       if (row.revision === 1) retention.added()
       stream.runWritten(row)
     }
-    const runWriter = new RunWriter(gateway, written, options.max_open_bytes)
+    const budget = gateway.service('memory_budget').getOrProvide(() => new MemoryBudget())
+    const runWriter = new RunWriter(gateway, written, budget, options.max_open_bytes)
     const retention = new Retention(gateway, runWriter, options.retention)
     const idle_ms = (options.idle_timeout_minutes ?? sessionDefaults.idle_timeout_minutes) * MINUTE_MS
     const automatic = new Automatic(gateway, runWriter, idle_ms, () => stream.hasListeners)
@@ -48,7 +50,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const pricing = new Pricing(gateway, options.pricing)
     const maintenance = new Maintenance(gateway, retention, runWriter.staging)
     const imports = new Imports(gateway, runWriter, options.max_import_bytes ?? replayDefaults.max_import_bytes)
-    const cache = new RunCache(() => gateway.storage)
+    const cache = new RunCache(() => gateway.storage, budget)
     const parts = { gateway, imports, runWriter, cache, retention, pricing, stream }
     let key = ''
 

@@ -3,7 +3,7 @@ export interface ReplayOptions {
   readonly max_body_bytes?: number
   /** Limit of an import file in bytes, before and after decompression; 64 MiB if absent. */
   readonly max_import_bytes?: number
-  /** Approximate memory limit of open runs in bytes; 32 MiB if absent. Least recently used runs are evicted. */
+  /** Bytes of the memory budget that open runs may take, about; all of it if absent. Least recently used runs are evicted. */
   readonly max_open_bytes?: number
   /** Path of the price file; without one all costs are 0. */
   readonly pricing?: string

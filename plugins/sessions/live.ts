@@ -1,5 +1,6 @@
 import type { Call, Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { derivedId } from 'guard-gateway/lib/ids'
+import { MemoryBudget, type MemoryPart } from 'guard-gateway/lib/memory-budget'
 import { everyProject, sees } from 'guard-gateway/lib/principal'
 import { newSessionRow, type SessionStart } from 'guard-gateway/lib/session'
 import { isPlayground } from 'guard-gateway/lib/trace'
@@ -7,6 +8,9 @@ import { SecondChanceCache } from './second-chance-cache.ts'
 import type { ExternalId } from './sources.ts'
 
 const MAX_SESSIONS = 10_000
+/** A session in memory, about, with its id. */
+const SESSION_BYTES = 2_500
+const RECENT_MS = 60_000
 /** Ids of this form that a client chooses serve as they are. */
 const GENERATED_ID = /^ses_[A-Za-z0-9_-]{1,120}$/
 
@@ -32,8 +36,25 @@ export class LiveSessions {
   /** First candidates by external id, each for the project that used it last. */
   readonly #ids = new SecondChanceCache<Candidate>(MAX_SESSIONS)
 
+  readonly #memory: MemoryPart
+
   constructor(gateway: Gateway) {
     this.#gateway = gateway
+    const budget = gateway.service('memory_budget').getOrProvide(() => new MemoryBudget())
+    this.#memory = budget.part({ name: 'sessions', shrink: (bytes) => this.#shrink(bytes) })
+  }
+
+  /** Those stay that could not be loaded again, and those that a call may have found which is not counted yet. */
+  #shrink(bytes: number): void {
+    const size = Math.floor(bytes / SESSION_BYTES)
+    const from = this.#gateway.clock.now() - RECENT_MS
+    this.#sessions.shrink(size, ({ stored, row }) => stored !== true || row.last_seen_at >= from)
+    this.#ids.shrink(size, () => false)
+    this.#hold()
+  }
+
+  #hold(): void {
+    this.#memory.hold(this.#sessions.size * SESSION_BYTES)
   }
 
   get size(): number {
@@ -82,7 +103,9 @@ export class LiveSessions {
    */
   named(named: ExternalId, beginning: NewSession): Session | Promise<Session> {
     const known = this.#sessions.get(this.#candidate(beginning.project_id, named.external_id, 0))
-    return known?.row.project_id === beginning.project_id ? known : this.#obtained(named, beginning)
+    if (known?.row.project_id !== beginning.project_id) return this.#obtained(named, beginning)
+    this.#hold()
+    return known
   }
 
   async #obtained(named: ExternalId, beginning: NewSession): Promise<Session> {
@@ -93,6 +116,7 @@ export class LiveSessions {
         () => this.#read(id),
         () => ({ row: this.#newRow(id, named, beginning), open: 0 }),
       )
+      this.#hold()
       if (session.row.project_id === beginning.project_id) return session
     }
   }

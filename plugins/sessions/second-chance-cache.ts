@@ -43,6 +43,19 @@ export class SecondChanceCache<T> {
     return value
   }
 
+  /** Evicts values until at most so many are left, but none that were used since the last eviction or shrink. `isHeld`: stays as well. */
+  shrink(size: number, isHeld: (value: T) => boolean): void {
+    let left = this.#values.size
+    for (const [id, entry] of this.#values) {
+      if (left <= size) return
+      if (!entry.used && !this.#isHeld(entry.value) && !isHeld(entry.value)) {
+        this.#values.delete(id)
+        left--
+      }
+      entry.used = false
+    }
+  }
+
   /** Forgets all values, those that are held too. */
   clear(): void {
     this.#values.clear()

@@ -33,6 +33,7 @@ import { withOverrides } from './config/overrides.ts'
 import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { gatewayLocation } from './gateway-location.ts'
+import { idleHeap } from './idle-heap.ts'
 import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps, withheldFromServers } from './messages.ts'
 import { shippedPolicies, shippedRules } from './policies.ts'
@@ -64,7 +65,7 @@ export const configured = async (options: Input['options'], command: Command | u
   if (command?.id !== 'gateway run') return gateway
   const done = (message: string) => printNotice(message, options, io)
   const notice = (message: string) => printWarning(message, options, io)
-  return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, done, notice }))
+  return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, done, notice }), idleHeap)
 }
 
 /** Writes a configuration if none exists and none is named, or if `--init` is set. */

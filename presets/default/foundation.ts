@@ -1,4 +1,5 @@
 import type { Plugin } from 'guard-gateway/core'
+import { memoryBudget } from 'guard-gateway/plugins/memory-budget'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { addSecrets } from './config/credentials.ts'
 import { patternFinders } from './config/patterns.ts'
@@ -13,6 +14,7 @@ export const configuredFoundation = (config: Config): readonly Plugin[] => {
       access: { approver_key: config.mcp.approver_key },
       store: config.storage,
     }),
+    memoryBudget(config.memory),
     { name: 'credentials', requires: ['redaction'], apply: (gateway) => addSecrets(gateway.secrets, config) },
   ]
 }

@@ -9,6 +9,7 @@ export const libraries = [
   'time',
   'private-folders',
   'time-slice',
+  'memory-budget',
   'keyed-queue',
   'off-thread',
   'json',

@@ -1,11 +1,12 @@
+import type { MemoryBudget, MemoryPart } from 'guard-gateway/lib/memory-budget'
 import { detachBuffer } from './detach-buffer.ts'
 
 const MIN_BUFFER_BYTES = 4096
-const MAX_BYTES = 32 * 1024 * 1024
 const MAX_BODIES = 4096
-const MAX_BODY_BYTES = 8 * 1024 * 1024
-/** The most bytes of idle buffers, which wait for another body. */
-const MAX_IDLE_BYTES = 4 * 1024 * 1024
+/** The largest body, as a part of the budget: 8 MiB of 48. */
+const LARGEST_BODY = 1 / 6
+/** The most that idle buffers take, which wait for another body, as a part of the budget: 4 MiB of 48. */
+const IDLE_BUFFERS = 1 / 12
 /** The most bodies of one name: several conversations may share a session. */
 const MAX_PER_NAME = 16
 
@@ -20,20 +21,28 @@ export interface CachedBody<State> {
 }
 
 /**
- * A cache of earlier request bodies by name. It holds at most 4,096 bodies, and 32 MiB with their states, and evicts the least recently
- * used ones. The memory of an evicted body is freed at once: its buffer is old by then, and garbage collection would free it much later.
+ * A cache of earlier request bodies by name. It holds at most 4,096 bodies, and what the memory budget has for them and their states,
+ * and evicts the least recently used ones. The memory of an evicted body is freed at once: its buffer is old by then, and garbage
+ * collection would free it much later.
  */
 export class BodyCache<State> {
   readonly #byName = new Map<string, CachedBody<State>[]>()
   readonly #idle = new Map<number, Buffer[]>()
   readonly #sizeOf: (state: State) => number
+  readonly #max_body_bytes: number
+  readonly #max_idle_bytes: number
+  readonly #memory: MemoryPart
+  /** Without idle buffers. */
   #bytes = 0
   #idle_bytes = 0
   #count = 0
 
   /** `sizeOf` estimates the bytes of a state. */
-  constructor(sizeOf: (state: State) => number) {
+  constructor(sizeOf: (state: State) => number, budget: MemoryBudget) {
     this.#sizeOf = sizeOf
+    this.#max_body_bytes = budget.bytes * LARGEST_BODY
+    this.#max_idle_bytes = budget.bytes * IDLE_BUFFERS
+    this.#memory = budget.part({ name: 'bodies', shrink: (bytes) => this.#shrink(bytes) })
   }
 
   /** The bodies of this name, the latest first. */
@@ -43,7 +52,7 @@ export class BodyCache<State> {
 
   /** Adds a copy of a body. `reuse`, an entry of the same name, is overwritten with it. */
   set(name: string, body: Buffer, state: State, reuse: CachedBody<State> | undefined): void {
-    if (body.length > MAX_BODY_BYTES) return
+    if (body.length > this.#max_body_bytes) return
     const entry = reuse ?? { bytes: EMPTY, length: 0, state, state_bytes: 0 }
     if (entry.bytes.length < body.length) {
       this.#release(entry.bytes)
@@ -56,18 +65,34 @@ export class BodyCache<State> {
     entry.state_bytes = this.#sizeOf(state)
     this.#bytes += entry.state_bytes
     this.#touch(name, entry, reuse === undefined)
-    while (this.#bytes > MAX_BYTES || this.#count > MAX_BODIES) this.#evictOldest()
+    while (this.#count > MAX_BODIES) this.#evictOldest()
+    this.#hold()
   }
 
   /** Frees all bodies and idle buffers. */
   clear(): void {
     for (const bodies of this.#byName.values()) for (const { bytes } of bodies) detachBuffer(bytes)
-    for (const idle of this.#idle.values()) for (const bytes of idle) detachBuffer(bytes)
     this.#byName.clear()
-    this.#idle.clear()
     this.#bytes = 0
-    this.#idle_bytes = 0
     this.#count = 0
+    this.#freeIdle()
+    this.#hold()
+  }
+
+  #hold(): void {
+    this.#memory.hold(this.#bytes + this.#idle_bytes)
+  }
+
+  #shrink(bytes: number): void {
+    while (this.#bytes + this.#max_idle_bytes > bytes && this.#count > 0) this.#evictOldest()
+    if (this.#bytes + this.#idle_bytes > bytes) this.#freeIdle()
+    this.#hold()
+  }
+
+  #freeIdle(): void {
+    for (const idle of this.#idle.values()) for (const bytes of idle) detachBuffer(bytes)
+    this.#idle.clear()
+    this.#idle_bytes = 0
   }
 
   #touch(name: string, entry: CachedBody<State>, fresh: boolean): void {
@@ -109,7 +134,7 @@ export class BodyCache<State> {
     const size = bytes.length
     if (size === 0) return
     this.#bytes -= size
-    if (this.#idle_bytes + size > MAX_IDLE_BYTES) return void detachBuffer(bytes)
+    if (this.#idle_bytes + size > this.#max_idle_bytes) return void detachBuffer(bytes)
     const idle = this.#idle.get(size) ?? []
     this.#idle.set(size, idle)
     idle.push(bytes)

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type ApiStyle, GuardError, withErrorOrigin } from 'guard-gateway/core'
 import { type RequestTarget, targetOf } from 'guard-gateway/lib/api-style'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { BodyCache } from './body-cache.ts'
 import { EnvelopeCache } from './envelope-cache.ts'
 import { LastParsedList } from './last-parsed-list.ts'
@@ -18,15 +19,19 @@ const MIN_CACHED_BYTES = 2048
 const ELEMENT_BYTES = 600
 
 /**
- * Reads request bodies, and caches bodies and their state for later bodies that start alike: at most 32 MiB, and little more.
+ * Reads request bodies, and caches bodies and their state for later bodies that start alike, as many as the memory budget has room for.
  * Each gateway has its own reader. Entries are separate for each API style object, even if two styles have the same id.
  */
 export class RequestReader {
-  readonly #bodies = new BodyCache<BodyState>(({ elements }) => elements.length * ELEMENT_BYTES)
+  readonly #bodies: BodyCache<BodyState>
   readonly #checksums = new PrefixChecksums()
   readonly #caches = { envelopes: new EnvelopeCache(), lastList: new LastParsedList() }
   readonly #styleIds = new WeakMap<ApiStyle, number>()
   #lastStyleId = 0
+
+  constructor(budget: MemoryBudget = new MemoryBudget()) {
+    this.#bodies = new BodyCache(({ elements }) => elements.length * ELEMENT_BYTES, budget)
+  }
 
   /**
    * Reads a request body for a style. If the body starts like an earlier one of the same `hint` (a session id, or an empty text), only

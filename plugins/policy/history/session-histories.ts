@@ -1,4 +1,5 @@
 import type { Gateway, Row, Session } from 'guard-gateway/core'
+import type { MemoryBudget, MemoryPart } from 'guard-gateway/lib/memory-budget'
 import { everyProject } from 'guard-gateway/lib/principal'
 import { requestsIn } from 'guard-gateway/lib/session'
 import { effectOfName } from 'guard-gateway/lib/tools'
@@ -6,9 +7,6 @@ import { type CallRecord, type OpenCallRow, recordOfOpen, rowOf } from 'guard-ga
 import { DetectorMemory } from './detector-memory.ts'
 import { BLOCKED_ROWS, History } from './history.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
-
-/** Estimated size of the histories of all sessions. */
-const MAX_BYTES = 16 * 1024 * 1024
 
 /** Calls that have not ended, of all processes. */
 export interface OpenCalls {
@@ -22,17 +20,23 @@ export class SessionHistories {
   readonly #gateway: Gateway
   /** Least recently used first. */
   readonly #known = new Map<Session, History>()
+  readonly #memory: MemoryPart
   readonly #max_bytes: number
   #bytes = 0
+  /** It is in use although it may have no request in flight. */
+  #newest: Session | undefined
   #touches = 0
-  readonly #memories = new DetectorMemory()
+  readonly #memories: DetectorMemory
   readonly #reading = new WeakMap<Session, Promise<History>>()
   /** Set where other processes forward calls of the same sessions. */
   open: OpenCalls | undefined
 
-  constructor(gateway: Gateway, max_bytes: number = MAX_BYTES) {
+  /** `max_bytes`: what histories may take of the budget, about. */
+  constructor(gateway: Gateway, budget: MemoryBudget, max_bytes = Number.POSITIVE_INFINITY) {
     this.#gateway = gateway
+    this.#memory = budget.part({ name: 'histories', shrink: (bytes) => this.#shrink(bytes) })
     this.#max_bytes = max_bytes
+    this.#memories = new DetectorMemory(budget)
   }
 
   get bytes(): number {
@@ -62,12 +66,15 @@ export class SessionHistories {
     return new History(session, this.#memories, this.open !== undefined)
   }
 
-  /** Counts the growth of a history, and evicts others if the limit is reached. */
+  /** Counts the growth of a history, and evicts others if there is no more room. */
   used(session: Session, history: History): void {
     this.#touch(session, history)
     this.#bytes += history.bytes - history.counted
     history.counted = history.bytes
-    if (this.#bytes > this.#max_bytes) this.#evict(session)
+    this.#newest = session
+    if (this.#bytes > this.#max_bytes) this.#shrink(this.#max_bytes)
+    else this.#memory.hold(this.#bytes)
+    this.#newest = undefined
   }
 
   /** Loads a history of at most `limit` rows; concurrent loads are shared. */
@@ -147,15 +154,16 @@ export class SessionHistories {
   }
 
   /** Without recorded calls, nothing could be loaded again. */
-  #evict(newest: Session): void {
-    if (this.#gateway.tables.get('calls') === undefined) return
-    for (const [session, history] of this.#known) {
-      if (this.#bytes <= this.#max_bytes) return
-      if (session.open > 0 || session === newest) continue
-      this.#known.delete(session)
-      this.#bytes -= history.counted
-      history.evicted()
-    }
+  #shrink(bytes: number): void {
+    if (this.#gateway.tables.get('calls') !== undefined)
+      for (const [session, history] of this.#known) {
+        if (this.#bytes <= bytes) break
+        if (session.open > 0 || session === this.#newest) continue
+        this.#known.delete(session)
+        this.#bytes -= history.counted
+        history.evicted()
+      }
+    this.#memory.hold(this.#bytes)
   }
 }
 

@@ -2,6 +2,7 @@ import type { Gateway, Plugin } from 'guard-gateway/core'
 import type { AskStream } from 'guard-gateway/lib/command'
 import { commandKind } from 'guard-gateway/lib/command'
 import { mcpTransportKind, ownMcpServerKind } from 'guard-gateway/lib/mcp-transport'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { RunCache } from '../read/run-cache.ts'
 
 const ID = 'replay'
@@ -11,7 +12,8 @@ export const replayMcp: Plugin = {
   name: 'replay-mcp',
   requires: ['replay', 'mcp'],
   apply(gateway: Gateway) {
-    const cache = new RunCache(() => gateway.storage)
+    const budget = gateway.service('memory_budget').getOrProvide(() => new MemoryBudget())
+    const cache = new RunCache(() => gateway.storage, budget)
     gateway.registry(mcpTransportKind).add({
       id: ID,
       async open(_server, session) {

@@ -1,9 +1,12 @@
 import type { Reader } from 'guard-gateway/core'
+import type { MemoryBudget, MemoryPart } from 'guard-gateway/lib/memory-budget'
 import type { Trace } from 'guard-gateway/lib/trace'
 import { readTrace, runById } from './run.ts'
 
 /** Lifetime of an unused entry. */
 const CACHE_MS = 30_000
+/** A record with its attributes, about. */
+const RECORD_BYTES = 2_000
 
 interface CacheEntry {
   readonly trace_id: string
@@ -17,8 +20,11 @@ export class RunCache {
   #entry: CacheEntry | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(storage: () => Reader) {
+  readonly #memory: MemoryPart
+
+  constructor(storage: () => Reader, budget: MemoryBudget) {
     this.#storage = storage
+    this.#memory = budget.part({ name: 'read_runs', shrink: () => this.forget() })
   }
 
   /** The complete run. Throws RUN_NOT_FOUND. */
@@ -30,7 +36,9 @@ export class RunCache {
     this.#timer = setTimeout(() => this.forget(), CACHE_MS).unref()
     const entry = this.#entry
     try {
-      return await entry.reading
+      const trace = await entry.reading
+      if (this.#entry === entry) this.#memory.hold(recordsIn(trace) * RECORD_BYTES)
+      return trace
     } catch (error) {
       if (this.#entry === entry) this.forget()
       throw error
@@ -40,5 +48,8 @@ export class RunCache {
   forget(): void {
     clearTimeout(this.#timer)
     this.#entry = undefined
+    this.#memory.hold(0)
   }
 }
+
+const recordsIn = ({ spans, events, artifacts }: Trace): number => 1 + spans.length + events.length + artifacts.length

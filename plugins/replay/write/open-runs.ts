@@ -1,13 +1,11 @@
 import type { Gateway, Reader } from 'guard-gateway/core'
+import type { MemoryBudget, MemoryPart } from 'guard-gateway/lib/memory-budget'
 import { traceOf } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
 import type { EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { type DeferredRecord, OpenRun } from './open-run.ts'
 import { storedRecords } from './stored-records.ts'
 
-const MAX_RUNS = 500
-/** Estimated size of all open runs in memory. */
-const MAX_BYTES = 32 * 1024 * 1024
 const IDLE_MS = 30 * 60_000
 /** Idle time of full runs, to which only requests in flight are added. */
 const FULL_IDLE_MS = 10_000
@@ -21,6 +19,7 @@ const MAX_EVICTED = 100
 /** LRU cache of runs that were written lately; any other run is loaded from storage. */
 export class OpenRuns {
   readonly #gateway: Gateway
+  readonly #memory: MemoryPart
   readonly #maxBytes: number
   #trimmed_at = 0
   readonly #runs = new Map<string, OpenRun>()
@@ -28,9 +27,10 @@ export class OpenRuns {
   /** Deferred records of dropped runs, which may not be stored when the run is loaded again. */
   readonly #evicted = new LRU<readonly DeferredRecord[]>(MAX_EVICTED)
 
-  /** `maxBytes`: estimated size of all open runs. */
-  constructor(gateway: Gateway, maxBytes = MAX_BYTES) {
+  /** `maxBytes`: what all open runs may take of the budget, about. */
+  constructor(gateway: Gateway, budget: MemoryBudget, maxBytes = Number.POSITIVE_INFINITY) {
     this.#gateway = gateway
+    this.#memory = budget.part({ name: 'open_runs', shrink: (bytes) => this.#trim(bytes) })
     this.#maxBytes = maxBytes
   }
 
@@ -113,19 +113,21 @@ export class OpenRuns {
   }
 
   /** Evicts runs, least recently used first. A run with deferred records stays until its row is written, within seconds. */
-  #trim(): void {
+  #trim(most = this.#maxBytes): void {
     const now = this.#gateway.clock.tick()
     this.#trimmed_at = now
     let { bytes } = this
     let newest = this.#runs.size
     for (const run of this.#runs.values()) {
-      if (--newest === 0) return
-      const fits = this.#runs.size <= MAX_RUNS && bytes <= this.#maxBytes
+      // the newest may have been added for what is under way
+      if (--newest === 0 && most > 0) break
+      const fits = bytes <= most
       const isIdle = now - run.touched_at > (run.isFull ? FULL_IDLE_MS : IDLE_MS)
       if ((fits && !isIdle) || run.deferredRecords.length > 0) continue
       bytes -= run.bytes
       this.#close(run)
     }
+    this.#memory.hold(bytes)
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Change, type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import type { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
 import { replayErrors } from '../error-codes.ts'
 import type { EventRow, RunRow } from '../tables.ts'
@@ -41,11 +42,11 @@ export class RunWriter {
   readonly #outcomes = new WeakMap<Fragment, Outcome>()
   readonly written: OnWritten
 
-  /** `open_bytes`: estimated size of open runs in memory. */
-  constructor(gateway: Gateway, written: OnWritten, open_bytes?: number) {
+  /** `open_bytes`: what open runs may take of the budget, about. */
+  constructor(gateway: Gateway, written: OnWritten, budget: MemoryBudget, open_bytes?: number) {
     this.#gateway = gateway
     this.written = written
-    this.runs = new OpenRuns(gateway, open_bytes)
+    this.runs = new OpenRuns(gateway, budget, open_bytes)
     this.deferred = new DeferredSums(gateway, this.runs)
     this.staging = new Staging(gateway)
   }

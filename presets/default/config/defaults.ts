@@ -1,6 +1,7 @@
 import {
   mcpDefaults,
   mcpServerDefaults,
+  memoryDefaults,
   replayDefaults,
   serverDefaults,
   sessionDefaults,
@@ -25,6 +26,7 @@ export const emptyConfig = () => ({
     full_content_logging: false,
     on_failure: 'refuse' as const,
   },
+  memory: { ...memoryDefaults },
   sessions: { ...sessionDefaults },
   budgets: { time_zone: '' },
   replay: { ...structuredClone(replayDefaults), otlp_export: [] },

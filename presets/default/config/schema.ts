@@ -10,7 +10,7 @@ import { count, section } from './schema-parts.ts'
 import { pluginsSchema } from './schema-plugins.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
 
-const { default_mode, server, storage, sessions, budgets, replay, redaction, ...rest } = emptyConfig()
+const { default_mode, server, storage, memory, sessions, budgets, replay, redaction, ...rest } = emptyConfig()
 const seconds = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 86_400, default: value, description })
 const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
@@ -172,6 +172,10 @@ export const configSchema = Type.Object(
     ),
     server: serverSchema,
     storage: storageSchema,
+    memory: Type.Object(
+      { budget_bytes: count(memory.budget_bytes, 'histories, bodies, caches and open runs together, about') },
+      section,
+    ),
     sessions: Type.Object(
       {
         idle_timeout_minutes: Type.Integer({

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import fastify from 'fastify'
 import { type Attributes, Gateway, type Plugin, type Settled } from 'guard-gateway/core'
+import type { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import type { Artifact, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
@@ -53,20 +54,28 @@ export interface BenchOptions extends ReplayOptions {
   readonly plugins?: readonly Plugin[]
   /** Replaces the storage of the backend. */
   readonly storage?: Plugin
+  /** The memory that its stores share. */
+  readonly memory_budget?: MemoryBudget
   /** Uses the database of an earlier gateway. */
   readonly folder?: string
 }
 
 const HOST = '127.0.0.1:8787'
 
+const providing = (budget: MemoryBudget): Plugin => ({
+  name: 'memory-budget',
+  apply: (gateway) => gateway.service('memory_budget').provide(budget),
+})
+
 export const startReplay = async (options: BenchOptions = {}): Promise<Bench> => {
-  const { backend = 'memory', plugins = [], folder, storage: given, ...replayOptions } = options
+  const { backend = 'memory', plugins = [], folder, storage: given, memory_budget, ...replayOptions } = options
   const made = folder ?? (backend === 'sqlite' ? await mkdtemp(join(tmpdir(), 'guard-replay-')) : undefined)
   const clock = fakeClock()
   const storage = given ?? (made === undefined ? memory() : sqlite({ file: join(made, 'guard.db') }))
   const gateway = new Gateway({ clock }).use(
     ...foundation(),
     storage,
+    ...(memory_budget === undefined ? [] : [providing(memory_budget)]),
     json,
     jsonl,
     otel,

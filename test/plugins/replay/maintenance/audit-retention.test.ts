@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { AuditRetention } from '../../../../plugins/replay/maintenance/audit-retention.ts'
 import { Retention } from '../../../../plugins/replay/maintenance/retention.ts'
 import type { Retention as Settings } from '../../../../plugins/replay/options.ts'
@@ -21,7 +22,7 @@ const auditOf = ({ gateway }: Kit, settings: Settings): AuditRetention =>
   new AuditRetention(gateway, { ...off, ...settings })
 
 const retentionOf = ({ gateway }: Kit, settings: Settings): Retention =>
-  new Retention(gateway, new RunWriter(gateway, () => {}), { ...off, ...settings })
+  new Retention(gateway, new RunWriter(gateway, () => {}, new MemoryBudget()), { ...off, ...settings })
 
 const started = async (test: TestContext): Promise<Kit> => {
   const kit = await startKit()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { describe, it, type TestContext } from 'node:test'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { endAbandonedRuns } from '../../../../plugins/replay/maintenance/abandoned-runs.ts'
 import { Retention, type RetentionReport } from '../../../../plugins/replay/maintenance/retention.ts'
 import type { Retention as Settings } from '../../../../plugins/replay/options.ts'
@@ -31,7 +32,7 @@ const postEach = async (bench: Bench, count: number): Promise<void> => {
 const ids = async ({ gateway }: Bench): Promise<readonly string[]> =>
   (await gateway.storage.find('runs', { limit: 1_000 })).rows.map(({ trace_id }) => trace_id)
 const retained = (bench: Bench, settings: Settings): Retention =>
-  new Retention(bench.gateway, new RunWriter(bench.gateway, () => {}), { ...off, ...settings })
+  new Retention(bench.gateway, new RunWriter(bench.gateway, () => {}, new MemoryBudget()), { ...off, ...settings })
 
 describe('retention', () => {
   for (const backend of ['memory', 'sqlite'] as const)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, type Session } from 'guard-gateway/core'
+import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { OpenRun } from '../../../../plugins/replay/write/open-run.ts'
@@ -30,10 +31,10 @@ const add = (run: OpenRun, id: number): void =>
     use: { input: 1n, cached: 0n, output: 2n, cost: 3n },
   })
 
-const open = async (most?: number) => {
+const open = async (most?: number, budget = 32 * MIB) => {
   const clock = fakeClock()
   const gateway = await new Gateway({ clock }).use(...foundation(), memory()).open()
-  return { clock, runs: new OpenRuns(gateway, most) }
+  return { clock, runs: new OpenRuns(gateway, new MemoryBudget(budget), most) }
 }
 
 describe('open runs', () => {
@@ -143,6 +144,28 @@ const runsOf = async (bench: Bench): Promise<ReadonlySet<string>> => {
   }
   return ids
 }
+
+describe('open runs of a gateway that is not used', () => {
+  it('are evicted, and found again with all their requests', async (t) => {
+    const budget = new MemoryBudget()
+    const bench = await startReplay({ backend: 'sqlite', memory_budget: budget })
+    t.after(() => bench.close())
+    const held = () => budget.byName().get('open_runs') ?? 0
+    const ids = await runsOf(bench)
+    assert.ok(held() > 6 * 6_000, String(held()))
+    budget.end()
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    // deferred rows are written first
+    await bench.send('GET', '/api/v1/runs')
+    budget.part({ name: 'test', shrink: () => {} }).hold(1)
+    for (let look = 0; look < 5; look++) t.mock.timers.tick(30_000)
+    assert.equal(held(), 0)
+    for (const id of ids) {
+      const { told, stored } = await totalsOf(bench, id)
+      assert.deepEqual(told, stored)
+    }
+  })
+})
 
 describe('totals of runs that were loaded again', () => {
   for (const backend of ['memory', 'sqlite'] as const)
