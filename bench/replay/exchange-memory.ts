@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { programFile } from '../programs.ts'
 import { bigRun } from './big-run.ts'
 import { type Figure, figure } from './figures.ts'
 import { replayGateway } from './open.ts'
@@ -11,7 +12,7 @@ import { replayGateway } from './open.ts'
 const formats = ['json', 'jsonl', 'otel'] as const
 const TRACE = 'f'.repeat(32)
 const COMMAND = join(import.meta.dirname, '../../presets/default/bin.js')
-const PEAK = pathToFileURL(join(import.meta.dirname, 'peak.ts')).href
+const PEAK = pathToFileURL(programFile('bench/replay/peak')).href
 
 /** Peak memory of the commands that export and import a run of `spans` spans, each in its own process without a gateway. */
 export const exchangeMemory = async (spans: number): Promise<readonly Figure[]> => {

@@ -10,7 +10,7 @@ export const filesBelow = (folder: string): string[] =>
         .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
     : []
 
-export const sources = ['core', 'plugins', 'presets', 'examples', 'bench'].flatMap(filesBelow)
+export const sources = ['core', 'plugins', 'presets', 'examples', 'bench', 'build'].flatMap(filesBelow)
 export const tests = filesBelow('test')
 
 /** A file without its comments. */
