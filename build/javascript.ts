@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type OutputChunk, type RolldownOutput, rolldown } from 'rolldown'
+import { ascii } from './ascii.ts'
 import { chunkGroups } from './chunks.ts'
 import { configValidator } from './config-validator.ts'
 import { addressedPackages, entries } from './entries.ts'
@@ -17,7 +18,7 @@ export const buildJavaScript = async (folder: string): Promise<void> => {
     platform: 'node',
     external: isExternal,
     resolve: { conditionNames: ['guard-source', 'node', 'import', 'module', 'default'], alias: addressedPackages },
-    plugins: [configValidator, moduleLocations],
+    plugins: [configValidator, moduleLocations, ascii],
     preserveEntrySignatures: 'allow-extension',
     onLog: (level, log, handle) => {
       if (!EXPECTED.has(log.code ?? '')) handle(level === 'warn' ? 'error' : level, log)

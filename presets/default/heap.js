@@ -15,8 +15,8 @@ const FLAGS = [
 ]
 
 /**
- * Half of the young generation. V8 would let it grow to eight times as much, which costs a daemon 100 MB and makes requests no faster. Its
- * maximum is fixed before a program starts; its growth factor is not.
+ * Half of the young generation under load. V8 would let it grow to eight times as much, which costs a daemon 100 MB and makes requests no
+ * faster. Its maximum is fixed before a program starts; its growth factor is not.
  */
 const NURSERY_BYTES = 8 * 1024 * 1024
 
@@ -27,34 +27,26 @@ export const setHeapFlags = () => {
   return true
 }
 
-/** Tunes V8 for a program that passes bodies on and retains little of them. */
+/** Tunes V8 for a program that passes bodies on and retains little of them. What loads survives, so the young generation stays small meanwhile. */
 export const tuneHeap = () => {
-  if (!setHeapFlags()) return
-  growNursery()
+  if (setHeapFlags()) setGrowth(1)
+}
+
+/** Lets the young generation grow with the load, once the program is loaded. V8 shrinks that of an idle program. */
+export const growWithLoad = () => {
+  if (!process.versions.v8.startsWith(ENGINE)) return
+  // A function that runs for the first time learns the types of its values at once. A gateway runs most functions once per request, and V8
+  // would wait for eight requests.
+  setFlagsFromString('--no-lazy-feedback-allocation')
+  boundNursery()
   new PerformanceObserver(boundNursery).observe({ entryTypes: ['gc'] })
 }
 
-/**
- * Grows the young generation at once, with surviving objects: while a program loads, observers get several collections in one event.
- * A small machine or a user's flag may limit the growth.
- */
-const growNursery = () => {
-  setFlagsFromString(`--semi-space-growth-factor=${NURSERY_BYTES / FIRST_BYTES}`)
-  const staying = []
-  while (nurserySize() < NURSERY_BYTES && staying.length < ENOUGH) staying.push(new Array(ELEMENTS).fill(0))
-  boundNursery()
-}
-/** Initial size of the young generation. It grows after a collection with more survivors. */
-const FIRST_BYTES = 1024 * 1024
-const ELEMENTS = 4_096
-/** Arrays of 32 KiB: 4 MiB. */
-const ENOUGH = 128
+/** Observers hear of a collection after it, so that the next growth ends at the limit. */
+const boundNursery = () => setGrowth(Math.max(1, Math.floor((2 * NURSERY_BYTES) / nurserySize())))
 
-/** Sets a minimum size, because V8 shrinks the young generation of an idle program. */
-const boundNursery = () => {
-  const factor = Math.max(1, Math.floor((2 * NURSERY_BYTES) / nurserySize()))
-  setFlagsFromString(`--semi-space-growth-factor=${factor}`)
-}
+/** @param {number} factor */
+const setGrowth = (factor) => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 
 /** Bytes of both halves. */
 const nurserySize = () =>
