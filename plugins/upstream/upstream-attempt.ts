@@ -50,7 +50,7 @@ class UpstreamAttempt implements UpstreamListener {
     const { headers_ms, total_ms } = timeouts
     const exchange = this.#send(request)
     if (exchange === undefined) return
-    this.#head = setTimeout(() => exchange.stop(new TimeoutError(`no answer within ${headers_ms} ms`)), headers_ms)
+    this.#head = setTimeout(() => setImmediate(() => this.#late(exchange, headers_ms)), headers_ms)
     if (total_ms > 0)
       this.#total = setTimeout(() => exchange.stop(new TimeoutError(`no end within ${total_ms} ms`)), total_ms)
     client.onGone(() => {
@@ -80,6 +80,11 @@ class UpstreamAttempt implements UpstreamListener {
   over(): void {
     clearTimeout(this.#head)
     clearTimeout(this.#total)
+  }
+
+  /** Called once what has arrived is read: after a stop or a sleep of this process, timers run first. */
+  #late(exchange: Exchange, headers_ms: number): void {
+    if (!this.#isAnswered) exchange.stop(new TimeoutError(`no answer within ${headers_ms} ms`))
   }
 
   #send(request: UpstreamRequest): Exchange | undefined {

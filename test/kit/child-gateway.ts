@@ -9,8 +9,17 @@ export interface ChildGateway {
   readonly key: string
   /** Everything it wrote so far. */
   said(): string
+  /** Sends a signal that does not end it. */
+  signal(signal: NodeJS.Signals): void
   /** Sends a signal and waits for the end; exit code and signal. */
   end(signal: NodeJS.Signals): Promise<readonly [number | null, NodeJS.Signals | null]>
+}
+
+/** Where its requests go, and how; further members as those of an upstream in the configuration. */
+export interface ChildUpstream {
+  readonly url: string
+  readonly client?: string
+  readonly timeouts?: Readonly<Record<string, number>>
 }
 
 const KEY = 'guard_test_key_of_a_child_process'
@@ -20,13 +29,18 @@ const conditions = process.execArgv.filter((argument) => argument.startsWith('--
 /** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any; `env`: further variables. */
 export const startChildGateway = async (
   folder: string,
-  upstream: string,
+  upstream: string | ChildUpstream,
   config = '',
   port = 0,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ChildGateway> => {
   const file = join(folder, 'guard-config.yml')
-  const upstreams = `upstreams: [{ name: provider, base_url: "${upstream}", styles: [messages, responses, chat_completions, gemini, ollama] }]`
+  const { url: base_url, ...others } = typeof upstream === 'string' ? { url: upstream } : upstream
+  const provider = {
+    ...{ name: 'provider', base_url, styles: ['messages', 'responses', 'chat_completions', 'gemini', 'ollama'] },
+    ...others,
+  }
+  const upstreams = `upstreams: [${JSON.stringify(provider)}]`
   await writeFile(file, `gateway_key: ${KEY}\n${upstreams}\n${config}\n`)
   const argv = ['gateway', 'run', '--config', file, '--port', String(port), '--quiet']
   const child = spawn(process.execPath, [...conditions, bin, ...argv], {
@@ -43,6 +57,7 @@ export const startChildGateway = async (
     url,
     key: KEY,
     said: () => text,
+    signal: (signal) => void child.kill(signal),
     end: async (signal) => {
       const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
       child.kill(signal)

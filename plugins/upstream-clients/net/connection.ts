@@ -110,7 +110,12 @@ export class Connection {
     socket.on('timeout', () => {
       // it fires only once, and a paused body may be resumed later
       socket.setTimeout(idle_ms)
-      this.#handler?.idle()
+      if (socket.isPaused()) return
+      const [handler, { bytesRead }] = [this.#handler, socket]
+      // after a stop or a sleep of this process, timers run before what arrived meanwhile is read
+      setImmediate(() => {
+        if (handler === this.#handler && socket.bytesRead === bytesRead) handler?.idle()
+      })
     })
   }
 

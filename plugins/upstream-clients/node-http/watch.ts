@@ -57,7 +57,13 @@ const silent = (socket: Socket, idleMs: number): void => {
   if (reply === undefined || reply.complete || reply.destroyed) return
   // held back because the client is slow: that is not the upstream's silence
   if (reply.isPaused()) socket.setTimeout(idleMs)
-  else reply.destroy(new Error(`the upstream was silent for ${idleMs} ms`))
+  else setImmediate(cutIfSilent, socket, reply, idleMs, socket.bytesRead)
+}
+
+/** Called once what has arrived is read: after a stop or a sleep of this process, timers run first. */
+const cutIfSilent = (socket: Socket, reply: IncomingMessage, idleMs: number, bytesRead: number): void => {
+  if (reply.complete || reply.destroyed || socket.bytesRead !== bytesRead) return
+  reply.destroy(new Error(`the upstream was silent for ${idleMs} ms`))
 }
 
 /** Heard before Node hears it, which takes any end of the connection for that of a reply of no announced length. */
