@@ -54,7 +54,7 @@ export const runDaemon = async (options: BenchOptions, log: Log): Promise<Daemon
     const figures = options.smoke
       ? await setup.withFleet((fleet) => measure(setup, (work) => work(fleet), options, log))
       : await measure(setup, (work) => setup.withFleet(work), options, log)
-    const compared = options.baseline !== undefined || existsSync(file) ? await comparedWith(figures, file) : []
+    const compared = isCompared(options, file) ? await comparedWith(figures, file) : []
     if (options.out !== undefined && options.suites.length === 1) await writeBaseline(figures, options.out)
     const notes = options.portkey === undefined ? [PORTKEY_MISSING] : []
     return { ...nothing, notes, figures, compared, failures: setup.failures }
@@ -62,6 +62,9 @@ export const runDaemon = async (options: BenchOptions, log: Log): Promise<Daemon
     await setup.close()
   }
 }
+
+const isCompared = ({ baseline, smoke }: BenchOptions, file: string): boolean =>
+  baseline !== undefined || (!smoke && existsSync(file))
 
 type WithFleet = <T>(work: (fleet: Fleet) => Promise<T>) => Promise<T>
 
