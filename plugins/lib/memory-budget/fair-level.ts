@@ -7,5 +7,6 @@ export const fairLevel = (parts: readonly { readonly bytes: number }[], total: n
     left -= bytes
     count--
   }
-  return count === 0 ? Number.POSITIVE_INFINITY : Math.floor(left / count)
+  // 0 would mean that nothing is in use
+  return count === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(left / count))
 }

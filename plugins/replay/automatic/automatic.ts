@@ -126,7 +126,8 @@ export class Automatic {
       this.#defer(summedCall(record, trace), trace, run)
       return
     }
-    this.#runWriter.deferred.delete(run)
+    // else its deferred records would keep the run in memory
+    if (run.deferredRecords.length === 0) this.#runWriter.deferred.delete(run)
     const now_ns = nowNs(this.#gateway.clock)
     batch.push(isLabelled ? runChange(run, true, now_ns) : callChange(run, hasNewWords, now_ns))
     this.#runWriter.written(run.row)

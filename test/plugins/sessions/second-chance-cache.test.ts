@@ -84,4 +84,13 @@ describe('the cache of live things', () => {
     const put = recent.set('x', thing('put'))
     assert.equal(await loading, put)
   })
+  it('shrinks, except for values that were used since the last time or are held', () => {
+    const cache = new SecondChanceCache<number>(10, (value) => value === 1)
+    for (const value of [1, 2, 3, 4, 5]) cache.set(`${value}`, value)
+    cache.get('2')
+    cache.shrink(0, (value) => value === 3)
+    assert.deepEqual([...cache.values()], [1, 2, 3])
+    cache.shrink(2, () => false)
+    assert.deepEqual([...cache.values()], [1, 3])
+  })
 })

@@ -165,6 +165,23 @@ describe('open runs of a gateway that is not used', () => {
       assert.deepEqual(told, stored)
     }
   })
+  it('are evicted too if the last request ended before their row was written', async (t) => {
+    const budget = new MemoryBudget(1)
+    const bench = await startReplay({ memory_budget: budget })
+    t.after(() => bench.close())
+    const session = aSession({ id: 'ses_a', external_id: 'a' })
+    const last = aCall({ id: 'guardreq_last', at: bench.clock.now(), session })
+    await bench.gateway.hooks.decision.promise(aDecision(), last)
+    for (let round = 0; round < 4; round++) await roundOf(bench, [session], round)
+    await bench.send('GET', '/api/v1/runs')
+    await roundOf(bench, [session], 4)
+    await bench.settle(settled({ call: last, ended_at: last.at, reading: aReading() }))
+    await bench.send('GET', '/api/v1/runs')
+    // a use of another run, after which nothing is in use
+    await roundOf(bench, [aSession({ id: 'ses_b', external_id: 'b' })], 9)
+    const { open_runs } = Object(bench.gateway.health.get('replay')?.())
+    assert.equal(open_runs, 1)
+  })
 })
 
 describe('totals of runs that were loaded again', () => {
