@@ -25,11 +25,13 @@ if (major < 22 || (major === 22 && minor < 19)) {
   )
   process.exitCode = 1
 } else {
-  const { runsFastCommand } = await import('./fast-commands.js')
   const argv = process.argv.slice(2)
+  const { restartWithFlags } = await import('./restart.js')
+  restartWithFlags(argv)
+  const { runsFastCommand } = await import('./fast-commands.js')
   if (!runsFastCommand(argv)) {
-    const { tuneHeap } = await import('./heap.js')
-    tuneHeap()
+    const { setHeapFlags } = await import('./heap.js')
+    setHeapFlags()
     const { prestartDatabase } = await import('./prestart-database.ts')
     prestartDatabase(argv)
     const { runProcess } = await import('./process.ts')

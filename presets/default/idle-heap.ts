@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Plugin } from 'guard-gateway/core'
-import { growWithLoad } from './heap.js'
+import { learnFromFirstRun } from './heap.js'
 
 /**
  * Lets V8 give memory back when a burst of requests is over, and when the memory budget has emptied its stores. V8 itself collects only
@@ -11,7 +11,7 @@ export const idleHeap: Plugin = {
   name: 'idle-heap',
   requires: ['memory-budget'],
   apply(gateway) {
-    gateway.hooks.listen.tap('idle-heap', growWithLoad)
+    gateway.hooks.listen.tap('idle-heap', learnFromFirstRun)
     gateway.hooks.open.tap('idle-heap', () => gateway.service('memory_budget').need().onQuiet(collectGarbage))
   },
 }

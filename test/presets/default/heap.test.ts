@@ -1,41 +1,68 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
+import { execFile } from 'node:child_process'
 import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { restartWithFlags } from '../../../presets/default/restart.js'
 
-const heap = join(import.meta.dirname, '../../../presets/default/heap.js')
+const run = promisify(execFile)
 
-/** Makes objects that outlive collections, in turns, until they would have let the nursery grow to its utmost; prints its size in MiB. */
-const PROGRAM = `
+/** Makes objects that outlive collections, in turns, and prints the size of the young generation in MiB. */
+const GROW = `
 import { getHeapSpaceStatistics } from 'node:v8'
-import { tuneHeap } from ${JSON.stringify(heap)}
-tuneHeap()
-const size = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size / 2 ** 20
-const begun = size()
 const kept = []
-for (let turn = 0; turn < 1_000; turn++) {
+for (let turn = 0; turn < 300; turn++)
   for (let index = 0; index < 1_000; index++) kept[(turn * 1_000 + index) % 200_000] = new Array(40).fill(turn)
-  await new Promise(setImmediate)
-}
-console.log(JSON.stringify([begun, size()]))
+console.log(getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size / 2 ** 20)
 `
 
-/** At the start and under load, in MiB. */
-const sizes = (...flags: readonly string[]): readonly [number, number] =>
-  JSON.parse(execFileSync(process.execPath, [...flags, '--input-type=module', '--eval', PROGRAM], { encoding: 'utf8' }))
+/** A process that was started by `node bin.js gateway run`, and how it was started anew. */
+const processOf = (changes: object) => {
+  const calls: unknown[][] = []
+  const process = {
+    argv: ['node', 'bin.js', 'gateway', 'run', '--port', '0'],
+    connected: false,
+    env: { HOME: '/home/me' },
+    execArgv: ['--max-semi-space-size=2'],
+    execPath: '/bin/node',
+    execve: (...args: unknown[]) => void calls.push(args),
+    platform: 'linux',
+    versions: { v8: '13.6.233' },
+    ...changes,
+  }
+  return { process: process as never, calls }
+}
 
-/** A collection under way may hold that many more; the next larger nursery has twice as many. */
-const PAGES_MIB = 8
-
-describe('the heap', () => {
-  it('has a young generation of 16 MiB from the start, and never a larger one', () => {
-    if (!process.versions.v8.startsWith('13.6.')) return
-    const [begun, later] = sizes()
-    assert.ok(begun >= 16 && Math.max(begun, later) <= 16 + PAGES_MIB, `${begun} and ${later} MiB`)
+describe('the heap of a gateway', () => {
+  it('gets the flags that V8 reads at its start, before those of the user, which win', () => {
+    const { process, calls } = processOf({})
+    restartWithFlags(['gateway', 'run', '--port', '0'], process)
+    const flags = ['--no-concurrent-recompilation', '--max-semi-space-size=8', '--max-semi-space-size=2']
+    const args = ['/bin/node', ...flags, 'bin.js', 'gateway', 'run', '--port', '0']
+    assert.deepEqual(calls, [['/bin/node', args, { HOME: '/home/me' }]])
   })
-  it('has a smaller one if a flag says so', () => {
-    const [begun, later] = sizes('--max-semi-space-size=2')
-    // how many pages wait to be swept depends on the load of the machine
-    assert.ok(Math.max(begun, later) < 16, `${begun} and ${later} MiB`)
+
+  for (const [why, changes] of Object.entries({
+    'has them': { execArgv: ['--no-concurrent-recompilation', '--max-semi-space-size=8'] },
+    'would lose the channel to its starter': { connected: true },
+    'cannot be started anew': { execve: undefined },
+    'is on Windows': { platform: 'win32' },
+    'has another engine': { versions: { v8: '12.4.254' } },
+  }))
+    it(`is left alone where the process ${why}`, () => {
+      const { process, calls } = processOf(changes)
+      restartWithFlags(['gateway', 'run'], process)
+      assert.deepEqual(calls, [])
+    })
+
+  it('is left alone by other commands', () => {
+    const { process, calls } = processOf({})
+    for (const argv of [['run'], ['gateway', 'stop'], ['mcp', 'run'], []]) restartWithFlags(argv, process)
+    assert.deepEqual(calls, [])
+  })
+
+  it('has a young generation of 16 MiB at most', async () => {
+    const { stdout } = await run(process.execPath, ['--max-semi-space-size=8', '--input-type=module', '--eval', GROW])
+    // a collection under way may hold some pages more; the next larger one has twice as many
+    assert.ok(Number(stdout) <= 24, `${stdout} MiB`)
   })
 })
