@@ -50,8 +50,8 @@ export const parts: readonly Part[] = [
   {
     name: 'storage worker, without its thread',
     module: inside('plugins/storage/sqlite/worker/open-database'),
-    most_modules: 90,
-    most_mb: 25,
+    most_modules: 350,
+    most_mb: 40,
   },
 ]
 

@@ -202,6 +202,7 @@ describe('a configured gateway', () => {
       'redaction',
       'access',
       'store',
+      'memory-budget',
       'credentials',
       'storage/memory',
       'api-style/messages',
