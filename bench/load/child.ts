@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { programEnv, programFile, programFlags } from '../programs.ts'
+import { START_FLAGS } from '../../presets/default/restart.js'
+import { guardProgram, programEnv, programFile, programFlags } from '../programs.ts'
 import type { ChildMessages, ChildResponse, MessageName } from './child-messages.ts'
 
 const STOP_LIMIT_MS = 15_000
@@ -25,7 +26,13 @@ export class Child {
     this.#process = fork(file, args, {
       cwd,
       env: { ...programEnv, ...process.env },
-      execArgv: [...programFlags, '--disable-warning=ExperimentalWarning', `--import=${measure}`],
+      // with a channel to its starter, a gateway does not start itself anew with them
+      execArgv: [
+        ...(file === guardProgram ? START_FLAGS : []),
+        ...programFlags,
+        '--disable-warning=ExperimentalWarning',
+        `--import=${measure}`,
+      ],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     this.#exited = once(this.#process, 'exit')
