@@ -16,7 +16,7 @@ export interface GatewayLocation {
 }
 
 /** How long a gateway has to say that it is there, in milliseconds; that nobody listens is known at once. */
-const PROBE_MS = 3_000
+const PROBE_MS = 5_000
 
 /** What a probe of an address found: the configured gateway, one with another key, another program, nothing, or one whose certificate is not trusted. */
 type ProbeResult = 'meant' | 'stranger' | 'other' | 'nobody' | 'untrusted'

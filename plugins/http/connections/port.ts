@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
 
-/** The time within which the process on the port must identify itself, in milliseconds. */
-const TIMEOUT_MS = 1_000
+/** The time within which the process on the port must identify itself, in milliseconds. A gateway may load its routes first. */
+const TIMEOUT_MS = 5_000
 
 /** Makes sure that the address can be listened on. Throws PORT_TAKEN, saying which gateway answers there if one does. */
 export const checkPort = async (host: string, port: number): Promise<void> => {
