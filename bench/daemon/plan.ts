@@ -29,7 +29,7 @@ export const planOf = ({ smoke, full, rounds, requests, idle }: BenchOptions): D
       cold: { before: 20, measured: 20 },
     }
   return {
-    ...{ rounds, settle_ms: 5_000, idle_ms: MINUTE_MS },
+    ...{ rounds, settle_ms: full ? 2 * MINUTE_MS : 5_000, idle_ms: MINUTE_MS },
     first: { requests: 300, pause_ms: PACE_MS },
     chats: { first: 20_000, all: requests ?? (full ? 500_000 : 100_000) },
     after_ms: idle === undefined ? (full ? 10 : 1) * MINUTE_MS : idle * 1000,

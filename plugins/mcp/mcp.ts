@@ -16,8 +16,8 @@ import type { SessionInfo } from './session/session.ts'
 import { Sessions } from './session/sessions.ts'
 import { type PinRows, ToolCatalog } from './tools/index.ts'
 
-/** How often the policy file is looked at while no call comes: a change is read and in force within a second. */
-const POLL_MS = 500
+/** How often the policy file is looked at while no call comes: a change is read within a second. */
+const POLL_MS = 1_000
 const VERSION_DIGITS = 12
 
 /** The MCP proxy of one gateway: its servers, its policy, its sessions, and what they share. */

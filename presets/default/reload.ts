@@ -29,7 +29,7 @@ export interface ReloadOptions {
 const liveKeys = ['default_mode', 'network', 'upstreams', 'passthrough'] as const
 const MAX_AGE_MS = 1_000
 /** Polling applies a change within a second. A watcher misses changes in network folders and bind mounts. */
-const POLL_MS = 500
+const POLL_MS = 1_000
 /** Parsing a larger file would delay requests. */
 const MAX_BYTES = 65_536
 

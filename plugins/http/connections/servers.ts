@@ -70,7 +70,7 @@ export class Servers {
       headersTimeout: 10 * SECOND,
       requestTimeout: 60 * SECOND,
       keepAliveTimeout: 72 * SECOND,
-      connectionsCheckingInterval: SECOND,
+      connectionsCheckingInterval: 2 * SECOND,
       maxHeaderSize: 32_768,
       // the guard answers a missing host itself
       requireHostHeader: false,

@@ -19,7 +19,7 @@ import { modelsOf, storedSpansOf, termsOf, toldCostOf, unpriced, usageOf } from 
 import { type Prices, readPrices } from './prices.ts'
 
 /** A change is in force within a second. */
-const POLL_MS = 500
+const POLL_MS = 1_000
 /** Consequence of a file that was never valid. */
 const NO_PRICES = 'Until it can be used every request costs 0, and rules about cost never match.'
 

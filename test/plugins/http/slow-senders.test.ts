@@ -9,7 +9,7 @@ import { type Service, startService } from '../../kit/service.ts'
 const HEAD_MS = 150
 const WHOLE_MS = 400
 /** How often the server looks for connections that are late, and some room. */
-const LOOKS_MS = 1_000
+const LOOKS_MS = 2_000
 const SLACK_MS = 1_500
 
 describe('senders that do not come to an end', () => {

@@ -49,10 +49,10 @@ describe('a changed configuration file', () => {
       gateway,
       clock,
       request,
-      /** Lets half a second pass in which nobody asks for anything, until a change is told of. */
+      /** Lets a second pass in which nobody asks for anything, until a change is told of. */
       look: async () => {
         const next = once(told, 'told')
-        mock.timers.tick(500)
+        mock.timers.tick(1_000)
         await next
       },
       health: () => gateway.health.get('config')?.(),

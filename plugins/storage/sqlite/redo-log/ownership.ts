@@ -5,9 +5,9 @@ import { lockedBy } from '../file/lock.ts'
 import { fileId, livenessOf, type ProcessIdentity, thisProcess } from '../file/process-identity.ts'
 
 /** How often the owner of a database checks for claims of other processes, in milliseconds. */
-export const CLAIM_POLL_MS = 500
+export const CLAIM_POLL_MS = 1_000
 /** How long a process that claims a database waits for its owner to answer, in milliseconds. */
-const CLAIM_TIMEOUT_MS = 4 * CLAIM_POLL_MS
+const CLAIM_TIMEOUT_MS = 2.5 * CLAIM_POLL_MS
 const POLL_MS = 50
 
 const TABLES = `

@@ -10,7 +10,7 @@ test('a changed policy file is in force within a second, without a session or a 
   const policies = await mcpOf(bench.gateway.gateway).policies()
   const changed = new Promise<PolicyChange>((resolve) => policies.onChange(resolve))
   await bench.policy('version: 1\nmode: shadow\ndefault: deny\nrules: []\n')
-  context.mock.timers.tick(500)
+  context.mock.timers.tick(1_000)
   const { kind, state } = await changed
   assert.deepEqual([kind, state.mode], ['policy.changed', 'shadow'])
 })

@@ -145,7 +145,7 @@ describe('pricing', () => {
       // like a copy that preserves times
       await utimes(file, 1, 1)
       // half a second without requests
-      test.mock.timers.tick(500)
+      test.mock.timers.tick(1_000)
       const health = () => bench.gateway.health.get('pricing')?.() as { status: string; version: string }
       const isRead = () => health().version === sha256(text).slice(0, 12)
       const giveUp = performance.now() + 20_000
