@@ -15,6 +15,8 @@ export interface ClientsOptions {
   readonly allow_mode_header: boolean
   /** Command line that starts this program: node, its flags, the script. */
   readonly guard: readonly string[]
+  /** Further flags of node for a gateway that is started here. */
+  readonly gateway_flags?: readonly string[]
   /** Command line for hints: `npx guard`. */
   readonly calledAs: string
   /** Address of a gateway that answers and accepts the key. `instead` extends the hint of the error. Throws GATEWAY_NOT_RUNNING and UNAUTHORIZED. */

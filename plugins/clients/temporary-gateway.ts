@@ -10,11 +10,12 @@ const STEP_MS = 100
 /** Starts a gateway, waits until it answers, and returns a function that stops it. Throws GATEWAY_NOT_RUNNING with the gateway's error. */
 export const startTemporaryGateway = async ({
   guard,
+  gateway_flags = [],
   config,
   running,
 }: ClientsOptions): Promise<() => Promise<void>> => {
   const [node = process.execPath, ...args] = guard
-  const child = spawn(node, [...args, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
+  const child = spawn(node, [...gateway_flags, ...args, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
     // the IPC channel closes when this process ends in any way, and that stops the gateway
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // Ctrl-C goes to the agent only, which may survive it

@@ -1,3 +1,4 @@
+export { inBaselineCode } from './check-arguments/baseline-code.ts'
 export {
   type PointerText,
   type PointerValue,

@@ -31,6 +31,7 @@ import { type Refuse, refusal } from './config/config-errors.ts'
 import { emptyConfig } from './config/defaults.ts'
 import { withOverrides } from './config/overrides.ts'
 import { doctor } from './doctor/index.ts'
+import { isTestedEngine } from './engine.js'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { gatewayLocation } from './gateway-location.ts'
 import { idleHeap } from './idle-heap.ts'
@@ -38,6 +39,7 @@ import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps, withheldFromServers } from './messages.ts'
 import { shippedPolicies, shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
+import { START_FLAGS } from './restart.js'
 import { version } from './version.ts'
 
 /** A gateway with all commands. It reads no configuration. */
@@ -142,6 +144,7 @@ const withRun = async (
       upstreams: config.upstreams,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
+      gateway_flags: isTestedEngine() ? START_FLAGS : [],
       calledAs: prefix.here,
       running: (instead) => requireGateway(location, instead),
       asking: (work) => asking(gateway, target, inJson(work)),

@@ -1,7 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-
-/** V8 version that these flags were tested with. Other versions might reject them. */
-const ENGINE = '13.6.'
+import { isTestedEngine } from './engine.js'
 
 const FLAGS = [
   // Memory outside of the heap, such as bodies, counts toward the global limit. With its separate limit, V8 ran a full collection
@@ -13,11 +11,9 @@ const FLAGS = [
   '--no-allocation-site-pretenuring',
 ]
 
-const isTested = () => process.versions.v8.startsWith(ENGINE)
-
 /** Sets flags for a program that passes bodies on and retains little of them. Returns whether the engine has them. */
 export const setHeapFlags = () => {
-  if (!isTested()) return false
+  if (!isTestedEngine()) return false
   for (const flag of FLAGS) setFlagsFromString(flag)
   return true
 }
@@ -27,5 +23,5 @@ export const setHeapFlags = () => {
  * and V8 would wait for eight runs. While a program loads, most functions run once and no more, so this is for what comes after.
  */
 export const learnFromFirstRun = () => {
-  if (isTested()) setFlagsFromString('--no-lazy-feedback-allocation')
+  if (isTestedEngine()) setFlagsFromString('--no-lazy-feedback-allocation')
 }

@@ -1,5 +1,4 @@
-/** V8 version that these flags were tested with. Other versions might reject them. */
-const ENGINE = '13.6.'
+import { isTestedEngine } from './engine.js'
 
 /** Flags that V8 reads once, before a program starts. */
 export const START_FLAGS = [
@@ -11,16 +10,25 @@ export const START_FLAGS = [
   '--max-semi-space-size=16',
 ]
 
+const nameOf = (/** @type {string} */ flag) =>
+  flag
+    .replace(/^--(no-)?/, '')
+    .replaceAll('_', '-')
+    .replace(/=.*/, '')
+
 /**
- * Starts a gateway's process anew with the flags that V8 reads at its start, under the same process id. Flags that the user gave win. Returns
- * where it has them already, where the system cannot do it, and where a channel to the starter would be lost.
+ * Starts a gateway's process anew with the flags that V8 reads at its start, under the same process id. A flag that the user gave, on the
+ * command line or in NODE_OPTIONS, wins. Returns where it has them already, where the system cannot do it, and where a channel to the
+ * starter would be lost.
  * @param {readonly string[]} argv
  * @param {Pick<NodeJS.Process, 'argv' | 'connected' | 'env' | 'execArgv' | 'execPath' | 'execve' | 'platform' | 'versions'>} process
  */
 export const restartWithFlags = ([group, command], process = globalThis.process) => {
   const { argv, connected, env, execArgv, execPath, platform, versions } = process
-  if (group !== 'gateway' || command !== 'run' || connected || !versions.v8.startsWith(ENGINE)) return
+  if (group !== 'gateway' || command !== 'run' || connected || !isTestedEngine(versions)) return
   if (process.execve === undefined || platform === 'win32') return
-  if (START_FLAGS.some((flag) => execArgv.includes(flag))) return
-  process.execve(execPath, [execPath, ...START_FLAGS, ...execArgv, ...argv.slice(1)], env)
+  const given = new Set([...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf))
+  const flags = START_FLAGS.filter((flag) => !given.has(nameOf(flag)))
+  if (flags.length === 0) return
+  process.execve(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], env)
 }

@@ -33,13 +33,24 @@ const processOf = (changes: object) => {
 }
 
 describe('the heap of a gateway', () => {
-  it('gets the flags that V8 reads at its start, before those of the user, which win', () => {
-    const { process, calls } = processOf({})
+  it('gets the flags that V8 reads at its start', () => {
+    const { process, calls } = processOf({ execArgv: ['--conditions=x'] })
     restartWithFlags(['gateway', 'run', '--port', '0'], process)
-    const flags = ['--no-concurrent-recompilation', '--max-semi-space-size=16', '--max-semi-space-size=2']
+    const flags = ['--no-concurrent-recompilation', '--max-semi-space-size=16', '--conditions=x']
     const args = ['/bin/node', ...flags, 'bin.js', 'gateway', 'run', '--port', '0']
     assert.deepEqual(calls, [['/bin/node', args, { HOME: '/home/me' }]])
   })
+
+  for (const [where, changes] of Object.entries({
+    'on the command line': { execArgv: ['--max-semi-space-size=2'] },
+    'in NODE_OPTIONS': { execArgv: [], env: { NODE_OPTIONS: '--enable-source-maps --max_semi_space_size=2' } },
+  }))
+    it(`leaves a flag to the user who gave it ${where}`, () => {
+      const { process, calls } = processOf(changes)
+      restartWithFlags(['gateway', 'run'], process)
+      const [, args] = calls[0] as [string, string[]]
+      assert.deepEqual(args.slice(1, -5), ['--no-concurrent-recompilation', ...changes.execArgv])
+    })
 
   for (const [why, changes] of Object.entries({
     'has them': { execArgv: ['--no-concurrent-recompilation', '--max-semi-space-size=16'] },
