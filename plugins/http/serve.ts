@@ -6,6 +6,7 @@ import { drain } from './connections/drain.ts'
 import { Servers } from './connections/servers.ts'
 import { type HttpServerState, serverStateOf } from './http-server-state.ts'
 import { Log, type LogTarget } from './log.ts'
+import { logStorage } from './log-storage.ts'
 import { declareModelPaths } from './models/declare-paths.ts'
 import { RequestEntry } from './request-entry.ts'
 import type { TlsFiles } from './tls/credentials.ts'
@@ -48,6 +49,7 @@ export const serve = async (
   const entry = new RequestEntry(state, () => servers.first)
   const servers = new Servers(state, tls, entry.listener)
   await gateway.open()
+  logStorage(state)
   try {
     declareModelPaths(state)
     if (!isLazy || hasForeignRoutes(gateway)) await entry.load()
