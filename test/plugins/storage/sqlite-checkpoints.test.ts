@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { CheckpointThread } from '../../../plugins/storage/sqlite/checkpoints/checkpoint-thread.ts'
 import { type BackgroundCheckpoint, Checkpoints } from '../../../plugins/storage/sqlite/checkpoints/checkpoints.ts'
@@ -188,6 +189,32 @@ describe('sqlite: checkpoints', () => {
     close()
     assert.deepEqual([existsSync(file), existsSync(`${file}-wal`)], [true, false])
     assert.deepEqual(told, [], 'that it was closed is no failure')
+  })
+
+  it('need no thread after a minute without one, and start another', async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] })
+    const told: string[] = []
+    const { background, close, commit, journal } = await opened(
+      'idle.db',
+      () => new CheckpointThread(start('idle.db'), (message) => told.push(message)),
+    )
+    const behind = background as CheckpointThread
+    for (const turn of ['first', 'second']) {
+      let running = 0
+      process.once('worker', (thread: Worker) => {
+        running++
+        thread.once('exit', () => running--)
+      })
+      for (let n = 0; n < 12; n++) commit()
+      while (behind.isRunning) await setImmediate()
+      assert.equal(running, 1, turn)
+      assert.ok(journal().left < 200, turn)
+      context.mock.timers.tick(60_000)
+      while (running > 0) await setImmediate()
+    }
+    await behind.close()
+    close()
+    assert.deepEqual(told, [])
   })
 
   it('are made by the writer once the thread cannot be had, which is told once', async () => {

@@ -3,12 +3,16 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import type { OpenOptions } from '../protocol.ts'
 import type { BackgroundCheckpoint } from './checkpoints.ts'
 
-/** Runs checkpoints in a separate thread. The first checkpoint starts the thread. */
+/** A thread costs 10 MB. */
+const IDLE_MS = 60_000
+
+/** Runs checkpoints in a separate thread. A checkpoint starts the thread, which ends after a minute without one. */
 export class CheckpointThread implements BackgroundCheckpoint {
   readonly #options: OpenOptions
   readonly #onFailure: (message: string) => void
   #worker: Worker | undefined
   #port: MessagePort | undefined
+  #idleTimer: NodeJS.Timeout | undefined
   #isRunning = false
   #hasFailed = false
 
@@ -30,20 +34,35 @@ export class CheckpointThread implements BackgroundCheckpoint {
     this.#port ??= this.#launch()
     this.#isRunning = true
     this.#port.postMessage('checkpoint')
+    this.#waitForIdle()
     return true
   }
 
   /** Ends the thread. Resolves when its connection is closed. */
   async close(): Promise<void> {
     this.#hasFailed = true
+    clearTimeout(this.#idleTimer)
     await this.#worker?.terminate()
     this.#port?.close()
+  }
+
+  #waitForIdle(): void {
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => this.#endIfIdle(), IDLE_MS).unref()
+  }
+
+  #endIfIdle(): void {
+    if (this.isRunning) return this.#waitForIdle()
+    this.#worker = undefined
+    // ends the thread, which nothing else keeps
+    this.#port?.close()
+    this.#port = undefined
   }
 
   #launch(): MessagePort {
     const { port1: near, port2: far } = new MessageChannel()
     const { file, synchronous } = this.#options
-    this.#worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
+    const worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
       workerData: { file, synchronous, port: far },
       transferList: [far],
       name: 'guard-checkpoint',
@@ -51,6 +70,7 @@ export class CheckpointThread implements BackgroundCheckpoint {
     })
     // without the thread the writer checkpoints between commits
     const failed = (cause: unknown) => {
+      if (this.#worker !== worker) return
       this.#isRunning = false
       if (this.#hasFailed) return
       this.#hasFailed = true
@@ -58,7 +78,8 @@ export class CheckpointThread implements BackgroundCheckpoint {
         `The thread that moves the journal into ${file} ended (${cause instanceof Error ? cause.message : `code ${cause}`}). Until the next start this is done between commits, which are slower for it.`,
       )
     }
-    this.#worker.on('error', failed).on('exit', failed).unref()
+    this.#worker = worker.on('error', failed).on('exit', failed)
+    worker.unref()
     near.unref()
     return near
   }
