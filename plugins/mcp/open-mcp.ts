@@ -23,6 +23,8 @@ export interface OpenMcpOptions {
   readonly project_id?: string
   readonly agent_id?: string | null
   readonly external_session_id?: string | null
+  /** Id and name of a key, as if it had opened the session. */
+  readonly key_names?: readonly string[]
   readonly origin?: 'mcp' | 'playground'
 }
 
@@ -52,6 +54,7 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
     project_id: options.project_id ?? 'default',
     agent_id: options.agent_id ?? null,
     external_session_id: options.external_session_id ?? null,
+    key_names: options.key_names ?? [],
     origin: options.origin ?? 'mcp',
     ...quiet,
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { managementRoutes } from './management/routes.ts'
 import type { Mcp } from './mcp.ts'
 import { addPages } from './page/index.ts'
+import { knownKeys } from './policy/known-keys.ts'
 import { policyRoutes } from './policy/routes.ts'
 import { transportRoutes } from './server-http/routes.ts'
 import { listedTools } from './servers/listed-tools.ts'
@@ -21,5 +22,10 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })
   addPages({ mcp, approver: gateway.approver })
-  await app.register(policyRoutes(gateway, { ...options, tools: () => listedTools(mcp) }), { prefix: '/api/v1/mcp' })
+  const validation = policyRoutes(gateway, {
+    ...options,
+    tools: () => listedTools(mcp),
+    keys: () => knownKeys(gateway),
+  })
+  await app.register(validation, { prefix: '/api/v1/mcp' })
 }

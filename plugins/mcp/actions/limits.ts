@@ -1,8 +1,8 @@
 /** A rule's limit as one call meets it. */
 export interface LimitUse {
   readonly rule_id: string
-  readonly kind: 'session' | 'server' | 'tool'
-  /** What shares the limit: the id of the session, of the server, or server and tool. */
+  readonly kind: 'session' | 'server' | 'tool' | 'agent' | 'project' | 'client' | 'key'
+  /** What shares the limit: the id of the session, of the server, server and tool, or a name of the caller. */
   readonly key: string
   readonly calls: number
   readonly per_ms: number

@@ -16,7 +16,7 @@ interface LimitState {
   readonly times: readonly number[]
 }
 
-/** Limits of sessions in memory, those of servers and tools in table `mcp_limits`, which processes share. */
+/** Limits of sessions in memory, all others in table `mcp_limits`, which processes share. */
 export class StoredLimits implements Limits {
   readonly #gateway: Gateway
   readonly #sessions: MemoryLimits

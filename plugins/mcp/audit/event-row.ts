@@ -60,6 +60,7 @@ export const eventRow = (event: AuditEvent, at: number, labels: SessionLabels = 
   mode: null,
   rule_ids: null,
   findings: null,
+  caller: null,
   approval_id: event.approval_id ?? null,
   policy_version: event.policy_version ?? null,
   tool_fingerprint: event.tool_fingerprint ?? null,

@@ -1,3 +1,4 @@
+import type { Caller } from '../judge/caller.ts'
 import type { RuleFinding, Verdict } from '../judge/verdict.ts'
 import type { JudgedAction, PinState, ReasonCode, SchemaState } from './enums.ts'
 
@@ -26,6 +27,8 @@ export interface Judgement {
   readonly rule_ids: readonly string[]
   readonly findings: readonly RuleFinding[]
   readonly policy_version: string | null
+  /** Where rules about the tool name callers. */
+  readonly caller?: Caller
   /** Where a transform changed what is forwarded. */
   readonly sent_argument_hash?: string
   /** A person said no to this call. */
@@ -35,13 +38,14 @@ export interface Judgement {
 }
 
 /** The part of a judgement that the policy gives. */
-export const fromVerdict = ({ action, mode, winners, findings, policy_version }: Verdict) => ({
+export const fromVerdict = ({ action, mode, winners, findings, policy_version, caller }: Verdict) => ({
   action,
   mode,
   reason: winners.find(({ reason }) => reason !== undefined)?.reason ?? findings[0]?.reason ?? null,
   rule_ids: winners.map(({ rule_id }) => rule_id),
   findings,
   policy_version,
+  ...(caller === undefined ? {} : { caller }),
 })
 
 /** The policy is not asked: arguments that do not fit, or a caller that is paused. */

@@ -59,6 +59,7 @@ export const decisionRow = (
   mode: judgement.mode,
   rule_ids: judgement.rule_ids,
   findings: judgement.findings.slice(0, MAX_FINDINGS),
+  caller: judgement.caller ?? null,
   approval_id: more.approval_id,
   policy_version: judgement.policy_version,
   tool_fingerprint: facts.tool_fingerprint,

@@ -1,5 +1,6 @@
 import { type Table, table } from 'guard-gateway/core'
 import type { ToolRecord } from 'guard-gateway/lib/trace'
+import type { Caller } from '../judge/caller.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
 import type { AuditKind, JudgedAction, Outcome, PinState, ReasonCode, SchemaState } from './enums.ts'
 
@@ -38,6 +39,8 @@ export interface AuditRow extends ToolRecord {
   readonly mode: 'enforce' | 'shadow' | null
   readonly rule_ids: readonly string[] | null
   readonly findings: readonly RuleFinding[] | null
+  /** Who asked, where rules about the tool name callers or limit them. */
+  readonly caller: Caller | null
   readonly approval_id: string | null
   readonly policy_version: string | null
   readonly tool_fingerprint: string | null
@@ -98,6 +101,7 @@ const audit = table<'mcp_audit'>({
     mode: 'text',
     rule_ids: 'json',
     findings: 'json',
+    caller: 'json',
     approval_id: 'text',
     policy_version: 'text',
     tool_fingerprint: 'text',

@@ -16,12 +16,13 @@ export const readCall = ({ text, params }: Frame, session: Session, at: number):
   const source = given === undefined ? '{}' : sourceOf(text, given)
   if (source.charCodeAt(0) !== BRACE) return '"arguments" must be an object.'
   const args = parseJson(source) as Arguments
-  const { id: session_id, server } = session
+  const { id: session_id, server, caller } = session
   const cwd = server.command === undefined ? undefined : (server.cwd ?? process.cwd())
   return {
     server_id: server.id,
     session_id,
     tool,
+    caller,
     arguments: args,
     text: source,
     cwd,

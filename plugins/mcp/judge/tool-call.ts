@@ -1,4 +1,5 @@
 import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import type { Caller } from './caller.ts'
 
 /** A `tools/call` that is read and not judged yet. */
 export interface ToolCall {
@@ -6,6 +7,8 @@ export interface ToolCall {
   /** `mcp_…`, the proxy's own. */
   readonly session_id: string
   readonly tool: string
+  /** Absent: nothing is known of it. */
+  readonly caller?: Caller
   readonly arguments: Arguments
   /** Source text of the arguments as the client sent them; `{}` if it sent none. */
   readonly text: string

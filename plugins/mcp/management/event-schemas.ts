@@ -14,6 +14,8 @@ import {
   time,
 } from './schema-parts.ts'
 
+const named = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+
 /** What a check found in the arguments of a call. */
 export const finding = Type.Object({
   rule_id: text,
@@ -57,6 +59,19 @@ const auditEvent = Type.Object({
   mode: oneOfOrNull(['enforce', 'shadow']),
   rule_ids: Type.Array(text),
   findings: Type.Array(finding),
+  caller: Type.Union(
+    [
+      Type.Object({
+        agent: named('The agent, by its id.'),
+        project: named('The project, by its id.'),
+        session: named('The session that the client names.'),
+        client: named('What the client calls itself.'),
+        key: Type.Array(text, { description: 'Id and name of the key that opened the session.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Who asked, where rules about the tool name callers.' },
+  ),
   approval_id: textOrNull,
   policy_version: textOrNull,
   tool_fingerprint: textOrNull,

@@ -14,6 +14,7 @@ export const eventView = (record: AuditRow): AuditEventView => {
     schema: schema_state,
     rule_ids,
     findings,
+    caller,
     parent_span_id: _parent,
     duration_us: _us,
     traced: _traced,
@@ -33,6 +34,7 @@ export const eventView = (record: AuditRow): AuditEventView => {
         ? { ...toolDecision(record) }
         : { reason: row.reason, approval_id: row.approval_id, server_id: row.server_id, tool: row.tool },
     schema_state,
+    caller: caller === null ? null : { ...caller, key: [...caller.key] },
     rule_ids: [...(rule_ids ?? [])],
     findings: (findings ?? []).map(({ rule_id, check, pointer, reason, certain }) => ({
       rule_id,

@@ -14,7 +14,7 @@ import { auditKinds, judgedActions } from '../audit/enums.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ServersView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'
-import { findingList, nameMark, spanLink } from './marks.ts'
+import { callerMark, findingList, nameMark, spanLink } from './marks.ts'
 
 const PAGE_ROWS = 50
 
@@ -86,9 +86,11 @@ ${rows.map(
 `,
 )}</tbody></table>`
 
-/** The reason, and further findings of checks. */
-const reasonText = ({ reason, findings }: AuditRow): Html =>
-  reason === null || (findings?.length ?? 0) > 1 ? html`${reason}${findingList(findings)}` : html`${reason}`
+/** The reason, further findings of checks, and who asked where rules are about that. */
+const reasonText = ({ reason, findings, caller }: AuditRow): Html => {
+  const more = reason === null || (findings?.length ?? 0) > 1 ? findingList(findings) : ''
+  return html`${reason}${more}${callerMark(caller)}`
+}
 
 const happened = ({ kind, forwarded, outcome, mode, duration_ms }: AuditRow): Html => {
   if (kind !== 'decision') return html``

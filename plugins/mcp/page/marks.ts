@@ -1,4 +1,6 @@
 import { type Html, html } from 'guard-gateway/lib/html'
+import { terminalLine } from 'guard-gateway/lib/text'
+import type { Caller } from '../judge/caller.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
 
 const HASH_CHARS = 8
@@ -18,6 +20,15 @@ export const spanLink = (trace_id: string | null, span_id: string | null, words:
   const run = `/replay/${encodeURIComponent(trace_id)}`
   const span = span_id === null ? '' : encodeURIComponent(span_id)
   return html`<a href="${span === '' ? run : `${run}?span=${span}#span-${span}`}">${words}</a>`
+}
+
+/** Who made a call, as far as that is known. */
+export const callerMark = (caller: Caller | null): Html => {
+  if (caller === null) return html``
+  const { key, ...names } = caller
+  const known = Object.entries({ ...names, key: key.at(-1) ?? null }).filter(([, name]) => name !== null)
+  const words = known.map(([what, name]) => `${what} ${terminalLine(name ?? '')}`).join(', ')
+  return html` <span class="quiet">asked by ${words === '' ? 'nobody known' : words}</span>`
 }
 
 /** What checks found in the arguments of a call. */

@@ -8,8 +8,10 @@ import type { ToolCall } from '../judge/tool-call.ts'
 import { fileContent, textOption } from './command-files.ts'
 import { type Explanation, explainCall, type RuleAccount } from './explain.ts'
 import { loadPolicy } from './load.ts'
+import { callerOf } from './tests.ts'
 
 const MAX_DEPTH = 128
+const CALLER_FLAGS = ['agent', 'project', 'session', 'client', 'key'] as const
 
 /** Prints what a policy says of one call and why; 0, or 1 if the policy cannot be used. */
 export const explainPolicy = async (gateway: Gateway, { options }: Input, io: Io): Promise<number> => {
@@ -50,7 +52,8 @@ const callOf = async (tool: string, options: Input['options'], io: Io, at: numbe
   const text = bytes.toString('utf8')
   const server_id = textOption(options, 'serverId') ?? 'test'
   const args = JSON.parse(text) as Arguments
-  return { server_id, session_id: 'mcp_explain', tool, arguments: args, text, cwd: io.cwd, at }
+  const named = Object.fromEntries(CALLER_FLAGS.map((name) => [name, textOption(options, name)]))
+  return { server_id, session_id: 'mcp_explain', tool, caller: callerOf(named), arguments: args, text, cwd: io.cwd, at }
 }
 
 type Paint = (text: string, colour: Colour) => string

@@ -6,6 +6,7 @@ import { Pace } from 'guard-gateway/lib/time-slice'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import { type Change, compileChange } from '../actions/transform.ts'
 import { compileSchema } from '../schemas/compile.ts'
+import { callerTest } from './callers.ts'
 import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from './compiled.ts'
 import { conditionFaults } from './conditions.ts'
 import type { ChangeDocument, LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
@@ -60,6 +61,7 @@ const compileRule = async (
     index,
     id: rule.id,
     names: (server_id, tool) => tools(tool) && servers(server_id),
+    speaksTo: callerTest(rule.when),
     when: await compileWhen(rule, path, faults),
     checks: await compileChecks(rule, path, checks, faults),
     limit: rule.limit === undefined ? undefined : compileLimit(rule.limit),
@@ -73,14 +75,15 @@ const compileWhen = async (
   path: PolicyPath,
   faults: PolicyFault[],
 ): Promise<CompiledRule['when']> => {
-  if (rule.when === undefined) return undefined
-  const schema = await compileSchema(rule.when.arguments)
+  const condition = rule.when?.arguments
+  if (condition === undefined) return undefined
+  const schema = await compileSchema(condition)
   const at = [...path, 'when', 'arguments']
   if (!schema.usable) {
     faults.push({ path: at, message: schema.reason })
     return undefined
   }
-  faults.push(...conditionFaults(rule.when.arguments, at))
+  faults.push(...conditionFaults(condition, at))
   for (const pattern of schema.skipped) faults.push({ path: at, message: `"${pattern}" is no RE2 pattern` })
   return schema.check
 }

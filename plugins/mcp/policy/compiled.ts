@@ -1,8 +1,9 @@
 import type { CheckLint, McpCheck } from 'guard-gateway/lib/mcp-check'
 import type { Segments } from '../actions/changes.ts'
 import type { Change } from '../actions/transform.ts'
+import type { Caller } from '../judge/caller.ts'
 import type { SchemaFault } from '../schemas/compile.ts'
-import type { PolicyDocument, RuleDocument } from './document.ts'
+import type { LimitKey, PolicyDocument, RuleDocument } from './document.ts'
 
 /** A check of a rule with its options as `find` gets them. */
 export interface CompiledCheck {
@@ -17,7 +18,7 @@ export interface CompiledCheck {
 export interface CompiledLimit {
   readonly calls: number
   readonly per_ms: number
-  readonly key: 'session' | 'server' | 'tool'
+  readonly key: LimitKey
   /** `10 calls per 60s`. */
   readonly text: string
 }
@@ -29,6 +30,8 @@ export interface CompiledRule {
   readonly index: number
   readonly id: string
   readonly names: (server_id: string, tool: string) => boolean
+  /** Undefined: to everybody. */
+  readonly speaksTo: ((caller: Caller) => boolean) | undefined
   readonly when: ((args: unknown) => SchemaFault | undefined) | undefined
   readonly checks: readonly CompiledCheck[]
   readonly limit: CompiledLimit | undefined

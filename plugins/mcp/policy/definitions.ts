@@ -35,11 +35,26 @@ export const definitions = {
       when: {
         type: 'object',
         additionalProperties: false,
-        required: ['arguments'],
+        minProperties: 1,
+        description: 'all that is given must hold for the rule to speak; what is not known of a caller matches no name',
         properties: {
           arguments: {
             type: 'object',
             description: 'JSON Schema 2020-12 the arguments must satisfy for the rule to speak',
+          },
+          agents: { $ref: '#/$defs/strings', description: 'ids of agents or globs' },
+          projects: { $ref: '#/$defs/strings', description: 'ids of projects or globs' },
+          sessions: {
+            $ref: '#/$defs/strings',
+            description: 'the sessions that clients name, or globs; a client may give any name',
+          },
+          clients: {
+            $ref: '#/$defs/strings',
+            description: 'names of clients at initialize, or globs; a client may give itself any name',
+          },
+          keys: {
+            $ref: '#/$defs/strings',
+            description: 'ids or names of the keys that open sessions, or globs; gateway: the gateway key',
           },
         },
       },
@@ -79,7 +94,7 @@ export const definitions = {
     properties: {
       calls: { type: 'integer', minimum: 1, maximum: 10000 },
       per: { $ref: '#/$defs/duration' },
-      key: { enum: ['session', 'server', 'tool'], default: 'session' },
+      key: { enum: ['session', 'server', 'tool', 'agent', 'project', 'client', 'key'], default: 'session' },
     },
   },
   transform: {
@@ -134,7 +149,16 @@ export const definitions = {
         type: 'object',
         additionalProperties: false,
         required: ['tool'],
-        properties: { server: { type: 'string' }, tool: { type: 'string' }, arguments: { type: 'object' } },
+        properties: {
+          server: { type: 'string' },
+          tool: { type: 'string' },
+          arguments: { type: 'object' },
+          agent: { type: 'string' },
+          project: { type: 'string' },
+          session: { type: 'string', description: 'as the client names it' },
+          client: { type: 'string' },
+          key: { type: 'string', description: 'id or name' },
+        },
       },
       repeat: {
         type: 'integer',

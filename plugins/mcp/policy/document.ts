@@ -11,11 +11,23 @@ export interface ChangeDocument {
   readonly redact?: { readonly pointer: string; readonly pattern: string; readonly with: string }
 }
 
+export type LimitKey = 'session' | 'server' | 'tool' | 'agent' | 'project' | 'client' | 'key'
+
 export interface LimitDocument {
   readonly calls: number
   /** A number and `ms`, `s`, `m`, `h` or `d`. */
   readonly per: string
-  readonly key?: 'session' | 'server' | 'tool'
+  readonly key?: LimitKey
+}
+
+/** When a rule speaks: all that is given must hold. The lists hold names or patterns. */
+export interface ConditionDocument {
+  readonly arguments?: object
+  readonly agents?: readonly string[]
+  readonly projects?: readonly string[]
+  readonly sessions?: readonly string[]
+  readonly clients?: readonly string[]
+  readonly keys?: readonly string[]
 }
 
 export interface RuleDocument {
@@ -24,7 +36,7 @@ export interface RuleDocument {
   readonly enabled?: boolean
   readonly tools: readonly string[]
   readonly servers?: readonly string[]
-  readonly when?: { readonly arguments: object }
+  readonly when?: ConditionDocument
   /** Names of the only arguments that a call may have. */
   readonly only?: readonly string[]
   readonly action: RuleAction
@@ -42,6 +54,12 @@ export interface TestDocument {
     readonly server?: string
     readonly tool: string
     readonly arguments?: Readonly<Record<string, unknown>>
+    readonly agent?: string
+    readonly project?: string
+    readonly session?: string
+    readonly client?: string
+    /** Id or name. */
+    readonly key?: string
   }
   readonly repeat?: number
   readonly expect: Action

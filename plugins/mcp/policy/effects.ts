@@ -1,3 +1,4 @@
+import type { Caller } from '../judge/caller.ts'
 import type { Action } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { stricter } from './strictness.ts'
@@ -5,12 +6,17 @@ import { stricter } from './strictness.ts'
 /** What a tool's calls can count on before their arguments are known. */
 export type Effect = 'allow' | 'deny' | 'confirm' | 'depends'
 
-/** What the policy may say of calls of a tool, pins and other plugins apart. */
-export const outcomesOf = (policy: CompiledPolicy, server_id: string, tool: string): ReadonlySet<Action> => {
+/** What the policy may say of calls of a tool, pins and other plugins apart; without a caller: of anybody's. */
+export const outcomesOf = (
+  policy: CompiledPolicy,
+  server_id: string,
+  tool: string,
+  caller?: Caller,
+): ReadonlySet<Action> => {
   let outcomes: ReadonlySet<Action | undefined> = new Set([undefined])
   for (const rule of policy.rules) {
-    if (!rule.names(server_id, tool)) continue
-    const actions = possibleActions(rule)
+    if (!rule.names(server_id, tool) || (caller !== undefined && !speaksTo(rule, caller))) continue
+    const actions = possibleActions(rule, caller !== undefined)
     outcomes = new Set([...outcomes].flatMap((so_far) => actions.map((next) => combined(so_far, next))))
   }
   return new Set([...outcomes].map((outcome) => outcome ?? policy.default))
@@ -21,11 +27,16 @@ const combined = (one: Action | undefined, other: Action | undefined): Action | 
   return other === undefined ? one : stricter(one, other)
 }
 
-/** All that a rule may say; undefined where it may keep silent. */
-const possibleActions = ({ document: { action, on_violation = 'deny', checks, only, when }, limit }: CompiledRule) => {
+const speaksTo = (rule: CompiledRule, caller: Caller): boolean => rule.speaksTo?.(caller) ?? true
+
+/** All that a rule may say; undefined where it may keep silent. `addressed`: it speaks to the caller, as far as that matters. */
+const possibleActions = (
+  { document: { action, on_violation = 'deny', checks, only }, limit, when, speaksTo }: CompiledRule,
+  addressed: boolean,
+) => {
   const actions: (Action | undefined)[] = limit === undefined ? [action] : ['allow', 'rate_limit']
   if (checks !== undefined || only !== undefined) actions.push(on_violation)
-  if (when !== undefined) actions.push(undefined)
+  if (when !== undefined || (speaksTo !== undefined && !addressed)) actions.push(undefined)
   return actions
 }
 
@@ -42,10 +53,12 @@ export const effectOf = (policy: CompiledPolicy, server_id: string, tool: string
   return others.length === 0 ? first : 'depends'
 }
 
-/** The tools that leave the list: denied by name, whatever the arguments. */
-export const hiddenTools = (policy: CompiledPolicy, server_id: string): ReadonlySet<string> => {
+/** The tools that leave the list of a caller: denied by name, whatever the arguments. */
+export const hiddenTools = (policy: CompiledPolicy, server_id: string, caller: Caller): ReadonlySet<string> => {
   if (policy.mode === 'shadow' || !policy.hide_denied_tools) return new Set()
-  const rules = policy.rules.filter(({ document: { action, when } }) => action === 'deny' && when === undefined)
+  const rules = policy.rules.filter(
+    (rule) => rule.document.action === 'deny' && rule.when === undefined && speaksTo(rule, caller),
+  )
   const exact = rules.flatMap((rule) =>
     rule.document.tools.filter((tool) => !tool.includes('*') && rule.names(server_id, tool)),
   )

@@ -1,5 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import { MemoryLimits } from '../actions/limits.ts'
+import { nobody } from '../judge/caller.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Action, RuleFinding, Verdict } from '../judge/verdict.ts'
 import { checkDeadline } from './checks.ts'
@@ -64,6 +65,7 @@ const accountOf = async (
   wait: ReturnType<typeof checkDeadline>,
 ): Promise<RuleAccount> => {
   if (!rule.names(call.server_id, call.tool)) return silent(rule.id, 'names another tool or server')
+  if (rule.speaksTo?.(call.caller ?? nobody) === false) return silent(rule.id, 'is for other callers')
   const voice = await ruleVerdict(rule, call, checkContext(call, own_files), wait)
   if (voice === undefined) return silent(rule.id, 'its condition does not hold')
   const { action, findings = [], reason } = voice.opinion

@@ -2,8 +2,10 @@ import type { Redactor } from 'guard-gateway/core'
 import type { Arguments, CheckContext } from 'guard-gateway/lib/mcp-check'
 import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
 import { type Changed, transformed } from '../actions/transform.ts'
+import { nobody } from '../judge/caller.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Action, PartialVerdict, RuleFinding, Verdict } from '../judge/verdict.ts'
+import { dependsOnCaller } from './callers.ts'
 import { type CheckDeadline, checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { filledMessage, shownReason } from './message.ts'
@@ -46,11 +48,14 @@ export const judge = async (
     // another call may have used up the limit meanwhile
     const lost = spent.length === 0 ? undefined : await context.limits.take(spent)
     const last = lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
-    return redacted(last, sent, call, voices, context.redact)
+    return redacted(withCaller(last, call, context), sent, call, voices, context.redact)
   } finally {
     wait.end()
   }
 }
+
+const withCaller = (verdict: Verdict, { caller = nobody }: ToolCall, { rules }: JudgeContext): Verdict =>
+  rules.some(dependsOnCaller) ? { ...verdict, caller } : verdict
 
 /** What checks may know of a call besides its arguments. */
 export const checkContext = ({ server_id, tool, cwd }: ToolCall, own_files: readonly string[]): CheckContext => ({

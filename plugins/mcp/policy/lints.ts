@@ -2,6 +2,7 @@ import { anyGlob } from 'guard-gateway/lib/glob'
 import type { Action } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { type LocatedFault, locatedFault, type PolicyPath } from './fault.ts'
+import { callerLints } from './lints/caller-lints.ts'
 import { listedToolLints } from './lints/listed-tool-lints.ts'
 import { numberLints } from './lints/number-lints.ts'
 import type { ListedTool } from './listed-tool.ts'
@@ -15,11 +16,19 @@ export interface Lint {
   readonly message: string
 }
 
-/** What is worth a warning in a policy, in file order; `tools` are those that servers have listed, where that is known. */
+/** What a policy is compared with, where it is known. */
+export interface LintFacts {
+  /** Those that servers have listed. */
+  readonly tools?: readonly ListedTool[]
+  /** Ids and names of all keys. */
+  readonly keys?: ReadonlySet<string>
+}
+
+/** What is worth a warning in a policy, in file order. */
 export const lintsOf = (
   policy: CompiledPolicy,
   locate: Parameters<typeof locatedFault>[2],
-  tools?: readonly ListedTool[],
+  { tools, keys }: LintFacts = {},
 ): readonly LocatedFault[] => {
   const found = [
     ...pinOff(policy),
@@ -28,6 +37,7 @@ export const lintsOf = (
       ...neverWins(rule, policy),
       ...globDeny(rule, policy),
       ...whenOnDeny(rule),
+      ...callerLints(rule, keys),
       ...oddPatterns(rule),
       ...oddPlaces(rule),
       ...numberLints(rule),
@@ -82,7 +92,7 @@ const globDeny = ({ document: { id, action, tools, when }, index }: CompiledRule
 }
 
 const whenOnDeny = ({ document: { id, action, when }, index }: CompiledRule): readonly Lint[] =>
-  action === 'deny' && when !== undefined
+  action === 'deny' && when?.arguments !== undefined
     ? [
         {
           code: 'WHEN_ON_DENY',

@@ -7,7 +7,7 @@ export const namedArguments = (rule: RuleDocument): readonly Segments[] => [
   ...(rule.checks ?? []).flatMap((check) => Object.values(check).flatMap(pointersIn)).map(pointerKeys),
   ...(rule.transform?.arguments ?? []).flatMap(pointersOf).map(pointerKeys),
   ...(rule.only ?? []).map((name) => [name]),
-  ...(rule.when === undefined ? [] : schemaKeys(rule.when.arguments, [])),
+  ...(rule.when?.arguments === undefined ? [] : schemaKeys(rule.when.arguments, [])),
 ]
 
 /** Checks name arguments in their option `args`. */

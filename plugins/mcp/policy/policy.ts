@@ -1,8 +1,10 @@
 import type { Redactor } from 'guard-gateway/core'
 import type { Limits } from '../actions/limits.ts'
 import type { PinState } from '../audit/enums.ts'
+import { type Caller, nobody } from '../judge/caller.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { PartialVerdict, Verdict } from '../judge/verdict.ts'
+import { audienceOf } from './callers.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
 import { type Effect, effectOf, hiddenTools, outcomesOf } from './effects.ts'
@@ -19,9 +21,11 @@ export interface Policy {
   readonly document: PolicyDocument
   /** Some call may have to wait for a person. */
   readonly asks: boolean
-  /** Tells whether a tool leaves the list of this server. */
-  hidden(server_id: string): (tool: string) => boolean
-  canConfirm(server_id: string, tool: string): boolean
+  /** A text that is the same for callers to whom the same rules speak; what follows is the same for them. */
+  audience(caller: Caller): string
+  /** Tells whether a tool leaves the list that a caller gets of this server. */
+  hidden(server_id: string, caller?: Caller): (tool: string) => boolean
+  canConfirm(server_id: string, tool: string, caller?: Caller): boolean
   /** What it says of a tool whose definition compares like that with the trusted one; undefined: nothing. */
   ofPin(pin: PinState): 'confirm' | 'deny' | undefined
   /** What calls of a tool can count on as long as its definition is like that. */
@@ -64,8 +68,10 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
   }
   const enforces = compiled.mode === 'enforce'
   const pinned = compiled.pinning === 'confirm'
-  const mayConfirm = (server_id: string, tool: string): boolean => {
-    const outcomes = outcomesOf(compiled, server_id, tool)
+  const addressing = compiled.rules.filter(({ speaksTo }) => speaksTo !== undefined)
+  const audience = (caller: Caller): string => (addressing.length === 0 ? '' : audienceOf(addressing, caller))
+  const mayConfirm = (server_id: string, tool: string, caller: Caller): boolean => {
+    const outcomes = outcomesOf(compiled, server_id, tool, caller)
     return outcomes.has('confirm') || (pinned && [...outcomes].some((outcome) => outcome !== 'deny'))
   }
 
@@ -76,18 +82,21 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     document: compiled.document,
     asks:
       enforces && (pinned || compiled.default === 'confirm' || compiled.rules.some(mayAsk) || asksOfMethods(compiled)),
-    hidden(server_id) {
-      const tools = hidden.get(server_id) ?? hiddenTools(compiled, server_id)
-      hidden.set(server_id, tools)
+    audience,
+    hidden(server_id, caller = nobody) {
+      const key = `${audience(caller)} ${server_id}`
+      const tools = hidden.get(key) ?? hiddenTools(compiled, server_id, caller)
+      if (hidden.size >= MAX_KNOWN) hidden.clear()
+      hidden.set(key, tools)
       return (tool) => tools.has(tool)
     },
-    canConfirm(server_id, tool) {
+    canConfirm(server_id, tool, caller = nobody) {
       if (!enforces) return false
       // asked about every tool of every list
-      const key = `${server_id}\0${tool}`
+      const key = `${audience(caller)} ${server_id}\0${tool}`
       const known = asking.get(key)
       if (known !== undefined) return known
-      const told = mayConfirm(server_id, tool)
+      const told = mayConfirm(server_id, tool, caller)
       if (asking.size >= MAX_ANSWERS) asking.clear()
       asking.set(key, told)
       return told

@@ -8,6 +8,8 @@ import { validatePolicy } from './validate.ts'
 export interface ValidateRouteOptions extends LoadOptions {
   /** The tools that servers have listed, for warnings about them; undefined where none has. */
   readonly tools?: () => readonly ListedTool[] | undefined
+  /** Ids and names of all keys, for warnings about others. */
+  readonly keys?: () => Promise<ReadonlySet<string>>
 }
 
 const place = {
@@ -39,7 +41,7 @@ const MAX_BODY = 2_097_152
 
 /** Validation of a policy, below `/api/v1/mcp`. Nothing of it is put into force. */
 export const policyRoutes =
-  (gateway: Gateway, { tools, ...options }: ValidateRouteOptions = {}): FastifyPluginAsyncTypebox =>
+  (gateway: Gateway, { tools, keys, ...options }: ValidateRouteOptions = {}): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addContentTypeParser(YAML_TYPES, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     app.post(
@@ -68,6 +70,7 @@ export const policyRoutes =
         const { valid, version, errors, warnings, tests } = await validatePolicy(gateway, sourceOf(body), {
           ...options,
           ...(seen === undefined ? {} : { tools: seen }),
+          ...(keys === undefined ? {} : { keys: await keys() }),
         })
         return { valid, version, errors: [...errors], warnings: [...warnings], tests: [...tests] }
       },

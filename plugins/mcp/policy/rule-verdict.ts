@@ -1,8 +1,10 @@
 import { pointerPart } from 'guard-gateway/lib/json'
 import type { Arguments, CheckContext } from 'guard-gateway/lib/mcp-check'
 import type { Exceeded, LimitUse } from '../actions/limits.ts'
+import { nobody } from '../judge/caller.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { PartialVerdict, RuleFinding } from '../judge/verdict.ts'
+import { callerKey } from './callers.ts'
 import { type CheckDeadline, findingsOf } from './checks.ts'
 import type { CompiledRule } from './compiled.ts'
 import { lookalike } from './lookalikes.ts'
@@ -20,6 +22,7 @@ export const ruleVerdict = (
   at: CheckContext,
   wait: CheckDeadline,
 ): RuleVerdict | undefined | Promise<RuleVerdict> => {
+  if (rule.speaksTo !== undefined && !rule.speaksTo(call.caller ?? nobody)) return undefined
   const similar = lookalike(call.arguments, rule.named)
   if (similar !== undefined) {
     const reason = `looks like the argument "${similar.similar_to}" and is another one`
@@ -110,9 +113,10 @@ export const limitUses = (voices: readonly RuleVerdict[], call: ToolCall): reado
     return [{ rule_id: id, kind, key: keyOf(kind, call), calls, per_ms }]
   })
 
-const keyOf = (kind: LimitUse['kind'], { session_id, server_id, tool }: ToolCall): string => {
+const keyOf = (kind: LimitUse['kind'], { session_id, server_id, tool, caller = nobody }: ToolCall): string => {
   if (kind === 'session') return session_id
-  return kind === 'server' ? server_id : `${server_id} ${tool}`
+  if (kind === 'server') return server_id
+  return kind === 'tool' ? `${server_id} ${tool}` : callerKey(kind, caller)
 }
 
 /** The opinion of a rule whose limit is reached. */

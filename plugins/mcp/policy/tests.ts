@@ -4,6 +4,7 @@ import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import { cutText } from 'guard-gateway/lib/text'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { MemoryLimits } from '../actions/limits.ts'
+import type { Caller } from '../judge/caller.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Verdict } from '../judge/verdict.ts'
 import type { CompiledPolicy } from './compiled.ts'
@@ -55,18 +56,30 @@ const runTest = async (
   return resultOf(test, verdict, call)
 }
 
-const callOf = ({ call: { server = ANY_SERVER, tool, arguments: args = {} } }: TestDocument): ToolCall => {
+const callOf = ({ call: { server = ANY_SERVER, tool, arguments: args = {}, ...caller } }: TestDocument): ToolCall => {
   const text = JSON.stringify(args)
   return {
     server_id: server,
     session_id: 'mcp_test',
     tool,
+    caller: callerOf(caller),
     arguments: JSON.parse(text) as Arguments,
     text,
     cwd: undefined,
     at: AT,
   }
 }
+
+/** A caller of which this much is known. */
+export const callerOf = ({ agent, project, session, client, key }: NamedCaller): Caller => ({
+  agent: agent ?? null,
+  project: project ?? null,
+  session: session ?? null,
+  client: client ?? null,
+  key: key === undefined ? [] : [key],
+})
+
+type NamedCaller = Partial<Record<keyof Caller, string>>
 
 const resultOf = (test: TestDocument, { action, winners, sent }: Verdict, call: ToolCall): TestResult => {
   const ids = winners.map(({ rule_id }) => rule_id)

@@ -1,7 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { LocatedFault } from './fault.ts'
-import { lintsOf } from './lints.ts'
-import type { ListedTool } from './listed-tool.ts'
+import { type LintFacts, lintsOf } from './lints.ts'
 import { type LoadOptions, loadPolicy, type PolicySource } from './load.ts'
 import type { TestResult } from './tests.ts'
 
@@ -20,9 +19,10 @@ export interface Validation {
 export const validatePolicy = async (
   gateway: Gateway,
   source: PolicySource,
-  { tools, ...options }: LoadOptions & { readonly tools?: readonly ListedTool[] } = {},
+  { tools, keys, ...options }: LoadOptions & LintFacts = {},
 ): Promise<Validation> => {
   const { policy, valid, errors, tests, locate } = await loadPolicy(gateway, source, options)
-  const warnings = policy === undefined ? [] : lintsOf(policy, locate, tools)
+  const warnings =
+    policy === undefined ? [] : lintsOf(policy, locate, { ...(tools && { tools }), ...(keys && { keys }) })
   return { valid, version: policy?.version ?? null, errors, warnings, tests }
 }

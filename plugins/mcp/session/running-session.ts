@@ -15,7 +15,7 @@ import { Session, type SessionInfo } from './session.ts'
 
 /** The last list of a server. Sessions of one server mostly request the same page. */
 export interface ListCache {
-  page?: { readonly policy: Policy; readonly page: string; readonly rewritten: string }
+  page?: { readonly policy: Policy; readonly audience: string; readonly page: string; readonly rewritten: string }
   /** Fingerprint of the server's tools; absent before the first list. */
   fingerprint?: string | null
 }
@@ -42,8 +42,8 @@ export interface ServerContext {
 
 const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 
-const cachedPage = ({ page: last }: ListCache, policy: Policy, page: string): string | undefined =>
-  last?.policy === policy && last.page === page ? last.rewritten : undefined
+const cachedPage = ({ page: last }: ListCache, policy: Policy, audience: string, page: string): string | undefined =>
+  last?.policy === policy && last.audience === audience && last.page === page ? last.rewritten : undefined
 
 /** A session with its link and both relays; messages of the client go to `clientRelay`. */
 export class RunningSession {
@@ -141,18 +141,23 @@ export class RunningSession {
     const { gateway, server, policies, list_cache } = this.#context
     await this.#expireChanged()
     const policy = await policies.current()
-    const rewritten = cachedPage(list_cache, policy, page) ?? this.#rewrite(policy, page)
+    const audience = policy.audience(this.session.caller)
+    const rewritten = cachedPage(list_cache, policy, audience, page) ?? this.#rewrite(policy, audience, page)
     this.session.visible = await this.#view()
     const { list } = mcpHooks(gateway)
     const destination = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
     return list.isUsed() ? list.call(rewritten, destination) : rewritten
   }
 
-  #rewrite(policy: Policy, page: string): string {
+  #rewrite(policy: Policy, audience: string, page: string): string {
     const { server, tools, list_cache } = this.#context
-    const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
+    const { caller } = this.session
+    const view = {
+      hidden: policy.hidden(server.id, caller),
+      canConfirm: (tool: string) => policy.canConfirm(server.id, tool, caller),
+    }
     const rewritten = tools.rewrite(page, view)
-    list_cache.page = { policy, page, rewritten }
+    list_cache.page = { policy, audience, page, rewritten }
     return rewritten
   }
 
@@ -160,8 +165,9 @@ export class RunningSession {
   async #view(): Promise<string> {
     const { server, policies, tools } = this.#context
     const policy = await policies.current()
-    const hidden = policy.hidden(server.id)
-    const marks = [...tools.names()].map((tool) => [tool, hidden(tool), policy.canConfirm(server.id, tool)])
+    const { caller } = this.session
+    const hidden = policy.hidden(server.id, caller)
+    const marks = [...tools.names()].map((tool) => [tool, hidden(tool), policy.canConfirm(server.id, tool, caller)])
     return JSON.stringify(marks)
   }
 

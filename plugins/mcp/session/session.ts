@@ -5,6 +5,7 @@ import type { McpLink, McpReply, McpServer, McpSession, PassedHeaders } from 'gu
 import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import type { SessionLog } from '../audit/index.ts'
 import { connectionsOf } from '../connections.ts'
+import type { Caller } from '../judge/caller.ts'
 import type { McpLimits } from '../options.ts'
 import type { OutgoingMessage } from '../relay/response.ts'
 import { PendingRequests } from './pending-requests.ts'
@@ -25,6 +26,8 @@ export interface SessionInfo {
   readonly agent_id: string | null
   /** The session of the client's own that it belongs to, as the client names it. */
   readonly external_session_id: string | null
+  /** Id and name of the key that opened it; absent: none was shown. */
+  readonly key_names?: readonly string[]
   /** The projects that the client may read records of; null or absent: all. */
   readonly projects?: readonly string[] | null
   readonly origin?: 'mcp' | 'playground'
@@ -46,7 +49,6 @@ export class Session implements McpSession {
   readonly order: SendOrder | undefined
   readonly dropCounts = new Map<string, number>()
   protocol_version: string | undefined
-  client: { readonly name: string; readonly version: string } | null = null
   /** The server sends a notification when its list of tools changes. */
   announcesTools = false
   /** A text that changes when the policy shows the client another list of tools; empty before the first list. */
@@ -56,6 +58,8 @@ export class Session implements McpSession {
   streams = 0
   /** Monotonic, milliseconds. */
   used: number
+  #client: { readonly name: string; readonly version: string } | null = null
+  #caller: Caller
   #link: McpLink | undefined
   #unsent: string | undefined
   #log: SessionLog | undefined
@@ -71,6 +75,21 @@ export class Session implements McpSession {
     this.serverRequests = new PendingRequests(limits.pending)
     this.order = about.merged ? new SendOrder() : undefined
     this.used = gateway.clock.tick()
+    const { agent_id: agent, project_id: project, external_session_id: session, key_names: key = [] } = about
+    this.#caller = { agent, project, session, client: null, key }
+  }
+
+  get client(): { readonly name: string; readonly version: string } | null {
+    return this.#client
+  }
+  set client(client: { readonly name: string; readonly version: string } | null) {
+    this.#client = client
+    this.#caller = { ...this.#caller, client: client?.name ?? null }
+  }
+
+  /** Who makes the calls of this session. */
+  get caller(): Caller {
+    return this.#caller
   }
 
   get merged(): boolean {

@@ -103,8 +103,8 @@ describe('a wrong part of a rule is shown by line, column and what to do', () =>
     }
     wrong(
       'another key',
-      limit('{ calls: 1, per: 1s, key: agent }'),
-      '6:33 /rules/0/limit/key: must be one of session, server, tool; is "agent"',
+      limit('{ calls: 1, per: 1s, key: fingerprint }'),
+      '6:33 /rules/0/limit/key: must be one of session, server, tool, agent, project, client, key; is "fingerprint"',
     )
   })
 
@@ -178,6 +178,10 @@ describe('a wrong part of a rule is shown by line, column and what to do', () =>
       '6:26 /rules/0/when/arguments: unknown keyword "requird" of JSON Schema; did you mean "required"?',
       '6:75 /rules/0/when/arguments/anyOf/0/properties/pattern: unknown keyword "patern" of JSON Schema; did you mean "pattern"?',
     )
-    wrong('an empty one', ['action: deny', 'when: {}'], '6:5 /rules/0/when: the key "arguments" is missing')
+    wrong(
+      'an empty one',
+      ['action: deny', 'when: {}'],
+      '6:5 /rules/0/when: must not be empty; there is arguments, agents, projects, sessions, clients, keys',
+    )
   })
 })

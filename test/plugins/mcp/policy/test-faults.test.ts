@@ -35,7 +35,7 @@ describe('a wrong test or member of a policy is shown by line, column and what t
   wrong(
     'a key of the call that is none',
     one('{ call: { tool: t, args: {} }, expect: deny }'),
-    '4:24 /tests/0/call: unknown key "args"; there is server, tool, arguments',
+    '4:24 /tests/0/call: unknown key "args"; there is server, tool, arguments, agent, project, session, client, key',
   )
   wrong(
     'an action that is none',
