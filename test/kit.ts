@@ -6,6 +6,7 @@ export { apiStyleConforms, type StyleSamples } from './conformance/api-style.ts'
 export { detectorConforms } from './conformance/detector.ts'
 export { exportFormatConforms } from './conformance/export-format.ts'
 export { type CheckCase, mcpCheckConforms } from './conformance/mcp-check.ts'
+export { mcpResultCheckConforms, type ResultCase } from './conformance/mcp-result-check.ts'
 export { mcpTransportConforms, type TransportSubject } from './conformance/mcp-transport.ts'
 export { cutAt, meterConforms, type ReplySample } from './conformance/meter.ts'
 export {

@@ -174,7 +174,7 @@ describe('the published package', () => {
       console.log(gateway.plugins().slice(-${examples.length}).join(' '))`)
     assert.equal(
       stdout.trim(),
-      'api-style/cohere_chat mcp-check/branch waiting detector/same_answer export-format/chrome_trace allowed-models import-format/build_log notifier/status_file models signer storage/journal mcp-transport/tcp upstream-client/token_file',
+      'api-style/cohere_chat mcp-check/branch waiting detector/same_answer export-format/chrome_trace allowed-models import-format/build_log notifier/status_file models mcp-result-check/code_names signer storage/journal mcp-transport/tcp upstream-client/token_file',
     )
   })
   it('has a bench that starts its programs where it is installed', async () => {

@@ -1,6 +1,17 @@
 import { contribution, Kind, type Plugin } from 'guard-gateway/core'
 import type { Static, TSchema } from 'typebox'
 
+export { examineTexts, type PieceFinding } from './mcp-check/examine-texts.ts'
+export {
+  type McpResultCheck,
+  mcpResultCheck,
+  mcpResultCheckKind,
+  type ResultContext,
+  type ResultFinding,
+  type ResultPart,
+  type ToolResult,
+} from './mcp-check/result-check.ts'
+
 /** The arguments of a tool call: a parsed JSON object whose members are all own properties, `__proto__` included. */
 export type Arguments = Readonly<Record<string, unknown>>
 

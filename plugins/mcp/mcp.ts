@@ -162,6 +162,11 @@ export class Mcp {
       audit: this.audit,
       tools: state.tools,
       list_cache: state.list_cache,
+      results: {
+        gateway: this.gateway,
+        server_id: state.server.id,
+        outputFault: (tool, value) => state.tools.outputFault(tool, value),
+      },
       key: await this.#key,
       isLocal: (session_id) => this.sessions.has(session_id),
       failed: (reason) => {

@@ -1,6 +1,6 @@
 import type { Finder, Gateway, Plugin } from 'guard-gateway/core'
 import { cleanFragment } from './fragment/clean.ts'
-import { redactor } from './redact.ts'
+import { type RedactorOptions, redactor } from './redact.ts'
 import { SecretFinder } from './secrets.ts'
 
 export interface RedactionOptions {
@@ -18,11 +18,12 @@ export const redaction = ({ finders = [], ...options }: RedactionOptions = {}): 
   apply(gateway: Gateway) {
     const secrets = new SecretFinder()
     const cleaned = new WeakSet<object>()
-    const own = redactor({
-      ...options,
-      finders: [secrets.find, ...finders],
-      fault: (error) => gateway.fault(error, 'redact'),
-    })
+    const redactorOf = (own: RedactorOptions) =>
+      redactor({ ...own, finders: [secrets.find, ...finders], fault: (error) => gateway.fault(error, 'redact') })
+    const own = redactorOf(options)
+    // what people write to each other is no secret to the agent they wrote it for
+    const results = { ...options, emails: false }
+    gateway.service('resultRedactor').provide(redactorOf(results))
     gateway.service('redaction').provide({
       redactor: own,
       secrets,

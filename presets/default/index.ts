@@ -42,6 +42,9 @@ import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { size } from 'guard-gateway/plugins/mcp-checks/size'
 import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
+import { injection } from 'guard-gateway/plugins/mcp-result-checks/injection'
+import { secrets } from 'guard-gateway/plugins/mcp-result-checks/secrets'
+import { resultSize } from 'guard-gateway/plugins/mcp-result-checks/size'
 import { http as streamableHttp } from 'guard-gateway/plugins/mcp-transports/http'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import { metrics } from 'guard-gateway/plugins/metrics'
@@ -148,6 +151,9 @@ export const defaultPreset = (
   httpHosts,
   size,
   sql,
+  resultSize,
+  secrets,
+  injection,
   stdio,
   streamableHttp,
   mcp(mcpOptions(config)),

@@ -23,6 +23,7 @@ describe('rooms', () => {
     ['upstream-clients', 'upstreamClient'],
     ['upstream-sockets', 'upstreamSocket'],
     ['mcp-checks', 'mcpCheck'],
+    ['mcp-result-checks', 'mcpResultCheck'],
     ['mcp-transports', 'mcpTransport'],
     ['notifiers', 'notifier'],
   ] as const) {

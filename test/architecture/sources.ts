@@ -43,6 +43,7 @@ export const contributions = [
   'import-formats',
   'storage',
   'mcp-checks',
+  'mcp-result-checks',
   'mcp-transports',
   'upstream-clients',
   'upstream-sockets',

@@ -1,5 +1,6 @@
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { PartialVerdict, Verdict } from '../judge/verdict.ts'
+import type { RecordedFinding } from '../results/recorded-finding.ts'
 
 /** The `result` of a call that was not forwarded. */
 export interface ToolError {
@@ -81,6 +82,20 @@ export const refusedResult = (
   const [first] = ruled
   if (first === undefined) return pinResult(tool, pin)
   return toolError(withMessages(action === 'rate_limit' ? overLimit(first) : denied(first), ruled))
+}
+
+/** Where in a result: names in it come from its server, and are not repeated. */
+const placeOf = (pointer: string): string => /^\/content\/\d+|^\/structuredContent/.exec(pointer)?.[0] ?? 'the result'
+
+/** A result that the client must not read. What was found in it is said, and not repeated. */
+export const withheldResult = (tool: string, findings: readonly RecordedFinding[]): ToolError => {
+  const [first] = findings
+  const told = first === undefined ? '' : `: ${placeOf(first.pointer)} ${terminalLine(first.reason)}`
+  const more = findings.length > 1 ? `, and ${findings.length - 1} more` : ''
+  const by = first === undefined || first.rule_id === 'results' ? 'the policy' : `rule '${first.rule_id}'`
+  return toolError(
+    `The result of '${terminalLine(tool)}' was withheld by ${by}${told}${more}. The tool has run; do not retry.`,
+  )
 }
 
 /** The limit had no room left for a call that a person let through. */

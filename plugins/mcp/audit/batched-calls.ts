@@ -9,7 +9,8 @@ const END_BATCH_MS = 5
 const VISIBLE_AFTER_MS = 100
 
 /** What the end of a call adds to its record. */
-export type End = Pick<AuditRow, 'outcome' | 'duration_ms' | 'duration_us' | 'result_bytes'>
+export type End = Pick<AuditRow, 'outcome' | 'duration_ms' | 'duration_us' | 'result_bytes'> &
+  Partial<Pick<AuditRow, 'result_findings'>>
 
 /** A forwarded call whose records are written in batches. */
 export class BatchedCall {

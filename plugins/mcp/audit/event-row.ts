@@ -70,6 +70,7 @@ export const eventRow = (event: AuditEvent, at: number, labels: SessionLabels = 
   outcome: null,
   duration_ms: null,
   result_bytes: null,
+  result_findings: null,
   trace_id: null,
   span_id: null,
   parent_span_id: null,

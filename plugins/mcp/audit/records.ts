@@ -2,6 +2,7 @@ import type { FragmentEvent, FragmentRun, SpanDraft } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
 import { toolRecords } from 'guard-gateway/lib/trace'
+import type { RecordedFinding } from '../results/recorded-finding.ts'
 import type { AuditSession, Entry } from './entry.ts'
 import type { Outcome } from './enums.ts'
 import { type CallFacts, type Judgement, reasonCode } from './judgement.ts'
@@ -69,6 +70,7 @@ export const decisionRow = (
   outcome: judgement.forwarded ? null : 'none',
   duration_ms: judgement.forwarded ? null : Math.round(more.duration_ms),
   result_bytes: null,
+  result_findings: null,
   trace_id: entry.trace_id,
   span_id: entry.span_id,
   parent_span_id: entry.parent_span_id,
@@ -98,11 +100,17 @@ export const recordsOf = (
 }
 
 /** The record of a forwarded call when it has ended. */
-export const endOf = (outcome: Outcome, duration_ms: number, result_bytes: number | null) => ({
+export const endOf = (
+  outcome: Outcome,
+  duration_ms: number,
+  result_bytes: number | null,
+  findings: readonly RecordedFinding[] = [],
+) => ({
   outcome,
   duration_ms: Math.round(duration_ms),
   duration_us: Math.round(duration_ms * 1000),
   result_bytes,
+  ...(findings.length === 0 ? {} : { result_findings: findings }),
 })
 
 /** Id of the span that shows how long a person was waited for: 16 hex digits. */

@@ -2,6 +2,7 @@ import { type Change, type Gateway, GuardError, type Origin, type SpanDraft } fr
 import { derivedId, newId } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
 import { joinsProject, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
+import type { RecordedFinding } from '../results/recorded-finding.ts'
 import type { Audit } from './audit.ts'
 import { BatchedCall, type End } from './batched-calls.ts'
 import type { AuditSession, Entry } from './entry.ts'
@@ -120,23 +121,33 @@ export class SessionLog {
   }
 
   /** Records the end of a forwarded call. Resolves when the call may be answered; undefined: at once. */
-  ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
+  ended(
+    entry: Entry,
+    outcome: Outcome,
+    result_bytes: number | null = null,
+    findings: readonly RecordedFinding[] = [],
+  ): Promise<void> | undefined {
     const call = entry.batched
     if (call === undefined) {
-      void this.outcome(entry, outcome, result_bytes)
+      void this.outcome(entry, outcome, result_bytes, findings)
       return undefined
     }
     entry.batched = undefined
-    return this.#audit.batched.end(call, endOf(outcome, this.#since(entry), result_bytes))
+    return this.#audit.batched.end(call, endOf(outcome, this.#since(entry), result_bytes, findings))
   }
 
   /** Records the end of a call whose decision is durable with the next batch; resolves when it is written. A write that fails is a fault. A call without a record has no end. */
-  async outcome(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> {
+  async outcome(
+    entry: Entry,
+    outcome: Outcome,
+    result_bytes: number | null = null,
+    findings: readonly RecordedFinding[] = [],
+  ): Promise<void> {
     const row = entry.running
     // a call that could not be recorded has no record to end
     if (row === undefined) return
     entry.running = undefined
-    const patch: End = endOf(outcome, this.#since(entry), result_bytes)
+    const patch: End = endOf(outcome, this.#since(entry), result_bytes, findings)
     const update = {
       origin: this.#origin,
       run: { trace_id: entry.trace_id },

@@ -2,6 +2,7 @@ import { type Table, table } from 'guard-gateway/core'
 import type { ToolRecord } from 'guard-gateway/lib/trace'
 import type { Caller } from '../judge/caller.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
+import type { RecordedFinding } from '../results/recorded-finding.ts'
 import type { AuditKind, JudgedAction, Outcome, PinState, ReasonCode, SchemaState } from './enums.ts'
 
 /** One thing on record about MCP traffic: a judged call, a refused frame, or an event. Never an argument. */
@@ -51,6 +52,8 @@ export interface AuditRow extends ToolRecord {
   readonly outcome: Outcome | null
   readonly duration_ms: number | null
   readonly result_bytes: number | null
+  /** What checks found in the result, and what was done about it. */
+  readonly result_findings: readonly RecordedFinding[] | null
   readonly trace_id: string | null
   readonly span_id: string | null
   readonly parent_span_id: string | null
@@ -111,6 +114,7 @@ const audit = table<'mcp_audit'>({
     outcome: 'text',
     duration_ms: 'integer',
     result_bytes: 'integer',
+    result_findings: 'json',
     trace_id: 'text',
     span_id: 'text',
     parent_span_id: 'text',

@@ -46,7 +46,6 @@ interface Case {
 }
 
 const CANCELLED: ClientResponse = { form: 'none', status: 202 }
-
 /** Judges the calls of a session: pin, schema, rules, consent. A decision is on record, and its approval is used, before the call is forwarded. */
 export const judgeCalls =
   (parts: JudgeParts): JudgeCall =>
@@ -134,6 +133,7 @@ const decide = async (parts: JudgeParts, found: Case): Promise<Frame | ClientRes
   const more = await hookVerdicts(gateway, call, policy, facts.pin, isServers)
   const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).error)
   if (found.request.state === 'cancelled') return CANCELLED
+  found.request.results = verdict.results
   const judgement = fromVerdict(verdict)
   if (verdict.mode === 'shadow' || passes.has(verdict.action)) {
     const sent = verdict.mode === 'shadow' ? undefined : verdict.sent

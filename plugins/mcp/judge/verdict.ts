@@ -1,4 +1,5 @@
 import type { CheckFinding } from 'guard-gateway/lib/mcp-check'
+import type { CompiledResultCheck } from '../policy/compiled.ts'
 import type { Caller } from './caller.ts'
 
 /** From the weakest to the strictest; `rate_limit` is one that is exceeded. */
@@ -35,6 +36,8 @@ export interface Verdict {
   readonly findings: readonly RuleFinding[]
   /** The arguments to forward where a transform changed them: their source text with only the changed members spliced, and the parsed form. */
   readonly sent?: { readonly text: string; readonly arguments: Readonly<Record<string, unknown>> }
+  /** Checks of what comes back, where there are some. */
+  readonly results?: readonly CompiledResultCheck[]
   /** Who made the call, where rules about its tool name callers or limit them. */
   readonly caller?: Caller
   /** Hex SHA-256 of the canonical policy. */

@@ -1,6 +1,7 @@
 import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
 import { auditKinds, judgedActions, outcomes, pinStates, reasonCodes, schemaStates } from '../audit/enums.ts'
+import { resultActions } from '../results/recorded-finding.ts'
 import {
   countOrNull,
   flagOrNull,
@@ -81,6 +82,17 @@ const auditEvent = Type.Object({
   outcome: oneOfOrNull(outcomes, { description: 'Null while a forwarded call has no answer.' }),
   duration_ms: countOrNull,
   result_bytes: countOrNull,
+  result_findings: Type.Array(
+    Type.Object({
+      rule_id: text,
+      check: text,
+      pointer: Type.String({ description: 'JSON pointer into the result.' }),
+      reason: text,
+      certain: Type.Boolean({ description: 'False: the check could not tell.' }),
+      action: oneOf(resultActions, { description: 'What was done about it; shadow: nothing but this record.' }),
+    }),
+    { description: 'What checks found in the result.' },
+  ),
 })
 export type AuditEventView = Static<typeof auditEvent>
 

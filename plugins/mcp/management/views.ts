@@ -15,6 +15,7 @@ export const eventView = (record: AuditRow): AuditEventView => {
     rule_ids,
     findings,
     caller,
+    result_findings,
     parent_span_id: _parent,
     duration_us: _us,
     traced: _traced,
@@ -34,6 +35,7 @@ export const eventView = (record: AuditRow): AuditEventView => {
         ? { ...toolDecision(record) }
         : { reason: row.reason, approval_id: row.approval_id, server_id: row.server_id, tool: row.tool },
     schema_state,
+    result_findings: (result_findings ?? []).map((finding) => ({ ...finding })),
     caller: caller === null ? null : { ...caller, key: [...caller.key] },
     rule_ids: [...(rule_ids ?? [])],
     findings: (findings ?? []).map(({ rule_id, check, pointer, reason, certain }) => ({

@@ -14,7 +14,7 @@ import { auditKinds, judgedActions } from '../audit/enums.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ServersView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'
-import { callerMark, findingList, nameMark, spanLink } from './marks.ts'
+import { callerMark, findingList, nameMark, resultFindingList, spanLink } from './marks.ts'
 
 const PAGE_ROWS = 50
 
@@ -87,9 +87,9 @@ ${rows.map(
 )}</tbody></table>`
 
 /** The reason, further findings of checks, and who asked where rules are about that. */
-const reasonText = ({ reason, findings, caller }: AuditRow): Html => {
+const reasonText = ({ reason, findings, result_findings, caller }: AuditRow): Html => {
   const more = reason === null || (findings?.length ?? 0) > 1 ? findingList(findings) : ''
-  return html`${reason}${more}${callerMark(caller)}`
+  return html`${reason}${more}${callerMark(caller)}${resultFindingList(result_findings)}`
 }
 
 const happened = ({ kind, forwarded, outcome, mode, duration_ms }: AuditRow): Html => {

@@ -2,6 +2,7 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Caller } from '../judge/caller.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
+import type { RecordedFinding } from '../results/recorded-finding.ts'
 
 const HASH_CHARS = 8
 
@@ -21,6 +22,23 @@ export const spanLink = (trace_id: string | null, span_id: string | null, words:
   const span = span_id === null ? '' : encodeURIComponent(span_id)
   return html`<a href="${span === '' ? run : `${run}?span=${span}#span-${span}`}">${words}</a>`
 }
+
+/** What the client got of a result in which a check found something. */
+const DONE: Readonly<Record<RecordedFinding['action'], string>> = {
+  shadow: 'recorded only',
+  redact: 'replaced',
+  cut: 'cut',
+  deny: 'result withheld',
+}
+
+/** What checks found in the result of a call. */
+export const resultFindingList = (findings: readonly RecordedFinding[] | null): Html =>
+  findings === null || findings.length === 0
+    ? html``
+    : html`<ul class="findings">${findings.map(
+        ({ check, pointer, reason, certain, action, rule_id }) =>
+          html`<li><strong class="warning">${check}</strong> result <code>${terminalLine(pointer)}</code> ${reason}${!certain && html` <span class="quiet">could not tell</span>`} <span class="quiet">${DONE[action]}, ${rule_id}</span></li>`,
+      )}</ul>`
 
 /** Who made a call, as far as that is known. */
 export const callerMark = (caller: Caller | null): Html => {

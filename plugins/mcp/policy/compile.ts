@@ -13,9 +13,14 @@ import type { ChangeDocument, LimitDocument, PolicyDocument, RuleDocument } from
 import type { PolicyFault, PolicyPath } from './fault.ts'
 import type { LoadOptions } from './load.ts'
 import { namedArguments } from './named-arguments.ts'
+import { readyOptions } from './ready-check.ts'
+import { compileResults, type ResultChecks, WHOLE_POLICY } from './result-checks.ts'
 
-/** Finds a check by its id. */
-export type Checks = { get(id: string): McpCheck | undefined }
+/** Finds checks by their ids. */
+export interface Checks {
+  readonly checks: { get(id: string): McpCheck | undefined }
+  readonly results: ResultChecks
+}
 
 const NO_FILES: readonly string[] = []
 
@@ -28,10 +33,11 @@ export const compilePolicy = async (
   const faults: PolicyFault[] = []
   const rules: CompiledRule[] = []
   const pace = new Pace()
+  const shadow = document.mode === 'shadow'
   for (const [index, rule] of document.rules.entries()) {
     // Calls by the policy in force continue meanwhile.
     if (pace.due) await pace.rest()
-    const compiled = await compileRule(rule, index, checks, faults)
+    const compiled = await compileRule(rule, index, { ...checks, shadow }, faults)
     if (rule.enabled !== false) rules.push(compiled)
   }
   const policy: CompiledPolicy = {
@@ -42,6 +48,12 @@ export const compilePolicy = async (
     pinning: document.pinning ?? 'warn',
     hide_denied_tools: document.hide_denied_tools ?? hide_denied_tools,
     rules,
+    results: await compileResults(
+      document.results,
+      { rule_id: WHOLE_POLICY, path: ['results'], shadow },
+      checks.results,
+      faults,
+    ),
     own_files,
   }
   return { policy, faults }
@@ -50,7 +62,7 @@ export const compilePolicy = async (
 const compileRule = async (
   rule: RuleDocument,
   index: number,
-  checks: Checks,
+  { checks, results, shadow }: Checks & { readonly shadow: boolean },
   faults: PolicyFault[],
 ): Promise<CompiledRule> => {
   const path: PolicyPath = ['rules', index]
@@ -65,6 +77,12 @@ const compileRule = async (
     when: await compileWhen(rule, path, faults),
     checks: await compileChecks(rule, path, checks, faults),
     limit: rule.limit === undefined ? undefined : compileLimit(rule.limit),
+    results: await compileResults(
+      rule.enabled === false ? [] : rule.results,
+      { rule_id: rule.id, path: [...path, 'results'], shadow },
+      results,
+      faults,
+    ),
     changes: await compileChanges(rule, path, faults),
     named: namedArguments(rule),
   }
@@ -123,7 +141,7 @@ const boundFaults = ({ clamp = {} }: ChangeDocument, at: PolicyPath): readonly P
 const compileChecks = async (
   rule: RuleDocument,
   path: PolicyPath,
-  checks: Checks,
+  checks: Checks['checks'],
   faults: PolicyFault[],
 ): Promise<readonly CompiledCheck[]> => {
   const compiled: CompiledCheck[] = []
@@ -131,33 +149,8 @@ const compileChecks = async (
     const [id = '', options] = Object.entries(entry)[0] ?? []
     const check = checks.get(id)
     if (check === undefined || rule.enabled === false) continue
-    try {
-      await makeReady(check)
-      const lints = check.lint?.(options as never) ?? []
-      const made = check.compile === undefined ? options : await check.compile(options as never)
-      compiled.push({ check, options: made, index, lints })
-    } catch (error) {
-      faults.push({ path: [...path, 'checks', index, id], message: reasonOf(error, check) })
-    }
+    const ready = await readyOptions(check, options, [...path, 'checks', index, id], faults)
+    if (ready !== undefined) compiled.push({ check, ...ready, index })
   }
   return compiled
-}
-
-const reasonOf = (error: unknown, check: McpCheck): string =>
-  error instanceof GuardError && error.code === 'INVALID_POLICY'
-    ? error.message
-    : `the check ${check.id} cannot be made ready: ${error instanceof Error ? error.message : String(error)}`
-
-const prepared = new WeakMap<McpCheck, Promise<void>>()
-
-/** What a check needs is loaded once; a load that failed is tried again. */
-const makeReady = async (check: McpCheck): Promise<void> => {
-  const loading = prepared.get(check) ?? Promise.resolve(check.prepare?.())
-  prepared.set(check, loading)
-  try {
-    await loading
-  } catch (error) {
-    prepared.delete(check)
-    throw error
-  }
 }

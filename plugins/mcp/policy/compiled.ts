@@ -1,7 +1,8 @@
-import type { CheckLint, McpCheck } from 'guard-gateway/lib/mcp-check'
+import type { CheckLint, McpCheck, McpResultCheck } from 'guard-gateway/lib/mcp-check'
 import type { Segments } from '../actions/changes.ts'
 import type { Change } from '../actions/transform.ts'
 import type { Caller } from '../judge/caller.ts'
+import type { ResultAction } from '../results/recorded-finding.ts'
 import type { SchemaFault } from '../schemas/compile.ts'
 import type { LimitKey, PolicyDocument, RuleDocument } from './document.ts'
 
@@ -10,6 +11,18 @@ export interface CompiledCheck {
   readonly check: McpCheck
   readonly options: unknown
   /** Position in the rule's `checks`. */
+  readonly index: number
+  readonly lints: readonly CheckLint[]
+}
+
+/** A check of results with its options as `find` gets them, and what follows from what it finds. */
+export interface CompiledResultCheck {
+  readonly check: McpResultCheck
+  readonly options: unknown
+  readonly action: ResultAction
+  /** `results` for the checks of the whole policy. */
+  readonly rule_id: string
+  /** Position in its list. */
   readonly index: number
   readonly lints: readonly CheckLint[]
 }
@@ -34,6 +47,7 @@ export interface CompiledRule {
   readonly speaksTo: ((caller: Caller) => boolean) | undefined
   readonly when: ((args: unknown) => SchemaFault | undefined) | undefined
   readonly checks: readonly CompiledCheck[]
+  readonly results: readonly CompiledResultCheck[]
   readonly limit: CompiledLimit | undefined
   readonly changes: readonly Change[]
   /** The argument keys that the rule names, as pointers. */
@@ -51,6 +65,8 @@ export interface CompiledPolicy {
   readonly hide_denied_tools: boolean
   /** The enabled ones, in file order. */
   readonly rules: readonly CompiledRule[]
+  /** Checks of the results of all calls. */
+  readonly results: readonly CompiledResultCheck[]
   /** Files of the gateway itself, absolute. */
   readonly own_files: readonly string[]
 }

@@ -72,6 +72,7 @@ export const definitions = {
         description: "all must pass, otherwise on_violation is the rule's verdict",
       },
       on_violation: { enum: ['deny', 'confirm', 'shadow_deny'], default: 'deny' },
+      results: { $ref: '#/$defs/results', description: 'checks of the results of calls that the rule speaks to' },
       message: {
         type: 'string',
         maxLength: 500,
@@ -85,8 +86,10 @@ export const definitions = {
       given({ const: 'rate_limit' }, { required: ['limit'] }, { properties: { limit: false } }),
       given({ const: 'transform' }, { required: ['transform'] }, { properties: { transform: false } }),
       given({ enum: ['deny', 'shadow_deny'] }, { properties: { checks: false, only: false } }),
+      given({ const: 'deny' }, { properties: { results: false } }),
     ],
   },
+  results: { type: 'array', minItems: 1, maxItems: 20, items: { $ref: '#/$defs/result_check' } },
   limit: {
     type: 'object',
     additionalProperties: false,

@@ -1,4 +1,5 @@
 import type { Action } from '../judge/verdict.ts'
+import type { ResultAction } from '../results/recorded-finding.ts'
 
 /** What a person writes as the action of a rule. */
 export type RuleAction = 'allow' | 'deny' | 'confirm' | 'transform' | 'rate_limit' | 'shadow_deny'
@@ -30,6 +31,9 @@ export interface ConditionDocument {
   readonly keys?: readonly string[]
 }
 
+/** One member: the id of a check of results with its options, and what follows from what it finds; `shadow` if not said. */
+export type ResultDocument = Readonly<Record<string, { readonly action?: ResultAction }>>
+
 export interface RuleDocument {
   readonly id: string
   readonly description?: string
@@ -43,6 +47,8 @@ export interface RuleDocument {
   /** Each holds one member: the id of a check with its options. */
   readonly checks?: readonly Readonly<Record<string, unknown>>[]
   readonly on_violation?: 'deny' | 'confirm' | 'shadow_deny'
+  /** Checks of the results of calls that the rule speaks to. */
+  readonly results?: readonly ResultDocument[]
   readonly message?: string
   readonly limit?: LimitDocument
   readonly transform?: { readonly arguments: readonly ChangeDocument[] }
@@ -78,6 +84,8 @@ export interface PolicyDocument {
   /** What becomes of requests that are no calls of tools, by method; `other`: of those that are not named. */
   readonly methods?: Readonly<Record<string, 'allow' | 'confirm' | 'deny'>>
   readonly vars?: Readonly<Record<string, string>>
+  /** Checks of the results of all calls. */
+  readonly results?: readonly ResultDocument[]
   readonly rules: readonly RuleDocument[]
   readonly tests?: readonly TestDocument[]
 }

@@ -7,7 +7,7 @@ import type { ToolCall } from '../judge/tool-call.ts'
 import type { Action, PartialVerdict, RuleFinding, Verdict } from '../judge/verdict.ts'
 import { dependsOnCaller } from './callers.ts'
 import { type CheckDeadline, checkDeadline } from './checks.ts'
-import type { CompiledPolicy, CompiledRule } from './compiled.ts'
+import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
 import { filledMessage, shownReason } from './message.ts'
 import { limitUses, overLimit, type RuleVerdict, ruleVerdict, violations } from './rule-verdict.ts'
 import { strictest } from './strictness.ts'
@@ -48,7 +48,8 @@ export const judge = async (
     // another call may have used up the limit meanwhile
     const lost = spent.length === 0 ? undefined : await context.limits.take(spent)
     const last = lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
-    return redacted(withCaller(last, call, context), sent, call, voices, context.redact)
+    const whole = withResults(withCaller(last, call, context), policy, voices)
+    return redacted(whole, sent, call, voices, context.redact)
   } finally {
     wait.end()
   }
@@ -56,6 +57,16 @@ export const judge = async (
 
 const withCaller = (verdict: Verdict, { caller = nobody }: ToolCall, { rules }: JudgeContext): Verdict =>
   rules.some(dependsOnCaller) ? { ...verdict, caller } : verdict
+
+/** Checks of results are those of the policy and of all rules that spoke. */
+const withResults = (verdict: Verdict, policy: CompiledPolicy, voices: readonly RuleVerdict[]): Verdict => {
+  const more = voices.some(({ rule }) => rule.results.length > 0)
+    ? voices.flatMap(({ rule }) => rule.results)
+    : NO_CHECKS
+  return policy.results.length + more.length === 0 ? verdict : { ...verdict, results: [...policy.results, ...more] }
+}
+
+const NO_CHECKS: readonly CompiledResultCheck[] = []
 
 /** What checks may know of a call besides its arguments. */
 export const checkContext = ({ server_id, tool, cwd }: ToolCall, own_files: readonly string[]): CheckContext => ({

@@ -1,6 +1,6 @@
 import { anyGlob } from 'guard-gateway/lib/glob'
 import type { Action } from '../judge/verdict.ts'
-import type { CompiledPolicy, CompiledRule } from './compiled.ts'
+import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
 import { type LocatedFault, locatedFault, type PolicyPath } from './fault.ts'
 import { callerLints } from './lints/caller-lints.ts'
 import { listedToolLints } from './lints/listed-tool-lints.ts'
@@ -33,6 +33,7 @@ export const lintsOf = (
   const found = [
     ...pinOff(policy),
     ...methodLints(policy.document),
+    ...ofResults(policy.results, ['results'], 'the policy'),
     ...policy.rules.flatMap((rule) => [
       ...neverWins(rule, policy),
       ...globDeny(rule, policy),
@@ -126,11 +127,18 @@ const oddPlaces = ({ document: { id, message = '' }, index }: CompiledRule): rea
       message: `rule "${id}" shows ${place} as it stands; only {arguments.name} is filled in`,
     }))
 
-const ofChecks = ({ id, index, checks }: CompiledRule): readonly Lint[] =>
-  checks.flatMap(({ check, index: at, lints }) =>
+const ofChecks = ({ id, index, checks, results }: CompiledRule): readonly Lint[] => [
+  ...ofResults(results, ['rules', index, 'results'], `rule "${id}"`),
+  ...checks.flatMap(({ check, index: at, lints }) =>
     lints.map(({ code, message }) => ({
       code,
       path: ['rules', index, 'checks', at, check.id],
       message: `rule "${id}": ${message}`,
     })),
+  ),
+]
+
+const ofResults = (results: readonly CompiledResultCheck[], path: PolicyPath, whose: string): readonly Lint[] =>
+  results.flatMap(({ check, index, lints }) =>
+    lints.map(({ code, message }) => ({ code, path: [...path, index, check.id], message: `${whose}: ${message}` })),
   )

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { mcpCheckKind } from 'guard-gateway/lib/mcp-check'
+import { mcpCheckKind, mcpResultCheckKind } from 'guard-gateway/lib/mcp-check'
 import type { YamlLocation } from 'guard-gateway/lib/yaml'
 import { compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
@@ -56,7 +56,8 @@ export const loadPolicy = async (
   const resolved = resolveVars(value as PolicyDocument, env)
   const faults = [...resolved.faults, ...semanticFaults(resolved.policy)]
   if (faults.length > 0) return refused(faults)
-  const compiled = await compilePolicy(resolved.policy, gateway.registry(mcpCheckKind), options)
+  const checks = { checks: gateway.registry(mcpCheckKind), results: gateway.registry(mcpResultCheckKind) }
+  const compiled = await compilePolicy(resolved.policy, checks, options)
   if (compiled.faults.length > 0) return refused(compiled.faults)
   const tests = await runTests(compiled.policy, gateway.redact)
   return { policy: compiled.policy, valid: tests.every(({ pass }) => pass), errors: [], tests, locate }

@@ -1,4 +1,4 @@
-import type { McpCheck } from 'guard-gateway/lib/mcp-check'
+import type { McpCheck, McpResultCheck } from 'guard-gateway/lib/mcp-check'
 import { definitions } from './definitions.ts'
 
 /** The part of the policy schema that depends on no check. */
@@ -48,13 +48,27 @@ const frame = {
       propertyNames: { pattern: '^[a-z][a-z0-9_]*$' },
       additionalProperties: { type: 'string' },
     },
+    results: { $ref: '#/$defs/results', description: 'checks of the results of all calls' },
     rules: { type: 'array', maxItems: 1000, items: { $ref: '#/$defs/rule' } },
     tests: { type: 'array', items: { $ref: '#/$defs/test' } },
   },
 } as const
 
+/** What a check of results objects to, and what follows from it. */
+const withAction = ({ schema, mends }: McpResultCheck): object => ({
+  ...schema,
+  properties: {
+    ...(schema as { readonly properties?: object }).properties,
+    action: {
+      enum: ['shadow', mends, 'deny'],
+      default: 'shadow',
+      description: `what follows from what is found; shadow: a record, ${mends}: the result without it, deny: an error instead`,
+    },
+  },
+})
+
 /** The JSON Schema (2020-12) of policies that may use these checks. */
-export const policySchema = (checks: Iterable<McpCheck>): object => ({
+export const policySchema = (checks: Iterable<McpCheck>, resultChecks: Iterable<McpResultCheck>): object => ({
   ...frame,
   $defs: {
     ...definitions,
@@ -64,6 +78,13 @@ export const policySchema = (checks: Iterable<McpCheck>): object => ({
       maxProperties: 1,
       additionalProperties: false,
       properties: Object.fromEntries([...checks].map(({ id, schema }) => [id, schema])),
+    },
+    result_check: {
+      type: 'object',
+      minProperties: 1,
+      maxProperties: 1,
+      additionalProperties: false,
+      properties: Object.fromEntries([...resultChecks].map((check) => [check.id, withAction(check)])),
     },
   },
 })

@@ -44,7 +44,8 @@ const unknownKey = ({ params, parentSchema }: ErrorObject, path: PolicyPath): Po
   const key = String(params.additionalProperty)
   if (key === '<<') return { path, at: [...path, key], message: MERGE_KEY }
   const known = Object.keys((parentSchema?.properties as object | undefined) ?? {})
-  const isCheck = path.length === 4 && path[2] === 'checks'
+  const isCheck =
+    (path.length === 4 && path[2] === 'checks') || (typeof path.at(-1) === 'number' && path.at(-2) === 'results')
   const there = suggestion(key, known) || `; there is ${known.join(', ') || 'none'}`
   return { path, at: [...path, key], message: `unknown ${isCheck ? 'check' : 'key'} "${key}"${there}` }
 }
@@ -88,6 +89,7 @@ const misplaced: Readonly<Record<string, string>> = {
   limit: 'stands with action rate_limit only',
   transform: 'stands with action transform only',
   only: 'cannot stand with action deny or shadow_deny; list the arguments that may be given in a rule that allows the call',
+  results: 'cannot stand with action deny; such a call has no result',
   checks: 'cannot stand with action deny or shadow_deny; name what may pass in a rule that allows it, or use when',
 }
 

@@ -1,13 +1,13 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { Gateway } from 'guard-gateway/core'
-import { type McpCheck, mcpCheckKind } from 'guard-gateway/lib/mcp-check'
+import { type McpCheck, type McpResultCheck, mcpCheckKind, mcpResultCheckKind } from 'guard-gateway/lib/mcp-check'
 import { policySchema } from './schema.ts'
 
 /** The most keys and values of a policy for which all errors are reported at once: the work grows with the square of the faults. */
 export const MAX_REPORTED = 5_000
 
 interface CachedValidator {
-  readonly checks: readonly McpCheck[]
+  readonly checks: readonly (McpCheck | McpResultCheck)[]
   readonly all?: ValidateFunction
   readonly first?: ValidateFunction
 }
@@ -16,7 +16,8 @@ let known: CachedValidator | undefined
 /** The schema follows the registered checks, which gateways of one process mostly have in common, and compiling it takes longer than everything else here. */
 const validatorFor = async (gateway: Gateway, kind: 'all' | 'first'): Promise<ValidateFunction> => {
   const registered: Iterable<McpCheck> = gateway.registry(mcpCheckKind)
-  const checks = [...registered]
+  const ofResults: Iterable<McpResultCheck> = gateway.registry(mcpResultCheckKind)
+  const checks = [...registered, ...ofResults]
   const isSame = known?.checks.length === checks.length && known.checks.every((check, index) => check === checks[index])
   const ready = isSame ? known?.[kind] : undefined
   if (ready !== undefined) return ready
@@ -33,7 +34,7 @@ const validatorFor = async (gateway: Gateway, kind: 'all' | 'first'): Promise<Va
     // tidying the code takes longer than the one policy that it reads
     code: { optimize: false },
   })
-  const validate = ajv.compile(policySchema(checks))
+  const validate = ajv.compile(policySchema(registered, ofResults))
   known = { ...(isSame ? known : {}), checks, [kind]: validate }
   return validate
 }

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from './document.ts'
+import type { PolicyDocument, ResultDocument } from './document.ts'
 import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 
 /** Variables of the environment by name. */
@@ -23,11 +23,25 @@ export const resolveVars = (
   }
   const rules = policy.rules.map((rule, index) => {
     const checks = rule.checks?.map((check, at) => filled(check, ['rules', index, 'checks', at], vars, faults))
-    return checks === undefined ? rule : { ...rule, checks: checks as NonNullable<typeof rule.checks> }
+    const results = filledResults(rule.results, ['rules', index, 'results'], vars, faults)
+    return {
+      ...rule,
+      ...(checks && { checks: checks as NonNullable<typeof rule.checks> }),
+      ...(results && { results }),
+    }
   })
   const resolved = policy.vars === undefined ? {} : { vars: Object.fromEntries(vars) }
-  return { policy: { ...policy, ...resolved, rules }, faults }
+  const results = filledResults(policy.results, ['results'], vars, faults)
+  return { policy: { ...policy, ...resolved, ...(results && { results }), rules }, faults }
 }
+
+const filledResults = (
+  results: readonly ResultDocument[] | undefined,
+  path: PolicyPath,
+  vars: ReadonlyMap<string, string>,
+  faults: PolicyFault[],
+): readonly ResultDocument[] | undefined =>
+  results?.map((one, at) => filled(one, [...path, at], vars, faults) as ResultDocument)
 
 /** An empty variable counts as one that is not set. */
 const fromEnvironment = (text: string, env: Environment, path: PolicyPath, faults: PolicyFault[]): string =>

@@ -7,6 +7,7 @@ import { withData } from 'guard-gateway/lib/sse'
 import { type McpHooks, mcpHooks } from '../hooks.ts'
 import { callOutcome } from '../messages/call-outcome.ts'
 import { isAmbiguous, serverFacts, versions, withoutTasks } from '../messages/initialize.ts'
+import type { CheckedResult } from '../results/check-result.ts'
 import type { PendingRequest } from '../session/pending-requests.ts'
 import { type Session, withText } from '../session/session.ts'
 import type { RelayContext } from './relay-context.ts'
@@ -117,6 +118,8 @@ export class ServerRelay {
   }
 
   #response(frame: Frame, request: PendingRequest): Frame | string | Promise<Frame | string> {
+    if (request.method === 'tools/call' && request.results !== undefined)
+      return this.#checked(frame, request, request.results)
     if (request.method === 'tools/call')
       return this.settle(request, callOutcome(frame), frame.raw.length).then(() => frame)
     if (frame.result === undefined) {
@@ -127,13 +130,29 @@ export class ServerRelay {
     return request.method === 'tools/list' ? this.#listed(frame, request) : frame
   }
 
+  /** The result of a call as its checks let it pass. */
+  async #checked(
+    frame: Frame,
+    request: PendingRequest,
+    checks: NonNullable<PendingRequest['results']>,
+  ): Promise<Frame | string> {
+    const { text, findings } = await this.#context.checkResult(frame, request.tool ?? '', checks)
+    await this.settle(request, callOutcome(frame), frame.raw.length, findings)
+    return text ?? frame
+  }
+
   /** Records the end of a forwarded call; resolves when every later reader sees it. */
-  async settle(request: PendingRequest, outcome: ReturnType<typeof callOutcome>, bytes: number | null): Promise<void> {
+  async settle(
+    request: PendingRequest,
+    outcome: ReturnType<typeof callOutcome>,
+    bytes: number | null,
+    findings?: CheckedResult['findings'],
+  ): Promise<void> {
     const { entry, tool = '' } = request
     if (entry === undefined) return
     request.entry = undefined
     const { id: session_id, server, log } = this.#session
-    const recorded = log.ended(entry, outcome, bytes)
+    const recorded = log.ended(entry, outcome, bytes, findings)
     const { outcome: hook } = this.#hooks
     if (hook.isUsed()) {
       try {

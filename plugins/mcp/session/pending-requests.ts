@@ -1,6 +1,7 @@
 import { roundedKey } from 'guard-gateway/lib/json-rpc'
 import { LRU } from 'tiny-lru'
 import type { Entry } from '../audit/index.ts'
+import type { CompiledResultCheck } from '../policy/compiled.ts'
 
 /** A request that is being judged, or that waits for its response. */
 export interface PendingRequest {
@@ -14,6 +15,8 @@ export interface PendingRequest {
   /** Of a `tools/call`: which tool, and its place among the records from when it is forwarded until it has ended. */
   tool?: string
   entry?: Entry | undefined
+  /** Checks of its result. */
+  results?: readonly CompiledResultCheck[] | undefined
   /** Its stream ended before its response; a resumed stream may still bring it. */
   orphaned?: boolean
   state: 'judging' | 'forwarded' | 'cancelled' | 'answered'

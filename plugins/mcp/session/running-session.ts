@@ -10,6 +10,7 @@ import type { McpLimits } from '../options.ts'
 import type { Policies, Policy } from '../policy/index.ts'
 import { ClientRelay } from '../relay/client-relay.ts'
 import { ServerRelay } from '../relay/server-relay.ts'
+import type { ResultParts } from '../results/check-result.ts'
 import type { ServerTools } from '../tools/server-tools.ts'
 import { Session, type SessionInfo } from './session.ts'
 
@@ -30,6 +31,7 @@ export interface ServerContext {
   readonly audit: Audit
   readonly tools: ServerTools
   readonly list_cache: ListCache
+  readonly results: ResultParts
   /** What arguments are hashed with. */
   readonly key: string
   /** Whether a session is one of this process. */
@@ -72,6 +74,10 @@ export class RunningSession {
     this.#serverRelay = new ServerRelay(gateway, session, {
       tools: context.tools,
       rewriteList: (page) => this.#rewriteList(page),
+      checkResult: async (frame, tool, checks) => {
+        const { checkResult } = await import('../results/check-result.ts')
+        return checkResult(context.results, frame, tool, checks)
+      },
       initialized: (facts) => context.initialized(facts),
       responded: () => context.responded(),
       judgeRequest: (request) => judgeRequest(request, 'server'),

@@ -8,6 +8,7 @@ import type { Audit } from '../audit/index.ts'
 import type { ServerFacts } from '../messages/initialize.ts'
 import { faultsText } from '../schemas/error-text.ts'
 import { type CompiledInput, compileInput } from '../schemas/input.ts'
+import { compileOutput } from '../schemas/output.ts'
 import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './definition.ts'
 import type { PinRows } from './pin-rows.ts'
 import { Pins } from './pins.ts'
@@ -124,6 +125,15 @@ export class ToolCatalog implements ServerTools {
   /** What the tool's arguments must be, as its server says; undefined where it does not. */
   inputSchema(tool: string): unknown {
     return this.#tools.get(tool)?.inputSchema
+  }
+
+  /** Why a structured result does not fit what the tool says of its results; undefined if it does, or if that is not known. */
+  async outputFault(tool: string, value: unknown): Promise<string | undefined> {
+    const definition = this.#tools.get(tool)
+    if (definition === undefined) return undefined
+    definition.output ??= compileOutput(definition.json)
+    const compiled = await definition.output
+    return compiled?.usable === true ? compiled.check(value)?.message : undefined
   }
 
   fingerprint(tool: string): string | null {

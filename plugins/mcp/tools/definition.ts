@@ -11,6 +11,7 @@ import {
 } from 'guard-gateway/lib/json'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import type { ServerFacts } from '../messages/initialize.ts'
+import type { CompiledSchema } from '../schemas/compile.ts'
 import type { CompiledInput } from '../schemas/input.ts'
 
 /** A tool as its server describes it. */
@@ -23,6 +24,8 @@ export interface Definition {
   readonly inputSchema: unknown
   /** Made at the first call. */
   compiled?: CompiledInput
+  /** Made when a structured result is changed for the first time. */
+  output?: Promise<CompiledSchema | undefined>
 }
 
 /** A page of a list of tools. */

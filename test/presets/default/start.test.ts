@@ -71,6 +71,8 @@ describe('the start of the gateway', () => {
       'plugins/replay/routes.ts',
       'plugins/ui/routes.ts',
       'plugins/mcp-checks/shell/',
+      'plugins/mcp-result-checks/injection/',
+      'plugins/mcp/results/',
       'plugins/mcp-transports/http/',
       'plugins/mcp-transports/stdio/',
       'plugins/playground/run-steps.ts',

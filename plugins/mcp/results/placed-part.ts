@@ -1,0 +1,23 @@
+import type { JsonValue } from 'guard-gateway/lib/json'
+import type { ResultPart } from 'guard-gateway/lib/mcp-check'
+
+/** A part with its place in the message; what checks mend of it is noted here. */
+export interface PlacedPart extends ResultPart {
+  text: string
+  bytes: number
+  /** Characters of the message; of data those of the content item around it. */
+  readonly start: number
+  readonly end: number
+  changed: boolean
+}
+
+export const placedText = (
+  kind: ResultPart['kind'],
+  text: string,
+  { start, end }: Pick<JsonValue, 'start' | 'end'>,
+  pointer: string,
+  offset: number,
+): PlacedPart => ({
+  ...{ pointer, kind, text, bytes: Buffer.byteLength(text) },
+  ...{ start: start + offset, end: end + offset, changed: false },
+})
