@@ -3,7 +3,6 @@ import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import type { ReceiverOptions } from './receiver-options.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000
-const DEFAULT_PATH = '/v1/traces'
 
 /** Address of a receiver, and its display form. */
 export interface Address {
@@ -17,12 +16,12 @@ export interface Address {
   readonly display: string
 }
 
-/** Parses the address of a receiver. Throws TypeError for an invalid address or proxy. */
-export const addressOf = (options: ReceiverOptions): Address => {
+/** Parses the address of a receiver; `default_path` is for one without a path. Throws TypeError for an invalid address or proxy. */
+export const addressOf = (options: ReceiverOptions, default_path: string): Address => {
   const { url, headers = {}, compression = 'gzip', timeout_ms = DEFAULT_TIMEOUT_MS } = options
   const address = new URL(url)
   const { host, origin, pathname, search } = address
-  const path = pathname === '/' ? DEFAULT_PATH : pathname
+  const path = pathname === '/' ? default_path : pathname
   return {
     upstream: upstreamAddress(address, { connect_ms: timeout_ms, idle_ms: timeout_ms }, options),
     path: path + search,

@@ -1,10 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { connectionFault, post } from 'guard-gateway/lib/network'
 import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
-import type { Connections, UpstreamClient } from 'guard-gateway/lib/upstream-client'
-import { type Address, addressOf } from './address.ts'
-import { type ExportResult, exportResult } from './export-result.ts'
-import type { ReceiverOptions } from './receiver-options.ts'
+import type { ExportResult } from './export-result.ts'
 import type { RequestBody } from './request-bodies.ts'
 
 /** Older batches are dropped. */
@@ -13,32 +9,40 @@ const MIN_WAIT_MS = 1_000
 const MAX_BACKOFF_MS = 60_000
 const ERROR_CHARS = 300
 
-/** Numbers of spans. */
+/** Numbers of spans or records. */
 export interface Counts {
   readonly sent: number
-  /** Not delivered, because the queue was full or the spans too old. */
+  /** Not delivered, because the queue was full or they were too old. */
   readonly dropped: number
   readonly failed: number
 }
 
-/** Delivers batches to a receiver, one request at a time. */
-export class Delivery {
-  readonly #gateway: Gateway
-  readonly #address: Address
-  readonly #connections: Connections
-  readonly #stop = new AbortController()
+/** Delivers batches to one place, one at a time, and tries again where that may help. */
+export abstract class Delivery {
+  protected readonly gateway: Gateway
+  /** `Spans`, at the beginning of a sentence. */
+  readonly #parts: string
   readonly #counts = { sent: 0, dropped: 0, failed: 0 }
   #last_error: { readonly at: string; readonly message: string } | null = null
-  /** Consecutive failed requests. */
+  /** Consecutive failures. */
   #failures = 0
   #isClosing = false
+  #isStopped = false
   #wake = (): void => {}
 
-  constructor(gateway: Gateway, client: UpstreamClient, options: ReceiverOptions) {
-    this.#gateway = gateway
-    this.#address = addressOf(options)
-    this.#connections = client.connect(this.#address.upstream)
+  constructor(gateway: Gateway, parts: string) {
+    this.gateway = gateway
+    this.#parts = parts
   }
+
+  /** The place as people read of it. */
+  abstract readonly display: string
+
+  /** One attempt. Rejects never. */
+  protected abstract attempt(body: RequestBody): Promise<ExportResult>
+
+  /** Aborts what is under way and lets go of what was acquired. */
+  protected abstract close(): void
 
   get counts(): Counts {
     return this.#counts
@@ -48,16 +52,12 @@ export class Delivery {
     return this.#last_error
   }
 
-  get display(): string {
-    return this.#address.display
-  }
-
   get isStopped(): boolean {
-    return this.#stop.signal.aborted
+    return this.#isStopped
   }
 
-  dropped(spans: number): void {
-    this.#counts.dropped += spans
+  dropped(count: number): void {
+    this.#counts.dropped += count
   }
 
   /** Disables retries; a waiting retry runs at once. */
@@ -66,60 +66,46 @@ export class Delivery {
     this.#wake()
   }
 
-  /** Aborts the request in flight. */
+  /** Gives up the batch under way. */
   stop(): void {
-    this.#stop.abort()
+    this.#isStopped = true
+    this.close()
     this.flush()
-    this.#connections.close()
   }
 
-  /** Sends a batch, with retries where they may help. Never rejects. */
+  /** Delivers a batch, with retries where they may help. Never rejects. */
   async deliver(body: RequestBody): Promise<void> {
-    const until = this.#gateway.clock.tick() + MAX_AGE_MS
+    const until = this.gateway.clock.tick() + MAX_AGE_MS
     while (!this.isStopped) {
-      const result = await this.#attempt(body)
+      const result = await this.attempt(body)
       if (result.kind === 'accepted') return this.#accepted(result, body)
       this.#failed(result.error)
-      if (result.kind === 'rejected') return this.#refused(body.spans)
+      if (result.kind === 'rejected') return this.#refused(body.count)
       if (this.#isClosing) break
       await this.#backOff(result.wait_ms)
-      if (this.#gateway.clock.tick() >= until) break
+      if (this.gateway.clock.tick() >= until) break
     }
-    this.dropped(body.spans)
+    this.dropped(body.count)
   }
 
-  async #attempt({ bytes, spans }: RequestBody): Promise<ExportResult> {
-    const { path, headers, timeout_ms } = this.#address
-    const length = ['content-length', String(bytes.length)]
-    const request = { method: 'POST', path, headers: [...headers, ...length], body: bytes }
-    try {
-      const answer = await post(this.#connections, request, timeout_ms, this.#stop.signal)
-      return exportResult(answer, spans, this.#gateway.clock)
-    } catch (error) {
-      // an encoding error cannot be retried
-      const kind = error instanceof TypeError ? 'rejected' : 'retryable'
-      return { kind, wait_ms: null, error: `The request failed: ${reasonOf(error)}` }
-    }
-  }
-
-  #accepted({ rejected, error }: Extract<ExportResult, { kind: 'accepted' }>, { spans }: RequestBody): void {
-    this.#counts.sent += spans - rejected
+  #accepted({ rejected, error }: Extract<ExportResult, { kind: 'accepted' }>, { count }: RequestBody): void {
+    this.#counts.sent += count - rejected
     this.#refused(rejected)
     if (error === undefined) this.#failures = 0
     else this.#failed(error)
   }
 
-  #refused(spans: number): void {
-    this.#counts.failed += spans
+  #refused(count: number): void {
+    this.#counts.failed += count
   }
 
-  /** Records why spans were not accepted; of consecutive failures only the first is reported. */
+  /** Records why something was not accepted; of consecutive failures only the first is reported. */
   #failed(error: string): void {
     const text = cutBeforeRedaction(terminalLine(sanitise(`${this.display}: ${error}`)))
-    const message = cutText(this.#gateway.redact.text(text), ERROR_CHARS)
-    this.#last_error = { at: new Date(this.#gateway.clock.now()).toISOString(), message }
+    const message = cutText(this.gateway.redact.text(text), ERROR_CHARS)
+    this.#last_error = { at: new Date(this.gateway.clock.now()).toISOString(), message }
     this.#failures++
-    if (this.#failures === 1) this.#gateway.fault(new Error(`Spans were not accepted. ${message}`), 'otlp-push')
+    if (this.#failures === 1) this.gateway.fault(new Error(`${this.#parts} were not accepted. ${message}`), 'otlp-push')
   }
 
   /** Waits as long as the receiver demands, otherwise with exponential backoff. */
@@ -134,9 +120,4 @@ export class Delivery {
       }
     })
   }
-}
-
-const reasonOf = (error: unknown): string => {
-  const { what, fix } = connectionFault(error as NodeJS.ErrnoException)
-  return `${what}.${fix === undefined ? '' : ` ${fix}`}`
 }

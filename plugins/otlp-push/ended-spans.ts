@@ -9,8 +9,8 @@ import {
   toolRecords,
   traceOf,
 } from 'guard-gateway/lib/trace'
+import type { QueuedSpans } from './export-queue.ts'
 import { eventsOf } from './span-events.ts'
-import type { QueuedSpans } from './span-queue.ts'
 import { type SpansByRequest, toolsWithResults } from './tool-spans.ts'
 
 /** A span with its parent, and with its events in OTLP/JSON. */

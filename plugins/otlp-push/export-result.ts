@@ -3,7 +3,7 @@ import { isJsonObject, jsonObjectOf, readJson } from 'guard-gateway/lib/json'
 import { type ReceiverResponse, retryAfterMs } from 'guard-gateway/lib/network'
 
 export type ExportResult =
-  /** Accepted except for `rejected` spans. `error` is the reason, or a warning. */
+  /** Accepted except for so many `rejected`. `error` is the reason, or a warning. */
   | { readonly kind: 'accepted'; readonly rejected: number; readonly error?: string }
   /** May be accepted later. `wait_ms` is the receiver's delay, null for none. */
   | { readonly kind: 'retryable'; readonly wait_ms: number | null; readonly error: string }
@@ -11,30 +11,38 @@ export type ExportResult =
 
 const RETRYABLE = new Set([429, 502, 503, 504])
 
-/** Interprets the response to a request of `spans` spans. A redirect is a rejection, because nothing is sent to an unconfigured address. */
+/** What an OTLP signal calls its parts. */
+export interface Signal {
+  readonly default_path: '/v1/traces' | '/v1/logs'
+  readonly rejected: 'rejectedSpans' | 'rejectedLogRecords'
+  /** `spans` */
+  readonly parts: string
+}
+
+/** Interprets the response to a request of so many parts. A redirect is a rejection, because nothing is sent to an unconfigured address. */
 export const exportResult = (
   { status, headers, body }: ReceiverResponse,
-  spans: number,
+  count: number,
+  signal: Signal,
   clock: Clock,
 ): ExportResult => {
   const answer = parsed(body)
-  if (status >= 200 && status < 300) return accepted(answer, spans)
+  if (status >= 200 && status < 300) return accepted(answer, count, signal)
   const error = `It answered ${status}${reasonText(jsonObjectOf(answer).message)}.`
   if (RETRYABLE.has(status)) return { kind: 'retryable', wait_ms: retryAfterMs(headers, clock), error }
   if (status < 400) return { kind: 'rejected', error: `It answered ${status}; redirects are not followed.` }
   return { kind: 'rejected', error }
 }
 
-const accepted = (answer: unknown, spans: number): ExportResult => {
+const accepted = (answer: unknown, count: number, signal: Signal): ExportResult => {
   const { partialSuccess } = jsonObjectOf(answer)
   if (!isJsonObject(partialSuccess)) return { kind: 'accepted', rejected: 0 }
-  const { rejectedSpans, errorMessage } = partialSuccess
   // int64 is text in OTLP/JSON
-  const count = Math.trunc(Number(rejectedSpans))
-  const rejected = count > 0 ? Math.min(count, spans) : 0
-  const message = reasonText(errorMessage)
+  const told = Math.trunc(Number(partialSuccess[signal.rejected]))
+  const rejected = told > 0 ? Math.min(told, count) : 0
+  const message = reasonText(partialSuccess.errorMessage)
   if (rejected === 0 && message === '') return { kind: 'accepted', rejected }
-  return { kind: 'accepted', rejected, error: `It took ${spans - rejected} of ${spans} spans${message}.` }
+  return { kind: 'accepted', rejected, error: `It took ${count - rejected} of ${count} ${signal.parts}${message}.` }
 }
 
 const reasonText = (message: unknown): string =>

@@ -1,27 +1,33 @@
-import { type Fragment, type Gateway, GuardError, type Recording, stages } from 'guard-gateway/core'
+import { type Fragment, type Gateway, type Recording, stages } from 'guard-gateway/core'
 import { resultsIn, type ToolRecord } from 'guard-gateway/lib/trace'
-import { type UpstreamClient, upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { EndedRoots } from './ended-roots.ts'
-import { Receiver } from './receiver.ts'
+import type { QueuedSpans } from './export-queue.ts'
+import { clientOf, HttpDelivery } from './http-delivery.ts'
+import { endReceivers, healthOf, Receiver } from './receiver.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
-import type { QueuedSpans } from './span-queue.ts'
-
-/** Limit for the delay of a shutdown. */
-const SHUTDOWN_MS = 2_000
+import { SPANS, SpanSource } from './span-source.ts'
 
 /** Queues ended spans for each receiver. Reading and sending are not part of any request. */
 export class Push {
   readonly #gateway: Gateway
-  readonly #receivers: readonly Receiver[]
+  readonly #receivers: readonly Receiver<QueuedSpans>[]
   readonly #roots: EndedRoots
 
   /** Throws MISSING_PLUGIN without an HTTP client, and TypeError for an invalid address. */
   constructor(gateway: Gateway, receivers: readonly ReceiverOptions[], version: string) {
     this.#gateway = gateway
     const client = clientOf(gateway)
-    this.#receivers = receivers.map((options) => new Receiver(gateway, client, options, version))
+    this.#receivers = receivers.map(
+      (options) =>
+        new Receiver(
+          gateway,
+          new HttpDelivery(gateway, client, options, SPANS),
+          new SpanSource(gateway, options, version),
+          options,
+        ),
+    )
     this.#roots = new EndedRoots(gateway, ({ trace_id, root_span_id, project_id }) =>
-      this.#add({ from: 'runs', trace_id, id: root_span_id, spans: 1 }, project_id),
+      this.#add({ from: 'runs', trace_id, id: root_span_id, count: 1 }, project_id),
     )
   }
 
@@ -41,22 +47,21 @@ export class Push {
   }
 
   #health() {
-    const receivers = this.#receivers.map((receiver) => receiver.health())
-    return { queued: receivers.reduce((sum, { queued }) => sum + queued, 0), receivers }
+    return healthOf(this.#receivers)
   }
 
   #called({ record: { id, trace_id, project_id, turns }, settled, attempt }: Recording): void {
     if (attempt > 0 || trace_id === null) return
     this.#roots.called(trace_id, settled.call.session)
-    this.#add({ from: 'calls', trace_id, id, spans: 1 }, project_id)
+    this.#add({ from: 'calls', trace_id, id, count: 1 }, project_id)
     const results = turns === null ? 0 : resultsIn(turns).length
-    if (results > 0) this.#add({ from: 'results', trace_id, id, spans: results }, project_id)
+    if (results > 0) this.#add({ from: 'results', trace_id, id, count: results }, project_id)
   }
 
   #toolCalled({ id, trace_id, project_id }: ToolRecord): void {
     if (trace_id === null) return
     this.#roots.called(trace_id, null)
-    this.#add({ from: 'mcp_audit', trace_id, id, spans: 1 }, project_id ?? undefined)
+    this.#add({ from: 'mcp_audit', trace_id, id, count: 1 }, project_id ?? undefined)
   }
 
   /** Imported runs are not exported. */
@@ -64,7 +69,7 @@ export class Push {
     if (origin === 'import') return
     this.#roots.changed(trace_id)
     for (const { id, end_ns, status } of spans)
-      if (end_ns !== null && status !== 'running') this.#add({ from: 'spans', trace_id, id, spans: 1 }, project_id)
+      if (end_ns !== null && status !== 'running') this.#add({ from: 'spans', trace_id, id, count: 1 }, project_id)
   }
 
   #add(ended: Omit<QueuedSpans, 'since'>, project_id: string | undefined): void {
@@ -72,25 +77,7 @@ export class Push {
     for (const receiver of this.#receivers) receiver.add(waiting, project_id)
   }
 
-  async #end(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, SHUTDOWN_MS)
-    await Promise.race([late, this.#sendAll()])
-    clearTimeout(timer)
-    for (const receiver of this.#receivers) receiver.stop()
+  #end(): Promise<void> {
+    return endReceivers(this.#receivers, () => this.#roots.end())
   }
-
-  async #sendAll(): Promise<void> {
-    await this.#roots.end()
-    await Promise.all(this.#receivers.map((receiver) => receiver.end()))
-  }
-}
-
-const clientOf = (gateway: Gateway): UpstreamClient => {
-  const [client] = gateway.registry(upstreamClientKind)
-  if (client !== undefined) return client
-  throw new GuardError(
-    'MISSING_PLUGIN',
-    'Plugin "otlp-push" needs one that speaks HTTP, for example upstream-clients/net.',
-  )
 }

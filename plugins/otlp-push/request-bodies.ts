@@ -13,14 +13,15 @@ export const BATCH_SPANS = 512
 const BODY_CHARS = 2 * 1024 * 1024
 
 export interface RequestBody {
-  /** OTLP/JSON, compressed as its receiver wants it. */
+  /** As its receiver wants it. */
   readonly bytes: Buffer
-  readonly spans: number
+  /** Of spans or records. */
+  readonly count: number
 }
 
 export type Compression = NonNullable<ReceiverOptions['compression']>
 
-const encoders: Readonly<Record<Compression, (text: string) => Promise<Buffer>>> = {
+export const encoders: Readonly<Record<Compression, (text: string) => Promise<Buffer>>> = {
   gzip: promisify(gzip),
   none: async (text) => Buffer.from(text),
 }
@@ -47,7 +48,7 @@ export async function* requestBodies(
 
 const bodyOf = async (draft: Draft, compression: Compression): Promise<RequestBody> => ({
   bytes: await encoders[compression](draft.text()),
-  spans: draft.spans,
+  count: draft.spans,
 })
 
 /** A body under construction: spans by the resource of their run. */

@@ -7,7 +7,7 @@ import {
   traceOf,
   withToolResult,
 } from 'guard-gateway/lib/trace'
-import type { QueuedSpans } from './span-queue.ts'
+import type { QueuedSpans } from './export-queue.ts'
 
 /** Spans of tool calls by the request that holds their results. */
 export type SpansByRequest = ReadonlyMap<string, readonly TraceSpan[]>
