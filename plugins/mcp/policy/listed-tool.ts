@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { readJsonStrict } from 'guard-gateway/lib/json'
+import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
 
 /** A tool as its server describes it, as far as warnings examine it. */
 export interface ListedTool {
@@ -11,16 +11,34 @@ export interface ListedTool {
 
 const MAX_DEPTH = 128
 
+/** A tool as its server lists it, with its definition as JSON. */
+export interface ListedDefinition {
+  readonly name: string
+  readonly json: string
+}
+
 /** Reads a list of tools from a file: the result of a `tools/list`, a whole answer to it, or the bare list. Throws GuardError INVALID_JSON. */
-export const readTools = (content: Buffer, file: string): readonly ListedTool[] => {
+export const readTools = (content: Buffer, file: string): readonly ListedTool[] =>
+  toolsIn(content, file).flatMap((tool): readonly ListedTool[] => {
+    const name = member(tool, 'name')
+    return typeof name === 'string' ? [{ name, inputSchema: member(tool, 'inputSchema') }] : []
+  })
+
+/** The same with all that the server says of each tool; one that is listed twice counts as it stands last. */
+export const readDefinitions = (content: Buffer, file: string): readonly ListedDefinition[] => {
+  const all = toolsIn(content, file).flatMap((tool): readonly ListedDefinition[] => {
+    const name = member(tool, 'name')
+    return typeof name === 'string' ? [{ name, json: writeJson(tool) }] : []
+  })
+  return [...new Map(all.map((one) => [one.name, one])).values()]
+}
+
+const toolsIn = (content: Buffer, file: string): readonly unknown[] => {
   const value = readJsonStrict(content, { max_depth: MAX_DEPTH })
   const list = listIn(value) ?? listIn(member(value, 'result'))
   if (list === undefined)
     throw new GuardError('INVALID_JSON', `${file} holds no list of tools, as tools/list answers it.`)
-  return list.flatMap((tool): readonly ListedTool[] => {
-    const name = member(tool, 'name')
-    return typeof name === 'string' ? [{ name, inputSchema: member(tool, 'inputSchema') }] : []
-  })
+  return list
 }
 
 const member = (value: unknown, name: string): unknown =>

@@ -49,7 +49,9 @@ const notInSchema = (rule: CompiledRule, meant: readonly ListedTool[]): readonly
     Object.entries(check).flatMap(([name, options]) =>
       pointersOf(options).flatMap((pointer, position): readonly Lint[] => {
         const lacking = meant.find((tool) => lacks(tool, pointer))
-        if (lacking === undefined) return []
+        // what may be missing is looked for in the tools that have it
+        const isElsewhere = isOptional(options) && meant.some((tool) => !lacks(tool, pointer))
+        if (lacking === undefined || isElsewhere) return []
         const there = argumentNames(lacking)?.join(', ') || 'none'
         return [
           {
@@ -67,6 +69,8 @@ const pointersOf = (options: unknown): readonly string[] => {
   const args = (options as { args?: unknown } | null)?.args
   return Array.isArray(args) ? args.filter((pointer) => typeof pointer === 'string') : []
 }
+
+const isOptional = (options: unknown): boolean => (options as { optional?: unknown } | null)?.optional === true
 
 const lacks = (tool: ListedTool, pointer: string): boolean => {
   const [name = ''] = pointerKeys(pointer)

@@ -1,21 +1,38 @@
 import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
 
+/** What an argument leads to, as its name says. */
+export type Reach = 'file' | 'address' | 'host' | 'command' | 'program' | 'code' | 'query'
+
 /** Words in the names of arguments that lead out of the conversation: to files, hosts, programs, or text that is run. */
-const POWERFUL = new Set(
-  `path paths pathname file files filename filenames filepath filepaths dir dirs dirname directory directories folder folders root cwd
-  workdir workspace source destination dest output outfile outputs url urls uri uris href link links endpoint host hosts hostname origin
-  webhook callback proxy command commands cmd cmds shell exec executable binary program interpreter args argv arguments env environ
-  environment script scripts code function eval expression expressions expr sql query queries statement statements`.split(
-    /\s+/,
+const WORDS: Readonly<Record<Reach, string>> = {
+  file: `path paths pathname file files filename filenames filepath filepaths dir dirs dirname directory directories folder folders root
+    cwd workdir workspace source destination dest output outfile outputs`,
+  address: 'url urls uri uris href link links endpoint webhook callback',
+  host: 'host hosts hostname origin proxy',
+  command: 'command commands cmd cmds',
+  program: 'shell exec executable binary program interpreter args argv arguments env environ environment',
+  code: 'script scripts code function eval expression expressions expr',
+  query: 'sql query queries statement statements',
+}
+
+const REACHES: ReadonlyMap<string, Reach> = new Map(
+  (Object.entries(WORDS) as [Reach, string][]).flatMap(([reach, words]) =>
+    words.split(/\s+/).map((word) => [word, reach] as const),
   ),
 )
 
-const isPowerful = (name: string): boolean =>
+/** The words of a name, in lower case: those of `filePath`, `file_path` and `file-path` are the same. */
+export const wordsOf = (name: string): readonly string[] =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .split(/[^a-z]+/)
-    .some((word) => POWERFUL.has(word))
+    .filter((word) => word !== '')
+
+/** Everything that the words of a name lead to, in their order. */
+export const reachesOf = (name: string): readonly Reach[] => wordsOf(name).flatMap((word) => REACHES.get(word) ?? [])
+
+const isPowerful = (name: string): boolean => reachesOf(name).length > 0
 
 const MAX_DEPTH = 6
 

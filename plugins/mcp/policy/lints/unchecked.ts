@@ -19,7 +19,9 @@ export const uncheckedLints = (
   const isBare = document.checks === undefined && document.only === undefined
   if (isBare && document.action !== 'allow') return []
   return meant.flatMap((tool): readonly Lint[] => {
-    const rules = [rule, ...others(tool).filter((other) => other !== rule && alwaysObjects(other))]
+    const about = others(tool).filter((other) => other !== rule)
+    if (!isBare && about.some(alwaysStops)) return []
+    const rules = [rule, ...about.filter(alwaysObjects)]
     const open = powerfulArguments(tool.inputSchema).filter((pointer) => !rules.some((one) => isChecked(one, pointer)))
     if (open.length === 0) return []
     if (isBare) {
@@ -38,6 +40,10 @@ export const uncheckedLints = (
 /** Its objections count whatever other rules say. */
 const alwaysObjects = ({ document: { when, on_violation = 'deny' } }: CompiledRule): boolean =>
   when === undefined && on_violation !== 'shadow_deny'
+
+/** A person sees every call, or nobody gets one through. */
+const alwaysStops = ({ document: { when, action } }: CompiledRule): boolean =>
+  when === undefined && (action === 'confirm' || action === 'deny')
 
 const isChecked = ({ document }: CompiledRule, pointer: string): boolean => {
   const [name = ''] = pointerKeys(pointer)

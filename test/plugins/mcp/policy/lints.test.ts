@@ -14,10 +14,16 @@ const careful = mcpCheck({
   find: (): readonly CheckFinding[] => [],
 })
 
+const may = mcpCheck({
+  id: 'may',
+  schema: Type.Object({ args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }), optional: Type.Boolean() }),
+  find: (): readonly CheckFinding[] => [],
+})
+
 describe('a valid policy that promises less than it seems to', () => {
   let gateway: Gateway
   before(async () => {
-    gateway = await openGateway(careful)
+    gateway = await openGateway(careful, may)
   })
   after(() => gateway.close())
 
@@ -127,6 +133,26 @@ describe('a valid policy that promises less than it seems to', () => {
           'POINTER_NOT_IN_SCHEMA /rules/0/checks/0/words/args/1 rule "r" checks /file, which is no argument of read; there is path, mode',
         ],
       )
+    })
+    it('with a pointer that some tool has, where it may be missing', async () => {
+      const optional = (...args: readonly string[]) => ({
+        checks: [{ size: { args, max_bytes: 9 } }, { may: { args, optional: true } }],
+      })
+      const two = [...tools, { server_id: 'fs', name: 'list', inputSchema: { properties: { dir: {} } } }]
+      const rules = [rule('r', 'confirm', ['read', 'list'], optional('/path', '/file'))]
+      const found = await told({ rules }, two)
+      assert.deepEqual(
+        found.map((text) => text.split(' ')[1]),
+        ['/rules/0/checks/0/size/args/0', '/rules/0/checks/0/size/args/1', '/rules/0/checks/1/may/args/1'],
+      )
+    })
+    it('with an argument at which no check looks, unless every call is asked about', async () => {
+      const rules = [rule('r', 'allow', ['fetch', 'read'], words('/path'))]
+      const unchecked = async (...more: readonly object[]) =>
+        (await told({ rules: [...rules, ...more] }, tools)).filter((text) => text.startsWith('ARGUMENT_UNCHECKED'))
+      assert.equal((await unchecked()).length, 1)
+      assert.equal((await unchecked(rule('s', 'confirm', ['fetch']))).length, 0)
+      assert.equal((await unchecked(rule('s', 'confirm', ['fetch'], { when: { arguments: {} } }))).length, 1)
     })
     it('with free access to what leads out', async () => {
       assert.deepEqual(await told({ rules: [rule('r', 'allow', ['*'])] }, tools), [
