@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { draftRoutes } from './draft/routes.ts'
 import { managementRoutes } from './management/routes.ts'
 import type { Mcp } from './mcp.ts'
 import { addPages } from './page/index.ts'
@@ -21,6 +22,7 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
   })
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })
+  await app.register(draftRoutes(mcp), { prefix: '/api/v1/mcp' })
   addPages({ mcp, approver: gateway.approver })
   const validation = policyRoutes(gateway, {
     ...options,

@@ -100,6 +100,7 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'GET /api/v1/figures',
     'GET /api/v1/mcp/approvals',
     'GET /api/v1/mcp/approvals/:id',
+    'GET /api/v1/mcp/draft',
     'GET /api/v1/mcp/events',
     'GET /api/v1/mcp/export',
     'POST /api/v1/mcp/policies/validate',

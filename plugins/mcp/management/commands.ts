@@ -1,4 +1,4 @@
-import { GuardError, type Plugin } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
 import { type Command, commandKind, type Input, type Suggestion } from 'guard-gateway/lib/command'
 import { terminalLine } from 'guard-gateway/lib/text'
@@ -9,6 +9,7 @@ export const mcpCommands = (asking: UseApi): Plugin => ({
   name: 'mcp-commands',
   requires: ['mcp'],
   apply(gateway) {
+    gateway.registry(commandKind).add(draftCommandOf(gateway, asking))
     const now = (): number => gateway.clock.now()
     for (const { run, suggest = {}, ...command } of commands)
       gateway.registry(commandKind).add({
@@ -21,6 +22,34 @@ export const mcpCommands = (asking: UseApi): Plugin => ({
         ),
         run: (input, io) => asking((ask) => run({ ask, input, io, now: now() })),
       })
+  },
+})
+
+const draftCommandOf = (gateway: Gateway, asking: UseApi): Command => ({
+  id: 'mcp draft',
+  args: '[-- command...]',
+  unconfigured: 'sqlite',
+  summary: 'write a policy from the tools of a server and the calls on record',
+  options: {
+    '--server-id <id>': 'of this server; of every one whose tools are on record, if not said',
+    '--since <time>': 'calls since then: an age such as 24h, today, yesterday, or a time',
+    '--tools <file>': 'an answer to tools/list as JSON, in place of what is on record',
+    '--env <name...>': 'with a command: gives the server a variable of the environment that holds a key',
+    '--output <file>': 'write here instead of stdout',
+    '--force': 'replace the file if it exists',
+  },
+  suggestions: {
+    '--server-id': ({ args }) => asking((ask) => anyServer({ ask, now: gateway.clock.now(), args })),
+  },
+  example: [
+    'guard mcp draft --server-id fs --output policy.yml',
+    'guard mcp draft --server-id fs --since 7d',
+    'guard mcp draft --server-id browser --output policy.yml -- npx -y @playwright/mcp',
+  ],
+  route: 'GET /api/v1/mcp/draft',
+  async run(input, io) {
+    const { draftCommand } = await import('../draft/command-draft.ts')
+    return draftCommand(gateway, asking, input, io)
   },
 })
 

@@ -1,6 +1,6 @@
 export { ToolCatalog } from './catalog.ts'
 export { INSTRUCTIONS } from './definition.ts'
-export { type PinRows, sessionPins } from './pin-rows.ts'
-export { pinDifference, pinOf, waitingTools } from './pin-state.ts'
+export { type PinRows, sessionPins, storedPins } from './pin-rows.ts'
+export { pinDifference, pinOf, WHOLE_LIST, waitingTools } from './pin-state.ts'
 export { Pins } from './pins.ts'
 export { type ToolRow, toolTable } from './tables.ts'

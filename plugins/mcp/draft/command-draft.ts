@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { childEnv, envFlagNames, missingEnvText } from 'guard-gateway/lib/child-env'
+import type { Input, Io } from 'guard-gateway/lib/command'
+import { readJson } from 'guard-gateway/lib/json'
+import { outputOf } from 'guard-gateway/lib/terminal'
+import { terminalLine } from 'guard-gateway/lib/text'
+import { type CommandContext, getText, queryOf, type UseApi } from '../management/command-context.ts'
+import { fileContent, textOption } from '../policy/command-files.ts'
+import { readDefinitions } from '../policy/listed-tool.ts'
+import { serverOf } from '../servers/configured-servers.ts'
+import { type Draft, draftPolicy } from './draft.ts'
+import { draftedTool } from './drafted-tool.ts'
+import { listServer } from './list-server.ts'
+import { NOTHING_SEEN } from './seen-calls.ts'
+
+const SERVER_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
+
+/** Writes a draft: of what is on record, or of a list that a file holds or a server gives when it is started here. */
+export const draftCommand = async (gateway: Gateway, asking: UseApi, input: Input, io: Io): Promise<number> => {
+  const { options, rest } = input
+  const tools = textOption(options, 'tools')
+  if (tools !== undefined && rest.length > 0)
+    throw new GuardError('USAGE', 'Name a file with --tools, or a command behind "--", not both.')
+  // a file that is there already is refused before anything is started
+  const write = await outputOf(options, io)
+  const isDirect = tools !== undefined || rest.length > 0
+  const draft = isDirect
+    ? await directDraft(gateway, input, io, tools)
+    : await asking(async (ask) => {
+        const context = { ask, input, io, now: gateway.clock.now() } satisfies CommandContext
+        const query = queryOf(input, { serverId: 'server_id', since: 'since' })
+        return readJson(await getText(context, `/draft${query}`)) as Draft
+      })
+  if (options.json === true && options.output === undefined) io.out.write(`${JSON.stringify(draft)}\n`)
+  else await write(Readable.from([draft.yaml]))
+  if (options.quiet !== true) io.err.write(`${summaryOf(draft, textOption(options, 'output'))}\n`)
+  return 0
+}
+
+const summaryOf = ({ rules, tests, tools }: Draft, output: string | undefined): string =>
+  `${output === undefined ? 'drafted' : `wrote ${terminalLine(output)}:`} ${rules} rules about ${tools} tools, ${tests} tests, all passed; in shadow until you say enforce`
+
+/** Nothing of it needs a gateway or a record. */
+const directDraft = async (gateway: Gateway, input: Input, io: Io, file: string | undefined): Promise<Draft> => {
+  const id = textOption(input.options, 'serverId')
+  if (id === undefined || !SERVER_ID.test(id))
+    throw new GuardError(
+      'USAGE',
+      'Say what the server is called in rules: --server-id <id>, of letters, digits, dots, _ and -.',
+    )
+  if (input.options.since !== undefined)
+    throw new GuardError('USAGE', '--since is about calls on record; a list of tools has none.')
+  const tools = file === undefined ? await started(gateway, id, input, io) : await listedIn(gateway, id, file, io)
+  if (tools.length === 0) throw new GuardError('USAGE', `"${id}" lists no tools, so there is nothing to draft.`)
+  const source = { servers: [{ id, tools, seen: NOTHING_SEEN }] }
+  return draftPolicy(gateway, source, { env: io.env, own_files: [...gateway.ownFiles] })
+}
+
+const listedIn = async (gateway: Gateway, id: string, file: string, io: Io) =>
+  readDefinitions(await fileContent(file, io), file).map(({ name, json }) =>
+    draftedTool(id, name, json, gateway.redact),
+  )
+
+/** The server is started as `mcp run` starts it, and ended when it has listed its tools. */
+const started = async (gateway: Gateway, id: string, { rest, options }: Input, io: Io) => {
+  const [command = '', ...args] = rest
+  const given = envFlagNames(options.env)
+  const { env } = childEnv(io.env, gateway, { given })
+  const absent = missingEnvText(given, io.env)
+  if (absent !== '') io.err.write(`${terminalLine(absent)}\n`)
+  const server = serverOf(id, { transport: 'stdio', command, args, cwd: io.cwd }, env)
+  return listServer(gateway, server, (bytes) => void io.err.write(bytes))
+}
