@@ -8,6 +8,7 @@ import { policyRoutes } from './policy/routes.ts'
 import { transportRoutes } from './server-http/routes.ts'
 import { listedTools } from './servers/listed-tools.ts'
 import { serversView } from './servers/servers-view.ts'
+import { simulationRoutes } from './simulate/routes.ts'
 import { acceptPins } from './tools/accept-pins.ts'
 
 /** Everything of the proxy that is reached over HTTP: the way to the servers, their administration, the pages. */
@@ -23,6 +24,7 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })
   await app.register(draftRoutes(mcp), { prefix: '/api/v1/mcp' })
+  await app.register(simulationRoutes(mcp), { prefix: '/api/v1/mcp' })
   addPages({ mcp, approver: gateway.approver })
   const validation = policyRoutes(gateway, {
     ...options,

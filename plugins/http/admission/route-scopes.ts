@@ -103,6 +103,7 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'GET /api/v1/mcp/draft',
     'GET /api/v1/mcp/events',
     'GET /api/v1/mcp/export',
+    'POST /api/v1/mcp/policies/simulate',
     'POST /api/v1/mcp/policies/validate',
     'GET /api/v1/mcp/servers',
     'GET /api/v1/playground/runs',

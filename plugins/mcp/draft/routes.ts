@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { Type } from 'guard-gateway/lib/json'
-import { count, oneOf, since } from '../management/schema-parts.ts'
+import { oneOf, since } from '../management/schema-parts.ts'
 import type { Mcp } from '../mcp.ts'
 
 const draftQuery = Type.Object({
@@ -14,8 +14,8 @@ const draftQuery = Type.Object({
 
 const draftAnswer = Type.Object({
   yaml: Type.String({ description: 'The policy, with comments; it passes its own tests.' }),
-  rules: count,
-  tests: count,
+  rules: Type.Integer({ minimum: 0, description: 'How many rules it has.' }),
+  tests: Type.Integer({ minimum: 0, description: 'How many tests of its own it passes.' }),
   tools: Type.Integer({ minimum: 0, description: 'Tools that its rules are about.' }),
 })
 

@@ -174,6 +174,21 @@ const commands: readonly McpCommand[] = [
     }),
   },
   {
+    id: 'mcp simulate',
+    args: '<policy_file>',
+    summary: 'say what a policy would have said of the calls on record; 1 if something would differ',
+    options: {
+      '--since <time>': 'calls since then: an age such as 24h, today, yesterday, or a time',
+      '--server-id <id>': 'of this server',
+      '--strict': 'exit with 1 also where it depends on arguments that are not on record',
+    },
+    suggest: { '--server-id': anyServer },
+    example: ['guard mcp simulate policy.yml', 'guard mcp simulate policy.yml --since 7d --server-id fs'],
+    paged: true,
+    route: 'POST /api/v1/mcp/policies/simulate',
+    run: async (context) => (await import('../simulate/command-simulate.ts')).simulateFile(context),
+  },
+  {
     id: 'mcp export',
     summary: 'write the audit bundle to a file, or to stdout',
     options: {

@@ -13,13 +13,24 @@ export const outcomesOf = (
   tool: string,
   caller?: Caller,
 ): ReadonlySet<Action> => {
+  const rules = policy.rules.filter(
+    (rule) => rule.names(server_id, tool) && (caller === undefined || speaksTo(rule, caller)),
+  )
+  return combinedOutcomes(
+    rules.map((rule) => possibleActions(rule, caller !== undefined)),
+    policy.default,
+  )
+}
+
+/** What comes of opinions of which each may be one of some; undefined for silence. */
+export const combinedOutcomes = (
+  opinions: readonly (readonly (Action | undefined)[])[],
+  byDefault: Action,
+): ReadonlySet<Action> => {
   let outcomes: ReadonlySet<Action | undefined> = new Set([undefined])
-  for (const rule of policy.rules) {
-    if (!rule.names(server_id, tool) || (caller !== undefined && !speaksTo(rule, caller))) continue
-    const actions = possibleActions(rule, caller !== undefined)
+  for (const actions of opinions)
     outcomes = new Set([...outcomes].flatMap((so_far) => actions.map((next) => combined(so_far, next))))
-  }
-  return new Set([...outcomes].map((outcome) => outcome ?? policy.default))
+  return new Set([...outcomes].map((outcome) => outcome ?? byDefault))
 }
 
 const combined = (one: Action | undefined, other: Action | undefined): Action | undefined => {
@@ -29,14 +40,14 @@ const combined = (one: Action | undefined, other: Action | undefined): Action | 
 
 const speaksTo = (rule: CompiledRule, caller: Caller): boolean => rule.speaksTo?.(caller) ?? true
 
-/** All that a rule may say; undefined where it may keep silent. `addressed`: it speaks to the caller, as far as that matters. */
-const possibleActions = (
+/** All that a rule may say; undefined where it may keep silent. `isAddressed`: it speaks to the caller, as far as that matters. */
+export const possibleActions = (
   { document: { action, on_violation = 'deny', checks, only }, limit, when, speaksTo }: CompiledRule,
-  addressed: boolean,
+  isAddressed = false,
 ) => {
   const actions: (Action | undefined)[] = limit === undefined ? [action] : ['allow', 'rate_limit']
   if (checks !== undefined || only !== undefined) actions.push(on_violation)
-  if (when !== undefined || (speaksTo !== undefined && !addressed)) actions.push(undefined)
+  if (when !== undefined || (speaksTo !== undefined && !isAddressed)) actions.push(undefined)
   return actions
 }
 
