@@ -14,8 +14,10 @@ export interface McpServer {
   readonly proxy?: string
   /** Authorities that are trusted beside those of Node: certificates as PEM. */
   readonly ca?: readonly string[]
-  /** Sent with each request, for example a login. */
+  /** Sent with each request, for example a key. */
   readonly headers: Readonly<Record<string, string>>
+  /** People log in at it; absent: nobody does. */
+  readonly login?: McpLoginSettings
   readonly timeout_ms: number
   /** Program, for a server that is a child process. */
   readonly command?: string
@@ -24,6 +26,47 @@ export interface McpServer {
   readonly env: Readonly<Record<string, string>>
   /** Absolute; the folder of this process if absent. */
   readonly cwd?: string
+}
+
+/** How people log in at a server, by OAuth. */
+export interface McpLoginSettings {
+  /** One login for all who use the server, or one for each agent. */
+  readonly per: 'server' | 'agent'
+  /** The client that was registered by hand. */
+  readonly client_id?: string
+  readonly client_secret?: string
+  /** Address of a client ID metadata document, which is the id of the client where the authorization server reads such documents. */
+  readonly client_metadata_url?: string
+  /** The authorization server, where metadata do not name it, or name several. */
+  readonly issuer?: string
+  /** Asked for in place of what the server names. */
+  readonly scopes?: readonly string[]
+  /** Where the browser is sent back to, on this machine; without a port the system chooses one. */
+  readonly redirect_uri?: string
+  /** Plain http to the host of the server is allowed. */
+  readonly insecure?: boolean
+}
+
+/** Why a login gives no credential. */
+export interface NoCredential {
+  readonly code: 'MCP_LOGIN_NEEDED' | 'UPSTREAM_UNREACHABLE'
+  /** What to do about it, in words for a client. */
+  readonly message: string
+}
+
+/** A server's answer of 401 or 403. */
+export interface CredentialRefusal {
+  readonly status: number
+  /** Its headers: name, value, name, value … */
+  readonly headers: readonly string[]
+}
+
+/** The login of a session at its server. */
+export interface McpLogin {
+  /** The value of `authorization`; at once where it is known. */
+  credential(): string | NoCredential | Promise<string | NoCredential>
+  /** What follows when the server refuses that value: another one to try once, or why there is none; undefined: the login has nothing to do with it. */
+  refused(credential: string, refusal: CredentialRefusal): Promise<string | NoCredential | undefined>
 }
 
 /** What a link may know of the session it serves. */
@@ -38,6 +81,8 @@ export interface McpSession {
   readonly projects: readonly string[] | null
   /** The largest message, in bytes. */
   readonly frame_bytes: number
+  /** Its login at the server; absent: there is none to show. */
+  readonly login?: McpLogin
   /** Connections to an address, the same for all sessions; they end with the gateway. Throws MISSING_PLUGIN if nothing here speaks HTTP. */
   connect(address: UpstreamAddress): Connections
   /** Says one line to whoever runs the proxy. */
@@ -70,6 +115,7 @@ export type McpReply =
       readonly form: 'failed'
       readonly status: number
       readonly code:
+        | 'MCP_LOGIN_NEEDED'
         | 'MCP_SESSION_NOT_FOUND'
         | 'UPSTREAM_REFUSED'
         | 'UPSTREAM_UNREACHABLE'

@@ -25,11 +25,17 @@ export const mcpErrors = {
   ...errorCodes(409, 'conflict_error', {
     APPROVAL_DECIDED: ['The approval is decided already', 'Its state is in "status"; a further call asks anew.'],
     APPROVAL_EXPIRED: ['The approval has expired', 'Let the agent repeat the call: that asks anew.'],
+    MCP_LOGIN_OFF: [
+      'The MCP server has no login',
+      'Set mcp.servers.<id>.login in the configuration, and start the gateway again.',
+    ],
   }),
   ...errorCodes(429, 'rate_limit_error', {
     TOO_MANY_PENDING: ['Too many requests of the session wait for their answers', 'Wait for some of them.'],
   }),
   ...errorCodes(502, 'api_error', {
+    MCP_LOGIN_FAILED: ['The login at the MCP server failed', 'The message says why; begin again with guard mcp login.'],
+    MCP_LOGIN_NEEDED: ['Somebody must log in at the MCP server', 'Run guard mcp login with the id of the server.'],
     UPSTREAM_REFUSED: ['The upstream refused the gateway', 'Check the credentials that are configured for it.'],
     UPSTREAM_FAILED: ['The upstream gave no usable answer', 'See what it says of itself; try again.'],
   }),

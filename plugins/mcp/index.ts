@@ -6,6 +6,7 @@ import { limitTable } from './actions/tables.ts'
 import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
 import { mcpErrors } from './error-codes.ts'
+import { loginTable } from './login/tables.ts'
 import { Mcp, setMcp } from './mcp.ts'
 import type { McpOptions } from './options.ts'
 import { policyCommands } from './policy/commands.ts'
@@ -17,6 +18,10 @@ import { toolTable } from './tools/index.ts'
 export { type CallOutcome, type FrameContext, type McpHooks, mcpHooks } from './hooks.ts'
 export type { ToolCall } from './judge/tool-call.ts'
 export type { Action, PartialVerdict } from './judge/verdict.ts'
+export { mcpLogins } from './login/configured-logins.ts'
+export type { LoginState } from './login/login-states.ts'
+export { isRedirect } from './login/redirect-address.ts'
+export { parseKey as parseLoginKey } from './login/sealing-key.ts'
 export { mcpCommands } from './management/commands.ts'
 export { type OpenedMcp, type OpenMcpOptions, openMcp } from './open-mcp.ts'
 export type { McpLimits, McpOptions, McpServerOptions } from './options.ts'
@@ -30,7 +35,8 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     const proxy = new Mcp(gateway, options)
     setMcp(gateway, proxy)
     if (options.approver_key !== undefined) gateway.approver.demand(options.approver_key)
-    for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
+    for (const table of [...auditTables, ...approvalTables, limitTable, loginTable, toolTable])
+      gateway.tables.add(table)
     for (const command of [runCommand(gateway), ...policyCommands(gateway), testServerCommand])
       gateway.registry(commandKind).add(command)
     gateway.registry(mcpTransportKind).add(inProcess)

@@ -5,6 +5,7 @@ import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'
+import type { Logins } from './login/index.ts'
 import type { McpLimits, McpOptions } from './options.ts'
 import type { Policies, PolicyChange, PolicyOptions } from './policy/index.ts'
 import { InFlight } from './server-http/in-flight.ts'
@@ -36,6 +37,7 @@ export class Mcp {
   #reading: Promise<Policies> | undefined
   #policies: Promise<Policies> | undefined
   #key: Promise<string> | undefined
+  #logins: Promise<Logins> | undefined
   #looking: NodeJS.Timeout | undefined
 
   constructor(gateway: Gateway, options: McpOptions) {
@@ -65,6 +67,7 @@ export class Mcp {
     clearInterval(this.#looking)
     this.approvals.end()
     await this.sessions.endAll('the gateway stops')
+    await (await this.#logins)?.close()
     connectionsOf(this.gateway).close()
     await this.audit.end()
   }
@@ -150,12 +153,22 @@ export class Mcp {
       running.policyChanged().catch((error: unknown) => this.gateway.fault(error, 'mcp:policy'))
   }
 
+  /** Logins at servers, of which a gateway without such servers loads nothing. */
+  logins(): Promise<Logins> {
+    this.#logins ??= import('./login/index.ts').then(({ Logins }) => new Logins(this.gateway, this.options))
+    return this.#logins
+  }
+
   /** Opens a session at a server. `policies`: others than those in force. Throws what the transport throws, and OVERLOADED. */
   async openSession(state: McpServerState, about: SessionInfo, policies?: Policies): Promise<RunningSession> {
     this.#key ??= argumentKey(this.gateway.storage)
     const context: ServerContext = {
       gateway: this.gateway,
       server: state.server,
+      login:
+        state.server.login === undefined
+          ? undefined
+          : (await this.logins()).loginOf(state.server, about.key_agent_id ?? null),
       limits: this.limits,
       policies: policies ?? (await this.#own.policies(state)) ?? (await this.policies()),
       approvals: this.approvals,

@@ -1,3 +1,5 @@
+import type { McpLoginSettings } from 'guard-gateway/lib/mcp-transport'
+
 /** A server behind the proxy, as the configuration names it. */
 export interface McpServerOptions {
   readonly name?: string
@@ -10,6 +12,10 @@ export interface McpServerOptions {
   /** Certificate authorities that are trusted in addition to those of Node: certificates as PEM. */
   readonly ca?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
+  /** People log in at it by OAuth; absent: nobody does. */
+  readonly login?: McpLoginSettings
+  /** Plain http to a host that is not this machine is allowed. */
+  readonly insecure?: boolean
   readonly timeout_seconds?: number
   /** Program, arguments and folder, for `stdio`. */
   readonly command?: string
@@ -37,6 +43,10 @@ export interface McpOptions {
   readonly child_idle_seconds?: number
   readonly limits?: Partial<McpLimits>
   readonly servers?: Readonly<Record<string, McpServerOptions>>
+  /** What logins are encrypted with: 32 bytes in base64 or hex; empty: a key in `login_key_file`. */
+  readonly login_key?: string
+  /** Absolute; absent: logins end with this process. */
+  readonly login_key_file?: string
   /** What the configuration puts into the environment of servers, by their ids, where they are not served here. */
   readonly server_env?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Default of the policy's key of this name. */

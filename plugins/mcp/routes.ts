@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { draftRoutes } from './draft/routes.ts'
+import { loginRoutes } from './login/routes.ts'
 import { managementRoutes } from './management/routes.ts'
 import type { Mcp } from './mcp.ts'
 import { addPages } from './page/index.ts'
@@ -25,6 +26,7 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
   await app.register(management, { prefix: '/api/v1/mcp' })
   await app.register(draftRoutes(mcp), { prefix: '/api/v1/mcp' })
   await app.register(simulationRoutes(mcp), { prefix: '/api/v1/mcp' })
+  await app.register(loginRoutes(mcp), { prefix: '/api/v1/mcp' })
   addPages({ mcp, approver: gateway.approver })
   const validation = policyRoutes(gateway, {
     ...options,

@@ -154,7 +154,10 @@ const withRun = async (
 
 /** The gateway's own files are the configuration and the database, whatever their names. */
 const withOwnFiles = (gateway: Gateway, { storage }: Config, file: string): Gateway => {
-  gateway.ownFiles.add(file).add(resolve(storage.file))
+  gateway.ownFiles
+    .add(file)
+    .add(resolve(storage.file))
+    .add(`${resolve(storage.file)}.login-key`)
   return gateway
 }
 

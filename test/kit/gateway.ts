@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import type { Clock, Gateway, Plugin } from 'guard-gateway/core'
 import { serve } from 'guard-gateway/plugins/http'
 import { createGateway } from 'guard-gateway/presets/default'
 import { parseConfig } from '../../presets/default/config.ts'
@@ -21,6 +21,7 @@ export interface StartOptions {
   /** One of the system's choice, if absent. */
   readonly port?: number
   readonly plugins?: readonly Plugin[]
+  readonly clock?: Clock
 }
 
 /** A gateway of the default preset that listens. */
@@ -54,7 +55,7 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
       : `upstreams: [{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions, gemini, ollama] }]`
   const text = `gateway_key: ${KEY}\nstorage: { ${await storageOf(options)} }\n${upstreams}\n${options.config ?? ''}`
   const { config } = await parseConfig(text, join(folder, 'guard-config.yml'), {})
-  const gateway = await createGateway(config, options.plugins)
+  const gateway = await createGateway(config, options.plugins, undefined, options.clock)
   let logged = ''
   const log = new Writable({
     write: (chunk, _encoding, done) => {

@@ -101,6 +101,7 @@ export const meanings: Readonly<Record<string, string>> = {
   limit: 'At most so many.',
   line: 'Line in the text, from 1.',
   loaded_at: 'When the policy was loaded.',
+  login: 'The login at the server. Tokens are never shown.',
   matched: 'Whether the result is the expected one.',
   max_audit_records: 'So many audit records are kept at most.',
   max_bytes: 'So many bytes are kept at most.',

@@ -9,8 +9,9 @@ export const openInBrowser = (address: string, path: string, { options }: Pick<I
   return 0
 }
 
-/** Opens an address in the browser, where there is one. */
+/** Opens a web address in the browser, where there is one. No shell reads it. */
 export const showInBrowser = (url: string, io: Pick<Io, 'env'>): void => {
+  if (!/^https?:\/\/[!-~]+$/.test(url)) return
   const [command, ...args] = openers[process.platform] ?? ['xdg-open']
   // without a display there is no browser to open
   const shown = process.platform !== 'linux' || (io.env.DISPLAY ?? io.env.WAYLAND_DISPLAY) !== undefined
@@ -23,5 +24,6 @@ export const showInBrowser = (url: string, io: Pick<Io, 'env'>): void => {
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
+  // "start" of cmd would take a "&" in the address for the end of a command
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }

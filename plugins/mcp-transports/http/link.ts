@@ -8,6 +8,7 @@ import { RequestHeaders, SESSION_ID } from './headers.ts'
 import { NoResponse, SessionEnded, sendRequest } from './request.ts'
 import { bodyOf, eventsIn, eventsOf } from './response-body.ts'
 import { serverAddress } from './server-address.ts'
+import { withLogin } from './with-login.ts'
 
 const END_MS = 5_000
 const PRINTABLE = /^[\x21-\x7e]{1,1024}$/
@@ -95,7 +96,11 @@ class HttpLink implements McpLink {
     body: Buffer | undefined,
     timeout_ms = this.#server.timeout_ms,
   ): Promise<UpstreamResponse> {
-    return sendRequest(this.#connections, { method, path: this.#path, headers, body }, timeout_ms, this.#waiting)
+    return withLogin(this.#session.login, (authorization) => {
+      const all = authorization === undefined ? headers : [...headers, 'authorization', authorization]
+      const request = { method, path: this.#path, headers: all, body }
+      return sendRequest(this.#connections, request, timeout_ms, this.#waiting)
+    })
   }
 
   #answered(response: UpstreamResponse, frame: Frame): McpReply | Promise<McpReply> {
@@ -193,11 +198,14 @@ const message = (bytes: Buffer, status: number): McpReply => {
 
 const failed = (message: string) => ({ form: 'failed', status: 502, code: 'UPSTREAM_FAILED', message }) as const
 
+/** Where somebody must log in, clients show the message alone if the answer has the status of one. */
+const statuses = { UPSTREAM_TIMEOUT: 504, UPSTREAM_UNREACHABLE: 502, MCP_LOGIN_NEEDED: 200 } as const
+
 const withoutResponse = (error: unknown): McpReply => {
   if (!(error instanceof NoResponse))
     return failed(`The answer of the MCP server cannot be used: ${(error as Error).message}`)
   const { code, message } = error
-  return { form: 'failed', status: code === 'UPSTREAM_TIMEOUT' ? 504 : 502, code, message }
+  return { form: 'failed', status: statuses[code], code, message }
 }
 
 /** The essence of a response's content type. */

@@ -7,10 +7,12 @@ import type {
   UpstreamResponse,
 } from 'guard-gateway/lib/upstream-client'
 
-/** A server that gave no answer: it was not reached, or did not answer in time. */
+type NoResponseCode = 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT' | 'MCP_LOGIN_NEEDED'
+
+/** A server that gave no answer: it was not reached, did not answer in time, or somebody must log in there first. */
 export class NoResponse extends Error {
-  readonly code: 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT'
-  constructor(code: 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT', message: string) {
+  readonly code: NoResponseCode
+  constructor(code: NoResponseCode, message: string) {
     super(message)
     this.code = code
   }

@@ -189,6 +189,28 @@ const commands: readonly McpCommand[] = [
     run: async (context) => (await import('../simulate/command-simulate.ts')).simulateFile(context),
   },
   {
+    id: 'mcp login',
+    args: '[server_id]',
+    summary: 'log in at an MCP server with a browser, or list the logins',
+    options: {
+      '--agent <id>': 'where each agent has a login of its own: which',
+      '--no-browser': 'only print the address, for a browser elsewhere; then paste where it ends up',
+      ...APPROVER_FLAG,
+    },
+    suggest: { server_id: anyServer },
+    example: ['guard mcp login docs', 'guard mcp login docs --agent reviewer', 'guard mcp login'],
+    run: async (context) => (await import('../login/command-login.ts')).login(context),
+  },
+  {
+    id: 'mcp logout',
+    args: '<server_id>',
+    summary: 'end the login at an MCP server',
+    options: { '--agent <id>': 'where each agent has a login of its own: which', ...APPROVER_FLAG },
+    suggest: { server_id: anyServer },
+    example: ['guard mcp logout docs', 'guard mcp logout docs --agent reviewer'],
+    run: async (context) => (await import('../login/command-login.ts')).logout(context),
+  },
+  {
     id: 'mcp export',
     summary: 'write the audit bundle to a file, or to stdout',
     options: {

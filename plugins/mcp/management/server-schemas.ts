@@ -1,6 +1,7 @@
 import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
 import { pinStates } from '../audit/enums.ts'
+import { loginView } from '../login/schemas.ts'
 import { count, oneOf, text, textOrNull, time, timeOrNull } from './schema-parts.ts'
 
 /** A tool of a server, as it was listed last. */
@@ -35,6 +36,9 @@ export const server = Type.Object({
   }),
   last_seen_at: timeOrNull,
   last_error: textOrNull,
+  logins: Type.Union([Type.Array(loginView), Type.Null()], {
+    description: 'Logins at it, of which one serves all or each an agent; null where nobody logs in.',
+  }),
 })
 export type ServerView = Static<typeof server>
 

@@ -3,6 +3,7 @@ import { type Html, html, instantMark, raw } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { PageParts } from './index.ts'
+import { loginLines } from './login-lines.ts'
 import { shortHash } from './marks.ts'
 
 type Tool = ServerView['tools'][number]
@@ -45,6 +46,7 @@ const serverPart = (parts: PageParts, ask: Ask, server: ServerView, trusted: Tru
 <div class="head"><h3>${name}${name !== id && html` <span class="quiet">${id}</span>`}</h3><p class="${kind}">${word}</p><p>${known.map((part, at) => html`${at > 0 && ' · '}${part}`)}</p>${fingerprint !== null && html`<p>fingerprint ${shortHash(fingerprint)}</p>`}${server.last_seen_at !== null && html`<p class="quiet">last seen ${instantMark(Date.parse(server.last_seen_at), now)}</p>`}</div>
 ${target !== null && html`<p><code class="quiet">${target}</code></p>`}
 ${server.last_error !== null && html`<p class="error">${server.last_error}</p>`}
+${loginLines(server, now)}
 ${waiting.length > 0 && pinForm(parts, ask, id, waiting, trusted)}
 ${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tool${tools.length === 1 ? '' : 's'}: ${effectCounts(tools)}</summary>${toolTable(tools)}</details>`}
 </section>`

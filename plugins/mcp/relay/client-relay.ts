@@ -10,7 +10,7 @@ import { unmatchedError } from '../messages/unmatched-error.ts'
 import { isAnswer, type PendingRequest } from '../session/pending-requests.ts'
 import type { Turn } from '../session/send-order.ts'
 import { type Session, withText } from '../session/session.ts'
-import { type ClientResponse, errorResponse, type OutgoingMessage, refusedRequest } from './response.ts'
+import { type ClientResponse, errorResponse, loginResponse, type OutgoingMessage, refusedRequest } from './response.ts'
 import { ResponseStreams } from './response-streams.ts'
 import type { ServerRelay } from './server-relay.ts'
 
@@ -170,6 +170,8 @@ export class ClientRelay {
     if (request !== undefined) void this.#relay.settle(request, code === 'UPSTREAM_TIMEOUT' ? 'timeout' : 'lost', null)
     const isUnknownSession = code === 'MCP_SESSION_NOT_FOUND'
     if (isUnknownSession || request?.method === 'initialize') this.#over(message)
+    // as the result of a tool it reaches whoever talks to the agent
+    if (code === 'MCP_LOGIN_NEEDED' && request?.method === 'tools/call') return loginResponse(request.id, message)
     const headers = retry_after === undefined ? undefined : { 'retry-after': retry_after }
     return errorResponse(status, frame?.id, isUnknownSession ? -32001 : INTERNAL, message, code, headers)
   }

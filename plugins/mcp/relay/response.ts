@@ -66,3 +66,10 @@ export const resultResponse = (message: string): ClientResponse & { form: 'json'
   status: 200,
   message,
 })
+
+/** The result of a call that somebody must log in for. */
+export const loginResponse = (id: string, message: string): ClientResponse & { form: 'json' } => {
+  const text = `${message.replace(/\.?$/, '.')} The tool was not called. Tell the user.`
+  const result = { content: [{ type: 'text', text }], isError: true }
+  return resultResponse(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`)
+}

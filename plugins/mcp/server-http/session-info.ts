@@ -34,6 +34,7 @@ export const sessionInfo = async (
     key_names,
     project_id: named('x-guard-project-id', isName) ?? agent?.project_id ?? 'default',
     agent_id,
+    key_agent_id: identity?.agent_id ?? null,
     projects: readableProjects(identity, agent?.project_id),
     external_session_id:
       named('x-guard-session-id', isSessionName) ?? named('x-client-session-id', isSessionName) ?? null,

@@ -51,6 +51,8 @@ export const serverOf = (
     command,
     args = [],
     cwd,
+    login,
+    insecure = false,
   }: McpServerOptions,
   env: Readonly<Record<string, string>> = {},
 ): McpServer => ({
@@ -66,4 +68,5 @@ export const serverOf = (
   ...(ca === undefined ? {} : { ca }),
   ...(command === undefined ? {} : { command }),
   ...(cwd === undefined ? {} : { cwd }),
+  ...(login === undefined ? {} : { login: { ...login, insecure } }),
 })

@@ -1,6 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
 import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import type { McpServer } from 'guard-gateway/lib/mcp-transport'
+import { viewOf } from '../login/schemas.ts'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'
 import type { Policy } from '../policy/index.ts'
@@ -54,6 +55,7 @@ const serverView = async (mcp: Mcp, state: McpServerState, policy: Policy): Prom
     processes: server.transport === 'stdio' ? sessions.filter(({ link }) => link.runs === true).length : null,
     last_seen_at: seen_at === undefined ? null : new Date(seen_at).toISOString(),
     last_error: last_error ?? null,
+    logins: server.login === undefined ? null : (await (await mcp.logins()).states(server)).map(viewOf),
   }
 }
 
@@ -69,7 +71,7 @@ const elsewhereView = async (
     ...{ id, name: id, transport: 'stdio', target: null, status: 'unknown' as const },
     ...{ protocol_version: null, server_info: null, fingerprint: null, sessions: 0, processes: null },
     tools: await toolViews(gateway, id, policy, listed),
-    ...{ last_seen_at: null, last_error: null },
+    ...{ last_seen_at: null, last_error: null, logins: null },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
+import { type McpLogin, type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
 import type { Approvals } from '../approvals/index.ts'
 import type { Audit } from '../audit/index.ts'
 import { mcpHooks } from '../hooks.ts'
@@ -25,6 +25,8 @@ export interface ListCache {
 export interface ServerContext {
   readonly gateway: Gateway
   readonly server: McpServer
+  /** What is shown to the server; undefined: it has no login. */
+  readonly login: McpLogin | undefined
   readonly limits: McpLimits
   readonly policies: Policies
   readonly approvals: Approvals
@@ -108,6 +110,7 @@ export class RunningSession {
       external_session_id: about.external_session_id,
       origin: about.origin ?? 'mcp',
     })
+    if (context.login !== undefined) session.login = context.login
     session.link = await gateway.registry(mcpTransportKind).need(server.transport).open(server, session)
     return new RunningSession(context, session, over)
   }

@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
 import { newKey } from 'guard-gateway/lib/ids'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
-import type { McpLink, McpReply, McpServer, McpSession, PassedHeaders } from 'guard-gateway/lib/mcp-transport'
+import type { McpLink, McpLogin, McpReply, McpServer, McpSession, PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import type { SessionLog } from '../audit/index.ts'
 import { connectionsOf } from '../connections.ts'
@@ -24,6 +24,8 @@ export interface SessionInfo {
   readonly owner: string
   readonly project_id: string
   readonly agent_id: string | null
+  /** The agent of that key; null or absent: it is of none. */
+  readonly key_agent_id?: string | null
   /** The session of the client's own that it belongs to, as the client names it. */
   readonly external_session_id: string | null
   /** Id and name of the key that opened it; absent: none was shown. */
@@ -54,6 +56,8 @@ export class Session implements McpSession {
   /** A text that changes when the policy shows the client another list of tools; empty before the first list. */
   visible = ''
   ended = false
+  /** Set before the link is opened. */
+  login?: McpLogin
   /** Streams that are open to the client. */
   streams = 0
   /** Monotonic, milliseconds. */

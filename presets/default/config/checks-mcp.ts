@@ -1,4 +1,5 @@
 import { isLoopback } from 'guard-gateway/plugins/http'
+import { isRedirect, parseLoginKey } from 'guard-gateway/plugins/mcp'
 import { addressError, headerError, originErrors } from './check-http.ts'
 import { at, type ConfigError, type Path } from './config-errors.ts'
 import { proxyError } from './network.ts'
@@ -9,10 +10,13 @@ type Server = Config['mcp']['servers'][string]
 /** Checks of the section `mcp` beyond the schema. */
 export const mcpErrors = ({ mcp }: Config): readonly ConfigError[] => [
   ...originErrors(mcp.allowed_origins ?? [], ['mcp', 'allowed_origins']),
+  ...at(['mcp', 'login_key'], loginKeyError(mcp.login_key)),
   ...Object.entries(mcp.servers).flatMap(([id, server]) => serverErrors(server, ['mcp', 'servers', id])),
 ]
 
 const serverErrors = (server: Server, path: Path): readonly ConfigError[] => {
+  if (server.login !== undefined && server.transport === 'stdio')
+    return at([...path, 'login'], 'goes with an address: a program takes its credentials from env')
   if (server.transport === 'stdio')
     return at(path, server.command === undefined ? 'transport stdio needs the key command' : undefined)
   if (server.transport !== 'http') return []
@@ -20,6 +24,7 @@ const serverErrors = (server: Server, path: Path): readonly ConfigError[] => {
   return [
     ...at([...path, 'target'], targetError(server.target, server.insecure)),
     ...at([...path, 'proxy'], proxyError(server.proxy)),
+    ...loginErrors(server, [...path, 'login']),
     ...Object.entries(server.headers).flatMap(([name, value]) =>
       at([...path, 'headers', name], reservedHeaderError(name) ?? headerError(name, value)),
     ),
@@ -37,4 +42,42 @@ const targetError = (target: string, insecure: boolean): string | undefined => {
   if (error === undefined && url?.protocol === 'http:' && !insecure && !isLoopback(url.hostname))
     return 'would be reached without encryption; use https:, or set insecure: true'
   return error
+}
+
+/** A key whose variable is not set is told where it is needed. */
+const loginKeyError = (key: string): string | undefined =>
+  key === '' || key.startsWith('${') || parseLoginKey(key) !== undefined
+    ? undefined
+    : 'is 32 random bytes in base64 or hex, as "openssl rand -base64 32" prints them'
+
+const loginErrors = ({ login, headers }: Server, path: Path): readonly ConfigError[] => {
+  if (login === undefined) return []
+  const { client_id, client_secret, client_metadata_url, issuer, redirect_uri } = login
+  const isDoubled = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  return [
+    ...at(path, isDoubled ? 'the server has the header authorization already: take one of them out' : undefined),
+    ...at(
+      [...path, 'client_secret'],
+      client_secret !== undefined && client_id === undefined ? 'needs the key client_id beside it' : undefined,
+    ),
+    ...at([...path, 'client_metadata_url'], client_metadata_url && httpsError(client_metadata_url)),
+    ...at([...path, 'issuer'], issuer && issuerError(issuer)),
+    ...at(
+      [...path, 'redirect_uri'],
+      redirect_uri === undefined || isRedirect(redirect_uri, redirect_uri)
+        ? undefined
+        : 'is an http: address on the machine of the browser, as http://127.0.0.1:8976/callback',
+    ),
+  ]
+}
+
+const httpsError = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' && url.pathname !== '/' ? undefined : 'is an https: address with a path'
+}
+
+const issuerError = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  const isUsable = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+  return isUsable ? undefined : 'is an https: address, or an http: one on this machine'
 }

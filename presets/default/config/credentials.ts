@@ -12,6 +12,7 @@ export const addSecrets = (
   secrets.add(gateway_key)
   secrets.add(server.tls.passphrase)
   if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
+  addLogins(secrets, mcp)
   addDatabase(secrets, storage.url)
   const reached = [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export]
   for (const { proxy = '' } of [...reached, ...Object.values(notify.receivers)]) secrets.add(proxyPassword(proxy))
@@ -25,6 +26,11 @@ export const addSecrets = (
 }
 
 const keysOf = ({ api_key = '', api_keys }: Config['upstreams'][number]): readonly string[] => [api_key, ...api_keys]
+
+const addLogins = (secrets: Gateway['secrets'], { login_key, servers }: Config['mcp']): void => {
+  secrets.add(login_key)
+  for (const { login } of Object.values(servers)) secrets.add(login?.client_secret ?? '')
+}
 
 /** The address of a database, and its password, unless that is a word that stands in other texts. */
 const addDatabase = (secrets: Gateway['secrets'], url: string): void => {

@@ -35,6 +35,7 @@ export const emptyConfig = () => ({
     policy: '',
     approval_timeout_seconds: mcpDefaults.approval_timeout_seconds,
     approver_key: '',
+    login_key: '',
     allowed_origins: null,
     allowed_hosts: [],
     session_idle_seconds: mcpDefaults.session_idle_seconds,

@@ -30,7 +30,7 @@ export const resolveReferences = (
 export const isServeOnlyError = ({ path }: ConfigError): boolean => credentialPath.test(path.join('\n'))
 
 const credentialPath =
-  /^(?:server\ntls\npassphrase$|upstreams\n\d+\n(?:api_key$|api_keys\n|headers\n)|mcp\n(?:approver_key$|servers\n[^\n]+\n(?:env|headers)\n)|notify\nreceivers\n|plugins\n\d+\nwith\n)/
+  /^(?:server\ntls\npassphrase$|upstreams\n\d+\n(?:api_key$|api_keys\n|headers\n)|mcp\n(?:approver_key$|login_key$|servers\n[^\n]+\n(?:(?:env|headers)\n|login\nclient_secret$))|notify\nreceivers\n|plugins\n\d+\nwith\n)/
 
 /** Default upstreams for the public services whose key is in the environment. */
 export const upstreamsFrom = (env: Environment): readonly object[] =>

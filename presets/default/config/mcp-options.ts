@@ -6,12 +6,15 @@ import type { Config } from './schema.ts'
 /** Options of the MCP plugin. */
 export const mcpOptions = ({ mcp, storage, hide_denied_tools }: Config): McpOptions => {
   const { approver_key, allowed_origins: _origins, allowed_hosts: _hosts, ...options } = mcp
+  const durable = storage.backend !== 'memory'
+  const login_key_file = `${resolve(storage.file)}.login-key`
   return {
     ...options,
     ...(approver_key === '' ? {} : { approver_key }),
     hide_denied_tools,
-    own_files: [configFile(undefined, process.env, process.cwd()).file, resolve(storage.file)],
-    durable: storage.backend !== 'memory',
+    own_files: [configFile(undefined, process.env, process.cwd()).file, resolve(storage.file), login_key_file],
+    ...(durable ? { login_key_file } : {}),
+    durable,
     full_content_logging: storage.full_content_logging,
   }
 }

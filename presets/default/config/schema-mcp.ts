@@ -8,6 +8,33 @@ const server = addressedServer()
 const texts = (value: Readonly<Record<string, string>>, description: string) =>
   Type.Record(Type.String({ minLength: 1 }), Type.String(), { default: value, description })
 
+const optional = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
+
+/** Absent: nobody logs in. */
+const loginSchema = Type.Optional(
+  Type.Object(
+    {
+      per: Type.Unsafe<'server' | 'agent'>({
+        type: 'string',
+        enum: ['server', 'agent'],
+        default: 'server',
+        description: 'server: one login for all who use it; agent: one for each agent, known by its key',
+      }),
+      client_id: optional('of a client that you have registered there; else the gateway registers itself'),
+      client_secret: optional('of that client; name a variable of the environment'),
+      client_metadata_url: optional('https address of a client ID metadata document, where the server reads such'),
+      issuer: optional('authorization server, if not the first that the MCP server names'),
+      scopes: Type.Optional(
+        Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]+$' }), {
+          description: 'asked for in place of what the server names',
+        }),
+      ),
+      redirect_uri: optional('where browsers come back to on their machine; http://127.0.0.1/callback if absent'),
+    },
+    { additionalProperties: false, description: 'people log in by OAuth, with guard mcp login' },
+  ),
+)
+
 const serverSchema = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, description: 'name to show; the id if absent' })),
@@ -20,6 +47,7 @@ const serverSchema = Type.Object(
     proxy: proxySchema,
     ca: caSchema,
     headers: texts(server.headers, 'sent with each request, for http; a value may name a variable of the environment'),
+    login: loginSchema,
     timeout_seconds: Type.Integer({
       minimum: 1,
       maximum: 86_400,
@@ -57,6 +85,10 @@ export const mcpSchema = Type.Object(
     approver_key: Type.String({
       default: mcp.approver_key,
       description: 'needed to approve, resume, change rules and issue keys; plain or sha256:<hex>',
+    }),
+    login_key: Type.String({
+      default: mcp.login_key,
+      description: 'encrypts logins at servers: 32 bytes in base64; empty: made in a file by the database',
     }),
     allowed_origins: Type.Union([Type.Array(Type.String({ minLength: 1 })), Type.Null()], {
       default: mcp.allowed_origins,

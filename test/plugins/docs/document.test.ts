@@ -218,7 +218,7 @@ describe('the OpenAPI document', () => {
       'post /api/keys',
       'post /api/sessions/{id}/resume',
       'post /api/v1/mcp/approvals/{id}',
-      'post /api/v1/mcp/servers/{id}/pins',
+      ...['login', 'login/finish', 'logout', 'pins'].map((rest) => `post /api/v1/mcp/servers/{id}/${rest}`),
       'put /api/policies/{project_id}',
     ])
   })

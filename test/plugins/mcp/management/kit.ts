@@ -46,6 +46,7 @@ export const aServer: ServerView = {
   processes: 1,
   last_seen_at: '2026-01-01T00:00:00.000Z',
   last_error: null,
+  logins: null,
 }
 
 export const startApi = async (options: KitOptions & { readonly approver_key?: string } = {}): Promise<Bench> => {
