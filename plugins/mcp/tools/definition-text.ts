@@ -14,8 +14,12 @@ export const definitionText = (json: string, redact: Redactor): string => {
   return text.length <= MAX_CHARS ? text : `${cutText(text, MAX_CHARS)}\n… ${text.length} characters in all`
 }
 
+/** Integers beyond 2^53, as servers written in Rust or Go give for `maximum`, have all their digits. */
+const exact = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value
+
 const linesOf = (key: string, value: unknown): readonly string[] => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  const text = typeof value === 'string' ? value : JSON.stringify(value, exact, 2)
   const [first = '', ...more] = text.split(/\r?\n/)
   return [`${key}: ${first}`, ...more.map((line) => `  ${line}`)]
 }

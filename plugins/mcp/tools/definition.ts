@@ -8,6 +8,7 @@ import {
   scanJson,
   sourceOf,
   stringIn,
+  writeJson,
 } from 'guard-gateway/lib/json'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import type { ServerFacts } from '../messages/initialize.ts'
@@ -49,7 +50,7 @@ export const serverDefinition = ({ instructions, server_info }: ServerFacts): De
   const info: unknown = readJson(server_info)
   const { title, description, icons } = isJsonObject(info) ? info : {}
   const said = Object.entries({ instructions, title, description, icons }).filter(([, part]) => (part ?? null) !== null)
-  return definitionOf(INSTRUCTIONS, JSON.stringify(Object.fromEntries(said)), undefined)
+  return definitionOf(INSTRUCTIONS, writeJson(Object.fromEntries(said)), undefined)
 }
 
 /** Reads the result of a `tools/list`. `known` gives a definition that was read before, so that an unchanged one is not read again. */
