@@ -52,7 +52,10 @@ export class CheckpointThread implements BackgroundCheckpoint {
   }
 
   #endIfIdle(): void {
-    if (this.isRunning) return this.#waitForIdle()
+    if (this.isRunning) {
+      this.#waitForIdle()
+      return
+    }
     this.#worker = undefined
     // ends the thread, which nothing else keeps
     this.#port?.close()
