@@ -2,6 +2,9 @@ import { contribution, Kind } from 'guard-gateway/core'
 import type { Frame, FrameFault } from 'guard-gateway/lib/json-rpc'
 import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 
+export { ServerChannel, type Source } from './mcp-transport/channel.ts'
+export { type Receiver, SessionSetup } from './mcp-transport/session-setup.ts'
+
 /** A server behind the proxy, as it is configured. Times in milliseconds. */
 export interface McpServer {
   readonly id: string
@@ -85,6 +88,8 @@ export interface McpSession {
   readonly login?: McpLogin
   /** Connections to an address, the same for all sessions; they end with the gateway. Throws MISSING_PLUGIN if nothing here speaks HTTP. */
   connect(address: UpstreamAddress): Connections
+  /** A way to a server by another transport, which is named by its id. Rejects with UNKNOWN where there is no such transport. */
+  open(transport: string, server: McpServer): Promise<McpLink>
   /** Says one line to whoever runs the proxy. */
   notice(text: string): void
   /** Takes what a child process writes on its standard error. */

@@ -46,6 +46,7 @@ import { injection } from 'guard-gateway/plugins/mcp-result-checks/injection'
 import { secrets } from 'guard-gateway/plugins/mcp-result-checks/secrets'
 import { resultSize } from 'guard-gateway/plugins/mcp-result-checks/size'
 import { http as streamableHttp } from 'guard-gateway/plugins/mcp-transports/http'
+import { sse } from 'guard-gateway/plugins/mcp-transports/sse'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import { metrics } from 'guard-gateway/plugins/metrics'
 import { command } from 'guard-gateway/plugins/notifiers/command'
@@ -156,6 +157,7 @@ export const defaultPreset = (
   injection,
   stdio,
   streamableHttp,
+  sse,
   mcp(mcpOptions(config)),
   replayMcp,
   otlp({ ...config.storage, max_body_bytes: config.replay.max_otlp_bytes }),

@@ -27,6 +27,7 @@ export const transportSession = (about: Partial<McpSession> = {}): McpSession & 
     projects: null,
     frame_bytes: 1_000_000,
     connect: (address) => net.connect(address),
+    open: async (id) => assert.fail(`There is no transport "${id}" here.`),
     notice: () => {},
     stderr: () => {},
     ...about,

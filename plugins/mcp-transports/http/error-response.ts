@@ -40,10 +40,7 @@ const redirectTarget = ({ headers }: UpstreamResponse): string | undefined => {
 export const failureOf = (response: UpstreamResponse, server_id: string, isFirst: boolean): McpReply => {
   const { status } = response
   const settings = `mcp.servers.${server_id}`
-  if (status === 401 || status === 403) {
-    const message = `The MCP server refused the gateway (${status}). Check ${settings}.headers.`
-    return { form: 'failed', status: 502, code: 'UPSTREAM_REFUSED', message }
-  }
+  if (status === 401 || status === 403) return refusedBy(status, settings)
   if (status === 429 || status === 503) {
     const retry = headerOf(response.headers, 'retry-after')
     const wait = retry !== undefined && /^[\x21-\x7e]{1,1024}$/.test(retry) ? { retry_after: retry } : {}
@@ -57,10 +54,16 @@ export const failureOf = (response: UpstreamResponse, server_id: string, isFirst
   return failed(`The MCP server answered ${status}.${isFirst ? hintOf(status, settings) : ''}`)
 }
 
+const refusedBy = (status: number, settings: string): McpReply => {
+  const login = status === 401 ? ` If people log in there, set ${settings}.login: {} and run guard mcp login.` : ''
+  const message = `The MCP server refused the gateway (${status}). Check ${settings}.headers.${login}`
+  return { form: 'failed', status: 502, code: 'UPSTREAM_REFUSED', message }
+}
+
 /** What is mostly the matter where a server does not know the first request. */
 const hintOf = (status: number, settings: string): string =>
   status === 404 || status === 405
-    ? ` Check the path of ${settings}.target. If it ends in /sse, the server speaks the older HTTP+SSE transport, which is not served: reach it by a bridge, as transport: stdio with the command "npx mcp-remote <address>".`
+    ? ` It speaks neither Streamable HTTP there nor the older HTTP+SSE. Check the path of ${settings}.target.`
     : ''
 
 const failed = (message: string) => ({ form: 'failed', status: 502, code: 'UPSTREAM_FAILED', message }) as const

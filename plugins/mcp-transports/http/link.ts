@@ -5,20 +5,22 @@ import type { Connections, Exchange, UpstreamResponse } from 'guard-gateway/lib/
 import { ChunkQueue } from './chunk-queue.ts'
 import { clientStatus, contentEncoding, failureOf, isUnknownSession } from './error-response.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'
-import { NoResponse, SessionEnded, sendRequest } from './request.ts'
+import { failed, replyWithout } from './no-reply.ts'
+import { SessionEnded, sendRequest } from './request.ts'
 import { bodyOf, eventsIn, eventsOf } from './response-body.ts'
 import { serverAddress } from './server-address.ts'
 import { withLogin } from './with-login.ts'
 
 const END_MS = 5_000
+/** What servers of HTTP+SSE answer to a POST at the address of their stream. */
+const OLDER: ReadonlySet<number> = new Set([400, 404, 405])
 const PRINTABLE = /^[\x21-\x7e]{1,1024}$/
 
 /** The way to a server over Streamable HTTP, with a session of its own there. */
-export const openHttpLink = async (server: McpServer, session: McpSession): Promise<McpLink> =>
-  new HttpLink(server, session)
-
-class HttpLink implements McpLink {
+export class HttpLink implements McpLink {
   readonly lost: Promise<Lost>
+  /** It refused `initialize` as a server does that knows the transport before this one alone. */
+  mayBeOlder = false
   readonly #server: McpServer
   readonly #session: McpSession
   readonly #connections: Connections
@@ -51,7 +53,7 @@ class HttpLink implements McpLink {
       const response = await this.#sendRequest('POST', headers, frame.raw)
       return await this.#answered(response, frame)
     } catch (error) {
-      return withoutResponse(error)
+      return replyWithout(error)
     }
   }
 
@@ -64,7 +66,7 @@ class HttpLink implements McpLink {
       if (response.status === 405) return { form: 'none', status: 405 }
       return { ...failed('The MCP server has a stream open for this session already.'), status: 409 }
     } catch (error) {
-      return withoutResponse(error)
+      return replyWithout(error)
     }
   }
 
@@ -179,7 +181,9 @@ class HttpLink implements McpLink {
     const answered = clientStatus(status)
     if (frame !== undefined && answered !== undefined && (status !== 404 || isAnswer))
       return { form: 'json', status: answered, event: { frame } }
-    return failureOf(response, this.#server.id, asked?.method === 'initialize')
+    const isFirst = asked?.method === 'initialize'
+    this.mayBeOlder = isFirst && OLDER.has(status)
+    return failureOf(response, this.#server.id, isFirst)
   }
 
   #over(): McpReply {
@@ -194,18 +198,6 @@ const message = (bytes: Buffer, status: number): McpReply => {
   const frame = readFrame(bytes, 'server')
   if (frame.kind === 'fault') return failed(`The MCP server sent no usable message: ${frame.message}`)
   return { form: 'json', status, event: { frame } }
-}
-
-const failed = (message: string) => ({ form: 'failed', status: 502, code: 'UPSTREAM_FAILED', message }) as const
-
-/** Where somebody must log in, clients show the message alone if the answer has the status of one. */
-const statuses = { UPSTREAM_TIMEOUT: 504, UPSTREAM_UNREACHABLE: 502, MCP_LOGIN_NEEDED: 200 } as const
-
-const withoutResponse = (error: unknown): McpReply => {
-  if (!(error instanceof NoResponse))
-    return failed(`The answer of the MCP server cannot be used: ${(error as Error).message}`)
-  const { code, message } = error
-  return { form: 'failed', status: statuses[code], code, message }
 }
 
 /** The essence of a response's content type. */

@@ -1,16 +1,15 @@
-import { cancelledKey, type Frame, type FrameFault, keyOfId, readFrame, roundedKey } from 'guard-gateway/lib/json-rpc'
-import type { Lost, McpLink, McpReply, McpServer, McpSession, StreamEvent } from 'guard-gateway/lib/mcp-transport'
+import { cancelledKey, type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
+import {
+  type Lost,
+  type McpLink,
+  type McpReply,
+  type McpServer,
+  type McpSession,
+  ServerChannel,
+  SessionSetup,
+} from 'guard-gateway/lib/mcp-transport'
 import { answeredId } from './answered-id.ts'
 import { Child } from './child.ts'
-import { Exchange } from './exchange.ts'
-import { Exchanges, tokenOf } from './exchanges.ts'
-import { Queue } from './queue.ts'
-import { SessionSetup } from './session-setup.ts'
-
-/** How many messages are kept for a client that does not listen yet. */
-const WAITING = 256
-/** While more messages than this are unread, the child's output is paused. */
-const HIGH = 64
 
 /** The way to a server that is a child process, one for each session. */
 export const openStdioLink = async (server: McpServer, session: McpSession): Promise<McpLink> =>
@@ -27,15 +26,17 @@ class StdioLink implements McpLink {
   #resting: Promise<void> | undefined
   #waking: Promise<void> | undefined
   #over = false
-  readonly #exchanges = new Exchanges()
-  readonly #unsolicited: Queue<StreamEvent>
+  readonly #channel: ServerChannel
   #noisy = false
-  #listening = false
 
   constructor(server: McpServer, session: McpSession) {
     this.#server = server
     this.#session = session
-    this.#unsolicited = this.#queue()
+    this.#channel = new ServerChannel(session, {
+      pause: () => this.#child?.pause(),
+      resume: () => this.#child?.resume(),
+      consumes: (frame) => this.#setup.consumes(frame),
+    })
     const { promise, resolve } = Promise.withResolvers<Lost>()
     this.lost = promise
     this.#lose = resolve
@@ -61,7 +62,7 @@ class StdioLink implements McpLink {
   /** Ends the child while the session is not in use; the next message of the client starts another. False: it is in use. */
   rest(): boolean {
     const child = this.#child
-    const isIdle = this.#exchanges.size === 0 && !this.#listening && this.#waking === undefined
+    const isIdle = this.#channel.isIdle && this.#waking === undefined
     if (child === undefined || !isIdle || this.#session.merged || !this.#setup.isComplete) return false
     this.#child = undefined
     this.#resting = child.end()
@@ -99,11 +100,10 @@ class StdioLink implements McpLink {
     this.#setup.note(frame)
     if (frame.kind !== 'request' || this.#session.merged) {
       await child.send(frame.raw)
-      this.#exchanges.take(cancelledKey(frame) ?? '')?.cancel()
+      this.#channel.take(cancelledKey(frame) ?? '')?.cancel()
       return { form: 'none', status: 202 }
     }
-    const exchange = new Exchange(frame.key ?? '', tokenOf(frame), this.#queue())
-    this.#exchanges.add(exchange)
+    const exchange = this.#channel.begin(frame)
     await child.send(frame.raw)
     return exchange.reply
   }
@@ -111,17 +111,9 @@ class StdioLink implements McpLink {
   async listen(lastEventId?: string): Promise<McpReply> {
     // nothing here has an id, so nothing can be asked for again
     if (lastEventId !== undefined) return { form: 'none', status: 405 }
-    if (this.#listening) return alreadyListening
-    this.#listening = true
-    await this.#awake()
-    const left = new AbortController()
-    const stop = () => {
-      if (left.signal.aborted) return
-      left.abort()
-      this.#listening = false
-      this.#child?.resume()
-    }
-    return { form: 'sse', events: this.#unsolicited.read(left.signal), stop }
+    const reply = this.#channel.listen()
+    if (reply.form === 'sse') await this.#awake()
+    return reply
   }
 
   async end(): Promise<void> {
@@ -130,15 +122,11 @@ class StdioLink implements McpLink {
     await this.#resting
   }
 
-  #queue(): Queue<StreamEvent> {
-    return new Queue(() => this.#child?.resume())
-  }
-
   #line(line: Buffer): void {
     const frame = readFrame(line, 'server')
-    if (frame.kind !== 'fault') this.#route({ frame }, frame)
+    if (frame.kind !== 'fault') this.#channel.message(frame)
     else if (frame.id === undefined) this.#noise()
-    else this.#invalidMessage(frame)
+    else this.#channel.invalidMessage(frame)
   }
 
   #noise(): void {
@@ -152,51 +140,15 @@ class StdioLink implements McpLink {
     this.#session.dropped('overflow')
     const message = `The server sent a message larger than ${this.#session.frame_bytes} bytes.`
     this.#session.notice(message)
-    this.#invalidMessage({ kind: 'fault', code: -32600, message, ...(id === undefined ? {} : { id }) })
-  }
-
-  /** A message is invalid: the request that it answers, if that is known, gets the fault. */
-  #invalidMessage(fault: FrameFault): void {
-    const { id } = fault
-    const exchange = this.#exchanges.take(id === undefined ? (this.#exchanges.only()?.key ?? '') : keyOfId(id))
-    if (exchange === undefined) this.#give(this.#unsolicited, { fault })
-    else exchange.answer({ fault })
-  }
-
-  #route(event: StreamEvent, frame: Frame): void {
-    if (frame.kind === 'response' && !this.#session.merged) this.#answered(event, frame.key ?? '')
-    else this.#give(this.#exchanges.related(frame)?.stream() ?? this.#unsolicited, event)
-  }
-
-  /** No stream but that of its request may bring an answer. */
-  #answered(event: StreamEvent, key: string): void {
-    if (!this.#exchanges.has(key) && this.#setup.consumes(event.frame)) return
-    const exchange = this.#exchanges.take(key) ?? this.#exchanges.take(roundedKey(this.#exchanges.keys(), key) ?? '')
-    if (exchange === undefined) this.#session.dropped('unknown_id')
-    else exchange.answer(event)
-  }
-
-  #give(queue: Queue<StreamEvent>, event: StreamEvent): void {
-    queue.push(event)
-    if (queue === this.#unsolicited && !this.#listening && !this.#session.merged) {
-      if (queue.size <= WAITING) return
-      queue.shift()
-      this.#session.dropped('overflow')
-    } else if (queue.size > HIGH) this.#child?.pause()
+    this.#channel.invalidMessage({ kind: 'fault', code: -32600, message, ...(id === undefined ? {} : { id }) })
   }
 
   #ended(lost: Lost): void {
     if (this.#over) return
     this.#over = true
-    for (const exchange of this.#exchanges.takeAll()) exchange.fail(failed(lost))
-    this.#unsolicited.end()
+    this.#channel.end(failed(lost))
     this.#lose(lost)
   }
-}
-
-const alreadyListening: McpReply = {
-  ...{ form: 'failed', status: 409, code: 'UPSTREAM_FAILED' },
-  message: 'The MCP server has a stream open for this session already.',
 }
 
 const failed = ({ reason }: Lost): McpReply & { form: 'failed' } => ({

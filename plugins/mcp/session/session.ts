@@ -1,7 +1,15 @@
 import type { Gateway } from 'guard-gateway/core'
 import { newKey } from 'guard-gateway/lib/ids'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
-import type { McpLink, McpLogin, McpReply, McpServer, McpSession, PassedHeaders } from 'guard-gateway/lib/mcp-transport'
+import {
+  type McpLink,
+  type McpLogin,
+  type McpReply,
+  type McpServer,
+  type McpSession,
+  mcpTransportKind,
+  type PassedHeaders,
+} from 'guard-gateway/lib/mcp-transport'
 import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import type { SessionLog } from '../audit/index.ts'
 import { connectionsOf } from '../connections.ts'
@@ -141,6 +149,10 @@ export class Session implements McpSession {
 
   connect(address: UpstreamAddress): Connections {
     return connectionsOf(this.#gateway).to(address)
+  }
+
+  async open(transport: string, server: McpServer): Promise<McpLink> {
+    return this.#gateway.registry(mcpTransportKind).need(transport).open(server, this)
   }
 
   notice(text: string): void {

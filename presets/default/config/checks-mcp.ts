@@ -19,8 +19,8 @@ const serverErrors = (server: Server, path: Path): readonly ConfigError[] => {
     return at([...path, 'login'], 'goes with an address: a program takes its credentials from env')
   if (server.transport === 'stdio')
     return at(path, server.command === undefined ? 'transport stdio needs the key command' : undefined)
-  if (server.transport !== 'http') return []
-  if (server.target === undefined) return at(path, 'transport http needs the key target')
+  if (server.transport !== 'http' && server.transport !== 'sse') return []
+  if (server.target === undefined) return at(path, `transport ${server.transport} needs the key target`)
   return [
     ...at([...path, 'target'], targetError(server.target, server.insecure)),
     ...at([...path, 'proxy'], proxyError(server.proxy)),

@@ -41,7 +41,7 @@ const serverSchema = Type.Object(
     transport: Type.String({
       minLength: 1,
       default: server.transport,
-      description: 'http for an address, stdio for a program',
+      description: 'http for an address (sse: one of the older HTTP+SSE), stdio for a program',
     }),
     target: Type.Optional(Type.String({ description: 'address of the MCP endpoint, for http' })),
     proxy: proxySchema,

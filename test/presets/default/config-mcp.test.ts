@@ -86,7 +86,7 @@ describe('the configuration section mcp', () => {
     )
     await assert.rejects(
       gateway.open(),
-      /There is no MCP transport "pigeon"; there is stdio, http, playground, replay\./,
+      /There is no MCP transport "pigeon"; there is stdio, http, sse, playground, replay\./,
     )
   })
 })

@@ -104,7 +104,7 @@ describe('the upstream of an HTTP session', () => {
     }
     await assert.rejects(
       service.session(),
-      /answered 405\. Check the path of mcp\.servers\.up\.target\. .*HTTP\+SSE.*mcp-remote/,
+      /answered 405\. It speaks neither .* nor the older HTTP\+SSE\. Check the path of mcp\.servers\.up\.target/,
     )
   })
 

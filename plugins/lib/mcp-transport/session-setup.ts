@@ -1,11 +1,17 @@
 import { memberIn, sourceOf } from 'guard-gateway/lib/json'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
-import type { Child } from './child.ts'
+import type { Lost } from '../mcp-transport.ts'
 
 /** Subscriptions that are remembered. */
 const MAX_SUBSCRIPTIONS = 1_000
 
-/** The messages that set a session up: `initialize`, the log level and subscriptions. They are sent again to a new child process. */
+/** A server that messages are sent to, until it is lost. */
+export interface Receiver {
+  readonly lost: Promise<Lost>
+  send(message: Buffer): Promise<void>
+}
+
+/** The messages that set a session up: `initialize`, the log level and subscriptions. They are sent again to what takes the session up. */
 export class SessionSetup {
   #initialize: Frame | undefined
   #initialized: Frame | undefined
@@ -23,24 +29,24 @@ export class SessionSetup {
       this.#subscriptions.set(uriOf(frame), frame)
   }
 
-  /** The session is initialized, so that another child can resume it. */
+  /** The session is initialized, so that another receiver can take it up. */
   get isComplete(): boolean {
     return this.#initialize !== undefined && this.#initialized !== undefined
   }
 
-  /** Sends all of them to another child; resolves to the reason if the child does not resume the session. */
-  async replay(child: Child): Promise<string | undefined> {
+  /** Sends all of them; resolves to the reason if the receiver does not take the session up. */
+  async replay(receiver: Receiver): Promise<string | undefined> {
     const { promise, resolve } = Promise.withResolvers<Frame>()
     if (this.#initialize === undefined) return 'The session has not begun'
     this.#answers.set(this.#initialize.key ?? '', resolve)
-    await child.send(this.#initialize.raw)
-    const answer = await Promise.race([promise, child.lost])
+    await receiver.send(this.#initialize.raw)
+    const answer = await Promise.race([promise, receiver.lost])
     if ('reason' in answer) return answer.reason
     if (answer.error !== undefined) return 'Upstream server refused to take the session up again'
     for (const frame of [this.#initialized, this.#level, ...this.#subscriptions.values()]) {
       if (frame === undefined) continue
       if (frame.key !== undefined) this.#answers.set(frame.key, () => {})
-      await child.send(frame.raw)
+      await receiver.send(frame.raw)
     }
     return undefined
   }

@@ -1,4 +1,4 @@
-import type { McpReply, StreamEvent } from 'guard-gateway/lib/mcp-transport'
+import type { McpReply, StreamEvent } from '../mcp-transport.ts'
 import type { Queue } from './queue.ts'
 
 /** A request on its way: its answer alone, or a stream from the first message that comes before the answer. */
