@@ -9,8 +9,10 @@ type SendWith = (authorization: string | undefined) => Promise<UpstreamResponse>
  * Sends a request with what the login shows. A server that refuses it (401) has done nothing with the request: it is sent once more where
  * there is another credential. Rejects with NoResponse where somebody must log in.
  */
-export const withLogin = async (login: McpLogin | undefined, send: SendWith): Promise<UpstreamResponse> => {
-  if (login === undefined) return send(undefined)
+export const withLogin = (login: McpLogin | undefined, send: SendWith): Promise<UpstreamResponse> =>
+  login === undefined ? send(undefined) : shown(login, send)
+
+const shown = async (login: McpLogin, send: SendWith): Promise<UpstreamResponse> => {
   const first = given(await login.credential())
   const response = await send(first)
   if (!isRefusal(response)) return response

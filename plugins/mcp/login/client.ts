@@ -24,6 +24,10 @@ export const clientFor = async (choice: ClientChoice): Promise<LoginClient> => {
   const { login, server, known, redirect_uri } = choice
   const { client_id, client_secret, client_metadata_url } = login
   if (client_id !== undefined) {
+    if (client_secret?.startsWith('${'))
+      throw new LoginFault(
+        `The variable of the environment is not set that login.client_secret names: ${client_secret}.`,
+      )
     if (client_secret === undefined || client_secret === '') return { client_id, auth_method: 'none' }
     return { client_id, client_secret, auth_method: secretMethod(server) }
   }

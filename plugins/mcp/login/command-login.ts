@@ -72,6 +72,7 @@ const pasted = async ({ io, input }: CommandContext, must: boolean, signal: Abor
   const isTerminal = io.in !== undefined && 'isTTY' in io.in && io.in.isTTY === true
   if (io.in === undefined || !(must || isTerminal)) return new Promise(() => {})
   const asks = createInterface({ input: io.in, output: io.err, terminal: false })
+  signal.addEventListener('abort', () => asks.close(), { once: true })
   const said = must
     ? 'The browser ends at an address that it cannot open. Paste that address here:'
     : 'The browser comes back by itself. If it is on another machine, paste the address that it ends at here:'

@@ -43,6 +43,7 @@ export const unusable = (
   { target }: Pick<McpServer, 'target'>,
 ): string | undefined => {
   if (row.state === 'ended') return row.reason ?? 'the server refused it.'
-  if (tokens === undefined) return 'it was kept with another key than that of this gateway (mcp.login_key).'
+  if (tokens === undefined)
+    return 'it was kept with another key than this gateway has (mcp.login_key, or the file .login-key beside the database).'
   return tokens.target === target ? undefined : 'it was for another address of the server.'
 }

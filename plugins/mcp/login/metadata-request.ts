@@ -55,5 +55,8 @@ export const responseOf = (answer: {
     if (/^(?:content-type|www-authenticate)$/i.test(name)) headers.append(name, value.slice(0, 8_192))
   }
   const isEmpty = answer.status === 204 || answer.status === 205 || answer.status === 304
-  return new Response(isEmpty ? null : (answer.body ?? null), { status: Math.max(200, answer.status), headers })
+  return new Response(isEmpty ? null : (answer.body ?? null), {
+    status: Math.min(Math.max(200, answer.status), 599),
+    headers,
+  })
 }

@@ -33,6 +33,12 @@ describe('a login at an MCP server', () => {
     assert.deepEqual(service.server.shown, [])
     const { json } = await service.api('GET', '/login')
     assert.equal((json as { login: { state: string } }).login.state, 'needed')
+    assert.match(
+      (await service.gateway.request('GET', '/mcp')).text,
+      /Nobody has logged in\. Run <code>guard mcp login docs</,
+    )
+    await service.logIn()
+    assert.match((await service.gateway.request('GET', '/mcp')).text, /Logged in at http:\S+, renewed </)
   })
 
   it('ends here and at the authorization server, and tells whoever talks to the agent', async () => {
@@ -52,6 +58,10 @@ describe('a login at an MCP server', () => {
     )
     assert.equal(service.server.shown.length, before)
     assert.deepEqual((await service.api('POST', '/logout', {})).json, { ended: false, revoked: false })
+    const audit = await service.gateway.request('GET', '/api/v1/audit')
+    const { entries } = audit.json as { entries: { action: string; subject: string }[] }
+    const done = entries.map(({ action, subject }) => `${action} ${subject}`)
+    assert.deepEqual(done.filter((one) => one.startsWith('mcp.log')).sort(), ['mcp.login docs', 'mcp.logout docs'])
   })
 
   it('is one of each agent, where the configuration says so', async () => {
