@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -94,7 +94,22 @@ describe('guard mcp login', () => {
     assert.match((await told(cwd, 'mcp', 'login', 'open')).err, /mcp\.servers\.open has no key "login"/)
     const off = await told(cwd, 'mcp', 'login', 'open', '--json')
     assert.match(off.err, /MCP_LOGIN_OFF/)
-    assert.match((await told(cwd, 'mcp', 'logout', 'docs')).out, /^logged out\n$/)
+
+    // the rows go along with copies of the database, the key does not
+    assert.equal((await told(cwd, 'storage', 'backup', 'backup.db')).code, 0)
+    assert.equal((await told(cwd, 'storage', 'copy', '--from', 'guard.db', '--to', 'copy.db')).code, 0)
+    const config = await readFile(join(cwd, 'guard-config.yml'), 'utf8')
+    for (const [file, key, done] of [
+      ['backup.db', false, /^logged out here; the authorization server was not told\n$/],
+      ['copy.db', true, /^logged out\n$/],
+    ] as const) {
+      if (key) await copyFile(join(cwd, 'guard.db.login-key'), join(cwd, `${file}.login-key`))
+      await writeFile(join(cwd, 'guard-config.yml'), `${config}storage: { file: ${file} }\n`)
+      assert.match((await told(cwd, 'mcp', 'login')).out, /docs +ok/)
+      assert.match((await told(cwd, 'mcp', 'logout', 'docs')).out, done)
+    }
+    await writeFile(join(cwd, 'guard-config.yml'), config)
+    assert.equal((await told(cwd, 'mcp', 'logout', 'docs')).code, 0)
     assert.match((await told(cwd, 'doctor')).out, /MCP server docs needs a login\n.*guard mcp login docs/)
   })
 })

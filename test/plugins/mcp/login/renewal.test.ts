@@ -120,7 +120,7 @@ describe('the tokens of a login', () => {
 
   it('are shown to no other address than the one they were issued for', async () => {
     await using opened = new AsyncDisposableStack()
-    const service = await loginService(opened)
+    const service = await loginService(opened, { start: { backend: 'memory' } })
     await service.logIn()
     const mcp = mcpOf(service.gateway.gateway)
     const server = mcp.serverState('docs')?.server
