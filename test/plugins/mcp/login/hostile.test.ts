@@ -42,6 +42,24 @@ describe('metadata of a server behind a login', () => {
     assert.deepEqual([asked.get('resource'), asked.get('scope')], [origin(), 'a b offline_access'])
   })
 
+  it('may be missing: a server of 2025-03-26 is its own authorization server', async () => {
+    const { issuer } = service.authorization
+    const server = {
+      issuer: origin(),
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      registration_endpoint: `${issuer}/reg`,
+      code_challenge_methods_supported: ['S256'],
+    }
+    says('Bearer', { '/.well-known/oauth-authorization-server': server })
+    const asked = new URL(await service.begin()).searchParams
+    assert.deepEqual([asked.get('resource'), asked.get('scope')], [service.server.url, null])
+    says('Bearer', {})
+    await refused(/has no metadata at \/\.well-known\/oauth-authorization-server, \/\.well-known\/openid-configuration/)
+    says('Bearer resource_metadata="/relative"', {})
+    await refused(/The address of the resource metadata is no address/)
+  })
+
   it('is refused where it is of another server', async () => {
     for (const resource of [
       'https://evil.example/mcp',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { TestProxy } from '../../../kit/proxy.ts'
 import { loginService, REDIRECT } from './kit.ts'
 
 const SECRET = 'a-secret-of-the-client-that-is-long'
@@ -67,6 +68,20 @@ describe('the client of a login', () => {
     assert.equal((json as { redirect_uri: string }).redirect_uri, REDIRECT)
     await service.begin({ redirect_uri: 'http://127.0.0.1:49998/callback' })
     assert.equal(service.authorization.count('/reg'), 2)
+  })
+
+  it('goes by the proxy that leads to the server', async () => {
+    await using opened = new AsyncDisposableStack()
+    const proxy = opened.use(await new TestProxy().listen())
+    const service = await loginService(opened, { more: `proxy: "${proxy.url()}"` })
+    assert.equal((await service.logIn()).state, 'ok')
+    const { issuer } = service.authorization
+    for (const line of [`GET ${issuer}/.well-known/`, `POST ${issuer}/reg `, `POST ${issuer}/token `])
+      assert.ok(
+        proxy.lines.some((one) => one.startsWith(line)),
+        `${line}: ${proxy.lines.join('; ')}`,
+      )
+    assert.equal(await service.call(await service.session()), 'whoami ran')
   })
 
   it('must be configured where nothing else is possible, which is said', async () => {
