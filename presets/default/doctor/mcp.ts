@@ -4,8 +4,9 @@ import { setTimeout } from 'node:timers/promises'
 import type { Gateway } from 'guard-gateway/core'
 import { commandKind } from 'guard-gateway/lib/command'
 import { readJson } from 'guard-gateway/lib/json'
-import { type LoginState, mcpLogins, openMcp } from 'guard-gateway/plugins/mcp'
+import { openMcp } from 'guard-gateway/plugins/mcp'
 import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
+import { loginFindings } from './mcp-logins.ts'
 
 /** Time limit for a server's first response, which includes the start of a stdio server. */
 const TIMEOUT_MS = 15_000
@@ -62,27 +63,11 @@ export const mcpServers: Check = async ({ config, gateway, options }) => {
           'Set mcp.approver_key, and keep it where agents cannot read it.',
         )
       : ok('MCP calls are approved with mcp.approver_key')
-  const logins = gateway === undefined || config.storage.backend === 'memory' ? [] : await loginFindings(gateway)
+  const logins =
+    gateway === undefined || config.storage.backend === 'memory' ? [] : await loginFindings(gateway, config)
   if (options.online !== true || gateway === undefined) return [approver, ...logins]
   const findings = Object.entries(config.mcp.servers).map(([id, { target }]) => checkServer(gateway, id, target))
   return [approver, ...logins, ...(await Promise.all(findings))]
-}
-
-/** Who must log in where. */
-const loginFindings = async (gateway: Gateway): Promise<readonly Finding[]> =>
-  (await mcpLogins(gateway)).map(({ server_id, agent_id, state, reason, wanted, issuer, expires_at, renewable }) => {
-    const whose = agent_id === null ? '' : ` of agent ${agent_id}`
-    const command = `guard mcp login ${server_id}${agent_id === null ? '' : ` --agent ${agent_id}`}`
-    if (state === 'needed') return warning(`MCP server ${server_id} needs a login`, command)
-    if (state === 'ended') return warning(`the login${whose} at MCP server ${server_id} has ended: ${reason}`, command)
-    if (state === 'wants_more')
-      return warning(`MCP server ${server_id} wants more than its login${whose} allows: ${wanted.join(' ')}`, command)
-    return ok(`logged in${whose} at MCP server ${server_id} (${issuer}${untilText({ expires_at, renewable })})`)
-  })
-
-const untilText = ({ expires_at, renewable }: Pick<LoginState, 'expires_at' | 'renewable'>): string => {
-  if (renewable) return ', renewed by itself'
-  return expires_at === null ? '' : `, until ${new Date(expires_at).toISOString()}`
 }
 
 const checkServer = async (gateway: Gateway, server_id: string, target: string | undefined): Promise<Finding> => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -91,6 +91,8 @@ describe('guard mcp login', () => {
     assert.equal(await running, 0, io.errText())
     assert.match((await told(cwd, 'mcp', 'login')).out, /docs +ok/)
     assert.match((await told(cwd, 'doctor')).out, /logged in at MCP server docs \(http:\S+, renewed by itself\)/)
+    await chmod(join(cwd, 'guard.db.login-key'), 0o644)
+    assert.match((await told(cwd, 'doctor')).out, /guard\.db\.login-key can be read by others.*\n.*chmod 600/)
     assert.match((await told(cwd, 'mcp', 'login', 'open')).err, /mcp\.servers\.open has no key "login"/)
     const off = await told(cwd, 'mcp', 'login', 'open', '--json')
     assert.match(off.err, /MCP_LOGIN_OFF/)
