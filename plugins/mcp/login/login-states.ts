@@ -26,7 +26,7 @@ export const stateOf = (row: McpLoginRow, now: number): LoginState => {
     server_id: row.server_id,
     agent_id: row.agent_id === '' ? null : row.agent_id,
     state: isOver ? 'ended' : missing.length > 0 ? 'wants_more' : 'ok',
-    reason: isOver ? (row.reason ?? 'its token has expired, and nothing renews it.') : null,
+    reason: isOver ? (row.reason ?? 'its token is good no more, and nothing renews it.') : null,
     issuer: row.issuer,
     scopes: words(row.scopes),
     wanted: missing,

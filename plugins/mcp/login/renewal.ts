@@ -42,7 +42,8 @@ export class Renewal {
   /** The login with other tokens, whoever renewed them; undefined: it is there no more. Throws LoginFault. */
   async renew(server: McpServer, held: HeldLogin): Promise<HeldLogin | undefined> {
     const { row, tokens } = held
-    if (tokens?.refresh_token === undefined) return this.#ended(held, 'its token has expired, and nothing renews it.')
+    if (tokens?.refresh_token === undefined)
+      return this.#ended(held, 'its token is good no more, and nothing renews it.')
     const until = this.#gateway.clock.tick() + CLAIM_MS
     while (!(await this.#rows.claim(row, this.#gateway.clock.now() + CLAIM_MS))) {
       const now = await this.#rows.read(row)

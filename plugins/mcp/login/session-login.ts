@@ -53,6 +53,10 @@ export class SharedLogin implements McpLogin {
   /** The login has changed: it is read again before it is shown. */
   forget(): void {
     this.#known = undefined
+    // a look that is under way has seen what was before
+    void this.settled().then(() => {
+      this.#known = undefined
+    })
   }
 
   /** Resolves when no look is under way. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, describe, it } from 'node:test'
+import { mcpOf } from '../../../../plugins/mcp/mcp.ts'
 import { type LoginService, loginService } from './kit.ts'
 
 const json = (response: ServerResponse, body: unknown, status = 200): true => {
@@ -152,6 +153,23 @@ describe('metadata of an authorization server', () => {
       '/.well-known/openid-configuration/tenant',
       '/tenant/.well-known/openid-configuration',
     ])
+  })
+
+  it('that does not answer is given up after 15 seconds', async (context) => {
+    const asked = Promise.withResolvers<void>()
+    service.authorization.answering = () => {
+      asked.resolve()
+      return true
+    }
+    const docs = mcpOf(service.gateway.gateway).serverState('docs')?.server
+    assert.ok(docs)
+    const logins = await mcpOf(service.gateway.gateway).logins()
+    context.mock.timers.enable({ apis: ['setTimeout'] })
+    const begun = logins.begin(docs, '', 'http://127.0.0.1:1/callback')
+    await asked.promise
+    context.mock.timers.tick(15_000)
+    await assert.rejects(begun, /could not be reached: no answer within 15000 ms/)
+    context.mock.timers.reset()
   })
 
   it('that answers with errors and nonsense is told of in clean words', async () => {

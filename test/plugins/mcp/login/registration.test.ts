@@ -102,7 +102,7 @@ describe('the client of a login', () => {
     assert.match(await service.call(session, 'write'), /Add them to mcp\.servers\.docs\.login\.scopes first/)
     // without a refresh token the login ends with its token
     service.clock.advance(3_600_001)
-    assert.match(await service.call(session), /has ended: its token has expired, and nothing renews it/)
+    assert.match(await service.call(session), /has ended: its token is good no more, and nothing renews it/)
 
     await using other = new AsyncDisposableStack()
     const elsewhere = await loginService(other, { login: 'issuer: "https://auth.example"' })
