@@ -34,6 +34,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     gateway.errorCodes.add(...Object.values(mcpErrors))
     const proxy = new Mcp(gateway, options)
     setMcp(gateway, proxy)
+    gateway.service('auditRecords').provide(proxy.audit.records)
     if (options.approver_key !== undefined) gateway.approver.demand(options.approver_key)
     for (const table of [...auditTables, ...approvalTables, limitTable, loginTable, toolTable])
       gateway.tables.add(table)

@@ -59,7 +59,14 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
       'guard_otlp_spans_total',
       'Spans for receivers of OTLP, by what became of them.',
       ['receiver', 'outcome'],
-      () => pushed(gateway),
+      () => pushed(gateway, 'otlp_push'),
+      'counter',
+    ),
+    gauge(
+      'guard_audit_push_records_total',
+      'Records of the MCP audit for receivers and files, by what became of them.',
+      ['receiver', 'outcome'],
+      () => pushed(gateway, 'audit_push'),
       'counter',
     ),
     gauge(
@@ -98,9 +105,12 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
 const decisionsIn = ({ owner, events }: Fragment) =>
   owner === 'mcp' ? events.filter(({ name }) => name === 'policy.decision') : []
 
-/** What became of the spans for each receiver. */
-function* pushed(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
-  const { receivers } = jsonObjectOf(told(gateway.health.get('otlp_push') ?? (() => undefined)))
+/** What became of the spans or records for each receiver. */
+function* pushed(
+  gateway: Gateway,
+  section: 'otlp_push' | 'audit_push',
+): Generator<readonly [values: readonly string[], value: number]> {
+  const { receivers } = jsonObjectOf(told(gateway.health.get(section) ?? (() => undefined)))
   for (const receiver of listOf(receivers).map(jsonObjectOf))
     for (const outcome of ['sent', 'dropped', 'failed'])
       yield [[String(receiver.url), outcome], Number(receiver[outcome])]

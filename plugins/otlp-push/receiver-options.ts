@@ -16,3 +16,15 @@ export interface ReceiverOptions {
   /** Limit of the queue in spans; 2,048 if absent. A full queue drops its oldest spans. */
   readonly max_queue?: number
 }
+
+/** Where records of the audit go: to a receiver, or into a file. */
+export type AuditPlace = ReceiverOptions | FileOptions
+
+export interface FileOptions {
+  /** Absolute. Made with mode 0600 if it is not there; lines are appended. */
+  readonly file: string
+  /** Project ids whose records go there; all if absent. */
+  readonly projects?: readonly string[]
+  /** Limit of the queue in records; 2,048 if absent. */
+  readonly max_queue?: number
+}

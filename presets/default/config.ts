@@ -125,6 +125,9 @@ const withResolvedTls = ({ passphrase, ...files }: Config['server']['tls'], fold
 const withResolvedMcpPaths = (mcp: Config['mcp'], folder: string): Config['mcp'] => ({
   ...mcp,
   policy: mcp.policy === '' ? '' : resolve(folder, mcp.policy),
+  audit_export: mcp.audit_export.map((place) =>
+    place.file === undefined ? place : { ...place, file: resolve(folder, place.file) },
+  ),
   servers: Object.fromEntries(
     Object.entries(mcp.servers).map(([id, server]) => [
       id,

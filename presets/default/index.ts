@@ -55,7 +55,7 @@ import { slack } from 'guard-gateway/plugins/notifiers/slack'
 import { webhook } from 'guard-gateway/plugins/notifiers/webhook'
 import { notify } from 'guard-gateway/plugins/notify'
 import { otlp } from 'guard-gateway/plugins/otlp'
-import { otlpPush } from 'guard-gateway/plugins/otlp-push'
+import { auditPush, otlpPush } from 'guard-gateway/plugins/otlp-push'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
@@ -72,6 +72,7 @@ import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { ws } from 'guard-gateway/plugins/upstream-sockets/ws'
+import { auditPlaces } from './config/audit-places.ts'
 import { mcpOptions } from './config/mcp-options.ts'
 import type { Config } from './config.ts'
 import { configuredFoundation } from './foundation.ts'
@@ -162,6 +163,7 @@ export const defaultPreset = (
   replayMcp,
   otlp({ ...config.storage, max_body_bytes: config.replay.max_otlp_bytes }),
   ...(config.replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: config.replay.otlp_export, version })]),
+  ...(config.mcp.audit_export.length === 0 ? [] : [auditPush({ places: auditPlaces(config), version })]),
   webhook,
   slack,
   ntfy,

@@ -31,8 +31,10 @@ export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]>
     servers: {},
     server_env: Object.fromEntries(Object.entries(config.mcp.servers).map(([id, { env }]) => [id, env])),
   }),
-  ...(config.replay.otlp_export.length === 0 && isSilent(config) ? [] : (await import('./push.ts')).push(config)),
+  ...(sendsNothing(config) && isSilent(config) ? [] : (await import('./push.ts')).push(config)),
   ...(isSilent(config) ? [] : (await import('./notifying.ts')).notifying(config)),
 ]
+
+const sendsNothing = ({ replay, mcp }: Config): boolean => replay.otlp_export.length + mcp.audit_export.length === 0
 
 const isSilent = ({ notify }: Config): boolean => Object.keys(notify.receivers).length === 0

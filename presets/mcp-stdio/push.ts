@@ -1,10 +1,12 @@
 import type { Plugin } from 'guard-gateway/core'
-import { otlpPush } from 'guard-gateway/plugins/otlp-push'
+import { auditPush, otlpPush } from 'guard-gateway/plugins/otlp-push'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import type { Config } from 'guard-gateway/presets/default'
+import { auditPlaces } from '../default/config/audit-places.ts'
 import { version } from '../default/version.ts'
 
-export const push = ({ replay }: Config): readonly Plugin[] => [
+export const push = (config: Config): readonly Plugin[] => [
   net,
-  ...(replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: replay.otlp_export, version })]),
+  ...(config.replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: config.replay.otlp_export, version })]),
+  ...(config.mcp.audit_export.length === 0 ? [] : [auditPush({ places: auditPlaces(config), version })]),
 ]

@@ -1,4 +1,5 @@
 import type { Change, Gateway } from 'guard-gateway/core'
+import { RecordNotices } from './audit-records.ts'
 import { BatchedCalls } from './batched-calls.ts'
 import type { AuditSession } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
@@ -12,6 +13,8 @@ export class Audit {
   readonly batched: BatchedCalls
   /** Calls of processes that have ended. */
   readonly unfinished: UnfinishedCalls
+  /** For those who pass records on. */
+  readonly records: RecordNotices
   readonly #gateway: Gateway
   readonly #writers = new Map<string, RunWriter>()
   readonly #writing = new Set<Promise<unknown>>()
@@ -19,7 +22,8 @@ export class Audit {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
-    this.batched = new BatchedCalls(gateway, (update, urgent) => this.keepPolicyText(update, urgent))
+    this.records = new RecordNotices(gateway)
+    this.batched = new BatchedCalls(gateway, (update, urgent) => this.keepPolicyText(update, urgent), this.records.tell)
     this.unfinished = new UnfinishedCalls(gateway, (update, urgent) => this.keepPolicyText(update, urgent))
   }
 
@@ -43,7 +47,7 @@ export class Audit {
       this.#writers.set(trace_id, made)
       writer = made
     }
-    return writer.add(update, urgent)
+    return writer.add(update, urgent).then(() => this.records.written(update.rows))
   }
 
   /** Records an event that belongs to no session, without waiting for the write. */
@@ -66,7 +70,7 @@ export class Audit {
 
   /** Writes rows that belong to no run, without waiting for the write. */
   put(rows: readonly Change[]): void {
-    this.#follow(this.#gateway.storage.write(rows))
+    this.#follow(this.#gateway.storage.write(rows).then(() => this.records.written(rows)))
   }
 
   /** Stops; resolves when everything is written. */

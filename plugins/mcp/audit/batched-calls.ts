@@ -1,4 +1,5 @@
 import type { Change, FragmentRun, Gateway, Origin, WriteOptions } from 'guard-gateway/core'
+import type { RecordListener } from './audit-records.ts'
 import { recordsOf } from './records.ts'
 import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
@@ -45,6 +46,8 @@ interface Ends {
 export class BatchedCalls {
   readonly #gateway: Gateway
   readonly #keep: (update: RunUpdate, urgent: boolean) => Promise<void>
+  /** Told of calls that have ended. */
+  readonly #ended: RecordListener
   #unwritten: BatchedCall[] = []
   #ends: Ends | undefined
   /** Those written since running calls were shown last, and those that ran then. */
@@ -56,9 +59,10 @@ export class BatchedCalls {
   #endsTimer: NodeJS.Timeout | undefined
   #showTimer: NodeJS.Timeout | undefined
 
-  constructor(gateway: Gateway, keep: (update: RunUpdate, urgent: boolean) => Promise<void>) {
+  constructor(gateway: Gateway, keep: (update: RunUpdate, urgent: boolean) => Promise<void>, ended: RecordListener) {
     this.#gateway = gateway
     this.#keep = keep
+    this.#ended = ended
   }
 
   /** From now on every reader sees the ends of answered calls. */
@@ -90,6 +94,7 @@ export class BatchedCalls {
       this.#endsTimer = undefined
       this.#writeEnds()
     }, END_BATCH_MS)
+    this.#ended(call.row.id, call.row.project_id)
     ends.changes.push({ table: 'mcp_audit', key: call.row.id, patch: { ...end, traced: true } })
     return undefined
   }

@@ -9,7 +9,7 @@ import { notifyErrors } from './checks-notify.ts'
 import { at, type ConfigError, type Path } from './config-errors.ts'
 import { proxyError } from './network.ts'
 import type { Config } from './schema.ts'
-import type { OtlpReceiverConfig } from './schema-otlp.ts'
+import type { AuditPlaceConfig, OtlpReceiverConfig } from './schema-otlp.ts'
 import type { UpstreamConfig } from './schema-upstreams.ts'
 
 const placeholders = /^(<.*>|change[-_]?me|your[-_]?key|gateway[-_]?key|secret|password|x+|\.+)$/i
@@ -47,6 +47,7 @@ export const configErrors = (config: Config): readonly ConfigError[] => {
     ...config.replay.otlp_export.flatMap((receiver, index) =>
       receiverErrors(receiver, ['replay', 'otlp_export', index]),
     ),
+    ...config.mcp.audit_export.flatMap((place, index) => placeErrors(place, ['mcp', 'audit_export', index])),
     ...mcpErrors(config),
     ...notifyErrors(config),
   ]
@@ -88,6 +89,13 @@ const receiverErrors = ({ url, proxy, headers }: OtlpReceiverConfig, path: Path)
     at([...path, 'headers', key], ownHeaders.test(key) ? 'is set by the gateway itself' : headerError(key, value)),
   ),
 ]
+
+const placeErrors = (place: AuditPlaceConfig, path: Path): readonly ConfigError[] => {
+  const { url, file } = place
+  if (url !== undefined && file !== undefined) return at(path, 'has both url and file; give each an entry of its own')
+  if (url !== undefined) return receiverErrors({ ...place, url }, path)
+  return file === undefined ? at(path, 'the key url or file is missing') : []
+}
 
 const ownHeaders =
   /^(?:host|connection|upgrade|expect|accept-encoding|content-(?:type|encoding|length)|transfer-encoding)$/i
@@ -144,10 +152,13 @@ const skippedFallbacks = ({ upstreams }: Config): readonly string[] => {
   )
 }
 
-const unencrypted = ({ upstreams, replay, notify }: Config): readonly string[] =>
+const unencrypted = ({ upstreams, replay, mcp, notify }: Config): readonly string[] =>
   [
     ...upstreams.map(({ name, base_url }) => [`Upstream ${name} is reached`, new URL(base_url)] as const),
     ...replay.otlp_export.map(({ url }) => ['Spans are sent', new URL(url)] as const),
+    ...mcp.audit_export.flatMap(({ url }) =>
+      url === undefined ? [] : [['Audit records are sent', new URL(url)] as const],
+    ),
     ...Object.values(notify.receivers).flatMap(({ url = '' }) => {
       const address = URL.parse(url)
       return address === null ? [] : [['Notifications are sent', address] as const]

@@ -14,12 +14,12 @@ export const addSecrets = (
   if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
   addLogins(secrets, mcp)
   addDatabase(secrets, storage.url)
-  const reached = [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export]
+  const reached = [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export, ...mcp.audit_export]
   for (const { proxy = '' } of [...reached, ...Object.values(notify.receivers)]) secrets.add(proxyPassword(proxy))
   for (const key of upstreams.flatMap(keysOf)) secrets.add(key)
   for (const { headers } of upstreams) addCredentials(secrets, headers)
   for (const { headers, env } of Object.values(mcp.servers)) addCredentials(secrets, { ...headers, ...env })
-  for (const { headers } of replay.otlp_export)
+  for (const { headers } of [...replay.otlp_export, ...mcp.audit_export])
     for (const [name, value] of Object.entries(headers))
       if (!routingHeader.test(name)) secrets.add(withoutScheme(value))
   for (const receiver of Object.values(notify.receivers)) addReceiver(secrets, receiver)

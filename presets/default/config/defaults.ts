@@ -41,6 +41,7 @@ export const emptyConfig = () => ({
     session_idle_seconds: mcpDefaults.session_idle_seconds,
     child_idle_seconds: mcpDefaults.child_idle_seconds,
     limits: { ...mcpDefaults.limits },
+    audit_export: [],
     servers: {},
   },
   notify: { base_url: '', receivers: {}, rules: [] },

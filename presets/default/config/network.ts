@@ -79,6 +79,17 @@ export const withProxyRoutes = async (config: Config, folder: string, env: Envir
       ),
       mcp: {
         ...mcp,
+        audit_export: await mapSequentially(mcp.audit_export, (entry, index) =>
+          entry.url === undefined
+            ? entry
+            : resolveRoute(
+                `audit records to ${new URL(entry.url).host}`,
+                entry.url,
+                entry,
+                ['mcp', 'audit_export', index],
+                'url',
+              ),
+        ),
         servers: Object.fromEntries(
           await mapSequentially(Object.entries(mcp.servers), async ([id, server]) => [
             id,
@@ -127,7 +138,7 @@ export const proxyAndCa = ({ proxy, ca }: { readonly proxy: string | undefined; 
 /** Runs sequentially, so that errors and routes have the order of the file. */
 const mapSequentially = async <T, R>(
   list: readonly T[],
-  work: (entry: T, index: number) => Promise<R>,
+  work: (entry: T, index: number) => R | Promise<R>,
 ): Promise<R[]> => {
   const results: R[] = []
   for (const [index, entry] of list.entries()) results.push(await work(entry, index))

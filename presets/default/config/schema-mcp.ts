@@ -1,6 +1,7 @@
 import { Type } from 'guard-gateway/lib/json'
 import { addressedServer, emptyConfig } from './defaults.ts'
 import { caSchema, proxySchema } from './schema-network.ts'
+import { auditExportSchema } from './schema-otlp.ts'
 import { count, section } from './schema-parts.ts'
 
 const { mcp } = emptyConfig()
@@ -119,6 +120,7 @@ export const mcpSchema = Type.Object(
       },
       section,
     ),
+    audit_export: auditExportSchema,
     servers: serversSchema,
   },
   section,

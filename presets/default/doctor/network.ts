@@ -10,6 +10,7 @@ const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'all_
 export const network: Check = async ({ config, io, routes, environmentErrors, options }) => {
   if (config === undefined) return []
   const receivers = options.online === true ? config.replay.otlp_export : []
+  const auditReceivers = options.online === true ? config.mcp.audit_export.filter(({ url }) => url !== undefined) : []
   return [
     ...proxies(
       routes,
@@ -18,6 +19,11 @@ export const network: Check = async ({ config, io, routes, environmentErrors, op
     ...environmentErrors.map(({ message }) => error(message, 'The gateway does not start with it.')),
     ...authorities(routes),
     ...(await extraAuthorities(io.env.NODE_EXTRA_CA_CERTS)),
+    ...(await Promise.all(
+      auditReceivers.map(({ url = '', ...options }) =>
+        reachability('the receiver of audit records', url, options, 'Check url and network.'),
+      ),
+    )),
     ...(await Promise.all(
       receivers.map((receiver) =>
         reachability('the receiver of spans', receiver.url, receiver, 'Check url and network.'),
