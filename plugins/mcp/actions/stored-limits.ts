@@ -6,6 +6,8 @@ import type { LimitRow } from './tables.ts'
 
 /** Races lost to other processes before a call is refused. */
 const TRIES = 5
+/** Each new count removes more than itself, so that those that are over become fewer. */
+const FORGOTTEN_AT_ONCE = 4
 /** The wait that a refused call reports then. */
 const RETRY_MS = 1000
 
@@ -56,9 +58,22 @@ export class StoredLimits implements Limits {
       const read = await Promise.all(uses.map((use) => this.#read(use, at)))
       const [first] = read.flatMap((one) => full(one, at))
       if (first !== undefined) return first
-      if (await this.#gateway.storage.write(read.map((one) => countedCall(one, at)))) return undefined
+      if (!(await this.#gateway.storage.write(read.map((one) => countedCall(one, at))))) continue
+      if (read.some(({ row }) => row === undefined)) await this.#forgetOver(at)
+      return undefined
     }
     return { use, wait_ms: RETRY_MS }
+  }
+
+  /** Removes some counts that are over: callers may come under ever new names. */
+  async #forgetOver(at: number): Promise<void> {
+    const { storage } = this.#gateway
+    const { rows } = await storage.find('mcp_limits', { where: { until: { lt: at } }, limit: FORGOTTEN_AT_ONCE })
+    for (const { id, version } of rows)
+      await storage.write([
+        { table: 'mcp_limits', key: id, patch: { version }, expected: { version } },
+        { table: 'mcp_limits', key: id, remove: true },
+      ])
   }
 
   async #read(use: LimitUse, at: number): Promise<LimitState> {
@@ -76,9 +91,10 @@ const full = ({ use, times }: LimitState, at: number): readonly Exceeded[] => {
   return wait_ms === 0 ? [] : [{ use, wait_ms }]
 }
 
-const countedCall = ({ id, row, times }: LimitState, at: number): Change => {
+const countedCall = ({ use, id, row, times }: LimitState, at: number): Change => {
   const next = withCall(times, at)
-  if (row === undefined) return { table: 'mcp_limits', put: { id, version: 1, times: next }, when: 'absent' }
+  const until = (next.at(-1) ?? at) + use.per_ms
+  if (row === undefined) return { table: 'mcp_limits', put: { id, version: 1, times: next, until }, when: 'absent' }
   const { version } = row
-  return { table: 'mcp_limits', key: id, patch: { version: version + 1, times: next }, expected: { version } }
+  return { table: 'mcp_limits', key: id, patch: { version: version + 1, times: next, until }, expected: { version } }
 }

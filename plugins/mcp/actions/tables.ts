@@ -7,6 +7,8 @@ export interface LimitRow {
   readonly version: number
   /** Milliseconds since 1970, oldest first. */
   readonly times: readonly number[]
+  /** When none of them counts any more; null where an earlier version wrote it. */
+  readonly until: number | null
 }
 
 declare module 'guard-gateway/core' {
@@ -18,6 +20,7 @@ declare module 'guard-gateway/core' {
 /** What limits store. */
 export const limitTable: Table = table<'mcp_limits'>({
   id: 'mcp_limits',
-  columns: { id: 'text', version: 'integer', times: 'json' },
+  columns: { id: 'text', version: 'integer', times: 'json', until: 'integer' },
+  indexes: [['until']],
   exact: ['id', 'times'],
 })

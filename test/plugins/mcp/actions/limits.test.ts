@@ -139,6 +139,19 @@ describe('limits', () => {
     assert.deepEqual([first?.use, second?.use], [undefined, own])
     assert.equal((await limits.exceeded([shared])).length, 1)
   })
+  it('of callers under ever new names are forgotten when they are over', async () => {
+    const limits = new StoredLimits(gateway)
+    const count = async () => (await gateway.storage.find('mcp_limits', { limit: 500 })).rows.length
+    const named = () => [use({ kind: 'client', key: fresh(), calls: 2, per_ms: 10 })]
+    for (let made = 0; made < 20; made++) await takeAt(limits, named(), 1_000_000)
+    const young = await count()
+    const kept = named()
+    await takeAt(limits, kept, 1_000_009)
+    for (let made = 0; made < 8; made++) await takeAt(limits, named(), 1_000_011)
+    assert.ok((await count()) <= young - 20 + 9, String(await count()))
+    await takeAt(limits, kept, 1_000_011)
+    assert.equal((await exceededAt(limits, kept, 1_000_011)).length, 1)
+  })
   it('refuse a call after five lost races', async () => {
     const limits = new StoredLimits(gateway)
     const one = [use({ key: fresh(), calls: 100 })]
