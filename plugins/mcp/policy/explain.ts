@@ -33,7 +33,10 @@ export interface Explanation {
 export const explainCall = async (gateway: Gateway, policy: CompiledPolicy, call: ToolCall): Promise<Explanation> => {
   const { redact } = gateway
   const rules = policy.rules.filter((rule) => rule.names(call.server_id, call.tool))
-  const verdict = await judge(policy, call, [], { rules, limits: new MemoryLimits(() => call.at), redact })
+  // what looks at results is no part of what is told of a call
+  const { results: _results, ...verdict } = await judge(policy, call, [], {
+    ...{ rules, limits: new MemoryLimits(() => call.at), redact },
+  })
   const winners = new Set(verdict.winners.map(({ rule_id }) => rule_id))
   const accounts: RuleAccount[] = []
   const wait = checkDeadline()

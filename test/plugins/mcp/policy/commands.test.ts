@@ -41,6 +41,11 @@ describe('the commands about policies', () => {
     await writeFile(join(cwd, 'plain.yml'), 'version: 1\nrules:\n  - { id: a, tools: [write], action: deny }\n')
     const listed = { tools: [{ name: 'read', inputSchema: { properties: {} } }, { nameless: true }] }
     await writeFile(join(cwd, 'tools.json'), JSON.stringify({ jsonrpc: '2.0', id: 1, result: listed }))
+    const when = '{ agents: [ci], projects: [shop], sessions: [night], clients: [codex], keys: [build] }'
+    await writeFile(
+      join(cwd, 'callers.yml'),
+      `version: 1\nrules:\n  - { id: r, tools: [t], action: allow, when: ${when} }\n`,
+    )
     await writeFile(join(cwd, 'arguments.json'), '{"text": "a secret"}')
   })
   after(() => rm(cwd, { recursive: true }))
@@ -150,6 +155,16 @@ describe('the commands about policies', () => {
         '    mail  silent  names another tool or server',
         '',
       ])
+    })
+    it('is asked for a caller by flags', async () => {
+      const flags = ['--agent', 'ci', '--project', 'shop', '--session', 'night', '--client', 'codex', '--key', 'build']
+      const who = (...given: readonly string[]) =>
+        run('mcp', 'explain', '--policy', 'callers.yml', '--tool', 't', ...given)
+      assert.match((await who(...flags)).out, /^allow {2}t on "test" by r; forwarded\n/)
+      for (let at = 0; at < flags.length; at += 2) {
+        const { out } = await who(...flags.toSpliced(at, 2))
+        assert.match(out, /^deny .*\n(?:.*\n)* {4}r {2}silent {2}is for other callers$/m, flags[at])
+      }
     })
     it('shows what is sent in place of the arguments', async () => {
       const { out } = await explain('--tool', 'mail', '--arguments', '{"to": "a", "bcc": "b"}')
