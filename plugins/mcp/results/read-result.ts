@@ -19,85 +19,116 @@ export interface ReadResult extends ToolResult {
 }
 
 /** Larger results are not examined: finding their parts would hold the event loop. */
-const MAX_CHARS = 8_388_608
+const MAX_CHARS = 4_194_304
 /** A structure can have as many values as characters. */
 const MAX_STRUCTURE = 1_048_576
 const MAX_PARTS = 10_000
-/** The result, its members, content items, their members, and those of a resource. */
-const KEEP = 4
+
+const STRUCTURE = 'structuredContent'
+
+/** A content item has a dozen members at most. */
+const MAX_MEMBERS = 1_000
+
+class TooManyParts extends Error {}
+
+/** Throws TooManyParts. */
+const upTo = (most: number, parts: Iterable<PlacedPart>): PlacedPart[] => {
+  const taken: PlacedPart[] = []
+  for (const part of parts) if (taken.push(part) > most) throw new TooManyParts()
+  return taken
+}
 
 /** Reads the result of a `tools/call`: the texts and data in its content, and the texts of `structuredContent`. */
 export const readResult = ({ text, raw, result, duplicate }: Frame): ReadResult | undefined => {
   if (result === undefined) return undefined
-  const source = sourceOf(text, result)
-  const unread = { parts: [], structured_bytes: 0, bytes: raw.length }
-  const why = (reason: string): ReadResult => ({ ...unread, unexamined: [{ pointer: '', reason }] })
-  if (source.length > MAX_CHARS) return why(`is larger than the ${MAX_CHARS} characters that are examined`)
-  if (duplicate !== undefined) return why('has a member twice, so that two readers could see different things')
-  const scan = scanJson(source, { keep: KEEP })
-  if (isScanFault(scan)) return why('cannot be read')
-  const parts = [...contentParts(source, scan.root, result.start)]
-  const structure = memberIn(scan.root, 'structuredContent')?.value
-  const unexamined: ReadResult['unexamined'][number][] = []
-  if (structure !== undefined && structure.end - structure.start > MAX_STRUCTURE)
-    unexamined.push({
-      pointer: '/structuredContent',
-      reason: `is larger than the ${MAX_STRUCTURE} characters that are examined`,
-    })
-  else if (structure !== undefined)
-    parts.push(...structuredParts(sourceOf(source, structure), result.start + structure.start))
-  if (parts.length > MAX_PARTS) return why(`has more than the ${MAX_PARTS} parts that are examined`)
-  const structured_bytes = structure === undefined ? 0 : Buffer.byteLength(sourceOf(source, structure))
-  return { parts, structured_bytes, bytes: raw.length, unexamined }
+  const structure = memberIn(result, STRUCTURE)?.value
+  const structured_bytes = structure === undefined ? 0 : Buffer.byteLength(sourceOf(text, structure))
+  const sizes = { structured_bytes, bytes: raw.length }
+  const because = (pointer: string, reason: string) => ({ pointer, reason })
+  const unread = (reason: string): ReadResult => ({ ...sizes, parts: [], unexamined: [because('', reason)] })
+  if (result.end - result.start > MAX_CHARS)
+    return unread(`is larger than the ${MAX_CHARS} characters that are examined`)
+  if (duplicate !== undefined) return unread('has a member twice, so that two readers could see different things')
+  const isLong = structure !== undefined && structure.end - structure.start > MAX_STRUCTURE
+  const left = isLong
+    ? [because(`/${STRUCTURE}`, `is larger than the ${MAX_STRUCTURE} characters that are examined`)]
+    : []
+  try {
+    return { ...sizes, parts: partsOf(text, result, isLong ? undefined : structure), unexamined: left }
+  } catch (error) {
+    if (error instanceof TooManyParts) return unread(`has more than the ${MAX_PARTS} parts that are examined`)
+    throw error
+  }
+}
+
+const partsOf = (text: string, result: JsonValue, structure: JsonValue | undefined): readonly PlacedPart[] => {
+  const parts = upTo(MAX_PARTS, contentParts(text, result))
+  if (structure === undefined) return parts
+  const structured = structuredParts(sourceOf(text, structure), structure.start)
+  return parts.concat(upTo(MAX_PARTS - parts.length, structured))
 }
 
 /** What a content item says of itself in one word. */
 const WORDS: ReadonlySet<string> = new Set(['type', 'mimeType'])
 
 /** The parts of the content, and texts beside it. */
-function* contentParts(source: string, root: JsonValue, offset: number): Generator<PlacedPart> {
-  for (const { name, value } of root.members ?? []) {
-    if (name === 'structuredContent') continue
+function* contentParts(text: string, result: JsonValue): Generator<PlacedPart> {
+  for (const { name, value } of result.members ?? []) {
+    if (name === STRUCTURE) continue
+    if ((value.items?.length ?? 0) > MAX_PARTS) throw new TooManyParts()
     const at = `/${pointerPart(name)}`
-    yield* textPart(source, value, at, offset)
-    for (const [index, item] of (value.items ?? []).entries()) yield* itemParts(source, item, `${at}/${index}`, offset)
+    yield* textPart(text, value, at)
+    for (const [index, item] of (value.items ?? []).entries()) yield* itemParts(text, item, `${at}/${index}`)
   }
 }
 
-function* itemParts(source: string, item: JsonValue, pointer: string, offset: number): Generator<PlacedPart> {
-  const type = stringIn(source, memberIn(item, 'type')?.value)
-  const hasData = type === 'image' || type === 'audio'
-  yield* textPart(source, item, pointer, offset)
-  for (const { name, value } of item.members ?? []) {
+function* itemParts(text: string, item: JsonValue, pointer: string): Generator<PlacedPart> {
+  const members = membersOf(text, item)
+  const type = stringIn(text, members.find(({ name }) => name === 'type')?.value)
+  const data = type === 'image' || type === 'audio' ? 'data' : undefined
+  yield* textPart(text, item, pointer)
+  for (const { name, value } of members) {
     const at = `${pointer}/${pointerPart(name)}`
-    if (hasData && name === 'data') yield dataPart(source, value, item, at, offset)
-    else if (!WORDS.has(name)) yield* textPart(source, value, at, offset)
-    if (name === 'resource') yield* resourceParts(source, value, item, at, offset)
+    yield* memberPart(text, { name, value, data }, item, at)
+    if (name !== 'resource') continue
+    for (const inner of membersOf(text, value))
+      yield* memberPart(text, { ...inner, data: 'blob' }, item, `${at}/${pointerPart(inner.name)}`)
   }
 }
 
-function* resourceParts(
-  source: string,
-  resource: JsonValue,
+interface Member {
+  readonly name: string
+  readonly value: JsonValue
+}
+
+/** The members of an object; what is deeper than they are is stepped over. */
+const membersOf = (text: string, value: JsonValue): readonly Member[] => {
+  const scan = scanJson(sourceOf(text, value), { keep: 1 })
+  const moved = ({ start, end }: JsonValue): JsonValue => ({ start: start + value.start, end: end + value.start })
+  if (isScanFault(scan)) return []
+  if ((scan.root.members?.length ?? 0) > MAX_MEMBERS) throw new TooManyParts()
+  return (scan.root.members ?? []).map((member) => ({ name: member.name, value: moved(member.value) }))
+}
+
+/** `data`: which member holds data in base64. */
+function* memberPart(
+  text: string,
+  { name, value, data }: Member & { readonly data: string | undefined },
   item: JsonValue,
   pointer: string,
-  offset: number,
 ): Generator<PlacedPart> {
-  for (const { name, value } of resource.members ?? []) {
-    const at = `${pointer}/${pointerPart(name)}`
-    if (name === 'blob') yield dataPart(source, value, item, at, offset)
-    else if (!WORDS.has(name)) yield* textPart(source, value, at, offset)
-  }
+  if (name === data) yield dataPart(text, value, item, pointer)
+  else if (!WORDS.has(name)) yield* textPart(text, value, pointer)
 }
 
-function* textPart(source: string, value: JsonValue, pointer: string, offset: number): Generator<PlacedPart> {
-  const text = stringIn(source, value)
-  if (text !== undefined && text !== '') yield placedText('text', text, value, pointer, offset)
+function* textPart(text: string, value: JsonValue, pointer: string): Generator<PlacedPart> {
+  const found = stringIn(text, value)
+  if (found !== undefined && found !== '') yield placedText('text', found, value, pointer, 0)
 }
 
 /** Four characters of base64 are three bytes. */
-const dataPart = (source: string, value: JsonValue, item: JsonValue, pointer: string, offset: number): PlacedPart => {
-  const padding = source.slice(value.start, value.end - 1).endsWith('==') ? 2 : source[value.end - 2] === '=' ? 1 : 0
-  const bytes = Math.max(0, Math.floor(((value.end - value.start - 2) * 3) / 4) - padding)
-  return { ...placedText('data', '', item, pointer, offset), bytes }
+const dataPart = (text: string, { start, end }: JsonValue, item: JsonValue, pointer: string): PlacedPart => {
+  const padding = /=*"$/.exec(text.slice(Math.max(start, end - 3), end))?.[0].length ?? 1
+  const bytes = Math.max(0, Math.floor(((end - start - 2) * 3) / 4) - (padding - 1))
+  return { ...placedText('data', '', item, pointer, 0), bytes }
 }

@@ -50,8 +50,24 @@ describe('large results', () => {
     await service.policy(everything('redact', 'cut'))
     assert.match(
       JSON.stringify(resultOf(await client.call('t'))),
-      /larger than the 8388608 characters that are examined/,
+      /larger than the 4194304 characters that are examined/,
     )
+  })
+  it('of more values than anybody reads are not examined, whatever they are made of', async () => {
+    let result = ''
+    await using service = await serving({ policy: everything('shadow') }, () => result)
+    const client = await service.session()
+    for (const [name, made] of Object.entries({
+      items: `{"content":[${'{},'.repeat(300_000)}{}]}`,
+      texts: `{"content":[],"structuredContent":{"a":[${'"b",'.repeat(200_000)}"b"]}}`,
+      structure: `{"content":[],"structuredContent":[${'1,'.repeat(1_000_000)}1]}`,
+    })) {
+      result = made
+      assert.ok((await client.call('t')).text.endsWith(`${made}}`), name)
+      const { json } = await service.gateway.request('GET', '/api/v1/mcp/events?kind=decision&limit=1')
+      const [event] = (json as { events: readonly { result_findings: readonly { reason: string }[] }[] }).events
+      assert.match(String(event?.result_findings[0]?.reason), /has more than the|is larger than the/, name)
+    }
   })
   it('are examined in turns with everything else, and cut', async () => {
     await using service = await serving({ policy: everything('redact', 'cut') }, () => textOfBytes(2_000_000))
