@@ -31,8 +31,27 @@ export const secrets = mcpResultCheck({
   },
 })
 
-const redacted = (piece: string, part: ResultPart, { redact }: ResultContext): string =>
-  part.kind === 'structured' ? redactedMember(piece, part, redact) : redact.text(piece)
+const redacted = (piece: string, part: ResultPart, { redact }: ResultContext): string => {
+  const text = part.kind === 'structured' ? redactedMember(piece, part, redact) : redact.text(piece)
+  return ESCAPE.test(text)
+    ? text
+        .split('\n')
+        .map((line) => redactedMarkdown(line, redact))
+        .join('\n')
+    : text
+}
+
+/** As converters to Markdown write what is in keys. */
+const ESCAPE = /\\[_~.-]/
+const ESCAPES = /\\([_~.-])/g
+
+/** A line is looked at without its escapes, too; it keeps them where nothing is found. */
+const redactedMarkdown = (line: string, redact: ResultContext['redact']): string => {
+  if (!ESCAPE.test(line)) return line
+  const plain = line.replace(ESCAPES, '$1')
+  const text = redact.text(plain)
+  return text === plain ? line : text
+}
 
 /** The value of a member is also judged by the name of the member. */
 const redactedMember = (piece: string, { pointer }: ResultPart, redact: ResultContext['redact']): string => {

@@ -31,6 +31,10 @@ describe('secrets in results', () => {
       assert.ok(mended.endsWith('after'))
     }
   })
+  it('are found in Markdown, whose converters escape what stands in keys', async () => {
+    const text = `A \\_plain\\_ line\nToken ${KEY.replace('_', '\\_')} leaked`
+    assert.equal(mendedBy(text, await found(text)), 'A \\_plain\\_ line\nToken [REDACTED:token] leaked')
+  })
   it('are of the kinds that the policy names', async () => {
     const text = `password = "hunter2hunter2"\n${KEY}`
     assert.equal((await found(text)).length, 2)
