@@ -80,6 +80,7 @@ const isTakenBack = async (file: FileHandle, size: number, written: number): Pro
 const words: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on its disk',
   EDQUOT: 'the quota of its disk is used up',
+  EFBIG: 'no file may be larger',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   ENOENT: 'its folder is not there',

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
-import { appendFile, mkdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { appendFile, mkdir, mkdtemp, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { initialize } from '../../../kit/mcp.ts'
+import { mcpRun } from '../../../kit/mcp-run.ts'
 import { called, healthOf, sent, startAudited, until } from './kit.ts'
 
 const SECRET = 'a secret argument of the call'
@@ -131,6 +136,39 @@ describe('audit records in a file', () => {
     assert.equal(full.sent, 0)
     const { text } = await service.gateway.request('GET', '/metrics')
     assert.match(text, /guard_audit_push_records_total\{receiver="\/dev\/full",outcome="dropped"\} [1-9]/)
+  })
+
+  it('leave no half line where a disk is full in the middle of one', {
+    skip: process.platform === 'win32',
+  }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guard-audit-'))
+    const file = join(folder, 'audit.jsonl')
+    const child = join(import.meta.dirname, 'bounded-child.ts')
+    // blocks of 512 bytes by POSIX, of 1,024 where the shell is Bash
+    const bounded = ['-c', 'ulimit -f 2; exec "$@"', 'sh', process.execPath, '--conditions=guard-source', child, file]
+    const { stdout } = await promisify(execFile)('/bin/sh', bounded, { env: { PATH: process.env.PATH } })
+    const { lines, said, counts } = JSON.parse(stdout)
+    assert.deepEqual(lines, ['"a', '"c', ''])
+    assert.deepEqual(counts, { sent: 2, dropped: 1, failed: 0 })
+    assert.match(
+      said[0],
+      /^Audit records were not accepted\. .*audit\.jsonl: The file cannot be written: no file may be larger\.$/,
+    )
+    await rm(folder, { recursive: true })
+  })
+
+  it('of guard mcp run come from its own process', async () => {
+    const run = await mcpRun({ config: 'mcp: { audit_export: [{ file: audit.jsonl }] }' })
+    const call = (id: number, method: string, params: object) =>
+      run.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    call(1, 'initialize', initialize().params)
+    await run.next()
+    call(2, 'tools/call', { name: 'echo', arguments: {} })
+    await run.next()
+    run.end()
+    await run.code
+    assert.ok((await linesOf(join(run.folder, 'audit.jsonl'))).some(({ tool }) => tool === 'echo'))
+    await run.close()
   })
 
   it('are those of the projects that the place names', async () => {
