@@ -20,14 +20,16 @@ export const listServer = async (
   server: McpServer,
   stderr: (bytes: Buffer) => void,
 ): Promise<readonly DraftedTool[]> => {
+  const transports = gateway.registry(mcpTransportKind)
   const session = {
     ...{ id: newKey('mcp_'), protocol_version: undefined as string | undefined, merged: false, projects: null },
     ...{ frame_bytes: FRAME_BYTES, stderr },
     connect: connectionsOf(gateway).to.bind(connectionsOf(gateway)),
+    open: (transport: string, other: McpServer): Promise<McpLink> => transports.need(transport).open(other, session),
     notice: () => {},
     dropped: () => {},
   }
-  const link = await gateway.registry(mcpTransportKind).need(server.transport).open(server, session)
+  const link = await session.open(server.transport, server)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(failed(server, `it does not answer within ${WAIT_MS / 1000} s`)), WAIT_MS)
