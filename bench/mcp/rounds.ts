@@ -1,6 +1,5 @@
 import { median } from '../kit/table.ts'
 import type { Usage } from '../load/measure.ts'
-import { calls } from './policy.ts'
 import type { McpSetup, McpTarget, Route } from './setup.ts'
 
 /** The measurement of one route in one round. CPU of all threads, in microseconds per call. */
@@ -42,14 +41,14 @@ export const mcpRound = async (setup: McpSetup, count: number, turn: number): Pr
 }
 
 /** Closed loop: every client calls again after its response. Returns the latency of each call in milliseconds. */
-const callAll = async ({ clients }: McpTarget, count: number): Promise<readonly number[]> => {
+const callAll = async ({ clients, call }: McpTarget, count: number): Promise<readonly number[]> => {
   const waits: number[] = []
   let left = count
   const keepCalling = async (client: McpTarget['clients'][number]): Promise<void> => {
     while (left > 0) {
       left--
       const began = performance.now()
-      await client.call(calls.path)
+      await client.call(call)
       waits.push(performance.now() - began)
     }
   }

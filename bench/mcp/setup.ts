@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { Child } from '../load/child.ts'
 import { guardProgram, programFile } from '../programs.ts'
 import { BenchClient } from './client.ts'
-import { type BenchCall, policy } from './policy.ts'
+import { type BenchCall, calls, policy } from './policy.ts'
 
-/** The route from clients to the server: direct, through a proxy that only forwards bytes, or through a gateway with this storage. */
-export type Route = 'direct' | 'raw' | 'memory' | 'sqlite'
+/** The route from clients to the server: direct, through a proxy that only forwards bytes, through a gateway with this storage, or through its bundle of two servers. */
+export type Route = 'direct' | 'raw' | 'memory' | 'sqlite' | 'bundle'
 
 /** The implementation of clients and server: minimal, or the official SDK. SDK servers respond with event streams or JSON. */
 export type Peers = 'lean' | 'official' | 'official_json'
@@ -27,6 +27,8 @@ export interface McpTarget {
   /** Undefined for the direct route. */
   readonly proxy: Child | undefined
   readonly clients: readonly CallingClient[]
+  /** An allowed call, by the name that the tool has on this route. */
+  readonly call: BenchCall
 }
 
 /** A server process and all routes to it, the direct route first. */
@@ -57,13 +59,15 @@ export const startMcpSetup = async (peers: Peers, count: number): Promise<McpSet
     await startRaw(opened, address),
     await startGateway(opened, 'memory', address),
     await startGateway(opened, 'sqlite', address),
+    await startGateway(opened, 'bundle', address),
   ]
   for (const { route, proxy, url } of routes) {
     const clients = Array.from({ length: count }, () =>
       opened.adopt(newClient(url), async (client) => void (await client.close())),
     )
     for (const client of clients) await client.open()
-    targets.push({ route, proxy, clients })
+    const call = route === 'bundle' ? { ...calls.path, name: `bench_${calls.path.name}` } : calls.path
+    targets.push({ route, proxy, clients, call })
   }
   const kept = opened.move()
   return { server, targets, close: () => kept.disposeAsync() }
@@ -77,7 +81,7 @@ const clientFactory = async (peers: Peers): Promise<(url: string) => CallingClie
 }
 
 /** A route without clients. */
-interface RouteAddress extends Omit<McpTarget, 'clients'> {
+interface RouteAddress extends Pick<McpTarget, 'route' | 'proxy'> {
   readonly url: string
 }
 
@@ -92,14 +96,16 @@ const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<R
 /** `guard mcp serve` as users start it. */
 const startGateway = async (
   opened: AsyncDisposableStack,
-  backend: 'memory' | 'sqlite',
+  route: 'memory' | 'sqlite' | 'bundle',
   target: string,
 ): Promise<RouteAddress> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-mcp-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const config = join(folder, 'guard-config.yml')
-  const mcp = { policy: 'policy.yml', servers: { bench: { transport: 'http', target } } }
-  const sections = { gateway_key: KEY, server: { port: 0 }, storage: { backend, file: 'guard.db' }, mcp }
+  const bench = { transport: 'http', target }
+  const mcp = { policy: 'policy.yml', servers: { bench, other: bench } }
+  const storage = { backend: route === 'memory' ? 'memory' : 'sqlite', file: 'guard.db' }
+  const sections = { gateway_key: KEY, server: { port: 0 }, storage, mcp }
   // JSON is valid YAML
   await writeFile(config, JSON.stringify(sections), { mode: 0o600 })
   await writeFile(join(folder, 'policy.yml'), JSON.stringify(policy))
@@ -107,5 +113,5 @@ const startGateway = async (
   const proxy = new Child('gateway', guardProgram, ['mcp', 'serve', '--json', '--config', config], folder)
   opened.defer(() => proxy.stop())
   const { url } = JSON.parse(await proxy.line()) as { readonly url: string }
-  return { route: backend, proxy, url: `${url}/mcp/bench` }
+  return { route, proxy, url: `${url}/mcp/${route === 'bundle' ? 'all' : 'bench'}` }
 }

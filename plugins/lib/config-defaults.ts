@@ -45,6 +45,9 @@ export const mcpDefaults = {
   limits: { frame_bytes: 16_777_216, sessions: 1000, pending: 1024 },
 }
 
+/** Of a bundle of MCP servers. */
+export const mcpBundleDefaults = { wait_seconds: 8 }
+
 /** Of one MCP server. */
 export const mcpServerDefaults = { timeout_seconds: 300 }
 

@@ -44,6 +44,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     gateway.health.set('mcp', () => ({
       servers: proxy.serverStates().length,
       sessions: proxy.sessions.size,
+      ...proxy.bundleHealth(),
       dropped: proxy.sessions.dropped,
     }))
     gateway.registry(instanceFactKind).add({ id: 'mcp_policy', value: () => proxy.policyVersion() })

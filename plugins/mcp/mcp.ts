@@ -4,6 +4,7 @@ import { type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transpor
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
+import type { Bundles } from './bundle/bundles.ts'
 import { connectionsOf } from './connections.ts'
 import type { Logins } from './login/index.ts'
 import type { McpLimits, McpOptions } from './options.ts'
@@ -11,7 +12,9 @@ import type { Policies, PolicyChange, PolicyOptions } from './policy/index.ts'
 import { InFlight } from './server-http/in-flight.ts'
 import { serversOf } from './servers/configured-servers.ts'
 import { OwnServers } from './servers/own-servers.ts'
+import { ServerDoor } from './servers/server-door.ts'
 import type { McpServerState } from './servers/server-state.ts'
+import type { Door } from './session/client-session.ts'
 import type { RunningSession, ServerContext } from './session/running-session.ts'
 import type { SessionInfo } from './session/session.ts'
 import { Sessions } from './session/sessions.ts'
@@ -29,6 +32,8 @@ export class Mcp {
   readonly audit: Audit
   readonly approvals: Approvals
   readonly sessions: Sessions
+  /** After how long without traffic a session ends. */
+  readonly idle_ms: number
   /** Messages of clients that are being answered over HTTP. */
   readonly exchanges = new InFlight()
   readonly #servers = new Map<string, McpServerState>()
@@ -36,6 +41,8 @@ export class Mcp {
   readonly #own = new OwnServers(this)
   #reading: Promise<Policies> | undefined
   #policies: Promise<Policies> | undefined
+  #bundles: Promise<Bundles> | undefined
+  #openBundles: Bundles | undefined
   #key: Promise<string> | undefined
   #logins: Promise<Logins> | undefined
   #looking: NodeJS.Timeout | undefined
@@ -50,6 +57,7 @@ export class Mcp {
     const { child_idle_seconds = mcpDefaults.child_idle_seconds } = options
     const { full_content_logging = false } = options
     const timeout_ms = approval_timeout_seconds * 1000
+    this.idle_ms = session_idle_seconds * 1000
     this.approvals = new Approvals(gateway, this.audit, { timeout_ms, full_content_logging })
     this.sessions = new Sessions(gateway, this.limits, session_idle_seconds, child_idle_seconds)
   }
@@ -59,6 +67,7 @@ export class Mcp {
     const { servers = {}, policy = '', env = process.env } = this.options
     for (const server of serversOf(this.gateway, servers, env)) this.add(server)
     if (policy !== '' || this.#servers.size > 0) await this.policies()
+    if (Object.keys(this.options.bundles ?? {}).length > 0) await this.bundles()
     this.audit.begin()
     this.approvals.begin()
   }
@@ -66,10 +75,16 @@ export class Mcp {
   async close(): Promise<void> {
     clearInterval(this.#looking)
     this.approvals.end()
-    await this.sessions.endAll('the gateway stops')
+    await this.endSessions('the gateway stops')
     await (await this.#logins)?.close()
     connectionsOf(this.gateway).close()
     await this.audit.end()
+  }
+
+  /** Ends all sessions, those of bundles first; resolves when they have ended. */
+  async endSessions(reason: string): Promise<void> {
+    ;(await this.#bundles)?.endAll(reason)
+    await this.sessions.endAll(reason)
   }
 
   /** Adds a server. Throws UNKNOWN if there is no such transport, DUPLICATE if there is one of this id. */
@@ -93,6 +108,31 @@ export class Mcp {
 
   serverStates(): readonly McpServerState[] {
     return [...this.#servers.values(), ...this.#own.states()]
+  }
+
+  /** Ids of the servers of the configuration. */
+  configuredIds(): readonly string[] {
+    return [...this.#servers.keys()]
+  }
+
+  /** The way of clients to a server; undefined if there is none of this id. */
+  serverDoor(server_id: string): Door | undefined {
+    const state = this.serverState(server_id)
+    return state === undefined ? undefined : new ServerDoor(this, state)
+  }
+
+  /** The bundles of servers, loaded when a client asks for one, or the configuration names some. */
+  bundles(): Promise<Bundles> {
+    this.#bundles ??= import('./bundle/bundles.ts').then(({ Bundles: Made }) => {
+      this.#openBundles = new Made(this)
+      return this.#openBundles
+    })
+    return this.#bundles
+  }
+
+  /** Open sessions of bundles, and servers that one of them does without; nothing where no bundle is used. */
+  bundleHealth(): { readonly bundle_sessions?: number; readonly missing?: readonly string[] } {
+    return this.#openBundles?.health ?? {}
   }
 
   /** The policy in force for all servers. Rejects with INVALID_POLICY. */

@@ -24,6 +24,26 @@ export interface McpServerOptions {
   readonly cwd?: string
 }
 
+/** A server within a bundle. Tools and prompts are called by the same rules. */
+export interface BundleMemberOptions {
+  /** What stands before its names; empty: they stay as they are. Absent: as `names` of the bundle says. */
+  readonly prefix?: string
+  /** Other names, by the server's own. */
+  readonly rename?: Readonly<Record<string, string>>
+  /** Names, or patterns with `*`, that the bundle does not have. */
+  readonly hide?: readonly string[]
+}
+
+/** Several servers behind one address. */
+export interface BundleOptions {
+  /** By ids of servers; all configured servers if there is none. */
+  readonly servers?: Readonly<Record<string, BundleMemberOptions>>
+  /** `prefix`: names begin with the id of their server; `as_is`: they stay as they are. */
+  readonly names?: 'prefix' | 'as_is'
+  /** For how long a server may hold up the others at `initialize` and in lists. */
+  readonly wait_seconds?: number
+}
+
 /** Bounds of what a client or a server can make the proxy hold. */
 export interface McpLimits {
   readonly frame_bytes: number
@@ -47,6 +67,8 @@ export interface McpOptions {
   readonly login_key?: string
   /** Absolute; absent: logins end with this process. */
   readonly login_key_file?: string
+  /** Bundles by their ids, besides `all`. */
+  readonly bundles?: Readonly<Record<string, BundleOptions>>
   /** What the configuration puts into the environment of servers, by their ids, where they are not served here. */
   readonly server_env?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Default of the policy's key of this name. */

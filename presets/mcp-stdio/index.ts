@@ -26,9 +26,10 @@ export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]>
   replay({ ...config.replay, ...config.sessions }),
   ...(config.mcp.policy === '' ? [] : (await import('./checks.ts')).checks),
   stdio,
+  ...(isBundled(config) ? (await import('./bundled.ts')).bundled : []),
   mcp({
     ...mcpOptions(config),
-    servers: {},
+    ...(isBundled(config) ? {} : { servers: {} }),
     server_env: Object.fromEntries(Object.entries(config.mcp.servers).map(([id, { env }]) => [id, env])),
   }),
   ...(sendsNothing(config) && isSilent(config) ? [] : (await import('./push.ts')).push(config)),
@@ -36,5 +37,8 @@ export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]>
 ]
 
 const sendsNothing = ({ replay, mcp }: Config): boolean => replay.otlp_export.length + mcp.audit_export.length === 0
+
+/** `guard mcp run --bundle` serves servers of the configuration; without it there is no bundle. */
+const isBundled = ({ mcp: { bundles } }: Config): boolean => Object.keys(bundles).length > 0
 
 const isSilent = ({ notify }: Config): boolean => Object.keys(notify.receivers).length === 0

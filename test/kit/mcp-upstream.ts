@@ -77,7 +77,8 @@ const plain: McpAnswering = ({ method, message }, response) => {
   return reply({ content: [{ type: 'text', text: JSON.stringify(params) }] })
 }
 
-export const mcpUpstream = async (): Promise<McpUpstream> => {
+/** `port`: one that was given before; any if absent. */
+export const mcpUpstream = async (port = 0): Promise<McpUpstream> => {
   const asked: McpAsked[] = []
   const waiting: { name: string; found(one: McpAsked): void }[] = []
   const fits = (name: string) => (one: McpAsked) => one.method === name || one.message?.method === name
@@ -91,7 +92,7 @@ export const mcpUpstream = async (): Promise<McpUpstream> => {
     for (const { name, found } of waiting) if (fits(name)(one)) found(one)
     if (!(await upstream.answering(one, response))) await plain(one, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const upstream: McpUpstream = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     asked,

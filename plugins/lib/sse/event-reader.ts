@@ -110,6 +110,18 @@ export const withData = (raw: Buffer, data: string): Buffer => {
   return Buffer.concat(parts.toSpliced(place, 0, Buffer.from(dataLines(data, lineEnd))))
 }
 
+/** The event with another id, where it has one that is not empty: every other line stays as it was. */
+export const withEventId = (raw: Buffer, idOf: (id: string) => string): Buffer => {
+  const parts: Buffer[] = []
+  eachLine(raw, (start, end, next) => {
+    const from = start === 0 ? valueAfterColon(raw) : start
+    const at = fieldValue(raw, from, end, 'id')
+    if (at < 0 || at === end) parts.push(raw.subarray(start, next))
+    else parts.push(raw.subarray(start, at), Buffer.from(idOf(raw.toString('utf8', at, end))), raw.subarray(end, next))
+  })
+  return Buffer.concat(parts)
+}
+
 const dataLines = (data: string, lineEnd: string): string =>
   data
     .split(/\r\n|\r|\n/)

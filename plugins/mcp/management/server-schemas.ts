@@ -2,6 +2,7 @@ import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
 import { pinStates } from '../audit/enums.ts'
 import { loginView } from '../login/schemas.ts'
+import { bundle } from './bundle-schemas.ts'
 import { count, oneOf, text, textOrNull, time, timeOrNull } from './schema-parts.ts'
 
 /** A tool of a server, as it was listed last. */
@@ -53,6 +54,7 @@ const policy = Type.Object({
 
 export const serversAnswer = Type.Object({
   servers: Type.Array(server),
+  bundles: Type.Array(bundle, { description: 'Several servers at one address each.' }),
   policy: Type.Union([policy, Type.Null()]),
 })
 export type ServersView = Static<typeof serversAnswer>

@@ -4,6 +4,7 @@ import type { Ask, Page } from 'guard-gateway/lib/page'
 import type { ServersView } from '../management/server-schemas.ts'
 import { serversView } from '../servers/servers-view.ts'
 import { decidedSection } from './answered-approvals.ts'
+import { bundlesSection } from './bundles.ts'
 import { decisionsSection } from './decisions.ts'
 import type { PageParts } from './index.ts'
 import { pendingApprovals, pendingSection } from './pending-approvals.ts'
@@ -24,7 +25,7 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
 ${faultList(ask.refused?.faults ?? [])}
 ${unused ? unusedText(parts.mcp.gateway) : html`${policyLine(ask, view)}${await pendingSection(parts, ask, waiting)}`}
 ${await decidedSection(parts.mcp, ask)}
-${await serversSection(parts, ask, view)}
+${await serversSection(parts, ask, view)}${bundlesSection(view)}
 ${await decisionsSection(parts.mcp, ask, view)}</div>`
 }
 

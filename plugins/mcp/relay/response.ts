@@ -1,4 +1,4 @@
-import { errorFrame } from 'guard-gateway/lib/json-rpc'
+import { errorFrame, type Frame } from 'guard-gateway/lib/json-rpc'
 import type { RequestRefusal } from '../judge/judge-request.ts'
 
 /** A message on its way to a client, or an event of a stream that carries none. */
@@ -9,6 +9,8 @@ export interface OutgoingMessage {
   readonly event?: Buffer
   /** The event has an id: the client can resume the stream after it. */
   readonly resumable?: boolean
+  /** The message as it was read, where it is the one that came. */
+  readonly frame?: Frame
 }
 
 /** The response to a message of a client, for any transport. */

@@ -42,7 +42,7 @@ export class ServerRelay {
       : this.#serverMessage(frame, resumable))
     if (forwarded === undefined) return
     if (forwarded === frame)
-      return raw === undefined ? { message: frame.raw, resumable } : { message: frame.raw, event: raw, resumable }
+      return { message: frame.raw, frame, ...(raw === undefined ? {} : { event: raw }), resumable }
     const text = typeof forwarded === 'string' ? forwarded : forwarded.text
     return { message: text, ...(raw === undefined ? {} : { event: withData(raw, text) }), resumable }
   }

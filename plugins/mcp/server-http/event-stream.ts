@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { messageEvent } from 'guard-gateway/lib/sse'
 import type { ClientResponse, OutgoingMessage } from '../relay/response.ts'
-import type { Session } from '../session/session.ts'
+import type { ClientSession } from '../session/client-session.ts'
 
 /** How long a call continues for its records after its client has disconnected. */
 const DRAIN_MS = 300_000
@@ -16,7 +16,7 @@ const isGone = (response: ServerResponse): boolean => response.destroyed || resp
 /** Writes the messages of a stream as they come; the server is made to wait while the client does not read. `resumable`: from the first event on. */
 export const pump = async (
   response: ServerResponse,
-  session: Session,
+  session: Pick<ClientSession['session'], 'use'>,
   { events, stop }: ClientResponse & { form: 'sse' },
   resumable = false,
 ): Promise<void> => {

@@ -9,8 +9,7 @@ import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
 import { versions } from '../messages/initialize.ts'
 import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
-import type { McpServerState } from '../servers/server-state.ts'
-import type { RunningSession } from '../session/running-session.ts'
+import type { ClientSession, Door } from '../session/client-session.ts'
 import { corsHeaders } from './cors.ts'
 import { numberOf } from './errors.ts'
 import { eventBytes, pump } from './event-stream.ts'
@@ -24,14 +23,14 @@ const PASSED_HEADERS = ['user-agent', 'accept-language', 'traceparent', 'tracest
 /** One request of the transport, whose caller, server, verb and media types are fine. */
 export class Exchange {
   readonly #mcp: Mcp
-  readonly #state: McpServerState
+  readonly #door: Door
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
   readonly #identity: Identity | undefined
 
-  constructor(mcp: Mcp, state: McpServerState, request: FastifyRequest, reply: FastifyReply) {
+  constructor(mcp: Mcp, door: Door, request: FastifyRequest, reply: FastifyReply) {
     this.#mcp = mcp
-    this.#state = state
+    this.#door = door
     this.#request = request
     this.#reply = reply
     this.#identity = requestIdentities.get(request.raw)
@@ -42,7 +41,7 @@ export class Exchange {
     this.#checkVersion()
     const running = this.#needSession()
     if (this.#request.method === 'GET') return this.#listen(running)
-    this.#mcp.sessions.end(running, 'the client ended it')
+    this.#door.end(running, 'the client ended it')
     this.#send({ form: 'none', status: 200 })
   }
 
@@ -67,13 +66,13 @@ export class Exchange {
     const fields = { kind: 'refusal', name: 'frame.refused', reason: message } as const
     const event = id === undefined ? fields : { ...fields, request_id: id }
     const log = this.#findSession()?.session.log
-    if (log === undefined) this.#mcp.audit.event({ ...event, server_id: this.#state.server.id })
+    if (log === undefined) this.#mcp.audit.event({ ...event, server_id: this.#door.id })
     else log.event(event)
     this.#send(errorResponse(400, id, code, message))
   }
 
   /** Waits for a session's answer; meanwhile the session is in use, as long as the client is there. */
-  async #relayed({ session, clientRelay }: RunningSession, frame: Frame): Promise<ClientResponse> {
+  async #relayed({ session, clientRelay }: ClientSession, frame: Frame): Promise<ClientResponse> {
     const { raw } = this.#reply
     const leave = session.use()
     raw.on('close', leave)
@@ -89,7 +88,7 @@ export class Exchange {
     const running = await this.#openSession()
     const { raw } = this.#reply
     // no client will learn its id
-    const leave = () => this.#mcp.sessions.end(running, 'the client left')
+    const leave = () => this.#door.end(running, 'the client left')
     if (raw.destroyed) leave()
     else raw.once('close', leave)
     const answer = await this.#relayed(running, frame)
@@ -98,14 +97,11 @@ export class Exchange {
     await this.#finish(running, answer, ended ? {} : { 'mcp-session-id': id })
   }
 
-  async #openSession(): Promise<RunningSession> {
-    return this.#mcp.openSession(
-      this.#state,
-      await sessionInfo(this.#mcp.gateway, this.#request.headers, this.#identity),
-    )
+  async #openSession(): Promise<ClientSession> {
+    return this.#door.open(await sessionInfo(this.#mcp.gateway, this.#request.headers, this.#identity))
   }
 
-  async #listen(running: RunningSession): Promise<void> {
+  async #listen(running: ClientSession): Promise<void> {
     const last = this.#request.headers['last-event-id']
     const answer = await running.clientRelay.listen(typeof last === 'string' ? last : undefined, this.#passedHeaders())
     if (answer.form === 'none') {
@@ -124,7 +120,7 @@ export class Exchange {
   }
 
   async #finish(
-    running: RunningSession,
+    running: ClientSession,
     answer: ClientResponse,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
@@ -134,7 +130,7 @@ export class Exchange {
   }
 
   /** No call ends with a stream that was only listened to, so its client may leave it at any time. */
-  #pump(raw: ServerResponse, { session }: RunningSession, answer: ClientResponse & { form: 'sse' }): Promise<void> {
+  #pump(raw: ServerResponse, { session }: ClientSession, answer: ClientResponse & { form: 'sse' }): Promise<void> {
     return pump(raw, session, answer, this.#request.method === 'GET')
   }
 
@@ -185,7 +181,7 @@ export class Exchange {
   }
 
   /** The session that the request names. Throws SESSION_REQUIRED, MCP_SESSION_NOT_FOUND. */
-  #needSession(): RunningSession {
+  #needSession(): ClientSession {
     const running = this.#findSession()
     if (running !== undefined) return running
     throw new GuardError(
@@ -193,11 +189,9 @@ export class Exchange {
     )
   }
 
-  #findSession(): RunningSession | undefined {
+  #findSession(): ClientSession | undefined {
     const id = this.#request.headers['mcp-session-id']
-    return typeof id === 'string'
-      ? this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#state.server.id)
-      : undefined
+    return typeof id === 'string' ? this.#door.find(id, ownerOf(this.#identity)) : undefined
   }
 
   #passedHeaders(): PassedHeaders {

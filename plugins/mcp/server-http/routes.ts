@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
 import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
-import type { McpServerState } from '../servers/server-state.ts'
+import type { Door } from '../session/client-session.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { transportError } from './errors.ts'
 import { Exchange } from './exchange.ts'
@@ -27,7 +27,7 @@ export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
     transportError(mcp.gateway)(error, request, reply)
   }
   app.setErrorHandler(refuse)
-  app.addHook('preClose', async () => mcp.sessions.endAll('the gateway stops'))
+  app.addHook('preClose', async () => mcp.endSessions('the gateway stops'))
   const described = Object.keys(transportSchemas)
   const others = app.supportedMethods.filter((method) => !described.includes(method))
   const methods = [...Object.entries(transportSchemas), [others, { hide: true } as object] as const]
@@ -52,19 +52,22 @@ export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
 
 /** Answers one request, of which nothing but its head has been read; rejects with why it is refused. */
 const serve = async (mcp: Mcp, request: FastifyRequest<{ Params: Params }>, reply: FastifyReply): Promise<void> => {
-  const state = stateOfServer(mcp, request)
+  const door = await doorOf(mcp, request)
   const { method, headers, raw } = request
   checkMethod(method)
   checkMedia(method, headers)
-  const exchange = new Exchange(mcp, state, request, reply)
+  const exchange = new Exchange(mcp, door, request, reply)
   if (method === 'POST') return exchange.post(await bodyOf(raw, mcp.limits.frame_bytes))
   return exchange.answer()
 }
 
-const stateOfServer = (mcp: Mcp, { params: { server_id } }: FastifyRequest<{ Params: Params }>): McpServerState => {
-  const state = mcp.serverState(server_id)
-  if (state !== undefined) return state
+const doorOf = async (mcp: Mcp, { params: { server_id } }: FastifyRequest<{ Params: Params }>): Promise<Door> => {
+  const server = mcp.serverDoor(server_id)
+  if (server !== undefined) return server
+  const bundles = await mcp.bundles()
+  const door = bundles.door(server_id)
+  if (door !== undefined) return door
   throw new GuardError(mcpErrors.MCP_SERVER_NOT_FOUND, undefined, {
-    known: mcp.serverStates().map(({ server }) => server.id),
+    known: [...mcp.serverStates().map(({ server: { id } }) => id), ...bundles.ids],
   })
 }

@@ -7,7 +7,7 @@ import { type Mcp, mcpOf } from '../mcp.ts'
 import type { PolicyChange } from '../policy/index.ts'
 import { serverOf } from '../servers/configured-servers.ts'
 import type { RunningSession } from '../session/running-session.ts'
-import { NAME } from '../session/session.ts'
+import { NAME, type SessionInfo } from '../session/session.ts'
 import { StdioServer } from './stdio-server.ts'
 
 const SERVER_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
@@ -16,8 +16,9 @@ const SERVER_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
 export const runProxy = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   const [command, ...args] = input.rest
   const server_id = named(input, 'serverId', SERVER_ID)
-  if (command === undefined || server_id === undefined)
-    throw new GuardError('USAGE', '"guard mcp run" needs --server-id <id>, and the server\'s command behind "--".')
+  const bundle_id = named(input, 'bundle', SERVER_ID)
+  if (bundle_id === undefined ? command === undefined || server_id === undefined : command !== undefined)
+    throw new GuardError('USAGE', NEEDED)
   const labels = labelsOf(input)
   const mcp = mcpOf(gateway)
   mcp.readPolicy()
@@ -26,21 +27,22 @@ export const runProxy = async (gateway: Gateway, input: Input, io: Io): Promise<
   const stop = stopSignal()
   try {
     await checkConsent(mcp)
+    const about: SessionInfo = {
+      ...{ client_transport: 'stdio', merged: true, owner: '', ...labels },
+      notice: (text) => say(io, text),
+      stderr: (bytes) => void io.err.write(bytes),
+    }
+    if (bundle_id !== undefined || command === undefined || server_id === undefined)
+      return await serveBundle(mcp, bundle_id ?? '', about, io, stop.stopRequested)
     const given = envFlagNames(input.options.env)
     const { env, withheld } = childEnv(io.env, gateway, { given, own: configuredValues(mcp, server_id) })
     const state = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
-    await announce(mcp, server_id, input.rest, withheld, io)
+    await announce(mcp, `starting ${commandText(mcp, input.rest)}  server ${server_id}`, io)
+    const kept = withheldText("the server's", withheld, (name) => `"guard mcp run --env ${name} …"`)
+    if (kept !== '') say(io, kept)
     const absent = missingEnvText(given, io.env)
     if (absent !== '') say(io, absent)
-    const running = await mcp.openSession(state, {
-      client_transport: 'stdio',
-      merged: true,
-      owner: '',
-      ...labels,
-      notice: (text) => say(io, text),
-      stderr: (bytes) => void io.err.write(bytes),
-    })
-    return await serve(running, io, stop.stopRequested)
+    return await serve(await mcp.openSession(state, about), io, stop.stopRequested)
   } finally {
     stop.release()
     await gateway.close()
@@ -91,21 +93,30 @@ const checkConsent = async (mcp: Mcp): Promise<void> => {
   )
 }
 
-const announce = async (
+const NEEDED =
+  '"guard mcp run" needs --server-id <id>, and the server\'s command behind "--"; or --bundle <id> for servers of the configuration.'
+
+const serveBundle = async (
   mcp: Mcp,
-  server_id: string,
-  command: readonly string[],
-  withheld: readonly string[],
+  bundle_id: string,
+  about: SessionInfo,
   io: Io,
-): Promise<void> => {
+  stopRequested: Promise<void>,
+): Promise<number> => {
+  await announce(mcp, `servers ${mcp.configuredIds().join(', ')}  bundle ${bundle_id}`, io)
+  const { runBundle } = await import('./run-bundle.ts')
+  return runBundle(mcp, bundle_id, about, io, stopRequested)
+}
+
+const commandText = ({ gateway }: Mcp, command: readonly string[]): string =>
+  gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
+
+const announce = async (mcp: Mcp, what: string, io: Io): Promise<void> => {
   const policies = await mcp.policies()
   policies.onChange((change) => reportChange(change, io))
   const { file, version, mode } = policies.state()
   const policy = file === null ? 'none, so everything asks' : `${file} (${version.slice(0, 12)})`
-  const commandText = mcp.gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
-  say(io, `starting ${commandText}  server ${server_id}  policy ${policy}  mode ${mode}`)
-  const kept = withheldText("the server's", withheld, (name) => `"guard mcp run --env ${name} …"`)
-  if (kept !== '') say(io, kept)
+  say(io, `${what}  policy ${policy}  mode ${mode}`)
 }
 
 /** As shells say that a command cannot be run, or is not there. */

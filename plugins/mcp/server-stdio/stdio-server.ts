@@ -3,7 +3,7 @@ import { PassThrough, pipeline } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
 import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
-import type { RunningSession } from '../session/running-session.ts'
+import type { ClientSession } from '../session/client-session.ts'
 
 /** Standard input and output of a client. */
 export interface Pipes {
@@ -15,7 +15,7 @@ export interface Pipes {
 export class StdioServer {
   readonly #in: NodeJS.ReadableStream
   readonly #out: LineWriter
-  readonly #running: RunningSession
+  readonly #running: ClientSession
   readonly #lines: LineReader
   /** Messages being handled. They are taken up in order; calls are judged at the same time. */
   readonly #under = new Set<Promise<void>>()
@@ -26,7 +26,7 @@ export class StdioServer {
   /** When the last message was handled; monotonic, milliseconds. */
   #moved = 0
 
-  constructor(pipes: Pipes, running: RunningSession) {
+  constructor(pipes: Pipes, running: ClientSession) {
     this.#in = pipes.in
     this.#out = new LineWriter(pipes.out)
     this.#running = running

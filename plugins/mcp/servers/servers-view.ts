@@ -13,7 +13,7 @@ export const serversView = async (mcp: Mcp): Promise<ServersView> => {
   const states = mcp.serverStates()
   const { policy: file = '' } = mcp.options
   const waiting = (await waitingTools(mcp.gateway)).filter(({ server_id }) => mcp.serverState(server_id) === undefined)
-  if (states.length === 0 && file === '' && waiting.length === 0) return { servers: [], policy: null }
+  if (states.length === 0 && file === '' && waiting.length === 0) return { servers: [], bundles: [], policy: null }
   const policies = await mcp.policies()
   const policy = await policies.current()
   const { loaded_at, ...state } = policies.state()
@@ -23,8 +23,16 @@ export const serversView = async (mcp: Mcp): Promise<ServersView> => {
   )
   return {
     servers: [...servers, ...(await Promise.all(elsewhere))],
+    bundles: await bundlesOf(mcp),
     policy: { ...state, loaded_at: new Date(loaded_at).toISOString() },
   }
+}
+
+/** Read where there are servers: the code of bundles is not loaded for nothing. */
+const bundlesOf = async (mcp: Mcp): Promise<ServersView['bundles']> => {
+  if (mcp.configuredIds().length === 0) return []
+  const { bundlesView } = await import('../bundle/bundles-view.ts')
+  return bundlesView(mcp)
 }
 
 const serverView = async (mcp: Mcp, state: McpServerState, policy: Policy): Promise<ServerView> => {

@@ -125,6 +125,7 @@ export class RunningSession {
     const { gateway, approvals, policies } = this.#context
     const { session } = this
     session.ended = true
+    session.about.ended?.(reason)
     session.log.event({ kind: 'session', name: 'session.ended', reason })
     policies.endSession(session.id)
     // their responses could have come on another stream

@@ -43,6 +43,8 @@ export interface SessionInfo {
   readonly origin?: 'mcp' | 'playground'
   notice(text: string): void
   stderr(bytes: Buffer): void
+  /** The session ends. */
+  ended?(reason: string): void
 }
 
 /** The state of one client at one server: pending requests, and what both sides said at `initialize`. */

@@ -12,7 +12,36 @@ export const mcpErrors = ({ mcp }: Config): readonly ConfigError[] => [
   ...originErrors(mcp.allowed_origins ?? [], ['mcp', 'allowed_origins']),
   ...at(['mcp', 'login_key'], loginKeyError(mcp.login_key)),
   ...Object.entries(mcp.servers).flatMap(([id, server]) => serverErrors(server, ['mcp', 'servers', id])),
+  ...Object.entries(mcp.bundles).flatMap(([id, bundle]) => bundleErrors(mcp, id, bundle)),
 ]
+
+type Bundle = Config['mcp']['bundles'][string]
+
+/** Servers of the gateway's own, which need no entry in the configuration. */
+const OWN_SERVERS: readonly string[] = ['replay']
+
+const bundleErrors = ({ servers }: Config['mcp'], id: string, bundle: Bundle): readonly ConfigError[] => {
+  const path = ['mcp', 'bundles', id]
+  const known = [...Object.keys(servers), ...OWN_SERVERS]
+  const renamed = Object.entries(bundle.servers).flatMap(([server_id, { rename }]) =>
+    Object.entries(rename).map(([own, name]) => ({ server_id, own, name })),
+  )
+  return [
+    ...at(path, known.includes(id) ? `an MCP server is called "${id}", too; rename one of them` : undefined),
+    ...at([...path, 'servers'], known.length === OWN_SERVERS.length ? 'there is no server in mcp.servers' : undefined),
+    ...Object.keys(bundle.servers).flatMap((server_id) =>
+      at([...path, 'servers', server_id], known.includes(server_id) ? undefined : unknownServer(server_id, servers)),
+    ),
+    ...renamed.flatMap(({ server_id, own, name }, index) => {
+      const other = renamed.slice(0, index).find((one) => one.name === name)
+      const error = `is called "${name}", as "${other?.own}" of the server "${other?.server_id}"; choose another name for one of them`
+      return at([...path, 'servers', server_id, 'rename', own], other === undefined ? undefined : error)
+    }),
+  ]
+}
+
+const unknownServer = (id: string, servers: object): string =>
+  `there is no MCP server "${id}" in mcp.servers; there is ${Object.keys(servers).join(', ') || 'none'}`
 
 const serverErrors = (server: Server, path: Path): readonly ConfigError[] => {
   if (server.login !== undefined && server.transport === 'stdio')

@@ -1,4 +1,5 @@
 import {
+  mcpBundleDefaults,
   mcpDefaults,
   mcpServerDefaults,
   memoryDefaults,
@@ -43,6 +44,7 @@ export const emptyConfig = () => ({
     limits: { ...mcpDefaults.limits },
     audit_export: [],
     servers: {},
+    bundles: {},
   },
   notify: { base_url: '', receivers: {}, rules: [] },
   hide_denied_tools: false,
@@ -51,6 +53,13 @@ export const emptyConfig = () => ({
   passthrough: [],
   preset: 'default' as const,
   plugins: [],
+})
+
+/** The bundle of all servers. */
+export const allServers = () => ({
+  servers: {},
+  names: 'prefix' as const,
+  wait_seconds: mcpBundleDefaults.wait_seconds,
 })
 
 /** Defaults of an MCP server that has only an address. */

@@ -5,7 +5,8 @@ import type { Input } from 'guard-gateway/lib/command'
 import { writeError } from 'guard-gateway/lib/errors'
 import { proxyChoice } from 'guard-gateway/lib/network'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
-import { addressedServer } from './defaults.ts'
+import { terminalLine } from 'guard-gateway/lib/text'
+import { addressedServer, allServers } from './defaults.ts'
 import type { Environment } from './environment.ts'
 import { proxyAndCa } from './network.ts'
 import type { Config } from './schema.ts'
@@ -13,7 +14,7 @@ import type { Config } from './schema.ts'
 /** Applies command-line flags to the configuration. Relative paths start at `cwd`; `env` may name a proxy. */
 export const withOverrides = (
   config: Config,
-  { host, port, data, policy, server }: Input['options'],
+  { host, port, data, policy, server, bundle }: Input['options'],
   cwd: string,
   command = '',
   env: Environment = {},
@@ -27,6 +28,7 @@ export const withOverrides = (
       ? {
           ...config.mcp,
           ...(typeof policy === 'string' ? { policy: resolve(cwd, policy) } : {}),
+          bundles: chosenBundle(command, config.mcp.bundles, bundle),
           servers: { ...config.mcp.servers, ...serversIn([server ?? []].flat().map(String), config.network, env) },
         }
       : config.mcp,
@@ -44,6 +46,16 @@ const presets: ReadonlyMap<string, Config['preset']> = new Map([
   ['mcp run', 'mcp-stdio'],
   ['mcp serve', 'mcp-serve'],
 ])
+
+/** Of `mcp run`, the bundle that is served on standard input and output; none without the flag. */
+const chosenBundle = (command: string, bundles: Config['mcp']['bundles'], id: unknown): Config['mcp']['bundles'] => {
+  if (command !== 'mcp run') return bundles
+  if (typeof id !== 'string') return {}
+  const bundle = (Object.hasOwn(bundles, id) ? bundles[id] : undefined) ?? (id === 'all' ? allServers() : undefined)
+  if (bundle !== undefined) return { [id]: bundle }
+  const known = [...new Set([...Object.keys(bundles), 'all'])].join(', ')
+  throw new GuardError('USAGE', `There is no bundle "${terminalLine(id)}" in mcp.bundles; there is ${known}.`)
+}
 
 const serversIn = (
   entries: readonly string[],

@@ -1,3 +1,4 @@
+import { mcpBundleDefaults } from 'guard-gateway/lib/config-defaults'
 import { Type } from 'guard-gateway/lib/json'
 import { addressedServer, emptyConfig } from './defaults.ts'
 import { caSchema, proxySchema } from './schema-network.ts'
@@ -66,10 +67,46 @@ const serverSchema = Type.Object(
   },
   { additionalProperties: false },
 )
-const serversSchema = Type.Record(Type.String({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$' }), serverSchema, {
+const id = Type.String({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$' })
+const serversSchema = Type.Record(id, serverSchema, {
   additionalProperties: false,
   default: mcp.servers,
   description: 'by id, as docs: { target: "http://127.0.0.1:3000/mcp" }, served at /mcp/docs',
+})
+
+/** As model APIs take names of tools. */
+const toolName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' })
+const memberSchema = Type.Object(
+  {
+    prefix: Type.Optional(
+      Type.String({ pattern: '^[a-zA-Z0-9_-]{0,32}$', description: 'what its names begin with; "" for nothing' }),
+    ),
+    rename: Type.Record(Type.String({ minLength: 1 }), toolName, {
+      default: {},
+      description: 'other names of tools and prompts, by those of the server',
+    }),
+    hide: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description: 'names that the bundle leaves out; * stands for anything',
+    }),
+  },
+  { additionalProperties: false },
+)
+const bundleSchema = Type.Object(
+  {
+    servers: Type.Record(id, memberSchema, { default: {}, description: 'by id, as git: {}; all if there is none' }),
+    names: Type.Enum(['prefix', 'as_is'], {
+      default: 'prefix',
+      description: 'prefix: names begin with the id of their server; as_is: they stay',
+    }),
+    wait_seconds: count(mcpBundleDefaults.wait_seconds, 'how long a slow server may hold up the others'),
+  },
+  { additionalProperties: false },
+)
+const bundlesSchema = Type.Record(id, bundleSchema, {
+  additionalProperties: false,
+  default: mcp.bundles,
+  description: 'several servers at one address, as work: { servers: { docs: {} } }; all at /mcp/all',
 })
 
 /** Section `mcp`: the permission proxy, its policy and its servers. */
@@ -122,6 +159,7 @@ export const mcpSchema = Type.Object(
     ),
     audit_export: auditExportSchema,
     servers: serversSchema,
+    bundles: bundlesSchema,
   },
   section,
 )

@@ -65,9 +65,21 @@ export const mcpServers: Check = async ({ config, gateway, options }) => {
       : ok('MCP calls are approved with mcp.approver_key')
   const logins =
     gateway === undefined || config.storage.backend === 'memory' ? [] : await loginFindings(gateway, config)
-  if (options.online !== true || gateway === undefined) return [approver, ...logins]
+  const bundles = Object.entries(config.mcp.bundles).map(([id, bundle]) =>
+    bundleFinding(config.mcp.servers, id, bundle),
+  )
+  if (options.online !== true || gateway === undefined) return [approver, ...logins, ...bundles]
   const findings = Object.entries(config.mcp.servers).map(([id, { target }]) => checkServer(gateway, id, target))
-  return [approver, ...logins, ...(await Promise.all(findings))]
+  return [approver, ...logins, ...(await Promise.all(findings)), ...bundles]
+}
+
+const bundleFinding = (
+  servers: object,
+  id: string,
+  { servers: members, names }: { readonly servers: object; readonly names: string },
+): Finding => {
+  const ids = Object.keys(members).length > 0 ? Object.keys(members) : Object.keys(servers)
+  return ok(`MCP bundle ${id} at /mcp/${id}: ${ids.join(', ')} (names: ${names})`)
 }
 
 const checkServer = async (gateway: Gateway, server_id: string, target: string | undefined): Promise<Finding> => {

@@ -59,6 +59,7 @@ export const startApi = async (options: KitOptions & { readonly approver_key?: s
       approver: approver(options.approver_key),
       servers: async () => ({
         servers: [aServer],
+        bundles: [],
         policy: { file: '/p.yml', version: 'v1', mode: 'enforce', loaded_at: '2026-01-01T00:00:00.000Z', error: null },
       }),
       acceptPins: async (server_id, tools, shown = []) => {
