@@ -82,6 +82,7 @@ describe('npm run bench', () => {
         ['lean_1', 'raw', true, true],
         ['lean_1', 'memory', true, true],
         ['lean_1', 'sqlite', true, true],
+        ['lean_1', 'bundle', true, true],
       ],
     )
   })
