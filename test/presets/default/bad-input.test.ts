@@ -77,6 +77,7 @@ const served: readonly Row[] = [
     /\/nowhere\/x\.json cannot be written: there is no such folder \(ENOENT\)\. Name another file\. /,
   ],
   ['mcp run', 2, /needs --server-id <id>, and the server's command/],
+  ['mcp run --bundle all -- node', 2, /or --bundle <id> for servers of the configuration/],
   ['mcp run --server-id x --policy missing.yml -- true', 78, /missing\.yml: does not exist/],
   ['mcp serve --server nonsense', 2, /--server takes <id>=<address>/],
   ['mcp test-server --transport pigeon', 2, /--transport is http or stdio/],

@@ -155,7 +155,7 @@ test('MCP policy warnings are reported, and --online checks the servers', async 
     `up: { target: "${upstream.url}" }`,
     `child: { transport: stdio, command: "${process.execPath}", args: ["-e", "process.exit(3)"] }`,
   ]
-  const more = `${inMemory}\nmcp: { policy: policy.yml, servers: { ${servers} } }`
+  const more = `${inMemory}\nmcp: { policy: policy.yml, servers: { ${servers} }, bundles: { work: {} } }`
   const { cwd, look } = await examined(context, config(await portOf(context, false), more), ['--online'])
   const policy = `version: 1
 pinning: off
@@ -172,6 +172,7 @@ tests: [{ call: { tool: rm }, expect: deny }]
   assert.match(out, /✗ MCP server files at \S+ does not answer: .*ECONNREFUSED/)
   assert.match(out, /✓ MCP server up answers \(scripted 1\.0\.0, MCP 2025-11-25\)/)
   assert.match(out, /✗ MCP server child does not answer: .*code 3.*\n {2}→ Check command and args\./)
+  assert.match(out, /✓ MCP bundle work at \/mcp\/work: files, up, child \(names: prefix\)/)
   assert.equal(upstream.asked.at(-1)?.method, 'DELETE', 'the session that was opened is ended')
 })
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { emptyConfig } from '../../../../presets/default/config/defaults.ts'
+import { allServers, emptyConfig } from '../../../../presets/default/config/defaults.ts'
 import { withOverrides } from '../../../../presets/default/config/overrides.ts'
 
 describe('command-line flags', () => {
@@ -46,6 +46,17 @@ describe('command-line flags', () => {
   it('reject two servers of one name', () => {
     const server = ['a=http://127.0.0.1:1/', 'b=http://127.0.0.1:2/', 'a=http://127.0.0.1:3/']
     assert.throws(() => withOverrides(emptyConfig(), { server }, folder, 'mcp serve'), /--server names "a" twice/)
+  })
+  it('choose the bundle of "mcp run"; without one, it serves no server of the configuration', () => {
+    const config = emptyConfig()
+    const { mcp } = { ...config, mcp: { ...config.mcp, bundles: { work: allServers(), other: allServers() } } }
+    const chosen = (options: Readonly<Record<string, unknown>>) =>
+      Object.keys(withOverrides({ ...config, mcp }, options, folder, 'mcp run').mcp.bundles)
+    assert.deepEqual([chosen({}), chosen({ bundle: 'work' }), chosen({ bundle: 'all' })], [[], ['work'], ['all']])
+    assert.throws(() => chosen({ bundle: 'x\u001b[2J' }), {
+      code: 'USAGE',
+      message: /There is no bundle "x[^\u001b]*" in mcp\.bundles; there is work, other, all\./,
+    })
   })
   it('accept a folder or a file for the database', async () => {
     await mkdir(join(folder, 'there'))
