@@ -22,7 +22,6 @@ import { type PinRows, ToolCatalog } from './tools/index.ts'
 
 /** How often the policy file is looked at while no call comes: a change is read within a second. */
 const POLL_MS = 1_000
-const VERSION_DIGITS = 12
 
 /** The MCP proxy of one gateway: its servers, its policy, its sessions, and what they share. */
 export class Mcp {
@@ -144,7 +143,7 @@ export class Mcp {
   /** The first digits of the version in force; null where none is read. */
   async policyVersion(): Promise<string | null> {
     const policies = await this.#policies?.catch(() => undefined)
-    return policies === undefined ? null : (await policies.current()).version.slice(0, VERSION_DIGITS)
+    return policies === undefined ? null : (await policies.current()).version.slice(0, 12)
   }
 
   /** Starts to read the policy early, so that it is loaded soon after the storage opens. `policies` gives its errors. */
