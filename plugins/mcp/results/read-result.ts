@@ -49,37 +49,45 @@ export const readResult = ({ text, raw, result, duplicate }: Frame): ReadResult 
   if (result.end - result.start > MAX_CHARS)
     return unread(`is larger than the ${MAX_CHARS} characters that are examined`)
   if (duplicate !== undefined) return unread('has a member twice, so that two readers could see different things')
-  const isLong = structure !== undefined && structure.end - structure.start > MAX_STRUCTURE
-  const left = isLong
-    ? [because(`/${STRUCTURE}`, `is larger than the ${MAX_STRUCTURE} characters that are examined`)]
-    : []
+  const structures = structuresIn(text, result)
+  const left = structures
+    .filter(isLong)
+    .map(({ name }) =>
+      because(`/${pointerPart(name)}`, `is larger than the ${MAX_STRUCTURE} characters that are examined`),
+    )
   try {
-    return { ...sizes, parts: partsOf(text, result, isLong ? undefined : structure), unexamined: left }
+    return { ...sizes, parts: upTo(MAX_PARTS, partsOf(text, result, structures)), unexamined: left }
   } catch (error) {
     if (error instanceof TooManyParts) return unread(`has more than the ${MAX_PARTS} parts that are examined`)
     throw error
   }
 }
 
-const partsOf = (text: string, result: JsonValue, structure: JsonValue | undefined): readonly PlacedPart[] => {
-  const parts = upTo(MAX_PARTS, contentParts(text, result))
-  if (structure === undefined) return parts
-  const structured = structuredParts(sourceOf(text, structure), structure.start)
-  return parts.concat(upTo(MAX_PARTS - parts.length, structured))
+/** Objects beside the content, as `structuredContent` and what earlier revisions had in its place; `_meta` is not for models. */
+const structuresIn = (text: string, { members = [] }: JsonValue): readonly Member[] =>
+  members.filter(
+    ({ name, value }) => name === STRUCTURE || (name !== '_meta' && text.charCodeAt(value.start) === BRACE),
+  )
+
+const BRACE = 0x7b
+
+const isLong = ({ value: { start, end } }: Member): boolean => end - start > MAX_STRUCTURE
+
+function* partsOf(text: string, result: JsonValue, structures: readonly Member[]): Generator<PlacedPart> {
+  for (const member of result.members ?? []) if (!structures.includes(member)) yield* contentParts(text, member)
+  for (const { name, value } of structures.filter((one) => !isLong(one)))
+    yield* structuredParts(sourceOf(text, value), `/${pointerPart(name)}`, value.start)
 }
 
 /** What a content item says of itself in one word. */
 const WORDS: ReadonlySet<string> = new Set(['type', 'mimeType'])
 
-/** The parts of the content, and texts beside it. */
-function* contentParts(text: string, result: JsonValue): Generator<PlacedPart> {
-  for (const { name, value } of result.members ?? []) {
-    if (name === STRUCTURE) continue
-    if ((value.items?.length ?? 0) > MAX_PARTS) throw new TooManyParts()
-    const at = `/${pointerPart(name)}`
-    yield* textPart(text, value, at)
-    for (const [index, item] of (value.items ?? []).entries()) yield* itemParts(text, item, `${at}/${index}`)
-  }
+/** The parts of the content, or a text beside it. */
+function* contentParts(text: string, { name, value }: Member): Generator<PlacedPart> {
+  if ((value.items?.length ?? 0) > MAX_PARTS) throw new TooManyParts()
+  const at = `/${pointerPart(name)}`
+  yield* textPart(text, value, at)
+  for (const [index, item] of (value.items ?? []).entries()) yield* itemParts(text, item, `${at}/${index}`)
 }
 
 function* itemParts(text: string, item: JsonValue, pointer: string): Generator<PlacedPart> {

@@ -4,10 +4,10 @@ import { type PlacedPart, placedText } from './placed-part.ts'
 /** Shorter names of members have no room to say anything. */
 const NAME_CHARS = 24
 
-/** The texts in `structuredContent`, and long names in it. `offset`: where its source begins in the message. */
-export function* structuredParts(source: string, offset: number): Generator<PlacedPart> {
+/** The texts in `structuredContent` or the like, and long names in it. `offset`: where its source begins in the message. */
+export function* structuredParts(source: string, pointer: string, offset: number): Generator<PlacedPart> {
   const scan = scanJson(source)
-  if (!isScanFault(scan)) yield* partsIn(source, scan.root, '/structuredContent', offset)
+  if (!isScanFault(scan)) yield* partsIn(source, scan.root, pointer, offset)
 }
 
 function* partsIn(source: string, value: JsonValue, pointer: string, offset: number): Generator<PlacedPart> {

@@ -136,6 +136,11 @@ describe('results of calls', () => {
     ])
     assert.equal(said.isError, true)
   })
+  it('are looked at in what earlier revisions and others have beside the content; what is for programs stays', async () => {
+    await whole('  - injection: { action: redact }\n')
+    const said = resultOf(await calling({ toolResult: { a: [ASKS] }, note: ASKS, list: [ASKS], _meta: { b: ASKS } }))
+    assert.deepEqual(said, { toolResult: { a: [REMOVED] }, note: REMOVED, list: [REMOVED], _meta: { b: ASKS } })
+  })
   it('of a rule are looked at where the rule speaks', async () => {
     const when = 'when: { arguments: { required: [x] } }'
     await service.policy(
