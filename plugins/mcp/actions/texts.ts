@@ -85,7 +85,8 @@ export const refusedResult = (
 }
 
 /** Where in a result: names in it come from its server, and are not repeated. */
-const placeOf = (pointer: string): string => /^\/content\/\d+|^\/structuredContent/.exec(pointer)?.[0] ?? 'the result'
+const placeOf = (pointer: string): string =>
+  /^\/content\/\d+|^\/structuredContent|^\/error/.exec(pointer)?.[0] ?? 'the result'
 
 /** A result that the client must not read. What was found in it is said, and not repeated. */
 export const withheldResult = (tool: string, findings: readonly RecordedFinding[]): ToolError => {

@@ -38,9 +38,11 @@ const upTo = (most: number, parts: Iterable<PlacedPart>): PlacedPart[] => {
   return taken
 }
 
-/** Reads the result of a `tools/call`: the texts and data in its content, and the texts of `structuredContent`. */
-export const readResult = ({ text, raw, result, duplicate }: Frame): ReadResult | undefined => {
+/** Reads the result of a `tools/call`: the texts and data in its content, and the texts of `structuredContent`; of an error its message and data. */
+export const readResult = ({ text, raw, result: given, error, duplicate }: Frame): ReadResult | undefined => {
+  const result = given ?? error
   if (result === undefined) return undefined
+  const above = given === undefined ? '/error' : ''
   const structure = memberIn(result, STRUCTURE)?.value
   const structured_bytes = structure === undefined ? 0 : Buffer.byteLength(sourceOf(text, structure))
   const sizes = { structured_bytes, bytes: raw.length }
@@ -53,10 +55,10 @@ export const readResult = ({ text, raw, result, duplicate }: Frame): ReadResult 
   const left = structures
     .filter(isLong)
     .map(({ name }) =>
-      because(`/${pointerPart(name)}`, `is larger than the ${MAX_STRUCTURE} characters that are examined`),
+      because(`${above}/${pointerPart(name)}`, `is larger than the ${MAX_STRUCTURE} characters that are examined`),
     )
   try {
-    return { ...sizes, parts: upTo(MAX_PARTS, partsOf(text, result, structures)), unexamined: left }
+    return { ...sizes, parts: upTo(MAX_PARTS, partsOf(text, result, structures, above)), unexamined: left }
   } catch (error) {
     if (error instanceof TooManyParts) return unread(`has more than the ${MAX_PARTS} parts that are examined`)
     throw error
@@ -73,19 +75,25 @@ const BRACE = 0x7b
 
 const isLong = ({ value: { start, end } }: Member): boolean => end - start > MAX_STRUCTURE
 
-function* partsOf(text: string, result: JsonValue, structures: readonly Member[]): Generator<PlacedPart> {
-  for (const member of result.members ?? []) if (!structures.includes(member)) yield* contentParts(text, member)
+/** `above`: the pointer to where they are. */
+function* partsOf(
+  text: string,
+  result: JsonValue,
+  structures: readonly Member[],
+  above: string,
+): Generator<PlacedPart> {
+  for (const member of result.members ?? [])
+    if (!structures.includes(member)) yield* contentParts(text, member, `${above}/${pointerPart(member.name)}`)
   for (const { name, value } of structures.filter((one) => !isLong(one)))
-    yield* structuredParts(sourceOf(text, value), `/${pointerPart(name)}`, value.start)
+    yield* structuredParts(sourceOf(text, value), `${above}/${pointerPart(name)}`, value.start)
 }
 
 /** What a content item says of itself in one word. */
 const WORDS: ReadonlySet<string> = new Set(['type', 'mimeType'])
 
 /** The parts of the content, or a text beside it. */
-function* contentParts(text: string, { name, value }: Member): Generator<PlacedPart> {
+function* contentParts(text: string, { value }: Member, at: string): Generator<PlacedPart> {
   if ((value.items?.length ?? 0) > MAX_PARTS) throw new TooManyParts()
-  const at = `/${pointerPart(name)}`
   yield* textPart(text, value, at)
   for (const [index, item] of (value.items ?? []).entries()) yield* itemParts(text, item, `${at}/${index}`)
 }

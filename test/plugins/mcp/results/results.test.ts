@@ -194,11 +194,23 @@ describe('results of calls', () => {
     assert.match(JSON.stringify(resultOf(await client.call('t'))), /withheld by the policy/)
     assert.equal((await findings())[0]?.action, 'deny')
   })
-  it('that are no results pass: an error of the protocol', async () => {
+  it('that are errors of the protocol pass, and their messages are looked at', async () => {
+    let message = 'no'
+    service.upstream.answering = ({ message: asked }, response) =>
+      asked?.method === 'tools/call' &&
+      sendJson(
+        response,
+        `{"jsonrpc":"2.0","id":${asked.id},"error":{"code":-32000,"message":"${message}","data":{"why":["${message}"]}}}`,
+      )
+    await whole('  - injection: { action: redact }\n')
+    assert.deepEqual((await client.call('t')).json?.error, { code: -32_000, message: 'no', data: { why: ['no'] } })
+    message = ASKS
+    assert.deepEqual((await client.call('t')).json?.error, {
+      code: -32_000,
+      message: REMOVED,
+      data: { why: [REMOVED] },
+    })
     await whole('  - injection: { action: deny }\n')
-    service.upstream.answering = ({ message }, response) =>
-      message?.method === 'tools/call' &&
-      sendJson(response, `{"jsonrpc":"2.0","id":${message.id},"error":{"code":-32000,"message":"no"}}`)
-    assert.equal((await client.call('t')).json?.error?.message, 'no')
+    assert.match(JSON.stringify(resultOf(await client.call('t'))), /withheld by the policy: \/error asks the agent/)
   })
 })
