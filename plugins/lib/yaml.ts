@@ -1,3 +1,4 @@
+export { editYaml, type YamlEdit } from './yaml/edit.ts'
 export type { YamlLocation } from './yaml/locations.ts'
 export type { YamlModule } from './yaml/module.ts'
 export { readYamlOffThread } from './yaml/off-thread.ts'
