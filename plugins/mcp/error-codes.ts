@@ -24,6 +24,14 @@ export const mcpErrors = {
   }),
   ...errorCodes(409, 'conflict_error', {
     APPROVAL_DECIDED: ['The approval is decided already', 'Its state is in "status"; a further call asks anew.'],
+    ARGUMENTS_NOT_KEPT: [
+      'The arguments of this call are not on record',
+      'A rule can be made while the call waits or is allowed, or where storage.full_content_logging keeps arguments.',
+    ],
+    RULE_NOT_WRITABLE: [
+      'The rule cannot be written into the policy file',
+      'Copy it from where it is shown, and change the policy by hand.',
+    ],
     APPROVAL_EXPIRED: ['The approval has expired', 'Let the agent repeat the call: that asks anew.'],
     MCP_LOGIN_OFF: [
       'The MCP server has no login',

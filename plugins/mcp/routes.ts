@@ -6,6 +6,7 @@ import type { Mcp } from './mcp.ts'
 import { addPages } from './page/index.ts'
 import { knownKeys } from './policy/known-keys.ts'
 import { policyRoutes } from './policy/routes.ts'
+import { ruleRoutes } from './rule-from-call/routes.ts'
 import { transportRoutes } from './server-http/routes.ts'
 import { listedTools } from './servers/listed-tools.ts'
 import { serversView } from './servers/servers-view.ts'
@@ -27,6 +28,7 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
   await app.register(draftRoutes(mcp), { prefix: '/api/v1/mcp' })
   await app.register(simulationRoutes(mcp), { prefix: '/api/v1/mcp' })
   await app.register(loginRoutes(mcp), { prefix: '/api/v1/mcp' })
+  await app.register(ruleRoutes(mcp), { prefix: '/api/v1/mcp' })
   addPages({ mcp, approver: gateway.approver })
   const validation = policyRoutes(gateway, {
     ...options,

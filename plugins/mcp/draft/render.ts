@@ -29,7 +29,7 @@ export const renderDraft = async (policy: PolicyDocument, comments: DraftComment
   formatRules(yaml, doc, policy, comments)
   formatTests(yaml, doc, comments)
   for (const [path, words] of comments.beside) besideAt(yaml, doc, path.split('/'), words)
-  const text = doc.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER })
+  const text = doc.toString({ lineWidth: 0, doubleQuotedAsJSON: true })
   const { value } = await readPolicy(text)
   if (canonicalJson(value) !== canonicalJson(JSON.parse(JSON.stringify(policy))))
     throw new GuardError('INVALID_YAML', 'The draft cannot be written so that it reads as it was meant.')

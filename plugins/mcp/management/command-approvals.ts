@@ -67,7 +67,7 @@ const listLines = (approvals: readonly ApprovalView[], { io, input, now }: Comma
 }
 
 /** The approval that is meant by what a list shows of its id. */
-const approvalId = (context: Pick<CommandContext, 'ask'>, typed = ''): Promise<string> =>
+export const approvalId = (context: Pick<CommandContext, 'ask'>, typed = ''): Promise<string> =>
   wholeId(typed, async () => {
     const { approvals } = readJson(await getText(context, '/approvals?limit=200')) as ApprovalsPage
     return [...(await waiting(context)), ...approvals].map(({ id }) => id)

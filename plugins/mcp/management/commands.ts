@@ -105,8 +105,8 @@ const pinsPage = ({ args: [what] }: Input): string => {
 const commands: readonly McpCommand[] = [
   {
     id: 'mcp approvals',
-    args: '<list|show|allow|deny|undo|watch> [id]',
-    summary: 'list, read, allow, deny or watch the calls that wait for a person',
+    args: '<list|show|allow|deny|undo|rule|watch> [id]',
+    summary: 'list, read, allow, deny or watch the calls that wait for a person, or make a rule of one',
     options: {
       '--status <status>': 'list: pending, allowed, denied, consumed or expired',
       '--server-id <id>': 'list: of this server',
@@ -115,6 +115,8 @@ const commands: readonly McpCommand[] = [
       '--scope <scope>': 'allow: once, or session for the same call as often as it comes; once if not said',
       '--reason <text>': 'allow, deny: words that are kept with the decision; the agent reads why it is denied',
       '--argument-hash <hash>': 'allow, deny: what was looked at; nothing is decided if the arguments are others',
+      '--wide': 'rule: for the same folder, domain or beginning of a command; for the same ones alone if not said',
+      '--write': 'rule: write it into the policy file, comments kept',
       ...APPROVER_FLAG,
     },
     choices: {
@@ -129,6 +131,7 @@ const commands: readonly McpCommand[] = [
       'guard mcp approvals list --status pending',
       'guard mcp approvals allow apr_…0k3v9q00 --scope session',
       'guard mcp approvals deny apr_…0k3v9q00 --reason "not in production"',
+      'guard mcp approvals rule apr_…0k3v9q00 --wide',
       'guard mcp approvals watch',
     ],
     paged: isRead,
@@ -139,6 +142,7 @@ const commands: readonly McpCommand[] = [
       show: ofOne(async (context) => (await import('./command-approvals.ts')).showApproval(context)),
       allow: ofOne(async (context) => (await import('./command-approvals.ts')).decideApproval(context, 'allow')),
       deny: ofOne(async (context) => (await import('./command-approvals.ts')).decideApproval(context, 'deny')),
+      rule: ofOne(async (context) => (await import('../rule-from-call/command-rule.ts')).ruleCommand(context)),
       undo: ofOne(async (context) => (await import('./command-approvals.ts')).undoApproval(context)),
       watch: [async (context) => (await import('./command-watch.ts')).watchApprovals(context), 0, 0, 'no argument'],
     }),

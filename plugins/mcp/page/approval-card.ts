@@ -26,7 +26,7 @@ ${argumentTable(shown.arguments, 'Arguments')}
 ${shown.sent_arguments !== null && argumentTable(shown.sent_arguments, 'As they would be sent')}
 ${shown.left_out !== undefined && html`<p class="warning">Not all of the ${shown.left_out} characters is shown here. <a href="${approvalUrl(id)}">Read all of it</a></p>`}
 ${findingList(findings)}
-<p class="quiet">Arguments ${shortHash(row.argument_hash)}${row.tool_fingerprint !== null && html` · definition ${shortHash(row.tool_fingerprint)}`} · <a href="${pageUrl('/mcp', { session_id })}#decisions">decisions of its session</a></p>
+<p class="quiet">Arguments ${shortHash(row.argument_hash)}${row.tool_fingerprint !== null && html` · definition ${shortHash(row.tool_fingerprint)}`} · <a href="${pageUrl('/mcp', { session_id })}#decisions">decisions of its session</a>${shown.arguments !== null && html` · <a href="${approvalUrl(id)}/rule">Make a rule of this</a>`}</p>
 ${row.status === 'pending' && answers(ask, row, approver, shown)}
 </article>
 `

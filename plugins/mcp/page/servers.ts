@@ -2,6 +2,7 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark, raw } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
+import { draftUrl } from './draft-page.ts'
 import type { PageParts } from './index.ts'
 import { loginLines } from './login-lines.ts'
 import { shortHash } from './marks.ts'
@@ -48,7 +49,7 @@ ${target !== null && html`<p><code class="quiet">${target}</code></p>`}
 ${server.last_error !== null && html`<p class="error">${server.last_error}</p>`}
 ${loginLines(server, now)}
 ${waiting.length > 0 && pinForm(parts, ask, id, waiting, trusted)}
-${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tool${tools.length === 1 ? '' : 's'}: ${effectCounts(tools)}</summary>${toolTable(tools)}</details>`}
+${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tool${tools.length === 1 ? '' : 's'}: ${effectCounts(tools)}</summary>${toolTable(tools)}</details><p><a href="${draftUrl(id)}">Draft a policy</a> <span class="quiet">from its tools and the calls on record</span></p>`}
 </section>`
 }
 

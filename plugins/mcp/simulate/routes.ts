@@ -3,7 +3,8 @@ import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
 import { oneOf, since, text, textOrNull, time } from '../management/schema-parts.ts'
 import type { Mcp } from '../mcp.ts'
-import type { McpSimulation, SimulatedGroup } from './simulation.ts'
+import type { PolicySimulation } from './simulate-policy.ts'
+import type { SimulatedGroup } from './simulation.ts'
 
 const actions = ['allow', 'shadow_deny', 'transform', 'confirm', 'rate_limit', 'deny'] as const
 
@@ -63,7 +64,7 @@ const simulationBody = Type.Object(
 )
 
 /** A simulation as the API gives it. */
-export const simulationView = (found: McpSimulation & { readonly failed_tests: number }): SimulationView => ({
+export const simulationView = (found: PolicySimulation): SimulationView => ({
   ...found,
   changes: found.changes.map(groupView),
   unknown: found.unknown.map(groupView),

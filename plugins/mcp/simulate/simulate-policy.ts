@@ -12,12 +12,17 @@ export interface SimulationFilters {
   readonly since?: string | undefined
 }
 
+/** A simulation with how many of the policy's own tests fail. */
+export interface PolicySimulation extends McpSimulation {
+  readonly failed_tests: number
+}
+
 /** What a policy would have said of the calls on record. Throws INVALID_POLICY where it cannot be used, and INVALID_FILTER. */
 export const simulatePolicy = async (
   mcp: Mcp,
   source: PolicySource,
   filters: SimulationFilters,
-): Promise<McpSimulation & { readonly failed_tests: number }> => {
+): Promise<PolicySimulation> => {
   const { gateway, options } = mcp
   const { env, own_files = [], hide_denied_tools = false } = options
   const where = eventWhere(
@@ -34,7 +39,8 @@ export const simulatePolicy = async (
   return { ...simulation, failed_tests: loaded.tests.filter(({ pass }) => !pass).length }
 }
 
-const folderOf = (mcp: Mcp, server_id: string): string | undefined => {
+/** The folder of a server's process, where it is known. */
+export const folderOf = (mcp: Mcp, server_id: string): string | undefined => {
   const server = mcp.serverState(server_id)?.server
   return server?.command === undefined ? undefined : (server.cwd ?? process.cwd())
 }

@@ -217,7 +217,7 @@ describe('the OpenAPI document', () => {
       ...['', '/{id}/keys', '/{id}/resume'].map((rest) => `post /api/agents${rest}`),
       'post /api/keys',
       'post /api/sessions/{id}/resume',
-      'post /api/v1/mcp/approvals/{id}',
+      ...['', '/rule'].map((rest) => `post /api/v1/mcp/approvals/{id}${rest}`),
       ...['login', 'login/finish', 'logout', 'pins'].map((rest) => `post /api/v1/mcp/servers/{id}/${rest}`),
       'put /api/policies/{project_id}',
     ])

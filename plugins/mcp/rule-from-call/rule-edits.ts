@@ -1,0 +1,164 @@
+import { anyGlob } from 'guard-gateway/lib/glob'
+import type { YamlEdit } from 'guard-gateway/lib/yaml'
+import type { ApprovalRow } from '../approvals/index.ts'
+import type { PolicyDocument, RuleDocument } from '../policy/document.ts'
+import type { Likeness } from './likeness.ts'
+import { type LongerLists, longerLists } from './longer-lists.ts'
+
+/** What makes a policy let calls like one pass. */
+export interface RuleEdits {
+  /** The rule that allows them. */
+  readonly rule: RuleDocument
+  /** Further changes, in words: a rule that asks goes on to ask where another one allows, since the strictest wins. */
+  readonly changes: readonly string[]
+  readonly edits: readonly YamlEdit[]
+  /** Why the calls would still be asked about. */
+  readonly stuck: readonly string[]
+}
+
+/** Makes the rule and the changes of those that asked. The policy is as its file has it, variables in place. */
+export const ruleEdits = (policy: PolicyDocument, row: ApprovalRow, like: Likeness): RuleEdits => {
+  const taken = new Set([...policy.rules.map(({ id }) => id), 'default'])
+  const asking = row.rule_ids.map((rule_id) => askingRule(policy, row, rule_id, like))
+  const longer = asking.flatMap(({ lists }) => lists ?? [])
+  const stuck = asking.flatMap((one) => one.stuck ?? [])
+  const [extended] = longer
+  if (extended !== undefined && longer.length === asking.length)
+    return {
+      rule: extended.rule,
+      changes: longer.map(({ rule }) => `the lists of rule "${rule.id}" are longer`),
+      edits: longer.flatMap(({ edits }) => edits),
+      stuck,
+    }
+  const condition = conditionOf(like)
+  const rule = newRule(asking.flatMap((one) => one.rule ?? [])[0], row, like, condition, taken)
+  const parts = asking.flatMap((one) =>
+    one.rule === undefined ? [] : [changeOf(one.rule, one.at, row, condition, taken)],
+  )
+  return {
+    rule,
+    changes: parts.flatMap(({ changes }) => changes),
+    edits: [...[...parts, ...longer].flatMap(({ edits }) => edits), { append: ['rules'], value: rule }],
+    stuck: [...stuck, ...parts.flatMap((part) => part.stuck)],
+  }
+}
+
+/** Allows calls like one; every other call of the tool is asked about. */
+const newRule = (
+  asking: RuleDocument | undefined,
+  row: ApprovalRow,
+  like: Likeness,
+  condition: object | undefined,
+  taken: Set<string>,
+): RuleDocument => {
+  const name = row.tool.replaceAll(/[^A-Za-z0-9._-]/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  const when = whenOf(asking, condition)
+  return {
+    id: freeId(`${name.slice(0, MAX_NAME) || 'tool'}-like`, taken),
+    tools: [row.tool],
+    servers: asking?.servers ?? [row.server_id],
+    ...(when === undefined ? {} : { when }),
+    only: like.only,
+    action: 'allow',
+    ...(like.checks.length === 0 ? {} : { checks: like.checks }),
+    on_violation: 'confirm',
+    ...(asking?.message === undefined ? {} : { message: asking.message }),
+  }
+}
+
+const MAX_NAME = 40
+
+interface Asking {
+  readonly rule?: RuleDocument
+  readonly at: number
+  readonly lists?: LongerLists
+  readonly stuck?: string
+}
+
+const askingRule = (policy: PolicyDocument, row: ApprovalRow, rule_id: string, like: Likeness): Asking => {
+  const { tool } = row
+  if (rule_id === 'default') return { at: -1 }
+  if (rule_id === 'pin')
+    return { at: -1, stuck: 'its definition is not trusted: look at it at /mcp, and trust it there' }
+  const at = policy.rules.findIndex(({ id }) => id === rule_id)
+  const rule = policy.rules[at]
+  if (rule === undefined) return { at, stuck: `"${rule_id}", which asks, is no rule of the policy file` }
+  if (rule.action !== 'confirm') {
+    const lists = longerLists(rule, at, row, like)
+    if (lists !== undefined) return { at, lists }
+    return {
+      at,
+      stuck: `rule "${rule_id}" asks for what one of its checks found, and has no list that this could be added to`,
+    }
+  }
+  if (!rule.tools.includes(tool) || rule.tools.some((one) => one.includes('*') && anyGlob([one])(tool)))
+    return {
+      at,
+      stuck: `rule "${rule_id}" names the tool by a pattern: name its other tools one by one, without this one`,
+    }
+  return { at, rule }
+}
+
+const conditionOf = ({ same }: Likeness): object | undefined => {
+  const names = Object.keys(same)
+  if (names.length === 0) return undefined
+  return { required: names, properties: Object.fromEntries(names.map((name) => [name, { const: same[name] }])) }
+}
+
+const whenOf = (asking: RuleDocument | undefined, condition: object | undefined): RuleDocument['when'] => {
+  const before = asking?.when
+  if (condition === undefined) return before
+  if (before === undefined) return { arguments: condition }
+  const given = before.arguments
+  return { ...before, arguments: given === undefined ? condition : { allOf: [given, condition] } }
+}
+
+/** What a rule that asked says from now on: the same of its other tools; of this one only what no call may do, and where a value is another one. */
+const changeOf = (
+  rule: RuleDocument,
+  at: number,
+  { tool }: ApprovalRow,
+  condition: object | undefined,
+  taken: Set<string>,
+): Pick<RuleEdits, 'changes' | 'edits' | 'stuck'> => {
+  const others = rule.tools.filter((one) => one !== tool)
+  const hasBounds = rule.checks !== undefined || rule.only !== undefined
+  const { id: _id, action: _action, tools: _tools, ...rest } = rule
+  const bounds = { id: freeId(`${rule.id}-bounds`, taken), tools: [tool], action: 'allow', ...rest }
+  const elsewhere = {
+    id: freeId(`${rule.id}-others`, taken),
+    tools: [tool],
+    action: 'confirm',
+    ...rest,
+    when: whenOf(rule, { not: condition }),
+  }
+  const edits: YamlEdit[] = []
+  const changes: string[] = []
+  if (others.length > 0) {
+    edits.push({ replace: ['rules', at, 'tools'], with: others })
+    changes.push(`rule "${rule.id}" no longer names ${tool}, so that it does not ask about it`)
+    if (hasBounds) edits.push({ append: ['rules'], value: bounds })
+  } else if (hasBounds) edits.push({ replace: ['rules', at, 'action'], with: 'allow' })
+  else if (rule.enabled === undefined) edits.push({ add: ['rules', at], key: 'enabled', value: false })
+  if (others.length === 0)
+    changes.push(
+      hasBounds
+        ? `rule "${rule.id}" no longer asks, and denies what it denied`
+        : `rule "${rule.id}" is switched off: the new one asks in its place`,
+    )
+  if (condition !== undefined) edits.push({ append: ['rules'], value: elsewhere })
+  const stuck =
+    others.length === 0 && !hasBounds && rule.enabled !== undefined
+      ? [`rule "${rule.id}" asks about the tool: take it out of there`]
+      : []
+  return { changes, edits, stuck }
+}
+
+const MAX_ID = 64
+
+const freeId = (wanted: string, taken: Set<string>): string => {
+  let id = wanted.slice(0, MAX_ID)
+  for (let count = 2; taken.has(id); count++) id = `${wanted.slice(0, MAX_ID - 5)}-${count}`
+  taken.add(id)
+  return id
+}
