@@ -70,5 +70,30 @@ const started = async (gateway: Gateway, id: string, { rest, options }: Input, i
   const absent = missingEnvText(given, io.env)
   if (absent !== '') io.err.write(`${terminalLine(absent)}\n`)
   const server = serverOf(id, { transport: 'stdio', command, args, cwd: io.cwd }, env)
-  return listServer(gateway, server, (bytes) => void io.err.write(bytes))
+  const said = lastWords()
+  try {
+    return await listServer(gateway, server, said.add)
+  } catch (error) {
+    for (const line of said.lines()) io.err.write(`${id}: ${terminalLine(line)}\n`)
+    throw error
+  }
+}
+
+const MAX_SAID = 8_192
+const MAX_LINES = 20
+
+/** The end of what a server writes on its standard error, which is of interest where it does not start. */
+const lastWords = () => {
+  let kept = Buffer.alloc(0)
+  return {
+    add: (bytes: Buffer): void => {
+      kept = Buffer.concat([kept, bytes]).subarray(-MAX_SAID)
+    },
+    lines: () =>
+      kept
+        .toString('utf8')
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+        .slice(-MAX_LINES),
+  }
 }

@@ -63,9 +63,19 @@ describe('a draft from the record', () => {
     const { yaml, tools } = JSON.parse(made.out)
     assert.ok(tools > 3)
     assert.match(yaml, /^# A draft for child, made on .* from \d+ tools? and 0 calls on record\.$/m)
-    const lost = await guard('draft', '--server-id', 'gone', '--', ...node, '-e', 'process.exit(3)')
+    const lost = await guard(
+      'draft',
+      '--server-id',
+      'gone',
+      '--',
+      ...node,
+      '-e',
+      'console.error("no \\u001b[31mkey"); process.exit(3)',
+    )
     assert.notEqual(lost.code, 0)
     assert.match(lost.err, /The tools of "gone" cannot be listed/)
+    assert.match(lost.err, /^gone: no .*key$/m)
+    assert.doesNotMatch(lost.err, /\u001b/)
     assert.match((await guard('draft', '--server-id', 'a', '--tools', 'git.json', '--', 'x')).err, /not both/)
   })
 
