@@ -6,9 +6,11 @@ import { readJson } from 'guard-gateway/lib/json'
 import { outputOf } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type CommandContext, getText, queryOf, type UseApi } from '../management/command-context.ts'
+import { mcpOf } from '../mcp.ts'
+import type { McpServerOptions } from '../options.ts'
 import { fileContent, textOption } from '../policy/command-files.ts'
 import { readDefinitions } from '../policy/listed-tool.ts'
-import { serverOf } from '../servers/configured-servers.ts'
+import { serverOf, serversOf } from '../servers/configured-servers.ts'
 import { type Draft, draftPolicy } from './draft.ts'
 import { draftedTool } from './drafted-tool.ts'
 import { listServer } from './list-server.ts'
@@ -27,11 +29,7 @@ export const draftCommand = async (gateway: Gateway, asking: UseApi, input: Inpu
   const isDirect = tools !== undefined || rest.length > 0
   const draft = isDirect
     ? await directDraft(gateway, input, io, tools)
-    : await asking(async (ask) => {
-        const context = { ask, input, io, now: gateway.clock.now() } satisfies CommandContext
-        const query = queryOf(input, { serverId: 'server_id', since: 'since' })
-        return readJson(await getText(context, `/draft${query}`)) as Draft
-      })
+    : await recordedDraft(gateway, asking, input, io)
   if (options.json === true && options.output === undefined) io.out.write(`${JSON.stringify(draft)}\n`)
   else await write(Readable.from([draft.yaml]))
   if (options.quiet !== true) io.err.write(`${summaryOf(draft, textOption(options, 'output'))}\n`)
@@ -40,6 +38,31 @@ export const draftCommand = async (gateway: Gateway, asking: UseApi, input: Inpu
 
 const summaryOf = ({ rules, tests, tools }: Draft, output: string | undefined): string =>
   `${output === undefined ? 'drafted' : `wrote ${terminalLine(output)}:`} ${rules} rules about ${tools} tools, ${tests} tests, all passed; in shadow until you say enforce`
+
+/** Of what is on record; a configured server that nobody has used yet is asked for its tools. */
+const recordedDraft = async (gateway: Gateway, asking: UseApi, input: Input, io: Io): Promise<Draft> => {
+  try {
+    return await asking(async (ask) => {
+      const context = { ask, input, io, now: gateway.clock.now() } satisfies CommandContext
+      const query = queryOf(input, { serverId: 'server_id', since: 'since' })
+      return readJson(await getText(context, `/draft${query}`)) as Draft
+    })
+  } catch (error) {
+    const id = textOption(input.options, 'serverId')
+    const { servers = {}, env = io.env } = mcpOf(gateway).options
+    const [server] =
+      id !== undefined && Object.hasOwn(servers, id)
+        ? serversOf(gateway, { [id]: servers[id] as McpServerOptions }, env)
+        : []
+    if (!(error instanceof GuardError) || error.code !== 'MCP_SERVER_NOT_FOUND' || server === undefined) throw error
+    const tools = await listServer(gateway, server, () => {})
+    return draftPolicy(
+      gateway,
+      { servers: [{ id: server.id, tools, seen: NOTHING_SEEN }] },
+      { env: io.env, own_files: [...gateway.ownFiles] },
+    )
+  }
+}
 
 /** Nothing of it needs a gateway or a record. */
 const directDraft = async (gateway: Gateway, input: Input, io: Io, file: string | undefined): Promise<Draft> => {

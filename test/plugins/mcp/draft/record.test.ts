@@ -8,6 +8,7 @@ import { definitionText } from '../../../../plugins/mcp/tools/definition-text.ts
 import { main } from '../../../../presets/default/main.ts'
 import { fakeIo } from '../../../kit/io.ts'
 import { startMcp } from '../../../kit/mcp.ts'
+import { mcpUpstream } from '../../../kit/mcp-upstream.ts'
 import { listOf, plainGateway } from './kit.ts'
 
 describe('a draft from the record', () => {
@@ -77,6 +78,18 @@ describe('a draft from the record', () => {
     assert.match(lost.err, /^gone: no .*key$/m)
     assert.doesNotMatch(lost.err, /\u001b/)
     assert.match((await guard('draft', '--server-id', 'a', '--tools', 'git.json', '--', 'x')).err, /not both/)
+  })
+
+  it('asks a configured server that nobody has used yet', async () => {
+    const upstream = await mcpUpstream()
+    const config = `gateway_key: guard_0123456789abcdef\nserver: { port: 1 }\nstorage: { file: guard.db }\nmcp: { servers: { up: { transport: http, target: "${upstream.url}" } } }\n`
+    await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
+    const made = await guard('draft', '--server-id', 'up')
+    assert.equal(made.code, 0, made.err)
+    assert.match(made.out, /^# A draft for up, made on .* from 3 tools and 0 calls on record\.$/m)
+    assert.equal(upstream.calls('tools/call').length, 0)
+    assert.equal((await guard('draft', '--server-id', 'none')).code, 1)
+    await upstream.close()
   })
 
   it('is made beside a running gateway of what it has seen, and of its storage when none runs', async () => {
