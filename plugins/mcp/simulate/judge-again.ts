@@ -8,6 +8,7 @@ import { combinedOutcomes } from '../policy/effects.ts'
 import { judge } from '../policy/judge.ts'
 import { limitUses } from '../policy/rule-verdict.ts'
 import type { ArgumentSource, RecordedArguments } from './recorded-arguments.ts'
+import { callerOf, isAddressed } from './recorded-caller.ts'
 import { opinionsOnRecord, type RecordedPolicies, type RecordedPolicy } from './recorded-opinions.ts'
 
 /** What a policy says of a call on record: one action, or those that it may be, as the arguments are. */
@@ -43,17 +44,21 @@ export class JudgeAgain {
   async judge(row: AuditRow): Promise<JudgedAgain> {
     this.#at = row.at
     const { policy, redact, source, policies } = this.#parts
-    const rules = this.#rulesFor(row)
+    const addressed = new Map(this.#rulesFor(row).map((rule) => [rule, isAddressed(rule, row)]))
+    const rules = [...addressed].filter(([, speaks]) => speaks !== false).map(([rule]) => rule)
     const before = await policies.of(row.policy_version)
     const more = othersOf(policy, row, before)
     const known = await source.of(row)
     const call = this.#callOf(row, known)
-    if (known?.isExact === true) {
+    if (known?.isExact === true && rules.every((rule) => addressed.get(rule) === true)) {
       const { action, winners } = await judge(policy, call, more, { rules, limits: this.#limits, redact })
       return { actions: [action], rule_ids: winners.map(({ rule_id }) => rule_id), isRedacted: false }
     }
     const opinions = await Promise.all(
-      rules.map(async (rule) => ({ id: rule.id, actions: await this.#opinions(rule, row, before, call) })),
+      rules.map(async (rule) => {
+        const actions = opinionsOnRecord(rule, row, before, addressed.get(rule) === true)
+        return { id: rule.id, actions: await this.#withinLimit(rule, actions, call) }
+      }),
     )
     const stated = [...opinions, ...more.map(({ rule_id: id, action }) => ({ id, actions: [action] as const }))]
     const isSilent = stated.every(({ actions }) => actions.includes(undefined))
@@ -68,11 +73,10 @@ export class JudgeAgain {
       one.actions.some((action) => action !== undefined && actions.includes(action)),
     )
     const rule_ids = [...saying.map(({ id }) => id), ...(isSilent ? ['default'] : [])]
-    return { actions, rule_ids, isRedacted: known !== undefined }
+    return { actions, rule_ids, isRedacted: known?.isExact === false }
   }
 
-  async #opinions(rule: CompiledRule, row: AuditRow, before: RecordedPolicy | undefined, call: ToolCall) {
-    const actions = opinionsOnRecord(rule, row, before)
+  async #withinLimit(rule: CompiledRule, actions: readonly (Action | undefined)[], call: ToolCall) {
     if (rule.limit === undefined) return actions
     const isOver = (await this.#limits.exceeded(usesOf(rule, call))).length > 0
     return actions.filter((action) => action !== (isOver ? 'allow' : 'rate_limit'))
@@ -92,8 +96,10 @@ export class JudgeAgain {
     return found
   }
 
-  #callOf({ server_id, session_id, tool, at }: AuditRow, known: RecordedArguments | undefined): ToolCall {
+  #callOf(row: AuditRow, known: RecordedArguments | undefined): ToolCall {
+    const { server_id, session_id, tool, at } = row
     return {
+      caller: callerOf(row),
       ...{ server_id: server_id ?? '', session_id: session_id ?? '', tool: tool ?? '', at },
       arguments: known?.arguments ?? {},
       text: known?.text ?? '{}',

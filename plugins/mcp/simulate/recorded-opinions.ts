@@ -46,24 +46,26 @@ export class RecordedPolicies {
   }
 }
 
-/** All that a rule may say of a call whose arguments are not known: less, where the same rule has judged that call. */
+/** All that a rule may say of a call whose arguments or caller are not known: less, where the same rule has judged that call. */
 export const opinionsOnRecord = (
   rule: CompiledRule,
   row: AuditRow,
   before: RecordedPolicy | undefined,
+  isAddressed: boolean,
 ): readonly (Action | undefined)[] => {
-  const possible = possibleActions(rule)
+  const possible = possibleActions(rule, isAddressed)
   const isSame = before?.transforms === false && before.rules.get(rule.id) === canonicalJson(rule.document)
   // a limit counts calls, and what was counted then says nothing of now
   if (!isSame || rule.limit !== undefined) return possible
-  const told = whatItSaid(rule, row)
+  const told = whatItSaid(rule, row, isAddressed)
   return told === undefined ? possible : [...told]
 }
 
 /** What the record tells of a rule that was in force as it is; undefined: nothing. */
 const whatItSaid = (
-  { id, document }: CompiledRule,
+  { id, document, when }: CompiledRule,
   { rule_ids, findings, action }: AuditRow,
+  isAddressed: boolean,
 ): ReadonlySet<Action | undefined> | undefined => {
   const found = (findings ?? []).filter(({ rule_id }) => rule_id === id)
   if (found.length > 0) {
@@ -72,7 +74,7 @@ const whatItSaid = (
   }
   // beyond so many none is kept
   if ((findings?.length ?? 0) >= MAX_FINDINGS) return undefined
-  if (document.when === undefined || rule_ids?.includes(id) === true) return new Set([document.action])
+  if ((when === undefined && isAddressed) || rule_ids?.includes(id) === true) return new Set([document.action])
   const said = judgedBy(action)
   const hadWon = said !== undefined && strictness(document.action) >= strictness(said)
   return new Set(hadWon ? [undefined] : [document.action, undefined])
