@@ -13,12 +13,10 @@ export const bundlesSection = ({ bundles }: ServersView): Html => {
   )}</tbody></table>`
 }
 
-const statuses = { ok: 'ok', missing: 'error', unknown: 'quiet' } as const
-
 const serverList = ({ servers }: BundleView): Html =>
   html`${servers.map(
-    ({ id, prefix, status, reason }, at) =>
-      html`${at > 0 && ', '}<a class="${statuses[status]}" href="#server-${id}">${id}</a>${prefix !== '' && html` <span class="quiet">${prefix}…</span>`}${reason !== null && html` <span class="error">${reason}</span>`}`,
+    ({ id, prefix, reason }, at) =>
+      html`${at > 0 && ', '}<a href="#server-${id}">${id}</a>${prefix !== '' && html` <span class="quiet">${prefix}…</span>`}${reason !== null && html` <span class="error">${reason}</span>`}`,
   )}`
 
 const collisionList = ({ collisions }: BundleView): Html =>

@@ -105,6 +105,7 @@ const fill = async (running: Remote, project: string, word: string): Promise<Rec
     ':access_key': [key.id],
     ':trace_id': runs.rows.map((row) => row.trace_id),
     ':approval': [approval],
+    ':server': [`server-${word}`],
   }
 }
 

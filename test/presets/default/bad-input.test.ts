@@ -65,7 +65,7 @@ const served: readonly Row[] = [
   ['mcp explain', 2, /--policy <file>/],
   ['mcp explain --policy broken.yml --tool x', 78, /broken\.yml:1:9: [A-Z].*INVALID_POLICY/],
   ['mcp explain --policy policy.yml --tool x --arguments nojson', 1, /INVALID_JSON/],
-  ['mcp approvals nope', 2, /followed by list, show, allow, deny, undo, watch, not "nope"/],
+  ['mcp approvals nope', 2, /followed by list, show, allow, deny, rule, undo, watch, not "nope"/],
   ['mcp approvals allow', 2, /takes the id of one approval/],
   ['mcp approvals allow apr_nope', 1, /no approval "apr_nope".*APPROVAL_NOT_FOUND/],
   ['mcp approvals list --status odd', 2, /allowed values: pending, allowed/],
