@@ -39,7 +39,7 @@ import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps, withheldFromServers } from './messages.ts'
 import { shippedPolicies, shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
-import { START_FLAGS } from './restart.js'
+import { startFlags } from './restart.js'
 import { version } from './version.ts'
 
 /** A gateway with all commands. It reads no configuration. */
@@ -144,7 +144,7 @@ const withRun = async (
       upstreams: config.upstreams,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
-      gateway_flags: isTestedEngine() ? START_FLAGS : [],
+      gateway_flags: isTestedEngine() ? startFlags() : [],
       calledAs: prefix.here,
       running: (instead) => requireGateway(location, instead),
       asking: (work) => asking(gateway, target, inJson(work)),

@@ -10,6 +10,24 @@ export const START_FLAGS = [
   '--max-semi-space-size=16',
 ]
 
+const MIB = 2 ** 20
+/** A container with less memory needs limits of its own, in bytes. */
+const SMALL = 1024 * MIB
+
+/**
+ * The flags for a gateway that may have so many bytes of memory; 0: as many as there are. V8 alone would plan with all of a small container,
+ * and the system would end the process.
+ * @param {number} limit
+ */
+export const startFlags = (limit = process.constrainedMemory()) =>
+  limit <= 0 || limit >= SMALL
+    ? START_FLAGS
+    : [
+        '--no-concurrent-recompilation',
+        '--max-semi-space-size=4',
+        `--max-old-space-size=${Math.floor((limit * 0.4) / MIB)}`,
+      ]
+
 const nameOf = (/** @type {string} */ flag) =>
   flag
     .replace(/^--(no-)?/, '')
@@ -21,14 +39,14 @@ const nameOf = (/** @type {string} */ flag) =>
  * command line or in NODE_OPTIONS, wins. Returns where it has them already, where the system cannot do it, and where a channel to the
  * starter would be lost.
  * @param {readonly string[]} argv
- * @param {Pick<NodeJS.Process, 'argv' | 'connected' | 'env' | 'execArgv' | 'execPath' | 'execve' | 'platform' | 'versions'>} process
+ * @param {Pick<NodeJS.Process, 'argv' | 'connected' | 'constrainedMemory' | 'env' | 'execArgv' | 'execPath' | 'execve' | 'platform' | 'versions'>} process
  */
 export const restartWithFlags = ([group, command], process = globalThis.process) => {
   const { argv, connected, env, execArgv, execPath, platform, versions } = process
   if (group !== 'gateway' || command !== 'run' || connected || !isTestedEngine(versions)) return
   if (process.execve === undefined || platform === 'win32') return
   const given = new Set([...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf))
-  const flags = START_FLAGS.filter((flag) => !given.has(nameOf(flag)))
+  const flags = startFlags(process.constrainedMemory()).filter((flag) => !given.has(nameOf(flag)))
   if (flags.length === 0) return
   process.execve(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], env)
 }

@@ -21,6 +21,7 @@ const processOf = (changes: object) => {
   const process = {
     argv: ['node', 'bin.js', 'gateway', 'run', '--port', '0'],
     connected: false,
+    constrainedMemory: () => 0,
     env: { HOME: '/home/me' },
     execArgv: ['--max-semi-space-size=2'],
     execPath: '/bin/node',
@@ -39,6 +40,17 @@ describe('the heap of a gateway', () => {
     const flags = ['--no-concurrent-recompilation', '--max-semi-space-size=16', '--conditions=x']
     const args = ['/bin/node', ...flags, 'bin.js', 'gateway', 'run', '--port', '0']
     assert.deepEqual(calls, [['/bin/node', args, { HOME: '/home/me' }]])
+  })
+
+  it('gets limits of its own in a small container', () => {
+    const flagsAt = (limit: number) => {
+      const { process, calls } = processOf({ execArgv: [], constrainedMemory: () => limit })
+      restartWithFlags(['gateway', 'run'], process)
+      return (calls[0] as [string, string[]])[1].slice(2, -5)
+    }
+    assert.deepEqual(flagsAt(256 * 2 ** 20), ['--max-semi-space-size=4', '--max-old-space-size=102'])
+    // systems without a limit give none, or more than there is
+    for (const limit of [0, 2 ** 34, 2 ** 64]) assert.deepEqual(flagsAt(limit), ['--max-semi-space-size=16'])
   })
 
   for (const [where, changes] of Object.entries({
