@@ -1,4 +1,5 @@
 import { anyGlob } from 'guard-gateway/lib/glob'
+import { canonicalJson } from 'guard-gateway/lib/trace'
 import type { YamlEdit } from 'guard-gateway/lib/yaml'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { PolicyDocument, RuleDocument } from '../policy/document.ts'
@@ -35,12 +36,26 @@ export const ruleEdits = (policy: PolicyDocument, row: ApprovalRow, like: Likene
   const parts = asking.flatMap((one) =>
     one.rule === undefined ? [] : [changeOf(one.rule, one.at, row, condition, taken)],
   )
+  const reach = asking[0]?.rule?.servers
+  const isWider = asking[0]?.rule !== undefined && (reach?.length !== 1 || reach[0] !== row.server_id)
   return {
     rule,
-    changes: parts.flatMap(({ changes }) => changes),
+    changes: [
+      ...parts.flatMap(({ changes }) => changes),
+      ...(isWider ? [`the new rule is about ${reach?.join(', ') ?? 'every server'}, as the one that asked`] : []),
+    ],
     edits: [...[...parts, ...longer].flatMap(({ edits }) => edits), { append: ['rules'], value: rule }],
-    stuck: [...stuck, ...parts.flatMap((part) => part.stuck)],
+    stuck: [...stuck, ...unlike(asking), ...parts.flatMap((part) => part.stuck)],
   }
+}
+
+/** One rule cannot ask in the place of several that are about other servers or callers: some of those would be asked no more. */
+const unlike = (asking: readonly Asking[]): readonly string[] => {
+  const rules = asking.flatMap(({ rule }) => rule ?? [])
+  const reaches = new Set(rules.map(({ servers = null, when = null }) => canonicalJson([servers, when])))
+  if (reaches.size < 2) return []
+  const names = rules.map(({ id }) => `"${id}"`).join(' and ')
+  return [`rules ${names} ask about calls of other servers, callers or arguments: change them by hand`]
 }
 
 /** Allows calls like one; every other call of the tool is asked about. */
@@ -56,7 +71,8 @@ const newRule = (
   return {
     id: freeId(`${name.slice(0, MAX_NAME) || 'tool'}-like`, taken),
     tools: [row.tool],
-    servers: asking?.servers ?? [row.server_id],
+    // where the one that asked is about more servers, calls there must still be asked about
+    ...(asking === undefined ? { servers: [row.server_id] } : asking.servers && { servers: asking.servers }),
     ...(when === undefined ? {} : { when }),
     only: like.only,
     action: 'allow',
@@ -122,7 +138,7 @@ const changeOf = (
   taken: Set<string>,
 ): Pick<RuleEdits, 'changes' | 'edits' | 'stuck'> => {
   const others = rule.tools.filter((one) => one !== tool)
-  const hasBounds = rule.checks !== undefined || rule.only !== undefined
+  const hasBounds = rule.checks !== undefined || rule.only !== undefined || rule.results !== undefined
   const { id: _id, action: _action, tools: _tools, ...rest } = rule
   const bounds = { id: freeId(`${rule.id}-bounds`, taken), tools: [tool], action: 'allow', ...rest }
   const elsewhere = {
@@ -143,7 +159,7 @@ const changeOf = (
   if (others.length === 0)
     changes.push(
       hasBounds
-        ? `rule "${rule.id}" no longer asks, and denies what it denied`
+        ? `rule "${rule.id}" no longer asks, and keeps its checks`
         : `rule "${rule.id}" is switched off: the new one asks in its place`,
     )
   if (condition !== undefined) edits.push({ append: ['rules'], value: elsewhere })

@@ -11,6 +11,7 @@ import type { DraftedTool } from '../draft/drafted-tool.ts'
 import { propertiesOf } from '../draft/schema-parts.ts'
 import { toolsOnRecord } from '../draft/tools-on-record.ts'
 import { mcpErrors } from '../error-codes.ts'
+import type { Caller } from '../judge/caller.ts'
 import type { Mcp } from '../mcp.ts'
 import type { CompiledPolicy } from '../policy/compiled.ts'
 import type { PolicyDocument } from '../policy/document.ts'
@@ -19,6 +20,7 @@ import { type LoadedPolicy, type LoadOptions, loadPolicy } from '../policy/load.
 import { readPolicy } from '../policy/read.ts'
 import { ArgumentSource, type RecordedArguments } from '../simulate/recorded-arguments.ts'
 import { folderOf, type PolicySimulation, simulatePolicy } from '../simulate/simulate-policy.ts'
+import { callerOnRecord, namedIn } from './asking-caller.ts'
 import { likenessOf, type Width } from './likeness.ts'
 import { policyText } from './policy-text.ts'
 import { type RuleEdits, ruleEdits } from './rule-edits.ts'
@@ -59,6 +61,7 @@ export const ruleProposal = async (mcp: Mcp, id: string, width: Width): Promise<
       `The policy file cannot be used as it is: ${current.errors[0]?.message}.`,
     )
   const document = (await readPolicy(before)).value as PolicyDocument
+  const caller = await callerOnRecord(gateway, row)
   const like = await likenessOf(
     tool,
     known.arguments,
@@ -69,11 +72,13 @@ export const ruleProposal = async (mcp: Mcp, id: string, width: Width): Promise<
   const made = ruleEdits(document, row, like)
   const hidden = isShown(made.rule) ? [] : ['its name or an argument hides something, or looks like something else']
   const tried =
-    made.stuck.length + hidden.length > 0 ? { stuck: hidden } : await triedOut(mcp, row, known, before, made, document)
-  const preview =
-    tried.after === undefined
-      ? null
-      : await simulatePolicy(mcp, { text: tried.after }, { server_id: row.server_id, tool: row.tool })
+    made.stuck.length + hidden.length > 0
+      ? { stuck: hidden }
+      : await triedOut(mcp, { row, known, caller }, before, made, document)
+  // of all servers that the rule is about
+  const [server_id, ...more] = made.rule.servers ?? []
+  const filters = { tool: row.tool, ...(more.length > 0 || server_id !== row.server_id ? {} : { server_id }) }
+  const preview = tried.after === undefined ? null : await simulatePolicy(mcp, { text: tried.after }, filters)
   const yaml = await import('yaml')
   return {
     ...{ width, rule_id: made.rule.id, changes: made.changes, file, before, preview },
@@ -129,22 +134,25 @@ const loadOptions = ({ gateway, options }: Mcp): LoadOptions => {
 
 const MAX_TEST_CHARS = 1_000
 
+/** A call as it is on record. */
+interface KnownCall {
+  readonly row: ApprovalRow
+  readonly known: RecordedArguments
+  readonly caller: Caller
+}
+
 /** The call itself as a test of the policy, where it has tests and the call is short. */
-const testEdit = (
-  document: PolicyDocument,
-  { server_id: server, tool }: ApprovalRow,
-  { text, arguments: args }: RecordedArguments,
-  rule: string,
-): readonly YamlEdit[] =>
-  document.tests === undefined || text.length > MAX_TEST_CHARS
-    ? []
-    : [{ append: ['tests'], value: { call: { server, tool, arguments: args }, expect: 'allow', rule } }]
+const testEdit = (document: PolicyDocument, { row, known, caller }: KnownCall, rule: string): readonly YamlEdit[] => {
+  const { server_id: server, tool } = row
+  const call = { server, tool, ...namedIn(document, caller), arguments: known.arguments }
+  if (document.tests === undefined || known.text.length > MAX_TEST_CHARS || !isShown(call)) return []
+  return [{ append: ['tests'], value: { call, expect: 'allow', rule } }]
+}
 
 /** The changed policy, once it is loaded, its tests pass and the call passes; else why not. */
 const triedOut = async (
   mcp: Mcp,
-  row: ApprovalRow,
-  known: RecordedArguments,
+  call: KnownCall,
   before: string,
   made: RuleEdits,
   document: PolicyDocument,
@@ -152,7 +160,7 @@ const triedOut = async (
   const yaml = await import('yaml')
   let after: string
   try {
-    after = editYaml(yaml, before, [...made.edits, ...testEdit(document, row, known, made.rule.id)])
+    after = editYaml(yaml, before, [...made.edits, ...testEdit(document, call, made.rule.id)])
   } catch (error) {
     if (!(error instanceof GuardError)) throw error
     return { stuck: [`the policy file is written in a way that cannot be changed here: ${error.message}`] }
@@ -161,9 +169,7 @@ const triedOut = async (
   if (!isAsMeant(written, document, made)) return { stuck: ['the changed policy would not read as it is meant'] }
   const loaded = await loadPolicy(mcp.gateway, { text: after }, loadOptions(mcp))
   const stuck =
-    loaded.policy === undefined || !loaded.valid
-      ? [faultOf(loaded)]
-      : await stillStopped(mcp, row, known, loaded.policy)
+    loaded.policy === undefined || !loaded.valid ? [faultOf(loaded)] : await stillStopped(mcp, call, loaded.policy)
   return stuck.length > 0 ? { stuck } : { after }
 }
 
@@ -188,11 +194,12 @@ const faultOf = ({ errors: [error], tests }: LoadedPolicy): string => {
   return `a test of the policy would fail: ${failed.name}: expected ${failed.expected}, got ${failed.actual}`
 }
 
-const stillStopped = async (mcp: Mcp, row: ApprovalRow, known: RecordedArguments, policy: CompiledPolicy) => {
+const stillStopped = async (mcp: Mcp, { row, known, caller }: KnownCall, policy: CompiledPolicy) => {
   const { gateway } = mcp
   const { server_id, tool, session_id } = row
   const { text, arguments: args } = known
   const call = {
+    caller,
     server_id,
     tool,
     session_id,

@@ -49,7 +49,10 @@ describe('a rule made of a call', () => {
     const narrow = await shown(service, id)
     assert.match(narrow.yaml, /- id: write_file-like\n.*tools: \[ write_file \]/)
     assert.match(narrow.yaml, /path: \{ args: \[ \/path \], inside: \[ notes\/a\.md \], cwd: \., deny: secrets \}/)
-    assert.deepEqual(narrow.changes, ['rule "ask" no longer names write_file, so that it does not ask about it'])
+    assert.deepEqual(narrow.changes, [
+      'rule "ask" no longer names write_file, so that it does not ask about it',
+      'the new rule is about every server, as the one that asked',
+    ])
     assert.deepEqual([narrow.stuck, narrow.preview?.calls, narrow.preview?.looser], [[], 1, 1])
     const wide = await shown(service, id, 'wide')
     assert.match(wide.yaml, /inside: \[ notes \]/)
@@ -107,7 +110,10 @@ describe('a rule made of a call', () => {
       const { yaml, stuck, changes } = await shown(service, id)
       assert.deepEqual(stuck, [])
       assert.match(yaml, expected)
-      assert.deepEqual(changes, tool === 'run' ? ['rule "run" is switched off: the new one asks in its place'] : [])
+      assert.deepEqual(
+        changes.filter((change) => !change.startsWith('the new rule is about')),
+        tool === 'run' ? ['rule "run" is switched off: the new one asks in its place'] : [],
+      )
       assert.equal((await written(service, id, {})).status, 200)
       assert.equal(await passes(client, tool, args), true, tool)
       const next = await asked(client, tool, other)

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { RuleView } from '../../../../plugins/mcp/rule-from-call/routes.ts'
+import { type McpService, resultOf, startMcp } from '../../../kit/mcp.ts'
+import { sendJson } from '../../../kit/mcp-upstream.ts'
+
+const TOKEN = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ'
+
+/** Asks about `git status` by one rule or several; gives the rule that is made of it. */
+const proposed = async (service: McpService, headers: Readonly<Record<string, string>> = {}): Promise<RuleView> => {
+  const client = await service.session(headers)
+  const { structuredContent } = resultOf(await client.call('run', { command: 'git status' }))
+  const { approval_id } = structuredContent as { readonly approval_id: string }
+  const { status, json, text } = await service.gateway.request('GET', `/api/v1/mcp/approvals/${approval_id}/rule`)
+  assert.equal(status, 200, text)
+  return json as RuleView
+}
+
+const started = (rules: string, tests = '') =>
+  startMcp({ policy: `version: 1\ndefault: allow\nrules:\n${rules}${tests}` })
+
+describe('calls beside the one that a rule is made of', () => {
+  it('are asked about at other servers as before', async () => {
+    await using service = await started('  - { id: ask, tools: [run], action: confirm }\n')
+    const { after, changes } = await proposed(service)
+    assert.match(changes.join(), /the new rule is about every server, as the one that asked/)
+    const simulated = await service.gateway.request('POST', '/api/v1/mcp/policies/simulate', {
+      yaml: String(after).concat(
+        'tests:\n  - { call: { server: two, tool: run, arguments: { command: rm x } }, expect: confirm }\n',
+      ),
+    })
+    assert.deepEqual([simulated.status, (simulated.json as { failed_tests: number }).failed_tests], [200, 0])
+  })
+
+  it('are asked about by several rules that are about other servers or callers, so that no one rule takes their place', async () => {
+    for (const first of ['servers: [up]', 'when: { clients: [test] }']) {
+      const rules = `  - { id: ask, tools: [run], ${first}, action: confirm }\n  - { id: all, tools: [run], action: confirm }\n`
+      await using service = await started(rules)
+      const { after, stuck } = await proposed(service)
+      assert.match(stuck.join(), /rules "ask" and "all" ask about calls of other servers, callers or arguments/)
+      assert.equal(after, null)
+    }
+  })
+
+  it('have their results checked as the rule that asked does', async () => {
+    for (const names of ['[run]', '[run, other]']) {
+      await using service = await started(
+        `  - { id: ask, tools: ${names}, action: confirm, results: [{ secrets: { action: deny } }] }\n`,
+      )
+      const { after, stuck } = await proposed(service)
+      assert.deepEqual(stuck, [])
+      await service.policy(String(after))
+      service.upstream.answering = ({ message }, response) =>
+        message?.method === 'tools/call' &&
+        sendJson(
+          response,
+          JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { content: [{ type: 'text', text: TOKEN }] } }),
+        )
+      const client = await service.session()
+      const { text } = await client.call('run', { command: 'git status' })
+      assert.doesNotMatch(text, /api03/)
+      assert.match(text, /looks like a secret/)
+    }
+  })
+
+  it('are of other callers where a rule says whom it asks, and its test says who called', async () => {
+    const rule = '  - { id: ask, tools: [run], when: { agents: [coder], clients: [test] }, action: confirm }\n'
+    const test = 'tests:\n  - { call: { tool: run, agent: coder, client: test }, expect: confirm }\n'
+    await using service = await started(rule, test)
+    const { after, stuck } = await proposed(service, { 'x-guard-agent-id': 'coder' })
+    assert.deepEqual(stuck, [])
+    assert.match(
+      String(after),
+      /call: \{ server: up, tool: run, agent: coder, client: test, arguments: \{ command: git status \} \}, expect: allow/,
+    )
+    await using strict = await startMcp({ policy: `version: 1\nrules:\n${rule}` })
+    assert.deepEqual((await proposed(strict, { 'x-guard-agent-id': 'coder' })).stuck, [])
+  })
+})
