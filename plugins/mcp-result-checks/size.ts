@@ -31,7 +31,7 @@ export const resultSize = mcpResultCheck({
 
 /** Each part that goes beyond what the parts before it leave of the limit. */
 const longTexts = ({ parts }: ToolResult, most: number): readonly ResultFinding[] => {
-  const texts = parts.filter(({ kind }) => kind === 'text')
+  const texts = parts.filter(isText)
   const whole = sum(texts)
   if (whole <= most) return []
   let left = most
@@ -51,6 +51,10 @@ const longTexts = ({ parts }: ToolResult, most: number): readonly ResultFinding[
     ]
   })
 }
+
+/** Texts of structures beside `structuredContent`, which has a limit of its own, are as long as others. */
+const isText = ({ kind, pointer }: ResultPart): boolean =>
+  kind === 'text' || (kind === 'structured' && !/^\/structuredContent(?:\/|$)/.test(pointer))
 
 /** No part of it can be left out that its readers would not miss. */
 const longStructure = ({ structured_bytes }: ToolResult, most: number): readonly ResultFinding[] =>

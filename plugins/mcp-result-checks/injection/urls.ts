@@ -8,7 +8,7 @@ export type HostTest = (host: string) => boolean
 export const hostTest = (hosts: readonly string[]): HostTest => anyGlob(hosts.map((host) => host.toLowerCase()))
 
 /** Without what ends the sentence around it. */
-const LINK = /\b(?:https?|wss?|ftp):[\\/]{2}[^\s<>"'`)\]}]{0,2000}[^\s<>"'`)\]}.,;:!?]/gi
+const LINK = /\b(?:https?|wss?|ftp):[\\/]{1,4}[^\s<>"'`)\]}]{0,2000}[^\s<>"'`)\]}.,;:!?]/gi
 
 /** Links to other hosts than these. What is no address, or no host at all, is none of them. */
 export const unlistedLinks = (text: string, isListed: HostTest): readonly PieceFinding[] =>

@@ -10,7 +10,7 @@ import {
 import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { ToolResult } from 'guard-gateway/lib/mcp-check'
 import { type PlacedPart, placedText } from './placed-part.ts'
-import { structuredParts } from './structured-parts.ts'
+import { NAME_CHARS, structuredParts } from './structured-parts.ts'
 
 /** A result as checks examine it, and why it cannot be examined as a whole. */
 export interface ReadResult extends ToolResult {
@@ -29,12 +29,15 @@ const STRUCTURE = 'structuredContent'
 /** A content item has a dozen members at most. */
 const MAX_MEMBERS = 1_000
 
-class TooManyParts extends Error {}
+/** Its message says why. */
+class Unexamined extends Error {}
 
-/** Throws TooManyParts. */
+const tooMany = () => new Unexamined(`has more than the ${MAX_PARTS} parts that are examined`)
+
+/** Throws Unexamined. */
 const upTo = (most: number, parts: Iterable<PlacedPart>): PlacedPart[] => {
   const taken: PlacedPart[] = []
-  for (const part of parts) if (taken.push(part) > most) throw new TooManyParts()
+  for (const part of parts) if (taken.push(part) > most) throw tooMany()
   return taken
 }
 
@@ -60,7 +63,7 @@ export const readResult = ({ text, raw, result: given, error, duplicate }: Frame
   try {
     return { ...sizes, parts: upTo(MAX_PARTS, partsOf(text, result, structures, above)), unexamined: left }
   } catch (error) {
-    if (error instanceof TooManyParts) return unread(`has more than the ${MAX_PARTS} parts that are examined`)
+    if (error instanceof Unexamined) return unread(error.message)
     throw error
   }
 }
@@ -72,6 +75,8 @@ const structuresIn = (text: string, { members = [] }: JsonValue): readonly Membe
   )
 
 const BRACE = 0x7b
+const BRACKET = 0x5b
+const QUOTE = 0x22
 
 const isLong = ({ value: { start, end } }: Member): boolean => end - start > MAX_STRUCTURE
 
@@ -82,18 +87,21 @@ function* partsOf(
   structures: readonly Member[],
   above: string,
 ): Generator<PlacedPart> {
+  // no server may answer so, and not all clients mind
+  if (result.members === undefined) yield* nestedParts(text, result, above)
   for (const member of result.members ?? [])
     if (!structures.includes(member)) yield* contentParts(text, member, `${above}/${pointerPart(member.name)}`)
   for (const { name, value } of structures.filter((one) => !isLong(one)))
     yield* structuredParts(sourceOf(text, value), `${above}/${pointerPart(name)}`, value.start)
 }
 
-/** What a content item says of itself in one word. */
+/** What a content item says of itself in one word, unless it is longer. */
+const WORD_CHARS = 24
 const WORDS: ReadonlySet<string> = new Set(['type', 'mimeType'])
 
 /** The parts of the content, or a text beside it. */
 function* contentParts(text: string, { value }: Member, at: string): Generator<PlacedPart> {
-  if ((value.items?.length ?? 0) > MAX_PARTS) throw new TooManyParts()
+  if ((value.items?.length ?? 0) > MAX_PARTS) throw tooMany()
   yield* textPart(text, value, at)
   for (const [index, item] of (value.items ?? []).entries()) yield* itemParts(text, item, `${at}/${index}`)
 }
@@ -102,13 +110,12 @@ function* itemParts(text: string, item: JsonValue, pointer: string): Generator<P
   const members = membersOf(text, item)
   const type = stringIn(text, members.find(({ name }) => name === 'type')?.value)
   const data = type === 'image' || type === 'audio' ? 'data' : undefined
-  yield* textPart(text, item, pointer)
+  if (members.length === 0) yield* otherPart(text, item, pointer)
   for (const { name, value } of members) {
     const at = `${pointer}/${pointerPart(name)}`
-    yield* memberPart(text, { name, value, data }, item, at)
-    if (name !== 'resource') continue
-    for (const inner of membersOf(text, value))
-      yield* memberPart(text, { ...inner, data: 'blob' }, item, `${at}/${pointerPart(inner.name)}`)
+    const inner = name === 'resource' ? membersOf(text, value) : []
+    if (inner.length === 0) yield* memberPart(text, { name, value, data }, item, at)
+    for (const one of inner) yield* memberPart(text, { ...one, data: 'blob' }, item, `${at}/${pointerPart(one.name)}`)
   }
 }
 
@@ -122,7 +129,7 @@ const membersOf = (text: string, value: JsonValue): readonly Member[] => {
   const scan = scanJson(sourceOf(text, value), { keep: 1 })
   const moved = ({ start, end }: JsonValue): JsonValue => ({ start: start + value.start, end: end + value.start })
   if (isScanFault(scan)) return []
-  if ((scan.root.members?.length ?? 0) > MAX_MEMBERS) throw new TooManyParts()
+  if ((scan.root.members?.length ?? 0) > MAX_MEMBERS) throw tooMany()
   return (scan.root.members ?? []).map((member) => ({ name: member.name, value: moved(member.value) }))
 }
 
@@ -133,8 +140,26 @@ function* memberPart(
   item: JsonValue,
   pointer: string,
 ): Generator<PlacedPart> {
-  if (name === data) yield dataPart(text, value, item, pointer)
-  else if (!WORDS.has(name)) yield* textPart(text, value, pointer)
+  if (name.length > NAME_CHARS) yield placedText('name', name, value, pointer, 0)
+  if (name === data && text.charCodeAt(value.start) === QUOTE) yield dataPart(text, value, item, pointer)
+  else if (!isWord(name, value)) yield* otherPart(text, value, pointer)
+}
+
+/** `_meta` is not for models. */
+const isWord = (name: string, { start, end }: JsonValue): boolean =>
+  name === '_meta' || (WORDS.has(name) && end - start <= WORD_CHARS)
+
+/** A text, or the texts in what no revision has there. */
+function* otherPart(text: string, value: JsonValue, pointer: string): Generator<PlacedPart> {
+  const first = text.charCodeAt(value.start)
+  if (first === BRACE || first === BRACKET) yield* nestedParts(text, value, pointer)
+  else yield* textPart(text, value, pointer)
+}
+
+function* nestedParts(text: string, value: JsonValue, pointer: string): Generator<PlacedPart> {
+  if (value.end - value.start > MAX_STRUCTURE)
+    throw new Unexamined(`has a structure larger than the ${MAX_STRUCTURE} characters that are examined`)
+  yield* structuredParts(sourceOf(text, value), pointer, value.start)
 }
 
 function* textPart(text: string, value: JsonValue, pointer: string): Generator<PlacedPart> {

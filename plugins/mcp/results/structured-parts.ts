@@ -2,7 +2,7 @@ import { isScanFault, type JsonValue, pointerPart, scanJson, stringIn } from 'gu
 import { type PlacedPart, placedText } from './placed-part.ts'
 
 /** Shorter names of members have no room to say anything. */
-const NAME_CHARS = 24
+export const NAME_CHARS = 24
 
 /** The texts in `structuredContent` or the like, and long names in it. `offset`: where its source begins in the message. */
 export function* structuredParts(source: string, pointer: string, offset: number): Generator<PlacedPart> {
