@@ -45,9 +45,13 @@ export const ruleEdits = (policy: PolicyDocument, row: ApprovalRow, like: Likene
       ...(isWider ? [`the new rule is about ${reach?.join(', ') ?? 'every server'}, as the one that asked`] : []),
     ],
     edits: [...[...parts, ...longer].flatMap(({ edits }) => edits), { append: ['rules'], value: rule }],
-    stuck: [...stuck, ...unlike(asking), ...parts.flatMap((part) => part.stuck)],
+    stuck: [...stuck, ...patternName(row), ...unlike(asking), ...parts.flatMap((part) => part.stuck)],
   }
 }
+
+/** A server may call a tool as a pattern is written: the rule would be about other tools. */
+const patternName = ({ tool }: ApprovalRow): readonly string[] =>
+  tool.includes('*') ? ['the name of the tool is a pattern in policies, and would name other tools'] : []
 
 /** One rule cannot ask in the place of several that are about other servers or callers: some of those would be asked no more. */
 const unlike = (asking: readonly Asking[]): readonly string[] => {
