@@ -8,6 +8,8 @@ import type { Likeness } from './likeness.ts'
 export interface LongerLists {
   readonly rule: RuleDocument
   readonly edits: readonly YamlEdit[]
+  /** In words. */
+  readonly change: string
 }
 
 /** The list of what a check lets pass. */
@@ -37,8 +39,9 @@ export const longerLists = (
     return { ...check, [id]: { ...options, [list]: [...there, ...more] } }
   })
   if (edits.length === 0) return undefined
+  const change = `the lists of rule "${rule.id}" are longer`
   const only = rule.only === undefined ? {} : { only: [...rule.only, ...names] }
-  return { rule: { ...rule, ...only, ...(rule.checks === undefined ? {} : { checks }) }, edits }
+  return { rule: { ...rule, ...only, ...(rule.checks === undefined ? {} : { checks }) }, edits, change }
 }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

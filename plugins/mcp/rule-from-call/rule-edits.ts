@@ -20,14 +20,14 @@ export interface RuleEdits {
 /** Makes the rule and the changes of those that asked. The policy is as its file has it, variables in place. */
 export const ruleEdits = (policy: PolicyDocument, row: ApprovalRow, like: Likeness): RuleEdits => {
   const taken = new Set([...policy.rules.map(({ id }) => id), 'default'])
-  const asking = row.rule_ids.map((rule_id) => askingRule(policy, row, rule_id, like))
+  const asking = row.rule_ids.map((rule_id) => askingRule(policy, row, rule_id, like, taken))
   const longer = asking.flatMap(({ lists }) => lists ?? [])
   const stuck = asking.flatMap((one) => one.stuck ?? [])
   const [extended] = longer
   if (extended !== undefined && longer.length === asking.length)
     return {
       rule: extended.rule,
-      changes: longer.map(({ rule }) => `the lists of rule "${rule.id}" are longer`),
+      changes: longer.map(({ change }) => change),
       edits: longer.flatMap(({ edits }) => edits),
       stuck,
     }
@@ -95,7 +95,13 @@ interface Asking {
   readonly stuck?: string
 }
 
-const askingRule = (policy: PolicyDocument, row: ApprovalRow, rule_id: string, like: Likeness): Asking => {
+const askingRule = (
+  policy: PolicyDocument,
+  row: ApprovalRow,
+  rule_id: string,
+  like: Likeness,
+  taken: Set<string>,
+): Asking => {
   const { tool } = row
   if (rule_id === 'default') return { at: -1 }
   if (rule_id === 'pin')
@@ -103,20 +109,43 @@ const askingRule = (policy: PolicyDocument, row: ApprovalRow, rule_id: string, l
   const at = policy.rules.findIndex(({ id }) => id === rule_id)
   const rule = policy.rules[at]
   if (rule === undefined) return { at, stuck: `"${rule_id}", which asks, is no rule of the policy file` }
-  if (rule.action !== 'confirm') {
-    const lists = longerLists(rule, at, row, like)
-    if (lists !== undefined) return { at, lists }
+  const lists = rule.action === 'confirm' ? undefined : longerLists(rule, at, row, like)
+  if (rule.action !== 'confirm' && lists === undefined)
     return {
       at,
       stuck: `rule "${rule_id}" asks for what one of its checks found, and has no list that this could be added to`,
     }
-  }
-  if (!rule.tools.includes(tool) || rule.tools.some((one) => one.includes('*') && anyGlob([one])(tool)))
+  if (lists !== undefined && rule.tools.every((one) => one === tool)) return { at, lists }
+  if (!isNamed(rule, tool))
     return {
       at,
       stuck: `rule "${rule_id}" names the tool by a pattern: name its other tools one by one, without this one`,
     }
-  return { at, rule }
+  return lists === undefined ? { at, rule } : { at, lists: apart(rule, at, tool, lists, taken) }
+}
+
+/** By its name alone: a rule that names a tool by a pattern cannot leave it out. */
+const isNamed = ({ tools }: RuleDocument, tool: string): boolean =>
+  tools.includes(tool) && !tools.some((one) => one.includes('*') && anyGlob([one])(tool))
+
+/** A rule of its own for the tool: what one tool may open, the others of the rule may not. */
+const apart = (
+  { id, tools }: RuleDocument,
+  at: number,
+  tool: string,
+  { rule }: LongerLists,
+  taken: Set<string>,
+): LongerLists => {
+  const own = { ...rule, id: freeId(`${id}-more`, taken), tools: [tool] }
+  const others = tools.filter((one) => one !== tool)
+  return {
+    rule: own,
+    edits: [
+      { replace: ['rules', at, 'tools'], with: others },
+      { append: ['rules'], value: own },
+    ],
+    change: `rule "${id}" no longer names ${tool}, whose rule is the same with longer lists`,
+  }
 }
 
 const conditionOf = ({ same }: Likeness): object | undefined => {

@@ -42,6 +42,21 @@ describe('calls beside the one that a rule is made of', () => {
     }
   })
 
+  it('are of other tools of a rule whose lists get longer, which are longer for this one alone', async () => {
+    const rule = (tools: string) =>
+      `  - { id: work, tools: ${tools}, action: allow, checks: [{ shell: { args: [/command], allow: [ls] } }], on_violation: confirm }\n`
+    const tests = 'tests:\n  - { call: { tool: sudo, arguments: { command: git status } }, expect: confirm }\n'
+    await using service = await started(rule('[run, sudo]'), tests)
+    const { after, changes, stuck, rule_id } = await proposed(service)
+    assert.deepEqual([stuck, rule_id], [[], 'work-more'])
+    assert.deepEqual(changes, ['rule "work" no longer names run, whose rule is the same with longer lists'])
+    assert.match(String(after), /id: work, tools: \[ sudo \]/)
+    await using single = await started(rule('[run]'))
+    assert.deepEqual((await proposed(single)).changes, ['the lists of rule "work" are longer'])
+    await using pattern = await started(rule('["*"]'))
+    assert.match((await proposed(pattern)).stuck.join(), /rule "work" names the tool by a pattern/)
+  })
+
   it('have their results checked as the rule that asked does', async () => {
     for (const names of ['[run]', '[run, other]']) {
       await using service = await started(
