@@ -8,7 +8,7 @@ interface PendingWork {
   /** Index among the pending; -1 for none. */
   index: number
   /** Monotonic milliseconds. */
-  readonly due: number
+  due: number
   giveUp(): void
 }
 
@@ -17,6 +17,7 @@ export class Deadlines {
   /** An array: a Set that churns leaves old tables, which keep their members alive. */
   readonly #pending: PendingWork[] = []
   #timer: NodeJS.Timeout | undefined
+  #checked_at = 0
 
   /**
    * Starts work with a callback and gives its value; without a promise if it calls back at once, since promises cost on the hot path.
@@ -35,7 +36,10 @@ export class Deadlines {
 
   /** Adds work and gives its index. A deadline alone keeps no process alive. */
   add(one: PendingWork): number {
-    this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref()
+    if (this.#timer === undefined) {
+      this.#checked_at = performance.now()
+      this.#timer = setInterval(() => this.#check(), CHECK_MS).unref()
+    }
     return this.#pending.push(one) - 1
   }
 
@@ -48,6 +52,10 @@ export class Deadlines {
 
   #check(): void {
     const now = performance.now()
+    // time in which this process slept: timers run before the messages that came in it
+    const late = Math.max(0, now - this.#checked_at - CHECK_MS)
+    this.#checked_at = now
+    for (const one of this.#pending) one.due += late
     for (const one of this.#pending.filter(({ due }) => due <= now)) one.giveUp()
     if (this.#pending.length > 0) return
     clearInterval(this.#timer)

@@ -28,6 +28,15 @@ describe('a deadline', () => {
   it('throws for what never ends, and names it', async () => {
     await assert.rejects(async () => within(1, 'decision', never), { code: 'INTERNAL', message: /"decision"/ })
   })
+  it('leaves out the time in which the process slept', async () => {
+    const answer = within<string>(400, 'x', (done) => {
+      setTimeout(() => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+        setTimeout(() => done(null, 'in time'), 10)
+      }, 0)
+    })
+    assert.equal(await answer, 'in time')
+  })
   it('keeps watch over all that waits, in whatever order it ends', async () => {
     const late = Promise.withResolvers<string>()
     const overdue = Promise.resolve(within(1, 'late', from(late.promise)))
