@@ -89,6 +89,12 @@ const loginErrors = ({ login, headers }: Server, path: Path): readonly ConfigErr
       [...path, 'client_secret'],
       client_secret !== undefined && client_id === undefined ? 'needs the key client_id beside it' : undefined,
     ),
+    ...at(
+      [...path, 'client_secret'],
+      client_secret !== undefined && client_id !== undefined && issuer === undefined
+        ? 'needs the key issuer beside it: else it would go to whatever authorization server the MCP server names'
+        : undefined,
+    ),
     ...at([...path, 'client_metadata_url'], client_metadata_url && httpsError(client_metadata_url)),
     ...at([...path, 'issuer'], issuer && issuerError(issuer)),
     ...at(

@@ -100,7 +100,7 @@ const messageOf = (json: unknown): string => (json as { error: { message: string
 
 export interface LoginServiceOptions extends AuthorizationOptions {
   /** Members of `login`, as flow YAML. */
-  readonly login?: string
+  readonly login?: string | ((issuer: string) => string)
   /** Members of the server beside it. */
   readonly more?: string
   readonly start?: Partial<StartOptions>
@@ -116,7 +116,8 @@ export const loginService = async (
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'policy.yml'), POLICY)
   const clock = fakeClock(Date.now())
-  const config = `mcp: { policy: policy.yml, servers: { docs: { target: "${server.url}", login: { ${login} }, ${more} } } }`
+  const members = typeof login === 'string' ? login : login(authorization.issuer)
+  const config = `mcp: { policy: policy.yml, servers: { docs: { target: "${server.url}", login: { ${members} }, ${more} } } }`
   const gateway = await startGateway({ config, folder, clock, ...start })
   opened.defer(() => gateway.close())
   return new LoginService(authorization, server, gateway, clock)

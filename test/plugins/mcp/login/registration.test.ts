@@ -18,7 +18,8 @@ describe('the client of a login', () => {
     for (const method of ['client_secret_basic', 'client_secret_post']) {
       await using opened = new AsyncDisposableStack()
       const service = await loginService(opened, {
-        login: `client_id: guard, client_secret: ${SECRET}, redirect_uri: "${REDIRECT}"`,
+        login: (issuer) =>
+          `issuer: "${issuer}", client_id: guard, client_secret: ${SECRET}, redirect_uri: "${REDIRECT}"`,
         clients: [registered({ token_endpoint_auth_method: method })],
         configuration: { clientAuthMethods: [method] },
         registration: false,

@@ -21,9 +21,12 @@ describe('the configuration of logins at MCP servers', () => {
   })
 
   it('takes secrets from the environment', async () => {
-    const { config } = await parsed(server(`client_id: a, client_secret: "\${CLIENT_SECRET}"`), {
-      CLIENT_SECRET: 'hush',
-    })
+    const { config } = await parsed(
+      server(`issuer: "https://login.example", client_id: a, client_secret: "\${CLIENT_SECRET}"`),
+      {
+        CLIENT_SECRET: 'hush',
+      },
+    )
     assert.equal(config.mcp.servers.docs?.login?.client_secret, 'hush')
   })
 
@@ -31,6 +34,7 @@ describe('the configuration of logins at MCP servers', () => {
     await refused(server('per: session'), /per.*server.*agent/s)
     await refused(server('', 'headers: { Authorization: "Bearer x" }'), /has the header authorization already/)
     await refused(server('client_secret: x'), /needs the key client_id beside it/)
+    await refused(server('client_id: a, client_secret: x'), /needs the key issuer beside it: else it would go to/)
     await refused(server('client_metadata_url: "http://x.example/guard.json"'), /is an https: address with a path/)
     await refused(server('client_metadata_url: "https://x.example"'), /is an https: address with a path/)
     await refused(server('issuer: "http://x.example"'), /is an https: address, or an http: one on this machine/)
