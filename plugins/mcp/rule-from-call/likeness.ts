@@ -1,3 +1,4 @@
+import { homedir } from 'node:os'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import type { Registry } from 'guard-gateway/core'
 import { valuesAtPointer } from 'guard-gateway/lib/check-arguments'
@@ -90,8 +91,14 @@ const checkFor = async (
 const foldersOf = (texts: readonly string[], isWide: boolean, folder: string) => {
   const isHere = folder === process.cwd()
   const places = texts.map((text) => (isHere || isAbsolute(text) ? text : resolve(folder, text)))
-  const inside = unique(isWide ? places.map((place) => dirname(place)) : places)
+  const inside = unique(isWide ? places.map(folderOf) : places)
   return { inside, ...(texts.every(isAbsolute) ? {} : { cwd: isHere ? '.' : folder }) }
+}
+
+/** Of a file in the root or in the home of the user the file alone: what is beside it starts programs. */
+const folderOf = (place: string): string => {
+  const folder = dirname(place)
+  return resolve(folder) === dirname(resolve(folder)) || resolve(folder) === homedir() ? place : folder
 }
 
 const hostsOf = (texts: readonly string[], isWide: boolean) => {
@@ -100,16 +107,17 @@ const hostsOf = (texts: readonly string[], isWide: boolean) => {
   const ports = [...new Set(urls.flatMap(({ port }) => (port === '' ? [] : [Number(port)])))]
   const schemes = unique(urls.map(({ protocol }) => protocol.slice(0, -1)))
   return {
-    hosts: isWide ? unique(hosts.flatMap((host) => [host, `*.${domainOf(host)}`])) : hosts,
+    hosts: isWide ? unique(hosts.flatMap(withSubdomains)) : hosts,
     ...(schemes.every((scheme) => scheme === 'https') ? {} : { schemes }),
     ...(ports.length === 0 ? {} : { ports }),
   }
 }
 
-/** Of a name of three parts and more what is behind the first. */
-const domainOf = (host: string): string => {
-  const parts = host.split('.')
-  return parts.length > 2 ? parts.slice(1).join('.') : host
+/** A host and those below it. What is above it may belong to others, as under co.uk or github.io. */
+const withSubdomains = (host: string): readonly string[] => {
+  const name = host.replace(/^www\./, '')
+  const isName = name.includes('.') && !/[\d\]]$/.test(name)
+  return isName ? [host, name, `*.${name}`] : [host]
 }
 
 const PLAIN_WORDS = /^[A-Za-z0-9_./@:=,+-]+(?: [A-Za-z0-9_./@:=,+-]+)*$/

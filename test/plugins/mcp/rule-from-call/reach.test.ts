@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { RuleView } from '../../../../plugins/mcp/rule-from-call/routes.ts'
 import { type McpService, resultOf, startMcp } from '../../../kit/mcp.ts'
 import { sendJson } from '../../../kit/mcp-upstream.ts'
 
 const TOKEN = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ'
+
+/** What a policy that asks about everything makes of a call, widely. */
+const wide = async (service: McpService, tool: string, args: object): Promise<string> => {
+  const client = await service.session()
+  const { structuredContent } = resultOf(await client.call(tool, args))
+  const { approval_id } = structuredContent as { readonly approval_id: string }
+  const { json } = await service.gateway.request('GET', `/api/v1/mcp/approvals/${approval_id}/rule?width=wide`)
+  return (json as RuleView).yaml
+}
 
 /** Asks about `git status` by one rule or several; gives the rule that is made of it. */
 const proposed = async (service: McpService, headers: Readonly<Record<string, string>> = {}): Promise<RuleView> => {
@@ -90,5 +101,20 @@ describe('calls beside the one that a rule is made of', () => {
     )
     await using strict = await startMcp({ policy: `version: 1\nrules:\n${rule}` })
     assert.deepEqual((await proposed(strict, { 'x-guard-agent-id': 'coder' })).stuck, [])
+  })
+
+  it('are, where the rule is wide, of hosts below one and not beside it, and not of all files', async () => {
+    await using service = await startMcp({ policy: 'version: 1\ndefault: confirm\nrules: []\n' })
+    const hosts = {
+      'https://example.co.uk/a': 'example.co.uk, "*.example.co.uk"',
+      'https://user.github.io/a': 'user.github.io, "*.user.github.io"',
+      'https://www.example.com/a': 'www.example.com, example.com, "*.example.com"',
+      'https://93.184.216.34/a': '93.184.216.34',
+    }
+    for (const [url, expected] of Object.entries(hosts))
+      assert.ok((await wide(service, 'get', { url })).includes(`hosts: [ ${expected} ]`), url)
+    const files = { '/a.txt': '/a.txt', [join(homedir(), 'a.txt')]: join(homedir(), 'a.txt'), '/srv/x/a.txt': '/srv/x' }
+    for (const [path, expected] of Object.entries(files))
+      assert.ok((await wide(service, 'write_file', { path })).includes(`inside: [ ${expected} ]`), path)
   })
 })
