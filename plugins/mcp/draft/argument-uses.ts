@@ -44,7 +44,8 @@ export const argumentUses = (tool: DraftedTool): readonly ArgumentUse[] => {
   if (hasTooMany(tool)) return []
   const powerful = powerfulArguments(tool.inputSchema).flatMap((pointer) => usesAt(tool, pointer))
   const given = drivesProgram(tool) ? givenUses(tool) : []
-  const all = [...powerful, ...given.filter(({ name }) => !powerful.some((use) => use.name === name))]
+  const more = [...given, ...referringUses(tool)]
+  const all = [...powerful, ...more.filter(({ name }) => !powerful.some((use) => use.name === name))]
   return [...new Map(all.map((use) => [use.pointer, use])).values()]
 }
 
@@ -135,4 +136,21 @@ const isText = (schema: unknown): boolean => {
   if (!isJsonObject(schema) || schema.enum !== undefined || schema.const !== undefined) return false
   const types = typesOf(schema)
   return types.includes('string') || typesOf(schema.items).includes('string')
+}
+
+const REFERENCE = /"\$ref":"(?:#\/(?:\$defs|definitions)\/([^"/]+))?/g
+const WORDS: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null'])
+
+/** Arguments whose schema stands elsewhere: whatever reaches out in it is not seen here. */
+const referringUses = (tool: DraftedTool): readonly ArgumentUse[] => {
+  const schema = isJsonObject(tool.inputSchema) ? tool.inputSchema : {}
+  const isPlain = (name = ''): boolean =>
+    [schema.$defs, schema.definitions].some((all) => {
+      const found = isJsonObject(all) && Object.hasOwn(all, name) ? all[name] : undefined
+      return isJsonObject(found) && (Array.isArray(found.enum) || WORDS.has(found.type))
+    })
+  return Object.entries(propertiesOf(schema) ?? {}).flatMap(([name, part]) => {
+    const named = [...(JSON.stringify(part) ?? '').matchAll(REFERENCE)]
+    return named.every(([, one]) => isPlain(one)) ? [] : [useOf(tool, `/${pointerPart(name)}`, 'none')]
+  })
 }

@@ -159,4 +159,14 @@ describe('a draft from hostile words', () => {
     const judged = await judgeOf(gateway, yaml)
     assert.equal(await judged('many', 'get_wide', { file_0: '/etc/passwd' }), 'confirm')
   })
+
+  it('lets no argument through whose schema stands elsewhere, unless it is a word there', async () => {
+    const inputSchema = {
+      ...schema({ path: { type: 'string' }, options: { $ref: '#/$defs/o' }, mode: { $ref: '#/$defs/m' } }, ['path']),
+      $defs: { o: { type: 'object', properties: { command: { type: 'string' } } }, m: { enum: ['a'] } },
+    }
+    const { yaml } = await draftOf(gateway, 'files', [{ name: 'get_file', inputSchema }])
+    assert.deepEqual(read(yaml).rules[0]?.only, ['path', 'mode'])
+    assert.match(yaml, /# No check can judge options/)
+  })
 })
