@@ -8,7 +8,7 @@ export const bundlesSection = ({ bundles }: ServersView): Html => {
   return html`<h2 id="bundles">Several servers at one address</h2>
 <table class="list rows"><thead><tr><th scope="col">Address</th><th scope="col" class="free">Servers</th><th scope="col">Open sessions</th></tr></thead><tbody>${bundles.map(
     (bundle) =>
-      html`<tr id="bundle-${bundle.id}"><th scope="row"><code>${bundle.path}</code></th><td>${serverList(bundle)}${collisionList(bundle)}</td><td>${bundle.sessions}</td></tr>
+      html`<tr id="bundle-${bundle.id}"><th scope="row"><code>${bundle.path}</code></th><td><p>${serverList(bundle)}</p>${collisionList(bundle)}</td><td>${bundle.sessions}</td></tr>
 `,
   )}</tbody></table>`
 }
