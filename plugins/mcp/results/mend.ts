@@ -1,7 +1,7 @@
 import { applyEdits, type Edit } from 'guard-gateway/lib/json'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { ResultFinding } from 'guard-gateway/lib/mcp-check'
-import type { PlacedPart } from './placed-part.ts'
+import type { EditablePart } from './editable-part.ts'
 import type { ReadResult } from './read-result.ts'
 
 /** Carries out the edits of findings in the parts; gives the findings that cannot be mended. */
@@ -19,7 +19,7 @@ export const mend = ({ parts }: ReadResult, findings: readonly ResultFinding[]):
   return left
 }
 
-const change = (part: PlacedPart, edits: readonly Edit[]): void => {
+const change = (part: EditablePart, edits: readonly Edit[]): void => {
   part.text = part.kind === 'data' ? (edits[0]?.text ?? '') : applyEdits(part.text, apart(edits))
   part.bytes = Buffer.byteLength(part.text)
   part.changed = true
@@ -40,7 +40,7 @@ const apart = (edits: readonly Edit[]): readonly Edit[] => {
 export const mendedText = ({ text }: Frame, { parts }: ReadResult): string => {
   const changed = parts.filter((part) => part.changed)
   const items = changed.filter(({ kind }) => kind === 'data')
-  const within = ({ start, end }: PlacedPart) => items.some((item) => item.start <= start && end <= item.end)
+  const within = ({ start, end }: EditablePart) => items.some((item) => item.start <= start && end <= item.end)
   const edits = [
     ...items.map(
       (item): Edit => ({ start: item.start, end: item.end, text: JSON.stringify({ type: 'text', text: item.text }) }),

@@ -9,12 +9,12 @@ import {
 } from 'guard-gateway/lib/json'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { ToolResult } from 'guard-gateway/lib/mcp-check'
-import { type PlacedPart, placedText } from './placed-part.ts'
+import { type EditablePart, editableText } from './editable-part.ts'
 import { NAME_CHARS, structuredParts } from './structured-parts.ts'
 
 /** A result as checks examine it, and why it cannot be examined as a whole. */
 export interface ReadResult extends ToolResult {
-  readonly parts: readonly PlacedPart[]
+  readonly parts: readonly EditablePart[]
   readonly unexamined: readonly { readonly pointer: string; readonly reason: string }[]
 }
 
@@ -35,8 +35,8 @@ class Unexamined extends Error {}
 const tooMany = () => new Unexamined(`has more than the ${MAX_PARTS} parts that are examined`)
 
 /** Throws Unexamined. */
-const upTo = (most: number, parts: Iterable<PlacedPart>): PlacedPart[] => {
-  const taken: PlacedPart[] = []
+const upTo = (most: number, parts: Iterable<EditablePart>): EditablePart[] => {
+  const taken: EditablePart[] = []
   for (const part of parts) if (taken.push(part) > most) throw tooMany()
   return taken
 }
@@ -86,7 +86,7 @@ function* partsOf(
   result: JsonValue,
   structures: readonly Member[],
   above: string,
-): Generator<PlacedPart> {
+): Generator<EditablePart> {
   // no server may answer so, and not all clients mind
   if (result.members === undefined) yield* nestedParts(text, result, above)
   for (const member of result.members ?? [])
@@ -100,13 +100,13 @@ const WORD_CHARS = 24
 const WORDS: ReadonlySet<string> = new Set(['type', 'mimeType'])
 
 /** The parts of the content, or a text beside it. */
-function* contentParts(text: string, { value }: Member, at: string): Generator<PlacedPart> {
+function* contentParts(text: string, { value }: Member, at: string): Generator<EditablePart> {
   if ((value.items?.length ?? 0) > MAX_PARTS) throw tooMany()
   yield* textPart(text, value, at)
   for (const [index, item] of (value.items ?? []).entries()) yield* itemParts(text, item, `${at}/${index}`)
 }
 
-function* itemParts(text: string, item: JsonValue, pointer: string): Generator<PlacedPart> {
+function* itemParts(text: string, item: JsonValue, pointer: string): Generator<EditablePart> {
   const members = membersOf(text, item)
   const type = stringIn(text, members.find(({ name }) => name === 'type')?.value)
   const data = type === 'image' || type === 'audio' ? 'data' : undefined
@@ -139,8 +139,8 @@ function* memberPart(
   { name, value, data }: Member & { readonly data: string | undefined },
   item: JsonValue,
   pointer: string,
-): Generator<PlacedPart> {
-  if (name.length > NAME_CHARS) yield placedText('name', name, value, pointer, 0)
+): Generator<EditablePart> {
+  if (name.length > NAME_CHARS) yield editableText('name', name, value, pointer, 0)
   if (name === data && text.charCodeAt(value.start) === QUOTE) yield dataPart(text, value, item, pointer)
   else if (!isWord(name, value)) yield* otherPart(text, value, pointer)
 }
@@ -150,26 +150,26 @@ const isWord = (name: string, { start, end }: JsonValue): boolean =>
   name === '_meta' || (WORDS.has(name) && end - start <= WORD_CHARS)
 
 /** A text, or the texts in what no revision has there. */
-function* otherPart(text: string, value: JsonValue, pointer: string): Generator<PlacedPart> {
+function* otherPart(text: string, value: JsonValue, pointer: string): Generator<EditablePart> {
   const first = text.charCodeAt(value.start)
   if (first === BRACE || first === BRACKET) yield* nestedParts(text, value, pointer)
   else yield* textPart(text, value, pointer)
 }
 
-function* nestedParts(text: string, value: JsonValue, pointer: string): Generator<PlacedPart> {
+function* nestedParts(text: string, value: JsonValue, pointer: string): Generator<EditablePart> {
   if (value.end - value.start > MAX_STRUCTURE)
     throw new Unexamined(`has a structure larger than the ${MAX_STRUCTURE} characters that are examined`)
   yield* structuredParts(sourceOf(text, value), pointer, value.start)
 }
 
-function* textPart(text: string, value: JsonValue, pointer: string): Generator<PlacedPart> {
+function* textPart(text: string, value: JsonValue, pointer: string): Generator<EditablePart> {
   const found = stringIn(text, value)
-  if (found !== undefined && found !== '') yield placedText('text', found, value, pointer, 0)
+  if (found !== undefined && found !== '') yield editableText('text', found, value, pointer, 0)
 }
 
 /** Four characters of base64 are three bytes. */
-const dataPart = (text: string, { start, end }: JsonValue, item: JsonValue, pointer: string): PlacedPart => {
+const dataPart = (text: string, { start, end }: JsonValue, item: JsonValue, pointer: string): EditablePart => {
   const padding = /=*"$/.exec(text.slice(Math.max(start, end - 3), end))?.[0].length ?? 1
   const bytes = Math.max(0, Math.floor(((end - start - 2) * 3) / 4) - (padding - 1))
-  return { ...placedText('data', '', item, pointer, 0), bytes }
+  return { ...editableText('data', '', item, pointer, 0), bytes }
 }

@@ -1,21 +1,21 @@
 import { isScanFault, type JsonValue, pointerPart, scanJson, stringIn } from 'guard-gateway/lib/json'
-import { type PlacedPart, placedText } from './placed-part.ts'
+import { type EditablePart, editableText } from './editable-part.ts'
 
 /** Shorter names of members have no room to say anything. */
 export const NAME_CHARS = 24
 
 /** The texts in `structuredContent` or the like, and long names in it. `offset`: where its source begins in the message. */
-export function* structuredParts(source: string, pointer: string, offset: number): Generator<PlacedPart> {
+export function* structuredParts(source: string, pointer: string, offset: number): Generator<EditablePart> {
   const scan = scanJson(source)
   if (!isScanFault(scan)) yield* partsIn(source, scan.root, pointer, offset)
 }
 
-function* partsIn(source: string, value: JsonValue, pointer: string, offset: number): Generator<PlacedPart> {
+function* partsIn(source: string, value: JsonValue, pointer: string, offset: number): Generator<EditablePart> {
   const text = stringIn(source, value)
-  if (text !== undefined && text !== '') yield placedText('structured', text, value, pointer, offset)
+  if (text !== undefined && text !== '') yield editableText('structured', text, value, pointer, offset)
   for (const { name, value: inner } of value.members ?? []) {
     const at = `${pointer}/${pointerPart(name)}`
-    if (name.length > NAME_CHARS) yield placedText('name', name, inner, at, offset)
+    if (name.length > NAME_CHARS) yield editableText('name', name, inner, at, offset)
     if (mayHold(source, inner)) yield* partsIn(source, inner, at, offset)
   }
   for (const [index, inner] of (value.items ?? []).entries())

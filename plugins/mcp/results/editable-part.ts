@@ -2,7 +2,7 @@ import type { JsonValue } from 'guard-gateway/lib/json'
 import type { ResultPart } from 'guard-gateway/lib/mcp-check'
 
 /** A part with its place in the message; what checks mend of it is noted here. */
-export interface PlacedPart extends ResultPart {
+export interface EditablePart extends ResultPart {
   text: string
   bytes: number
   /** Characters of the message; of data those of the content item around it. */
@@ -11,13 +11,13 @@ export interface PlacedPart extends ResultPart {
   changed: boolean
 }
 
-export const placedText = (
+export const editableText = (
   kind: ResultPart['kind'],
   text: string,
   { start, end }: Pick<JsonValue, 'start' | 'end'>,
   pointer: string,
   offset: number,
-): PlacedPart => ({
+): EditablePart => ({
   ...{ pointer, kind, text, bytes: Buffer.byteLength(text) },
   ...{ start: start + offset, end: end + offset, changed: false },
 })
