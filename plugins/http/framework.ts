@@ -1,5 +1,6 @@
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { GuardError } from 'guard-gateway/core'
 import { canonicalTarget } from './admission/canonical-target.ts'
 import { sendError } from './errors.ts'
 import { addGatewayRoutes } from './gateway-routes.ts'
@@ -15,8 +16,15 @@ export interface Framework {
   close(): Promise<void>
 }
 
-/** Lets every plugin add its routes. Rejects with what a plugin throws; the gateway stays open. `server`: who listens; the framework does not. */
-export const loadFramework = async (state: HttpServerState, server: Server): Promise<Framework> => {
+/**
+ * Lets every plugin add its routes. Rejects with what a plugin throws; the gateway stays open. `server`: who listens; the framework does not.
+ * `leave` passes a request to no path of the gateway's on to a host application; absent: there is none.
+ */
+export const loadFramework = async (
+  state: HttpServerState,
+  server: Server,
+  leave?: (request: IncomingMessage) => void,
+): Promise<Framework> => {
   const app = Fastify({
     logger: false,
     trustProxy: false,
@@ -38,7 +46,8 @@ export const loadFramework = async (state: HttpServerState, server: Server): Pro
   app.addHook('onClose', async () => {
     if (isReady) await state.gateway.close()
   })
-  await app.register((scope) => addGatewayRoutes(state, scope, true))
+  if (leave !== undefined) leaveUnmatched(app, leave)
+  await app.register((scope) => addGatewayRoutes(state, scope, leave === undefined))
   try {
     await app.ready()
     isReady = true
@@ -48,3 +57,17 @@ export const loadFramework = async (state: HttpServerState, server: Server): Pro
   }
   return { listener: app.routing, close: () => app.close() }
 }
+
+/** Passes on what matches no route, with its body unread. Refuses what matches one and has been read before. */
+const leaveUnmatched = (app: FastifyInstance, leave: (request: IncomingMessage) => void): void => {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) {
+      reply.hijack()
+      leave(request.raw)
+    } else if (request.raw.readableDidRead) done(new GuardError('INTERNAL', READ_BEFORE))
+    else done()
+  })
+}
+
+const READ_BEFORE =
+  'The application around this gateway has read the body of the request. Let it call the gateway before its body parsers.'

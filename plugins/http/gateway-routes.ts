@@ -30,11 +30,12 @@ export const addGatewayRoutes = async (
   if (!alone) guardPatterns(state, scope, unmatched)
 }
 
-/** Paths of API styles that the router of a host application does not know, since they have parameters. */
+/** Paths of API styles that the router of a host application does not know, since they have parameters. What begins anyhow is the host's. */
 const guardPatterns = (state: HttpServerState, scope: FastifyInstance, unmatched: onRequestHookHandler): void => {
   const owned = ownedPaths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1))
   for (const prefix of state.modelPaths.prefixes)
-    if (!owned.some((path) => prefix.startsWith(path))) scope.all(`${prefix}*`, { onRequest: unmatched }, unreachable)
+    if (prefix !== '/' && !owned.some((path) => prefix.startsWith(path)))
+      scope.all(`${prefix}*`, { onRequest: unmatched }, unreachable)
 }
 
 /** Never called: the guard refuses the request or takes it over. */

@@ -9,7 +9,7 @@ import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
 import { drain } from './connections/drain.ts'
 import { InFlightRequests } from './connections/in-flight.ts'
-import type { Log } from './log.ts'
+import { Log, type LogTarget } from './log.ts'
 import { ModelPaths } from './models/model-paths.ts'
 import { SerialQueue } from './models/serial-queue.ts'
 import type { HttpOptions, ServerOptions } from './options.ts'
@@ -75,6 +75,11 @@ export class HttpServerState {
   /** The scheme of its own addresses. */
   get scheme(): 'http' | 'https' {
     return this.server.tls.cert === '' ? 'http' : 'https'
+  }
+
+  /** From now on events are logged. */
+  startLog(target: LogTarget): void {
+    this.log = new Log(target, () => this.gateway.clock.now())
   }
 
   /** Ends the requests in flight; resolves when there is none. */

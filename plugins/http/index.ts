@@ -2,6 +2,7 @@ import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { principalSourceKind } from 'guard-gateway/lib/principal'
 import { BufferOwnership, RequestReader } from 'guard-gateway/lib/request-reader'
+import type { EmbeddedGateway, EmbeddingOptions } from './embedding/as-request-handler.ts'
 import { httpErrors } from './error-codes.ts'
 import { provideServerState } from './http-server-state.ts'
 import { logEvents } from './log-events.ts'
@@ -12,10 +13,11 @@ import type { TlsCredentials, TlsFiles } from './tls/credentials.ts'
 
 export { peerError } from './admission/auth-proxy.ts'
 export { isLoopback } from './admission/loopback.ts'
-export { type AsFastifyPluginOptions, asFastifyPlugin } from './as-fastify-plugin.ts'
 export { builtInOverrides, type StatusOverride, statusOverride } from './block-status.ts'
 export { checkHost, gatewayRun, type RunOptions } from './commands.ts'
 export { checkPort } from './connections/port.ts'
+export { type AsFastifyPluginOptions, asFastifyPlugin } from './embedding/as-fastify-plugin.ts'
+export type { EmbeddedGateway, EmbeddingOptions, Next } from './embedding/as-request-handler.ts'
 export type { Health } from './health.ts'
 export type { LogTarget } from './log.ts'
 export type { HttpOptions, ServerOptions } from './options.ts'
@@ -51,3 +53,7 @@ export const checkTls = async (files: TlsFiles): Promise<Pick<TlsCredentials, 'n
 /** Opens the gateway and listens; the framework is loaded only now. */
 export const serve = async (gateway: Gateway, options?: ServeOptions): Promise<Serving> =>
   (await import('./serve.ts')).serve(gateway, options)
+
+/** Opens the gateway for a server that somebody else runs, as that of Express. Rejects with what a plugin throws. */
+export const asRequestHandler = async (gateway: Gateway, options?: EmbeddingOptions): Promise<EmbeddedGateway> =>
+  (await import('./embedding/as-request-handler.ts')).asRequestHandler(gateway, options)

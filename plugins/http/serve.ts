@@ -5,7 +5,7 @@ import { isLoopback } from './admission/loopback.ts'
 import { drain } from './connections/drain.ts'
 import { Servers } from './connections/servers.ts'
 import { type HttpServerState, serverStateOf } from './http-server-state.ts'
-import { Log, type LogTarget } from './log.ts'
+import type { LogTarget } from './log.ts'
 import { logStorage } from './log-storage.ts'
 import { declareModelPaths } from './models/declare-paths.ts'
 import { RequestEntry } from './request-entry.ts'
@@ -40,7 +40,7 @@ export const serve = async (
   { host, port, log = standardError(), isLazy = false }: ServeOptions = {},
 ): Promise<Serving> => {
   const state = serverStateOf(gateway)
-  state.log = new Log(log, () => gateway.clock.now())
+  state.startLog(log)
   const listenHost = host ?? state.server.host
   state.isBeyondLoopback = !isLoopback(listenHost)
   state.isAlone = true

@@ -7,6 +7,7 @@ import { mcpAuthMetadataRouter } from '@modelcontextprotocol/sdk/server/auth/rou
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Request as ExpressRequest, Response } from 'express'
 import type { AuthorizationServer } from './authorization-server.ts'
 
 /** An MCP server behind a login, as the official SDK makes one. */
@@ -22,13 +23,6 @@ export interface GuardedServer extends AsyncDisposable {
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
-/** A request as Express hands it on. */
-export type ExpressRequest = IncomingMessage & { readonly path: string; readonly body?: ToolCall }
-
-interface ToolCall {
-  readonly params?: { readonly name?: string }
-}
 
 /** Serves an application on loopback; the server is told first, for its address. */
 export const listenOnLoopback = async (make: (origin: string) => Handler): Promise<[Server, string]> => {
@@ -85,18 +79,18 @@ export const guardedMcpServer = async (authorization: AuthorizationServer): Prom
   const [server, origin] = await listenOnLoopback((at) => {
     const app = createMcpExpressApp()
     const url = `${at}/mcp`
-    app.use((request: ExpressRequest, response: ServerResponse, next: () => void) => {
+    app.use((request: ExpressRequest, response: Response, next: () => void) => {
       if (request.path === '/mcp') shown.push(request.headers.authorization)
       if (!answering(request, response)) next()
     })
     app.use(resourceMetadata(authorization, url))
     app.use('/mcp', bearerAuth(authorization, url, ['tools:read']))
-    app.use('/mcp', (request: ExpressRequest, response: ServerResponse, next: () => void) =>
+    app.use('/mcp', (request: ExpressRequest, response: Response, next: () => void) =>
       request.body?.params?.name === 'write'
         ? bearerAuth(authorization, url, ['tools:read', 'tools:write'])(request, response, next)
         : next(),
     )
-    app.all('/mcp', async (request: ExpressRequest, response: ServerResponse) => {
+    app.all('/mcp', async (request: ExpressRequest, response: Response) => {
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
       await toolServer(ran).connect(transport as Parameters<McpServer['connect']>[0])
       await transport.handleRequest(request, response, request.body)

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js'
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
+import type { Request as ExpressRequest } from 'express'
 import type { AuthorizationServer } from './authorization-server.ts'
-import { bearerAuth, type ExpressRequest, listenOnLoopback, resourceMetadata } from './guarded-mcp-server.ts'
+import { bearerAuth, listenOnLoopback, resourceMetadata } from './guarded-mcp-server.ts'
 
 /** An MCP server that speaks HTTP+SSE, as the official SDK made them until 2025. */
 export interface SseServer extends AsyncDisposable {
@@ -41,14 +42,11 @@ export const sseMcpServer = async (make: () => McpServer, authorization?: Author
       response.once('close', () => open.delete(transport.sessionId))
       await make().connect(transport)
     })
-    app.post(
-      '/messages',
-      async (request: ExpressRequest & { query: { sessionId: string } }, response: ServerResponse) => {
-        const [transport] = open.get(request.query.sessionId) ?? []
-        if (transport === undefined) response.writeHead(404).end()
-        else await transport.handlePostMessage(request, response, request.body)
-      },
-    )
+    app.post('/messages', async (request: ExpressRequest, response: ServerResponse) => {
+      const [transport] = open.get(String(request.query.sessionId)) ?? []
+      if (transport === undefined) response.writeHead(404).end()
+      else await transport.handlePostMessage(request, response, request.body)
+    })
     return app
   })
   return {

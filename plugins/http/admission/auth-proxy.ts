@@ -49,8 +49,13 @@ export class AuthProxy implements PrincipalSource {
 
   /** Takes the headers out of requests before anything else sees them. */
   watch(server: Server): void {
-    server.prependListener('request', (request: IncomingMessage) => void this.#take(request))
-    server.prependListener('checkContinue', (request: IncomingMessage) => void this.#take(request))
+    server.prependListener('request', (request: IncomingMessage) => this.take(request))
+    server.prependListener('checkContinue', (request: IncomingMessage) => this.take(request))
+  }
+
+  /** Takes the headers out of a request. */
+  take(request: IncomingMessage): void {
+    this.#take(request)
   }
 
   /** Throws INVALID_HEADER where the proxy names nobody clearly. */

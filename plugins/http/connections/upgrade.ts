@@ -16,17 +16,30 @@ export const wantsWebSocket = ({ headers }: IncomingMessage): boolean => headers
 
 /** Admits WebSocket handshakes like any request, and hands them to whoever serves WebSockets at their path. */
 export const serveUpgrades = (state: HttpServerState, server: Server): void => {
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // a client may disconnect during the response
-    socket.on('error', () => socket.destroy())
-    const answer = new SocketAnswer(state, request, socket)
-    try {
-      const { route, path } = admitted(state, request, answer)
-      void open(state, { request, socket, head, path }, answer, route)
-    } catch (error) {
-      answer.refuse(error)
-    }
-  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    serveUpgrade(state, request, socket, head),
+  )
+}
+
+export const serveUpgrade = (state: HttpServerState, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  // a client may disconnect during the response
+  socket.on('error', () => socket.destroy())
+  const answer = new SocketAnswer(state, request, socket)
+  try {
+    const { route, path } = admitted(state, request, answer)
+    void open(state, { request, socket, head, path }, answer, route)
+  } catch (error) {
+    answer.refuse(error)
+  }
+}
+
+/** Whether a handshake is to a path of the gateway's, in a server that has others too. */
+export const servesUpgrade = (state: HttpServerState, request: IncomingMessage): boolean => {
+  const path = decodedPath(canonicalTarget(state, request))
+  return (
+    wantsWebSocket(request) &&
+    (path.startsWith('/v1/') || [...state.gateway.registry(socketRouteKind)].some(({ paths }) => paths.includes(path)))
+  )
 }
 
 const MODEL_PATH = /^(?:\/v1){0,2}(\/[^/].*?)\/?$/

@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import Fastify from 'fastify'
-import { Gateway } from 'guard-gateway/core'
-import { messages } from 'guard-gateway/plugins/api-styles/messages'
-import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
-import { memory } from 'guard-gateway/plugins/storage/memory'
-import { upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
-import { foundation } from 'guard-gateway/presets/foundation'
-import { fakeProvider } from '../../kit/provider.ts'
-import { KEY, messagesBody } from './kit.ts'
+import { asFastifyPlugin } from 'guard-gateway/plugins/http'
+import { fakeProvider } from '../../../kit/provider.ts'
+import { KEY, messagesBody } from '../kit.ts'
+import { fromBeyond, gatewayFor } from './kit.ts'
 
 describe('a gateway inside a host application', () => {
   it('serves its own paths and leaves those of the host alone', async () => {
     await using provider = await fakeProvider()
-    const gateway = new Gateway().use(
-      ...foundation(),
-      memory(),
-      messages,
-      http({ gateway_key: KEY }),
-      net,
-      upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['messages'] }] }),
-    )
+    const gateway = gatewayFor(provider)
     let closed = false
     gateway.hooks.close.tap('test', () => {
       closed = true
@@ -69,14 +57,7 @@ describe('a gateway inside a host application', () => {
   })
   it('answers injected model requests with all headers', async () => {
     await using provider = await fakeProvider()
-    const gateway = new Gateway().use(
-      ...foundation(),
-      memory(),
-      messages,
-      http({ gateway_key: KEY }),
-      net,
-      upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['messages'] }] }),
-    )
+    const gateway = gatewayFor(provider)
     const app = Fastify()
     await app.register(asFastifyPlugin(gateway, { alone: true }))
     const got = await app.inject({
@@ -89,6 +70,36 @@ describe('a gateway inside a host application', () => {
     assert.match(String(got.headers['x-guard-request-id']), /^guardreq_/)
     assert.equal(got.json().id, 'msg_1')
     assert.equal((await app.inject({ url: '/nowhere', headers: { host: 'localhost' } })).json().error.code, 'NOT_FOUND')
+    await app.close()
+  })
+
+  it('takes from each connection who may administer, and from each request what a trusted proxy says', async () => {
+    await using provider = await fakeProvider()
+    const auth_proxy = {
+      header: 'x-forwarded-user',
+      from: ['127.0.0.1'],
+      groups_header: '',
+      scopes: {},
+      groups: {},
+      projects: {},
+    }
+    const app = Fastify()
+    app.addHook('onRequest', async ({ raw }) => {
+      if (raw.headers['x-from'] === 'beyond') fromBeyond(raw)
+    })
+    await app.register(asFastifyPlugin(gatewayFor(provider, { auth_proxy })))
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    const send = (path: string, headers: Record<string, string>, init: RequestInit = {}) =>
+      fetch(url + path, { ...init, headers: { 'content-type': 'application/json', ...headers } })
+    const body = JSON.stringify(messagesBody)
+    await (await send('/v1/messages', { 'x-api-key': KEY, 'x-forwarded-user': 'ada' }, { method: 'POST', body })).text()
+    assert.equal(provider.requests.length, 1)
+    assert.doesNotMatch(JSON.stringify(provider.requests[0]?.headers), /ada/)
+    const seen = async (headers: Record<string, string>) =>
+      Object.keys((await (await send('/api/health', headers)).json()) as object)
+    assert.ok((await seen({})).includes('upstreams'))
+    assert.ok(!(await seen({ 'x-from': 'beyond' })).includes('upstreams'))
+    assert.ok(!(await seen({})).includes('upstreams'))
     await app.close()
   })
 })
