@@ -16,7 +16,14 @@ export {
   notifierConforms,
   type TestReceiver,
 } from './conformance/notifier.ts'
-export { type ConformanceItem, conformanceTables, item, openPlain, storageConforms } from './conformance/storage.ts'
+export {
+  type ConformanceItem,
+  conformanceTables,
+  item,
+  openPlain,
+  type StorageConformanceOptions,
+  storageConforms,
+} from './conformance/storage.ts'
 export { upstreamClientConforms } from './conformance/upstream-client.ts'
 export { upstreamSocketConforms } from './conformance/upstream-socket.ts'
 export { type ChildGateway, startChildGateway } from './kit/child-gateway.ts'

@@ -4,14 +4,23 @@ import { addTests } from './storage/adds.ts'
 import { batchTests } from './storage/batches.ts'
 import { findingTests } from './storage/finding.ts'
 import { type Desk, item, openPlain } from './storage/items.ts'
+import { reopeningTests } from './storage/reopening.ts'
 import { rowTests } from './storage/rows.ts'
 import { searchTests } from './storage/search.ts'
 import { sumTests } from './storage/sums.ts'
 
 export { type ConformanceItem, conformanceTables, item, openPlain } from './storage/items.ts'
 
-/** Registers the tests that every storage backend passes. It writes to two tables of its own, named `conformance_…`. */
-export const storageConforms = (backend: StorageBackend): void => {
+export interface StorageConformanceOptions {
+  /** False: what is stored ends with the process, as that of `memory`. */
+  readonly isPersistent?: boolean
+}
+
+/** Registers the tests that every storage backend passes. It writes to two tables of its own, named `conformance_…`, and closes and opens it once. */
+export const storageConforms = (
+  backend: StorageBackend,
+  { isPersistent = true }: StorageConformanceOptions = {},
+): void => {
   let opened: Storage | undefined
   before(async () => {
     opened = await openPlain(backend)
@@ -32,4 +41,9 @@ export const storageConforms = (backend: StorageBackend): void => {
   findingTests(desk)
   searchTests(desk)
   sumTests(desk)
+  if (!isPersistent) return
+  reopeningTests(desk, async () => {
+    await desk.store.close()
+    opened = await openPlain(backend)
+  })
 }

@@ -64,8 +64,11 @@ export class PgliteServer {
   /** Runs whole messages, after those before. */
   #run(socket: Socket, messages: Uint8Array): void {
     this.#last = this.#last.then(async () => {
-      if (messages[0] === TERMINATE) socket.end()
-      else socket.write(await this.#db.execProtocolRaw(messages))
+      if (messages[0] === TERMINATE) {
+        // a session of PostgreSQL takes these with it
+        await this.#db.exec('deallocate all')
+        socket.end()
+      } else socket.write(await this.#db.execProtocolRaw(messages))
     })
     this.#last.catch((error: unknown) => socket.destroy(error instanceof Error ? error : undefined))
   }

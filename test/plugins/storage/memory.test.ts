@@ -1,4 +1,4 @@
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { storageConforms } from '../../conformance/storage.ts'
 
-storageConforms(memory())
+storageConforms(memory(), { isPersistent: false })

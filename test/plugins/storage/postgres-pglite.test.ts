@@ -9,7 +9,7 @@ describe('postgres: without a server, on PostgreSQL in WebAssembly', () => {
   const backend: StorageBackend = {
     id: 'postgres',
     open: async (tables, context) => {
-      server = await PgliteServer.start()
+      server ??= await PgliteServer.start()
       return postgres({ url: server.url, pool: 1, advisory_locks: false }).open(tables, context)
     },
   }

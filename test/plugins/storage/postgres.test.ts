@@ -4,11 +4,17 @@ import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { storageConforms } from '../../conformance/storage.ts'
 import { cleanUpPostgres, needsPostgres, newDatabase } from '../../kit/postgres.ts'
 
-/** A backend whose database is made when it opens. */
-const fresh = (options: Partial<Parameters<typeof postgres>[0]> = {}): StorageBackend => ({
-  id: 'postgres',
-  open: async (tables, context) => postgres({ url: await newDatabase(), ...options }).open(tables, context),
-})
+/** A backend whose database is made when it opens for the first time. */
+const fresh = (options: Partial<Parameters<typeof postgres>[0]> = {}): StorageBackend => {
+  let url: Promise<string> | undefined
+  return {
+    id: 'postgres',
+    open: async (tables, context) => {
+      url ??= newDatabase()
+      return postgres({ url: await url, ...options }).open(tables, context)
+    },
+  }
+}
 
 describe('storage/postgres', needsPostgres, () => {
   cleanUpPostgres()

@@ -3,6 +3,6 @@ import { followGuide } from '../../kit/guide.ts'
 followGuide({
   readme: 'plugins/storage/README.md',
   example: 'custom-storage',
-  tests: 50,
+  tests: 52,
   plugin: 'storage/journal',
 })
