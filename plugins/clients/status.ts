@@ -20,7 +20,7 @@ interface Budgeted {
   readonly budgets: readonly BudgetLeft[]
 }
 
-/** `guard status`: the newest sessions with their usage and decisions, and the tightest budget. */
+/** `guard status`: the newest sessions, but for those of the Playground, with their usage and decisions, and the tightest budget. */
 export const status = ({ asking, calledAs }: ClientsOptions, now: () => number): Command => ({
   id: 'status',
   summary: 'sessions, spend, flags and blocks at a glance',
@@ -31,7 +31,7 @@ export const status = ({ asking, calledAs }: ClientsOptions, now: () => number):
     const { options } = input
 
     const { sessions, budgets, address, health } = await asking(async (ask, address) => ({
-      ...((await ask('GET', `/api/sessions?limit=${SESSION_LIMIT}`)) as Listed),
+      ...((await ask('GET', `/api/sessions?playground=false&limit=${SESSION_LIMIT}`)) as Listed),
       budgets: await budgetsIn(ask),
       health: await ask('GET', '/api/health'),
       address,

@@ -39,6 +39,16 @@ test('sessions are listed with usage and totals', async (context) => {
   assert.match(second ?? '', / a +demo +paused .* +3 +1 +2 +1\.5k +0\.021 +ses_2$/)
 })
 
+test('what the Playground did counts nowhere', async (context) => {
+  const gateway = await startGateway({})
+  context.after(() => gateway.close())
+  await gateway.request('POST', '/api/demo/run', { scenario: 'exact-loop', mode: 'enforce' })
+  const asking = <T>(work: (ask: (method: string, path: string) => Promise<unknown>, at: string) => Promise<T>) =>
+    work(async (method, path) => (await gateway.request(method, path)).json, gateway.url)
+  const { command } = await workplace(context, { asking: asking as never })
+  assert.match((await command('status', [])).out, /^0 sessions, 0 requests, 0 flagged, 0 blocked/)
+})
+
 test('upstreams that are not asked, or have keys at rest, are named after the totals', async (context) => {
   const one = { ready: true, circuit: 'closed', failures: 0, wait_seconds: 0 }
   const upstreams = [
