@@ -44,12 +44,26 @@ const FLUSH_MS = 5_000
 /** The compile cache is in a folder that only the user can write, because Node runs its content. */
 const enableCache = () => {
   if (process.env.NODE_COMPILE_CACHE !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE !== undefined) return
-  const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'guard-gateway')
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const caches = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
+    const folder = join(caches, 'guard-gateway')
+    makeFolder(caches)
+    makeFolder(folder)
     enableCompileCache(folder)
     setTimeout(flushCompileCache, FLUSH_MS).unref()
   } catch {
     // without the cache, loading takes longer
+  }
+}
+
+/**
+ * Not with `recursive`: Node tries that for ever in a home where nothing can be made, as below /proc.
+ * @param {string} folder
+ */
+const makeFolder = (folder) => {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
   }
 }

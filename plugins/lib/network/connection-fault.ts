@@ -22,7 +22,7 @@ const PROXY =
   'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY where the gateway is started, and network.proxy in its configuration.'
 const TLS = 'Check the port, and whether the address should begin with http: instead.'
 const UNKNOWN_AUTHORITY =
-  'If it is meant to, name the PEM file of its authority as ca beside the address or under network.ca, or start the gateway with NODE_EXTRA_CA_CERTS=<file>.'
+  'If it is meant to, as where a proxy inspects TLS, name the PEM file of its authority as ca beside the address or under network.ca, or start the gateway with NODE_EXTRA_CA_CERTS=<file>.'
 
 const meanings: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'nothing listens there'],

@@ -81,7 +81,7 @@ replay: { otlp_export: [{ url: "https://spans.example" }] }`
       [
         'https://models.example',
         network(''),
-        /through the proxy http:\/\/127\.0\.0\.1:\d+: an authority that is not known here signed its certificate \((?:UNABLE|SELF)\w+\)\. If it is meant to, name the PEM file .* NODE_EXTRA_CA_CERTS=<file>/,
+        /through the proxy http:\/\/127\.0\.0\.1:\d+: an authority that is not known here signed its certificate \((?:UNABLE|SELF)\w+\)\. If it is meant to, as where a proxy inspects TLS, name the PEM file .* NODE_EXTRA_CA_CERTS=<file>/,
       ],
       [
         'https://other.example',

@@ -55,6 +55,12 @@ describe('the binary', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
+  it('runs where nothing can be made in the home folder', { timeout: 30_000 }, async () => {
+    const child = start(folder, [...FEW], [], { PATH, HOME: '/proc' })
+    const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+    assert.match(out, /mcp run/)
+    assert.equal(code, 0)
+  })
   it('rejects an unsupported Node in one line, before it loads anything', async () => {
     const old = "Object.defineProperty(process, 'versions', { value: { node: '22.18.1' } })"
     const { code, out, err } = await run(folder, ['--version'], [preload(old)])
