@@ -42,9 +42,11 @@ const listenOnce = (host: string, port: number): Promise<void> =>
     server.listen({ host, port }, () => server.close(() => resolve()))
   })
 
-/** The version of the gateway at this address; undefined if none responds. */
-const gatewayVersion = async (address: string): Promise<string | undefined> =>
-  (await versionIn(() => overHttp(address))) ?? (await versionIn(() => overTls(address)))
+/** The version of the gateway at this address; undefined if none responds. Both are tried at once: what says nothing keeps a person waiting. */
+const gatewayVersion = async (address: string): Promise<string | undefined> => {
+  const [plain, secure] = await Promise.all([versionIn(() => overHttp(address)), versionIn(() => overTls(address))])
+  return plain ?? secure
+}
 
 const overHttp = async (address: string): Promise<string> => {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
