@@ -178,6 +178,14 @@ export interface Form {
   submit(posted: Posted): Promise<Sent>
 }
 
+/** A page of the guide that is made while the gateway runs, when the guide is first read. `id` is the last part of its address. */
+export interface GuidePage {
+  readonly id: string
+  readonly title: string
+  /** Markdown, without the title. */
+  text(): string | Promise<string>
+}
+
 /** Whole documents, where pages are served. */
 export interface Documents {
   /** Tells a person of an error. */
@@ -224,6 +232,7 @@ export const sessionSourceKind = new Kind<SessionSource>('session source', {
   order: 'number',
   section: 'function',
 })
+export const guidePageKind = new Kind<GuidePage>('guide page', { title: 'text', text: 'function' })
 export const searchSourceKind = new Kind<SearchSource>('search source', {
   order: 'number',
   takes: 'text',

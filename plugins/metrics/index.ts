@@ -1,6 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { Type } from 'guard-gateway/lib/json'
+import { guidePageKind } from 'guard-gateway/lib/page'
 import { callMetrics } from './calls.ts'
 import { partMetrics } from './parts.ts'
 import { processMetrics } from './process.ts'
@@ -20,6 +21,12 @@ export const metrics = (): Plugin => ({
       ...processMetrics(gateway),
       ...webSocketMetrics(gateway),
     ]
+    gateway.registry(guidePageKind).add({
+      id: 'metric-names',
+      title: 'Metrics by name',
+      text: () =>
+        `What \`GET /metrics\` tells. A metric that has counted nothing is left out there.\n\n| Metric | Type | Meaning |\n| --- | --- | --- |\n${all.map(({ name, type, help }) => `| \`${name}\` | ${type} | ${help} |`).join('\n')}`,
+    })
     gateway.hooks.http.tap('metrics', (app) => {
       app.get('/metrics', { schema: described }, (_request, reply) =>
         reply.type('text/plain; version=0.0.4; charset=utf-8').send(exposition(all)),

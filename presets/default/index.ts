@@ -177,6 +177,9 @@ export const defaultPreset = (
     },
     version,
   }),
-  docs({ version }),
+  docs({
+    version,
+    configuration: async () => (await import('./config/schema.ts')).configSchema,
+  }),
   cli(),
 ]

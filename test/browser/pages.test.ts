@@ -37,6 +37,10 @@ const pages: readonly (readonly [name: string, path: (data: Seeded) => string, s
   ['a run of the playground', ({ run }) => `/playground/runs/${run}`],
   ['the API', () => '/docs'],
   ['an operation', () => '/docs/post-api-v1-traces'],
+  ['the guide', () => '/docs/guide'],
+  ['a search of the guide', () => '/docs/guide?q=budget'],
+  ['a page of the guide', () => '/docs/guide/detectors'],
+  ['rules in the guide', () => '/docs/guide/rules'],
   ['what is not there', () => '/nowhere', 404],
 ]
 

@@ -1,16 +1,25 @@
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
+import type { Guide } from '../guide/guide.ts'
+import { GUIDE } from '../guide/library.ts'
+import { foundList } from '../guide/page/list.ts'
+import type { Found } from '../guide/search.ts'
 import { type Description, type LocatedOperation, operationsOf } from './description.ts'
 
-/** Operations by group, filtered by the search words. */
-export const listPage = (describe: () => Description): Page => ({
+const MAX_FOUND = 3
+
+/** Operations by group, filtered by the search words; with parts of the guide that have these words. */
+export const listPage = (describe: () => Description, guide: Guide): Page => ({
   id: 'docs',
   path: '/docs',
   nav: { label: 'Docs', order: 90, key: 'd' },
-  render: async (ask) => ({ title: 'API', main: mainOf(describe(), ask) }),
+  render: async (ask) => {
+    const q = ask.query.get('q') ?? ''
+    return { title: 'API', main: mainOf(describe(), ask, q === '' ? [] : await guide.search(q, MAX_FOUND)) }
+  },
 })
 
-const mainOf = (description: Description, { query }: Ask): Html => {
+const mainOf = (description: Description, { query }: Ask, found: readonly Found[]): Html => {
   const q = query.get('q') ?? ''
   const words = q
     .toLowerCase()
@@ -21,9 +30,10 @@ const mainOf = (description: Description, { query }: Ask): Html => {
   // plugins may add groups that the description does not list
   const names = new Set([...description.tags.map(({ name }) => name), ...groups.keys()])
   const order = [...names].filter((name) => groups.has(name))
-  return html`<div class="head"><h1>API</h1><p class="quiet">version ${description.info.version}</p><p class="acts"><a href="/openapi.json">openapi.json</a></p></div>
+  return html`<div class="head"><h1>API</h1><p class="quiet">version ${description.info.version}</p><p class="acts"><a href="${GUIDE}">Guide: how to, concepts, reference</a> · <a href="/openapi.json">openapi.json</a></p></div>
 <p>${description.info.description}</p>
 <form class="filters" action="/docs" role="search"><label>Search<input type="search" name="q" value="${q}" size="24" placeholder="words of path or purpose"></label><button>Search</button>${q !== '' && html` <a class="clear" href="/docs">Clear</a>`}</form>
+${found.length > 0 && html`<section aria-label="In the guide">${foundList(found)}<p><a href="${GUIDE}?q=${encodeURIComponent(q)}">More in the guide</a></p></section>`}
 ${order.length > 1 && html`<nav class="chips" aria-label="Groups">${order.map((name) => html`<a href="#${anchorOf(name)}">${name}</a>`)}</nav>`}
 ${matching.length === 0 && html`<p class="empty">No operation matches. <a href="/docs">Show all</a></p>`}
 ${

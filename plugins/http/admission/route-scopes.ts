@@ -67,6 +67,8 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'GET /approvals/:id/rule',
     'GET /docs',
     'GET /docs/:operation',
+    'GET /docs/guide',
+    'GET /docs/guide/:page',
     'GET /drafts/:id',
     'GET /mcp',
     'GET /notify',

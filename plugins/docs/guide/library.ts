@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import type { Html } from 'guard-gateway/lib/html'
+import type { GuidePage } from 'guard-gateway/lib/page'
+import { documents, headingId } from './documents.ts'
+import type { Section } from './markdown.ts'
+
+/** A page of the guide. */
+export interface Leaf {
+  readonly slug: string
+  readonly group: string
+  readonly title: string
+  readonly main: Html
+  readonly sections: readonly Section[]
+}
+
+/** Address of the list of all pages. */
+export const GUIDE = '/docs/guide'
+
+/** The heading above pages that are made while the gateway runs. */
+export const REFERENCE = 'Reference'
+
+/** Reads and renders every page. `made`: those that are made while the gateway runs. A document that the package lacks is left out. */
+export const readLibrary = async (made: readonly GuidePage[]): Promise<readonly Leaf[]> => {
+  const { render } = await import('./markdown.ts')
+  const read = await Promise.all(
+    documents.map(async ({ slug, file, group }) => {
+      const text = await textOf(file)
+      return text === undefined ? [] : [{ slug, group, file, text }]
+    }),
+  )
+  const stored = read.flat()
+  const slugs = new Map([
+    ...stored.map(({ file, slug }) => [file, slug] as const),
+    ...made.map(({ id }) => [id, id] as const),
+  ])
+  const written = stored.map(({ slug, group, file, text }) => ({
+    slug,
+    group,
+    ...render(text, (href) => addressIn(slugs, file, href)),
+  }))
+  const generated = await Promise.all(
+    made.map(async (page) => ({
+      slug: page.id,
+      group: REFERENCE,
+      ...render(`# ${page.title}\n\n${await page.text()}`, (href) => addressIn(slugs, '', href)),
+    })),
+  )
+  return [...written, ...generated]
+}
+
+const textOf = async (file: string): Promise<string | undefined> => {
+  try {
+    return await readFile(new URL(file, import.meta.resolve('guard-gateway/package.json')), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Other hosts, and pages of this gateway. */
+const OUTSIDE = /^(?:https?:\/\/|\/(?!\/))/
+
+/** Address of what a document links to; undefined for files that are not served. */
+const addressIn = (slugs: ReadonlyMap<string, string>, file: string, href: string): string | undefined => {
+  if (OUTSIDE.test(href)) return href
+  const [path = '', anchor] = href.split('#')
+  const fragment = anchor === undefined ? '' : `#${headingId(anchor)}`
+  if (path === '') return fragment
+  const slug = slugs.get(posix.join(posix.dirname(file), path))
+  return slug === undefined ? undefined : `${GUIDE}/${slug}${fragment}`
+}

@@ -1,0 +1,42 @@
+import MiniSearch from 'minisearch'
+import type { Leaf } from './library.ts'
+
+/** A part of a page in which something was found. */
+export interface Found {
+  readonly slug: string
+  readonly page: string
+  readonly anchor: string
+  readonly title: string
+  /** The text of that part. */
+  readonly text: string
+  /** Words of the text that match, as they stand in the index. */
+  readonly words: readonly string[]
+}
+
+export type Search = (query: string, limit: number) => readonly Found[]
+
+/** Indexes the sections of all pages by page title, heading and text. Every word has to be there, as it is, as a beginning, or with a letter wrong. */
+export const indexOf = (leaves: readonly Leaf[]): Search => {
+  const sections = leaves.flatMap(({ slug, title: page, sections: parts }) =>
+    parts.map(({ id: anchor, title, text }) => ({ id: `${slug}#${anchor}`, slug, page, anchor, title, text })),
+  )
+  const index = new MiniSearch({
+    fields: ['page', 'title', 'text'],
+    searchOptions: {
+      boost: { page: 2, title: 3 },
+      combineWith: 'AND',
+      prefix: true,
+      fuzzy: (word) => (word.length > 4 ? 0.2 : false),
+    },
+  })
+  index.addAll(sections)
+  const byId = new Map(sections.map((section) => [section.id, section]))
+  return (query, limit) =>
+    index
+      .search(query)
+      .slice(0, limit)
+      .flatMap(({ id, terms }) => {
+        const section = byId.get(id)
+        return section === undefined ? [] : [{ ...section, words: terms }]
+      })
+}
