@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
+import { documents } from '../documents/documents.ts'
 import { contributions, filesBelow, read, root } from './sources.ts'
 
 /** The level-2 headings of each feature's README; `Life of …` names what passes through the feature. */
@@ -64,15 +65,6 @@ describe('the README of each feature', () => {
 })
 
 describe('links between the documents', () => {
-  const documents = [
-    'README.md',
-    'CONTRIBUTING.md',
-    ...['core', 'plugins', 'bench'].flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.md'))
-        .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
-    ),
-  ]
   for (const file of documents)
     it(`of ${file} lead to a file, and to a heading in it`, () => {
       for (const link of linksOf(read(file))) {

@@ -10,17 +10,21 @@ export interface GuideDocument {
 
 /** Every document that is served, in the order of the list. */
 const files: Readonly<Record<string, readonly string[]>> = {
-  Start: ['README.md', 'CHANGELOG.md'],
+  Start: ['README.md', 'plugins/CONCEPTS.md', 'plugins/COMPARISON.md', 'SECURITY.md', 'CHANGELOG.md'],
   'How to': [
+    'plugins/clients/CONNECT.md',
+    'plugins/policy/FIRST-BLOCK.md',
     'plugins/upstream/PROVIDERS.md',
     'plugins/upstream/README.md',
     'plugins/policy/budgets/README.md',
     'plugins/policy/simulate/README.md',
     'plugins/notify/README.md',
+    'plugins/replay/GUIDE.md',
     'plugins/replay/README.md',
     'plugins/replay/pricing/README.md',
     'plugins/replay/mcp/README.md',
     'plugins/replay/sdk/README.md',
+    'plugins/mcp/GUIDE.md',
     'plugins/mcp/draft/README.md',
     'plugins/mcp/policy/README.md',
     'plugins/mcp/bundle/README.md',
@@ -28,6 +32,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'plugins/otlp/README.md',
     'plugins/otlp-push/README.md',
     'plugins/access/README.md',
+    'plugins/storage/postgres/TEAM.md',
     'plugins/storage/postgres/README.md',
     'plugins/storage/copy/README.md',
     'plugins/lib/network/README.md',
