@@ -45,4 +45,53 @@ describe('/docs', { skip: noBrowser }, () => {
     }
     await visit.close()
   })
+
+  it('finds a part of the guide without script, and goes from page to page and to the heading', async () => {
+    const visit = await world.open({ javaScriptEnabled: false })
+    const { page } = visit
+    await visit.to('/docs')
+    await page.getByRole('link', { name: /^Guide:/ }).click()
+    await page.waitForURL('**/docs/guide')
+    await page.locator('main').getByRole('searchbox').fill('cool-downs circuits')
+    await page.locator('main').getByRole('button', { name: 'Search' }).click()
+    await page.waitForURL(/q=cool/)
+    await page.locator('mark').first().waitFor()
+    await page.getByRole('link', { name: /Several keys, cool-downs/ }).click()
+    await page.waitForURL('**/docs/guide/upstream#h-several-keys-cool-downs-and-circuits')
+    await page.locator('#h-several-keys-cool-downs-and-circuits').waitFor()
+    await visit.close()
+  })
+
+  it('goes through the guide by keys, and to it from the field in the bar', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/docs/guide')
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/guide/concepts')
+    await page.locator('.find input').fill('LOOP_TOOL_CALL')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/guide/error-codes#h-loop_tool_call')
+    await visit.close()
+  })
+
+  it('shows every page of the guide accessibly, and without sideways scroll', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/docs/guide')
+    const paths = await page
+      .locator('.guide [data-row] a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+    assert.ok(paths.length >= 64, `${paths.length} pages`)
+    for (const path of paths) {
+      await visit.to(path)
+      assert.deepEqual(await seriousFindings(page), [], path)
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 800 })
+        assert.ok((await visit.overflow()) <= 0, `${path} is wider than ${width} px by ${await visit.overflow()}`)
+      }
+    }
+    await visit.close()
+  })
 })

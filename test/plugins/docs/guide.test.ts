@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { join, matchesGlob } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { documents } from '../../../plugins/docs/guide/documents.ts'
 import { GuideReader, textOf } from './guide-reader.ts'
@@ -41,6 +41,19 @@ describe('/docs/guide', () => {
       const [, article = ''] = text.split(/<\/?article[^>]*>/)
       for (const [, href = ''] of article.matchAll(/href="([^"]*)"/g)) assert.match(href, /^(?:https?:\/\/|#|\/)/, slug)
     }
+  })
+
+  it('has its documents in the package', () => {
+    const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      readonly files: readonly string[]
+    }
+    for (const { file } of documents)
+      assert.ok(
+        // npm always packs the README
+        file === 'README.md' ||
+          files.some((pattern) => file === pattern || file.startsWith(`${pattern}/`) || matchesGlob(file, pattern)),
+        `${file} is not in files of package.json`,
+      )
   })
 
   it('leads from page to page, to headings that are there', async () => {
