@@ -87,7 +87,7 @@ describe('/docs', { skip: noBrowser }, () => {
     for (const path of paths) {
       await visit.to(path)
       assert.deepEqual(await seriousFindings(page), [], path)
-      for (const width of [1280, 360]) {
+      for (const width of [1280, 720, 360]) {
         await page.setViewportSize({ width, height: 800 })
         assert.ok((await visit.overflow()) <= 0, `${path} is wider than ${width} px by ${await visit.overflow()}`)
       }

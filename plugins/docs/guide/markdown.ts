@@ -1,4 +1,4 @@
-import { Html, html } from 'guard-gateway/lib/html'
+import { Html, html, raw } from 'guard-gateway/lib/html'
 import { Marked, type Token, type Tokens } from 'marked'
 import { headingId } from './documents.ts'
 
@@ -34,6 +34,7 @@ export const render = (text: string, addressOf: (href: string) => string | undef
       html: ({ text: markup }) => (isPicture(markup) ? '' : html`${markup}`.text),
       image: ({ text: alternative }) => html`${alternative}`.text,
       code: ({ text: source }) => html`<pre><code>${source}</code></pre>\n`.text,
+      codespan: ({ text: source }) => html`<code>${breakable(source)}</code>`.text,
       heading(token) {
         const inner = new Html(this.parser.parseInline(token.tokens))
         const id = known.get(token)?.id ?? ''
@@ -71,6 +72,13 @@ export const render = (text: string, addressOf: (href: string) => string | undef
   }
   return { title: sections[0]?.title ?? '', main: new Html(marked.parser(tokens)), sections }
 }
+
+/** Long code may be broken behind signs, and so in a narrow cell too. */
+const breakable = (source: string): readonly Html[] | string =>
+  source.length <= LONG
+    ? source
+    : source.split(/(?<=[/,:?&=_.{[-])/).map((part, index) => html`${index > 0 && raw`<wbr>`}${part}`)
+const LONG = 20
 
 /** The one kind of markup in documents: pictures for where the repository is read. */
 const isPicture = (markup: string): boolean => /^\s*<picture>[\s\S]*<\/picture>\s*$/.test(markup)

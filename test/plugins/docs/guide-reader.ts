@@ -38,6 +38,6 @@ const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"'
 
 /** The words of markup, with one space between them and at each end. */
 export const textOf = (markup: string): string =>
-  ` ${markup.replaceAll(/<[^>]*>/g, ' ')} `
+  ` ${markup.replaceAll('<wbr>', '').replaceAll(/<[^>]*>/g, ' ')} `
     .replaceAll(/&(#?\w+);/g, (all, name: string) => entities[name] ?? all)
     .replaceAll(/\s+/g, ' ')

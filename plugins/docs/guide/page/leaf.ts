@@ -5,8 +5,9 @@ import type { Guide } from '../guide.ts'
 import { GUIDE, type Leaf } from '../library.ts'
 import { guideForm } from './list.ts'
 
-/** From so many headings on, a page begins with a list of them. */
+/** With so many headings a page begins with a list of them; more are looked for by the browser. */
 const MIN_HEADINGS = 4
+const MAX_HEADINGS = 40
 
 /** One page of the guide. Throws NOT_FOUND for one that is not in the list. */
 export const leafPage = (guide: Guide, redact: (text: string) => string): Page => ({
@@ -24,6 +25,6 @@ const mainOf = ({ group, main, sections }: Leaf): Html => {
   const headings = sections.filter(({ depth }) => depth === 2)
   return html`<p><a href="${GUIDE}">Guide</a> · ${group}</p>
 ${guideForm()}
-${headings.length >= MIN_HEADINGS && html`<nav class="chips" aria-label="On this page">${headings.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>`}
+${headings.length >= MIN_HEADINGS && headings.length <= MAX_HEADINGS && html`<nav class="chips" aria-label="On this page">${headings.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>`}
 <article class="guide">${main}</article>`
 }

@@ -26,7 +26,10 @@ export const configurationPage = (schema: () => Promise<DescribedSchema>): Guide
     const sections = entries.filter(([, section]) => rowsOf('', section).length > 0)
     return [
       `Every key of \`guard-config.yml\`. The first start writes the file with all of them; names that are not here are refused with line and column. Any value may be \`\${VARIABLE}\`.\n`,
-      ...single.map(([name, section]) => `## ${name}\n\n${table(HEADS, [row(name, section)])}`),
+      `## At the top\n\n${table(
+        HEADS,
+        single.map(([name, section]) => row(name, section)),
+      )}`,
       ...sections.map(
         ([name, section]) =>
           `## ${name}\n\n${section.description === undefined ? '' : `${plainly(section.description)}.\n\n`}${table(HEADS, rowsOf(name, section))}`,

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { guidePageKind } from 'guard-gateway/lib/page'
+import { readLibrary } from '../../../plugins/docs/guide/library.ts'
+import { render } from '../../../plugins/docs/guide/markdown.ts'
+import { startGateway } from '../../kit.ts'
+
+const shown = (text: string, addressOf: (href: string) => string | undefined = () => undefined): string =>
+  String(render(text, addressOf).main)
+
+describe('Markdown of the guide', () => {
+  it('shows HTML as text, but for a picture, which is left out', () => {
+    const text = shown(
+      '# T\n\n<script>alert(1)</script>\n\nSee <b onclick="x()">this</b>.\n\n<picture>\n<img src="a">\n</picture>\n',
+    )
+    assert.doesNotMatch(text, /<(?:script|b|img|picture)/)
+    assert.match(text, /&lt;script&gt;alert\(1\)&lt;\/script&gt;/)
+    assert.match(shown('<picture></picture><script>x</script>'), /&lt;script/)
+  })
+  it('escapes code, cells and headings', () => {
+    const text = shown('# `<i>`\n\n```sh\necho "<u>"\n```\n\n| `<s>` | <q> |\n|---|---|\n| `a<b>` | ![<em>](x) |\n')
+    assert.doesNotMatch(text, /<(?:i|u|s|q|b|em|img)>/)
+    assert.match(text, /<pre><code>echo &quot;&lt;u&gt;&quot;/)
+  })
+  it('links where it is told to, else shows the words', async () => {
+    assert.equal(
+      shown('[a](b.md)', () => '/docs/guide/b'),
+      '<p><a href="/docs/guide/b">a</a></p>\n',
+    )
+    const hostile = [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      '//evil.example/x',
+      'file:///etc/passwd',
+      '../../secret',
+    ]
+    const text = hostile.map((href, index) => `[words ${index}](${href})`).join(' and ')
+    const pages = await readLibrary([{ id: 'mine', title: 'Mine <1>', text: () => text }])
+    const mine = pages.find(({ slug }) => slug === 'mine')
+    assert.equal(mine?.title, 'Mine <1>')
+    assert.match(String(mine?.main), /Mine &lt;1&gt;/)
+    assert.doesNotMatch(String(mine?.main), /href/)
+    assert.match(String(mine?.main), /words 0 and words 1/)
+  })
+  it('numbers equal headings, and lets long code break', () => {
+    const { sections, main } = render('# A\n\n## B\n\none\n\n## B\n\ntwo\n', () => undefined)
+    assert.deepEqual(
+      sections.map(({ id, text }) => `${id} ${text.trim()}`),
+      ['h-a ', 'h-b one', 'h-b-1 two'],
+    )
+    assert.match(String(main), /<h2 id="h-b-1">/)
+    assert.match(shown('`https://provider.example/v1/models`'), /provider\.<wbr>example\/<wbr>v1/)
+  })
+  it('has a page that a plugin adds, found by its words', async () => {
+    await using service = await startGateway({
+      plugins: [
+        {
+          name: 'runbook',
+          apply: (gateway) =>
+            gateway
+              .registry(guidePageKind)
+              .add({ id: 'runbook', title: 'Runbook', text: () => 'Call the **quokka** desk.' }),
+        },
+      ],
+    }).then((started) => Object.assign(started, { [Symbol.asyncDispose]: () => started.close() }))
+    const page = await service.request('GET', '/docs/guide/runbook', undefined, { accept: 'text/html' })
+    assert.match(page.text, /<strong>quokka<\/strong>/)
+    const found = await service.request('GET', '/docs/guide?q=quokka', undefined, { accept: 'text/html' })
+    assert.match(found.text, /href="\/docs\/guide\/runbook#h-runbook">Runbook<\/a>[\s\S]*<mark>quokka/)
+  })
+})
