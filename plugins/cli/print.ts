@@ -33,6 +33,7 @@ const unavailable: ReadonlySet<string> = new Set([
   'DATABASE_NEWER',
   'DATABASE_UNWRITABLE',
   'GATEWAY_NOT_RUNNING',
+  'PORT_TAKEN',
   'STORAGE_BUSY',
   'STORAGE_FULL',
   'STORAGE_UNAVAILABLE',

@@ -33,6 +33,20 @@ export const postgresCommands = (url: string): readonly Command[] => [
       const command = `pg_dump --format=custom --file=${shellWord(name)} ${conninfo(targetOf(url))}`
       if (options.json === true) out.write(`${JSON.stringify({ command })}\n`)
       else out.write(`${command}\n`)
+      if (options.json !== true && options.quiet !== true) err.write(`${PASSWORD}${BACK}`)
+      return 0
+    },
+  },
+  {
+    id: 'storage restore',
+    args: '<file>',
+    summary: 'print the call of pg_restore that puts a copy in the place of the database; stop all gateways first',
+    example: ['guard storage restore guard-2026-01-31.dump', 'sh -c "$(guard storage restore guard.dump --quiet)"'],
+    run: async ({ args: [name = ''], options }, { out, err }) => {
+      const { targetOf } = await import('./connection/target.ts')
+      const command = `pg_restore --clean --if-exists --single-transaction ${conninfo(targetOf(url))} ${shellWord(name)}`
+      if (options.json === true) out.write(`${JSON.stringify({ command })}\n`)
+      else out.write(`${command}\n`)
       if (options.json !== true && options.quiet !== true) err.write(`${PASSWORD}${RESTORE}`)
       return 0
     },
@@ -40,7 +54,8 @@ export const postgresCommands = (url: string): readonly Command[] => [
 ]
 
 const PASSWORD = 'The password comes from PGPASSWORD or ~/.pgpass.\n'
-const RESTORE = 'Nothing was written yet. pg_restore --dbname=<new database> <file> brings the copy back.\n'
+const BACK = 'Nothing was written yet. pg_restore --dbname=<new database> <file> brings the copy back.\n'
+const RESTORE = 'Nothing was restored yet. All rows of the database give way to those of the copy.\n'
 
 /** How the programs of PostgreSQL connect: everything but the password. */
 const conninfo = ({ host, port, user, database, tls }: Target): string => {

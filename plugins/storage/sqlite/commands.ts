@@ -46,6 +46,22 @@ export const storageCommands = (file: string): readonly Command[] => [
       return 0
     },
   },
+  {
+    id: 'storage restore',
+    args: '<file>',
+    summary: 'put a backup in the place of the database, which is kept under another name; stop the gateway first',
+    example: ['guard storage restore guard-2026-01-31.db', 'guard storage restore /backups/guard.db --json'],
+    run: async ({ args: [backup = ''], options }, { out, err, cwd }) => {
+      const { restore } = await import('./restore/restore.ts')
+      const done = await restore({ backup, file, cwd, now: new Date() })
+      if (options.json === true) out.write(`${JSON.stringify(done)}\n`)
+      else if (options.quiet !== true)
+        err.write(
+          `${relative(cwd, done.file)} is ${backup} now, ${bytesText(done.bytes)}${done.kept === null ? '' : `; the former database is ${relative(cwd, done.kept)}`}\n`,
+        )
+      return 0
+    },
+  },
 ]
 
 const existing = (file: string, cwd: string): string => {

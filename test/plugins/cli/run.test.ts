@@ -137,7 +137,7 @@ describe('a wrong command line', () => {
 describe('an error', () => {
   it('is one line with its code, and its exit code says of what kind it is', async () => {
     const { code, err } = await after(new GuardError('PORT_TAKEN', 'Port 1 is taken.'))
-    assert.equal(code, 1)
+    assert.equal(code, 69)
     assert.equal(err, 'error: Port 1 is taken. (PORT_TAKEN)\n')
     for (const [name, exit] of [
       ['INVALID_CONFIG', 78],

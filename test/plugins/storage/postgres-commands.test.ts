@@ -45,6 +45,10 @@ describe('guard storage, with postgres', needsPostgres, () => {
     const PGPASSWORD = decodeURIComponent(new URL(url).password)
     execFileSync('sh', ['-c', out], { env: { ...process.env, PGPASSWORD } })
     assert.ok(statSync(file).size > 1_000)
+    const restored = await guard(url, 'restore', file)
+    assert.match(restored.err, /Nothing was restored yet/)
+    execFileSync('sh', ['-c', restored.out], { env: { ...process.env, PGPASSWORD } })
+    assert.match((await guard(url, 'check')).out, / 5 tables/)
   })
   it('say what stands in the way', async () => {
     const { code, out, err } = await guard('postgres://ann:s3cret-word@127.0.0.1:1/x', 'check')
