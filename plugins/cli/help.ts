@@ -53,7 +53,7 @@ const overview = (commands: readonly Command[], width: number): string[] => [
 
 /** Commands by heading, by their first word; the last heading takes the rest. */
 const headings: readonly (readonly [title: string, words: readonly string[]])[] = [
-  ['Start', ['gateway', 'run', 'setup', 'doctor', 'status']],
+  ['Start', ['gateway', 'run', 'setup', 'service', 'doctor', 'status']],
   ['Try', ['playground']],
   ['Look', ['report', 'prices', 'replay', 'sessions', 'agents', 'policy', 'notify']],
   ['Tools (MCP)', ['mcp']],

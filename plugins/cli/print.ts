@@ -34,6 +34,8 @@ const unavailable: ReadonlySet<string> = new Set([
   'DATABASE_UNWRITABLE',
   'GATEWAY_NOT_RUNNING',
   'PORT_TAKEN',
+  'SERVICE_FAILED',
+  'SERVICE_UNAVAILABLE',
   'STORAGE_BUSY',
   'STORAGE_FULL',
   'STORAGE_UNAVAILABLE',

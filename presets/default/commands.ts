@@ -23,6 +23,7 @@ import { playgroundCommands } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { reportCommands } from 'guard-gateway/plugins/recorder'
 import { replayCommands, replayMcpCommand } from 'guard-gateway/plugins/replay'
+import { service } from 'guard-gateway/plugins/service'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFor, exists, located } from './command-config.ts'
 import { calledAs, ownCommand } from './command-prefix.ts'
@@ -40,6 +41,7 @@ import { facts, firstRunText, nextSteps, withheldFromServers } from './messages.
 import { shippedPolicies, shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
 import { startFlags } from './restart.js'
+import { serviceOptions } from './service-options.ts'
 import { version } from './version.ts'
 
 /** A gateway with all commands. It reads no configuration. */
@@ -138,6 +140,7 @@ const withRun = async (
     addClientCommands(gateway, location, (work) => asking(gateway, target, work), inJson, opened)
   }
   return gateway.use(
+    service(serviceOptions()),
     clients({
       ...location,
       authority: config.server.tls.ca || config.server.tls.cert,

@@ -26,6 +26,13 @@ export const resolveReferences = (
   return { value: resolveIn(value, []), errors }
 }
 
+/** The names of all variables that texts refer to, each once. */
+export const referencesIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [...new Set([...value.matchAll(reference)].map(([, name = '']) => name))]
+  if (typeof value !== 'object' || value === null) return []
+  return [...new Set(Object.values(value).flatMap(referencesIn))]
+}
+
 /** Credentials that only a serving gateway uses; API commands work without them. */
 export const isServeOnlyError = ({ path }: ConfigError): boolean => credentialPath.test(path.join('\n'))
 

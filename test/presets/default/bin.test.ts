@@ -189,7 +189,7 @@ describe('the binary', () => {
     const port = new URL(url).port
 
     const taken = fakeIo({ cwd: folder })
-    assert.equal(await main(['gateway', 'run', '--port', port, '--data', 'other.db'], taken), 1)
+    assert.equal(await main(['gateway', 'run', '--port', port, '--data', 'other.db'], taken), 69)
     assert.match(taken.errText(), /is taken: a Guard Gateway \d+\.\d+\.\d+ is running there already/)
     assert.ok(!(await readdir(folder)).includes('other.db'), 'the database is not opened')
 

@@ -1,0 +1,84 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { GuardError } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/lib/command'
+import { bytesText } from 'guard-gateway/lib/format'
+import { serviceErrors } from '../error-codes.ts'
+import { complaint, type ProgramResult, runProgram, type ServiceManager } from '../service-manager.ts'
+import { LABEL, plistText } from './plist.ts'
+
+/** Above this a person should know how large the log is: nothing bounds it. */
+const LARGE_LOG = 50 * 2 ** 20
+
+/** The launchd of the user's session. */
+export const launchd = (home: string, io: Io): ServiceManager => {
+  const domain = `gui/${userInfo().uid}`
+  const [file, log] = [join(home, `Library/LaunchAgents/${LABEL}.plist`), join(home, `Library/Logs/${LABEL}.log`)]
+  const call = (...args: readonly string[]): Promise<ProgramResult> => runProgram('launchctl', args, io)
+  const done = async (...args: readonly string[]): Promise<void> => {
+    const result = await call(...args)
+    if (result.code !== 0)
+      throw new GuardError(
+        serviceErrors.SERVICE_FAILED,
+        `"launchctl ${args.join(' ')}" failed: ${complaint(result)}. Agents start in the session of a user who is logged in at the screen.`,
+      )
+  }
+  return {
+    file,
+    log: `tail -f ${log}`,
+    restart: `launchctl kickstart -k ${domain}/${LABEL}`,
+    log_file: log,
+    text: (setting) => plistText(setting, log),
+    async start() {
+      await call('bootout', `${domain}/${LABEL}`)
+      await done('enable', `${domain}/${LABEL}`)
+      await done('bootstrap', domain, file)
+    },
+    async stop() {
+      await call('bootout', `${domain}/${LABEL}`)
+    },
+    async forget() {},
+    async state() {
+      const { code, out } = await call('print', `${domain}/${LABEL}`)
+      const running = /^\s*state = running$/m.test(out)
+      const pid = Number(/^\s*pid = (\d+)$/m.exec(out)?.[1] ?? 0)
+      const exit = Number(/^\s*last exit code = (\d+)/m.exec(out)?.[1] ?? 0)
+      return {
+        enabled: code === 0,
+        running,
+        ended: code !== 0 || (!running && exit !== 0),
+        pid: pid > 0 ? pid : null,
+        since: null,
+        exit_code: running ? null : exit || null,
+      }
+    },
+    async lastLines() {
+      return endOf(log).trimEnd().split('\n').slice(-5).join('\n')
+    },
+    async notices() {
+      const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0
+      return bytes < LARGE_LOG
+        ? []
+        : [`The log has ${bytesText(bytes)}, and launchd bounds it not; this empties it: : > ${log}`]
+    },
+  }
+}
+
+const END_BYTES = 8_192
+
+/** The end of a file; empty if it cannot be read. */
+const endOf = (file: string): string => {
+  try {
+    const handle = openSync(file, 'r')
+    try {
+      const bytes = Buffer.alloc(END_BYTES)
+      const read = readSync(handle, bytes, 0, END_BYTES, Math.max(0, fstatSync(handle).size - END_BYTES))
+      return bytes.toString('utf8', 0, read)
+    } finally {
+      closeSync(handle)
+    }
+  } catch {
+    return ''
+  }
+}

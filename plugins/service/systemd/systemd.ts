@@ -1,0 +1,77 @@
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { GuardError } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/lib/command'
+import { serviceErrors } from '../error-codes.ts'
+import { complaint, type ProgramResult, runProgram, type ServiceManager } from '../service-manager.ts'
+import { unitText } from './unit.ts'
+
+const UNIT = 'guard-gateway.service'
+
+/** The user's own systemd. `folder` is that of the user's configuration files. */
+export const systemd = (folder: string, io: Io): ServiceManager => {
+  const call = (...args: readonly string[]): Promise<ProgramResult> => runProgram('systemctl', ['--user', ...args], io)
+  const done = async (...args: readonly string[]): Promise<void> => {
+    const result = await call(...args)
+    if (result.code !== 0)
+      throw new GuardError(
+        serviceErrors.SERVICE_FAILED,
+        `"systemctl --user ${args.join(' ')}" failed: ${complaint(result)}`,
+      )
+  }
+  return {
+    file: join(folder, 'systemd/user', UNIT),
+    log: 'journalctl --user -u guard-gateway',
+    restart: 'systemctl --user restart guard-gateway',
+    text: unitText,
+    async start() {
+      await done('daemon-reload')
+      await done('enable', UNIT)
+      await call('reset-failed', UNIT)
+      await done('restart', UNIT)
+    },
+    async stop() {
+      await call('disable', '--now', UNIT)
+    },
+    async forget() {
+      await call('daemon-reload')
+      await call('reset-failed', UNIT)
+    },
+    async state() {
+      const { out } = await call('show', UNIT, '--property', PROPERTIES.join())
+      const found = new Map(out.split('\n').map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]))
+      const active = found.get('ActiveState') ?? ''
+      const pid = Number(found.get('MainPID') ?? 0)
+      return {
+        enabled: found.get('UnitFileState') === 'enabled',
+        running: active === 'active',
+        ended: active === 'failed' || active === 'inactive',
+        pid: pid > 0 ? pid : null,
+        since: active === 'active' ? found.get('ActiveEnterTimestamp') || null : null,
+        exit_code: active === 'active' ? null : Number(found.get('ExecMainStatus') ?? 0) || null,
+      }
+    },
+    async lastLines() {
+      const { out } = await runProgram('journalctl', ['--user', '-u', UNIT, '-n', '5', '-o', 'cat', '--no-pager'], io)
+      return out
+    },
+    async notices() {
+      const { code, out } = await runProgram(
+        'loginctl',
+        ['show-user', userInfo().username, '-p', 'Linger', '--value'],
+        io,
+      )
+      if (code === 0 && out.trim() === 'yes') return []
+      return ['It runs while you are logged in. To have it run without, from boot on: loginctl enable-linger']
+    },
+  }
+}
+
+const PROPERTIES = ['ActiveState', 'MainPID', 'UnitFileState', 'ActiveEnterTimestamp', 'ExecMainStatus']
+
+/** Why the user's systemd does not answer; undefined if it does. */
+export const systemdFault = async (io: Io): Promise<string | undefined> => {
+  const result = await runProgram('systemctl', ['--user', 'show', '--property', 'Version'], io)
+  if (result.code === 0) return undefined
+  return result.code === null ? 'there is no systemctl' : complaint(result)
+}
