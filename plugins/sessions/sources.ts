@@ -25,6 +25,8 @@ const hint = (name: string, hinted: Source['hinted']): Source => ({ name, strict
 
 const IN_CREATE = 'client_metadata.session_id'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** How a client marks the request that finds a title for a session. */
+const SIDE_TASK = /^title-(?=(?:ses|sess|thread|conv)_.)/
 const SESSION_LIKE = /^(?:ses|sess|thread|conv)_./
 
 /** In order of precedence. */
@@ -38,6 +40,7 @@ const sources: readonly Source[] = [
   header('session_id'),
   header('x-session-id'),
   header('x-session-affinity'),
+  header('agent-session-id'),
   hint('conversation', (hints) => hints.conversation),
   // many applications send one constant here, so only what has the form of a session's id counts
   hint('prompt_cache_key', (hints) => sessionLikeId(hints.prompt_cache_key)),
@@ -52,7 +55,7 @@ export const externalId = (
 ): ExternalId | undefined => {
   for (const { name, strict, hinted, transport } of sources) {
     if (transport !== undefined && transport !== came) continue
-    const external_id = hinted === undefined ? headers[name] : hinted(hints)
+    const external_id = hinted === undefined ? headers[name]?.replace(SIDE_TASK, '') : hinted(hints)
     if (external_id === undefined) continue
     if (isExternal(external_id)) return { external_id, external_source: name }
     if (strict) throw badExternal(name)

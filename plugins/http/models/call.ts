@@ -17,6 +17,7 @@ const sessionHeaders = [
   'session-id',
   'session_id',
   'x-session-id',
+  'agent-session-id',
 ]
 
 /** What groups requests whose bodies start alike; empty if the request names no session. */

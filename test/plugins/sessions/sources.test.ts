@@ -13,6 +13,7 @@ const headers = [
   'session_id',
   'x-session-id',
   'x-session-affinity',
+  'agent-session-id',
 ]
 const order = [
   'x-guard-session-id',
@@ -24,6 +25,7 @@ const order = [
   'session_id',
   'x-session-id',
   'x-session-affinity',
+  'agent-session-id',
   'conversation',
   'prompt_cache_key',
 ]
@@ -55,6 +57,14 @@ describe('where a session id comes from', () => {
     const hints = { 'client_metadata.session_id': 'in-body' }
     const { row } = sessionOf(await house.ask({ 'session-id': 'in-head' }, { hints }))
     assert.deepEqual([row.external_source, row.external_id], ['session-id', 'in-head'])
+  })
+
+  it('takes the request for a title as part of its session', async () => {
+    const first = sessionOf(await house.ask({ 'x-session-id': 'ses_de2eda722ffe' }))
+    const title = sessionOf(await house.ask({ 'x-session-id': 'title-ses_de2eda722ffe' }))
+    assert.equal(title.row.id, first.row.id)
+    const own = sessionOf(await house.ask({ 'x-session-id': 'title-of-my-own' }))
+    assert.equal(own.row.external_id, 'title-of-my-own')
   })
 
   it('follows a known response only when nothing names a session', async () => {
