@@ -20,4 +20,15 @@ export const sendsOwnLogin = (
   return serving !== undefined && isPassthrough(serving)
 }
 
+/** Whether an upstream has an API style, for the model if that is known. */
+export const isServed = (upstreams: readonly LoginUpstream[], style: string, model: string | undefined): boolean =>
+  upstreams.some(({ styles, models }) => styles.includes(style) && (model === undefined || anyGlob(models)(model)))
+
+/** The first style that is served; the first of all if none is. */
+export const servedStyle = (
+  upstreams: readonly LoginUpstream[],
+  styles: readonly string[],
+  model: string | undefined,
+): string => styles.find((style) => isServed(upstreams, style, model)) ?? styles[0] ?? ''
+
 const isPassthrough = ({ auth }: LoginUpstream): boolean => auth === 'passthrough'

@@ -17,14 +17,18 @@ export interface ProfileSettings {
   readonly guard: readonly string[]
   /** Absolute path of the configuration file, which holds the key. */
   readonly config: string
-  /** Absolute path of the profiles' folder. */
+  /** Absolute path of the profiles' folder, or of the folder that a run may have for its files. */
   readonly folder: string
   /** Whether the agent has its own key in the profiles' folder; otherwise the gateway key is used. */
   readonly keyed: boolean
   /** Whether clients of an API style send the user's own login, with the gateway key in a separate header. */
   readonly sendsOwnLogin: (style: string) => boolean
-  /** Key for clients that send a login and can read the key only from a file. */
+  /** The first of these API styles that an upstream has for the model; the first of all if none has. */
+  readonly styleOf: (styles: readonly string[]) => string
+  /** Key for clients that can read it only from a file. */
   readonly client_key: string
+  /** The user's home folder; empty if unknown. */
+  readonly home: string
   /** Whether the client's environment has a variable. */
   readonly has: (name: string) => boolean
   readonly statusline: boolean

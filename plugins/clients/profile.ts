@@ -22,19 +22,29 @@ export interface Launch {
   readonly is_labelled?: true
   /** Arguments after the command's name. */
   readonly flags: readonly string[]
+  /** Files in the run's folder, which is removed at its end. */
+  readonly files?: readonly ProfileFile[]
+  /** Links in that folder to what is there of the user's own. */
+  readonly links?: readonly { readonly path: string; readonly target: string }[]
+  /** API styles of its requests, if others than those of the profile. */
+  readonly styles?: readonly string[]
 }
 
 /** How one client connects to the gateway, and how it behaves then. */
 export interface Profile {
   readonly id: string
   readonly title: string
-  /** Tested version of the client. */
-  readonly tested_with: string
+  /** Tested version of the client; absent if only its documentation was read. */
+  readonly tested_with?: string
   readonly style: string
+  /** All styles that it can be told to speak, if there are several. */
+  readonly styles?: readonly string[]
   /** Base names of the client's command. */
   readonly commands: readonly string[]
   /** The profile needs a model name. */
   readonly needs_model?: boolean
+  /** `guard run` needs one too. */
+  readonly run_needs_model?: true
   /** The client can send the user's own login beside the gateway key. */
   readonly supports_own_login?: true
   /** Why no profile is written. The other fields then describe what works. */

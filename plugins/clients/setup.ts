@@ -6,6 +6,7 @@ import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { keyFile, storeAgentKey } from './agent-key.ts'
 import { modelFlag, nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
+import { servedStyle } from './passthrough-login.ts'
 import { MARK, type Profile } from './profile.ts'
 import type { ProfileSettings } from './profile-settings.ts'
 import { profiles } from './profiles/index.ts'
@@ -98,7 +99,9 @@ const settingOf = (options: ClientsOptions, input: Input, io: Io): ProfileSettin
     folder: resolve(io.cwd, textFlag(input, 'dir') ?? 'profiles'),
     keyed: agent !== undefined,
     sendsOwnLogin: () => flags.passthrough === true,
+    styleOf: (styles) => servedStyle(options.upstreams, styles, modelFlag(input)),
     client_key: options.gateway_key,
+    home: '',
     has: () => false,
     statusline: flags.statusline === true,
   }
@@ -111,7 +114,7 @@ const prepare = async (profile: Profile, setting: ProfileSettings, print: boolea
   if (impossible !== undefined) return { ...skipped, reason: `Nothing was written: ${impossible}` }
   if (profile.needs_model === true && setting.model === undefined)
     return { ...skipped, reason: 'Its profile names a model: run again with --model <id>.' }
-  const mark = `${MARK}, tried with ${profile.tested_with}`
+  const mark = `${MARK}, ${profile.tested_with === undefined ? 'by its documentation' : `tried with ${profile.tested_with}`}`
   const files = profile.files(setting).map(({ path, text }) => ({ path, text: text.replace(MARK, mark) }))
   const note = profileNote(profile, setting)
   const usage = { use: profile.use(setting), undo: profile.undo(setting), ...(note === undefined ? {} : { note }) }

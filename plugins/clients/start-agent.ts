@@ -3,15 +3,17 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { newId } from 'guard-gateway/lib/ids'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { agentEnv } from './agent-env.ts'
 import { runChild } from './child.ts'
 import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
-import { sendsOwnLogin } from './passthrough-login.ts'
+import { isServed, sendsOwnLogin, servedStyle } from './passthrough-login.ts'
 import type { Launch, Profile } from './profile.ts'
 import { labels, type ProfileSettings } from './profile-settings.ts'
 import { profileOf, profiles } from './profiles/index.ts'
 import { projectName } from './project-name.ts'
+import { runFolder, writeRunFiles } from './run-files.ts'
 import { type AgentRun, runTraffic, warningOf } from './run-traffic.ts'
 import { summaryOf } from './summary.ts'
 import { startTemporaryGateway } from './temporary-gateway.ts'
@@ -24,11 +26,16 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
   const profile = profileFor(command, textFlag(input, 'as'))
   const launchWith = launchOf(profile)
   const baseSetting = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
+  if (profile.run_needs_model === true && baseSetting.model === undefined)
+    throw new GuardError('USAGE', `${profile.title} has to be told a model: guard run --model <id> -- ${command}`)
   const { address, stop } = await gatewayFor(options, input)
-  const setting = { ...baseSetting, address, run_id: newId('run_', Date.now()) }
+  const run_id = newId('run_', Date.now())
+  const setting = { ...baseSetting, address, run_id, folder: runFolder(run_id) }
   const since = Date.now()
+  let removeFiles: (() => Promise<void>) | undefined
   try {
     const launch = launchWith(setting)
+    removeFiles = await writeRunFiles(setting.folder, launch)
     if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
     const given = envFlagNames(input.options.env)
     const { env, withheld } = agentEnv(io.env, gateway, {
@@ -40,7 +47,8 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
       given,
     })
     const withheldNote = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
-    for (const line of [missingEnvText(given, io.env), withheldNote, bypassText(launch, io.env)])
+    const unserved = unservedText(launch.styles ?? profile.styles ?? [profile.style], profile, options, setting.model)
+    for (const line of [missingEnvText(given, io.env), withheldNote, bypassText(launch, io.env), unserved])
       if (line !== '') io.err.write(`guard: ${line}\n`)
     const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
     const { project, session, agent = profile.id } = setting
@@ -48,8 +56,22 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
     await reportTraffic({ address, id: setting.run_id, agent, project, session, since, is_labelled }, options, io)
     return code
   } finally {
+    await removeFiles?.()
     await stop?.()
   }
+}
+
+/** Says that no upstream has what the client speaks; empty if one has, or if there are no upstreams yet. */
+const unservedText = (
+  styles: readonly string[],
+  { title }: Profile,
+  { upstreams, calledAs }: ClientsOptions,
+  model: string | undefined,
+): string => {
+  const isHeard = styles.length === 0 || styles.some((style) => isServed(upstreams, style, model))
+  if (isHeard || upstreams.length === 0) return ''
+  const of = model === undefined ? '' : ` for ${terminalLine(model)}`
+  return `${title} speaks ${styles.join(' or ')}, and no upstream has that${of}: add it to the styles of one in guard-config.yml, see "${calledAs} doctor"`
 }
 
 /** Names the unset variables that would have bypassed the gateway; empty for none. */
@@ -79,6 +101,7 @@ const loginsOf = ({ secrets }: Gateway, { upstreams }: ClientsOptions, input: In
   const model = modelFlag(input)
   return {
     sendsOwnLogin: (style: string) => sendsOwnLogin(upstreams, style, model),
+    styleOf: (styles: readonly string[]) => servedStyle(upstreams, styles, model),
     has: (name: string) => Boolean(env[name]) && !secrets.holds(env[name] ?? ''),
   }
 }
@@ -88,7 +111,7 @@ const settingOf = async (
   profile: Profile,
   input: Input,
   io: Io,
-): Promise<Omit<ProfileSettings, 'sendsOwnLogin' | 'has' | 'run_id'>> => {
+): Promise<Omit<ProfileSettings, 'sendsOwnLogin' | 'styleOf' | 'has' | 'run_id' | 'folder'>> => {
   const session = sessionFlag(input)
   const mode = modeOf(options, input, io)
   return {
@@ -100,9 +123,9 @@ const settingOf = async (
     ...(mode === undefined ? {} : { mode }),
     guard: options.guard,
     config: options.config,
-    folder: '',
     keyed: false,
-    client_key: '',
+    client_key: options.gateway_key,
+    home: io.env.HOME ?? io.env.USERPROFILE ?? '',
     statusline: false,
   }
 }

@@ -20,6 +20,7 @@ export const builtInOverrides: readonly StatusOverride[] = [
   { agents: 'opencode/*', status: 403, clients: 'OpenCode' },
   { agents: 'Kilo-Code/*', status: 403, clients: 'Kilo' },
   { agents: 'QwenCode/*', status: 403, clients: 'Qwen Code' },
+  { agents: 'pi-coding-agent*', status: 403, clients: 'pi, by the profile of guard setup' },
   // it counts to ten, with up to half a minute between
   { agents: 'GeminiCLI*', status: 403, clients: 'Gemini CLI' },
   { agents: 'ai-sdk/*', status: 403, clients: 'Cline and others made with the AI SDK' },

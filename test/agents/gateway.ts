@@ -19,6 +19,8 @@ export interface Counts {
   readonly blocked: number
   /** Ids of sessions that had a block. */
   readonly sessions: ReadonlySet<string>
+  /** How many sessions there are. */
+  readonly count: number
 }
 
 /** A gateway as a process of its own, with the recommended rules in force. */
@@ -63,6 +65,7 @@ export const startGateway = async (folder: string, upstream: string): Promise<Ru
         requests: sum('requests'),
         flagged: sum('flagged'),
         blocked: sum('blocked'),
+        count: sessions.length,
         sessions: new Set(sessions.filter(({ blocked }) => blocked > 0).map(({ id }) => id)),
       }
     },

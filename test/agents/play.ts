@@ -41,6 +41,7 @@ export const play = async (stage: Stage, agent: Agent, way: Way, script: Script)
     ...now,
     requests: now.requests - before.requests,
     blocked: now.blocked - before.blocked,
+    count: now.count - before.count,
   })
   if (blocks.length === 0) faults.push(...(await missingIn(room.project, script)), ...pollFaults(stage, agent, script))
   return { agent, way, script, faults, blocks, requests: stage.provider.requests, seconds, text: ended.text }
@@ -95,6 +96,7 @@ const faultsOf = (
   const { requests: admitted } = spent
   if (way !== 'bare')
     expect(admitted === provider.requests, `${admitted} requests admitted, ${provider.requests} forwarded`)
+  if (way === 'run' || way === 'profile') expect(spent.count === 1, `it was ${spent.count} sessions, not 1`)
   if (agent.uses_websocket === true) expect(provider.sockets > 0, 'it opened no WebSocket')
   for (const shown of provider.keys)
     expect(shown.includes(PROVIDER_KEY), 'the provider was shown another key than its own')

@@ -6,6 +6,7 @@ import { chatReply, geminiReply, messagesReply, responsesReply, type WholeReply 
 import type { Call, Tools } from './agent.ts'
 import { serveSockets } from './provider-sockets.ts'
 import { chatCall, geminiCall, messagesCall, responsesCall, type ToolCall } from './replies.ts'
+import { type RequestShape, shapeOf } from './request-shape.ts'
 import type { Script, Step } from './scripts.ts'
 
 export const LAST_WORDS = 'Everything is finished.'
@@ -15,6 +16,8 @@ const LOOP_END = 40
 /** A provider on loopback whose model works on a script with an agent's own tools, and what it was asked. */
 export class AgentProvider {
   readonly keys = new Set<string>()
+  /** What each request looked like, without what it said. */
+  readonly shapes: RequestShape[] = []
   /** Tokens of each prompt that a cache has, as replies tell it; undefined: they tell nothing of a cache. */
   cached: number | undefined
   #script: Script | undefined
@@ -91,6 +94,7 @@ export class AgentProvider {
     const { authorization, 'x-api-key': key, 'x-goog-api-key': google } = request.headers
     for (const shown of [authorization, key, google]) if (typeof shown === 'string') this.keys.add(shown)
     const text = (await buffer(request)).toString()
+    this.shapes.push(shapeOf(request, text))
     const style = styleOf(request.url ?? '')
     if (style === undefined) {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":42,"data":[]}')

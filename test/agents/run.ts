@@ -1,8 +1,9 @@
 // Drives real coding agents from npm through a gateway that enforces the recommended rules, against a provider on
 // loopback, with an empty home and no network; only the scripts that loop may be stopped:
-// npm run test:agents [-- --dir <folder to install into> --only <client,…> --scripts <script,…> --bare]
+// npm run test:agents [-- --dir <folder to install into> --only <client,…> --scripts <script,…> --ways own,run,profile --bare --record <file>]
 // --bare leaves the gateway out: what an agent does not bear then is no matter of the rules.
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+// --record writes what requests looked like at the provider, without keys and texts.
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,6 +12,7 @@ import { absent, agents } from './clients/index.ts'
 import { install, isThere, placeOf } from './install.ts'
 import { isIsolated, runIsolated } from './isolate.ts'
 import { type Played, play } from './play.ts'
+import type { RequestShape } from './request-shape.ts'
 import { type Script, scripts } from './scripts.ts'
 import { setStage } from './stage.ts'
 import { tableOf } from './table.ts'
@@ -21,7 +23,9 @@ const { values } = parseArgs({
     dir: { type: 'string' },
     only: { type: 'string' },
     scripts: { type: 'string' },
+    ways: { type: 'string' },
     bare: { type: 'boolean', default: false },
+    record: { type: 'string' },
   },
 })
 const named = (list: string | undefined, { id }: { readonly id: string }): boolean =>
@@ -37,7 +41,7 @@ const playsOf = (agent: Agent): readonly (readonly [Way, Script])[] => {
   return [
     ...wanted.map((script) => ['own', script] as const),
     ...ways.flatMap((way) => few.map((script) => [way, script] as const)),
-  ]
+  ].filter(([way]) => named(values.ways, { id: way }))
 }
 
 /** What agents keep under the real home; none of it may change. */
@@ -70,8 +74,12 @@ const playOne = async (installed: string, agent: Agent): Promise<readonly Played
   } finally {
     await stage.close()
   }
+  if (values.record !== undefined) await record(values.record, agent, stage.provider.shapes)
   return played
 }
+
+const record = (file: string, { id, version }: Agent, shapes: readonly RequestShape[]): Promise<void> =>
+  appendFile(file, `${JSON.stringify({ id, version, requests: shapes }, null, 1)}\n`)
 
 const playAll = async (installed: string): Promise<boolean> => {
   const marks = await homeMarks()

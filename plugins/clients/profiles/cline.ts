@@ -1,8 +1,32 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { keyCommand, shellWord } from '../profile-settings.ts'
+import { keyCommand, labels, type ProfileSettings, shellWord } from '../profile-settings.ts'
 
 const file = 'cline/README.md'
+
+const PROVIDER = 'openai-compatible'
+const providersFile = 'cline/providers.json'
+
+/** The providers as the client keeps them; it takes a key from nowhere else. */
+const providers = (setting: ProfileSettings): string =>
+  JSON.stringify({
+    version: 1,
+    lastUsedProvider: PROVIDER,
+    modes: {},
+    providers: {
+      [PROVIDER]: {
+        settings: {
+          provider: PROVIDER,
+          apiKey: setting.client_key,
+          model: setting.model,
+          baseUrl: `${setting.address}/v1`,
+          headers: labels(setting, 'cline'),
+        },
+        updatedAt: new Date(0).toISOString(),
+        tokenSource: 'manual',
+      },
+    },
+  })
 
 export const cline: Profile = {
   id: 'cline',
@@ -11,6 +35,7 @@ export const cline: Profile = {
   style: 'chat_completions',
   commands: ['cline'],
   needs_model: true,
+  run_needs_model: true,
   files: (setting) => [
     {
       path: file,
@@ -32,11 +57,18 @@ export const cline: Profile = {
   use: (setting) => {
     const data = shellWord(join(setting.folder, 'cline', 'data'))
     return [
-      `cline auth -p openai-compatible -k "$(${keyCommand(setting, 'cline')})" -b ${setting.address}/v1 -m ${shellWord(setting.model ?? '')} --data-dir ${data}`,
+      `cline auth -p ${PROVIDER} -k "$(${keyCommand(setting, 'cline')})" -b ${setting.address}/v1 -m ${shellWord(setting.model ?? '')} --data-dir ${data}`,
       `cline --data-dir ${data}`,
     ]
   },
   undo: ({ folder }) => `rm -r ${shellWord(join(folder, 'cline', 'data'))}`,
   session: 'nothing; give it a key of its own with --agent',
   on_block: 'stops after one request and shows the message, since it gets status 403; others it repeats without end',
+  launch: (setting) => ({
+    key_variables: [],
+    is_labelled: true,
+    env: { CLINE_PROVIDER_SETTINGS_PATH: join(setting.folder, providersFile) },
+    flags: ['-P', PROVIDER, '-m', setting.model ?? ''],
+    files: [{ path: providersFile, text: providers(setting) }],
+  }),
 }

@@ -6,7 +6,6 @@ const nowhere =
 export const cursor: Profile = {
   id: 'cursor',
   title: 'Cursor',
-  tested_with: 'its documentation',
   style: 'chat_completions',
   commands: ['cursor', 'cursor-agent'],
   impossible: nowhere,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
 import { keyCommand, labels, type ProfileSettings, shellWord } from '../profile-settings.ts'
+import { homeBeside } from './gemini-home.ts'
 
 /** A home of its own, since no variable chooses how the client logs in. */
 const home = 'gemini'
@@ -25,7 +26,7 @@ const modelFlags = ({ model }: ProfileSettings): readonly string[] => (model ===
 export const gemini: Profile = {
   id: 'gemini',
   title: 'Gemini CLI',
-  tested_with: '0.61',
+  tested_with: '0.61.0',
   style: 'gemini',
   commands: ['gemini'],
   files: () => [
@@ -41,15 +42,18 @@ export const gemini: Profile = {
     return [`${words.join(' ')} GEMINI_API_KEY="$(${keyCommand(setting, 'gemini')})" ${command}`]
   },
   undo: () => 'start gemini without these variables',
-  note: () =>
-    'with guard run the login that Gemini CLI has must be "Use Gemini API key" (/auth); with another one it goes around the gateway, or says "Invalid auth method selected"',
   session: 'nothing; its sessions are told apart by how they begin',
   on_block: 'stops after one request and shows the message, since it gets status 403; a 429 it repeats for minutes',
   launch: (setting) => ({
     key_variables: ['GEMINI_API_KEY'],
     bypass_variables: around,
     is_labelled: true,
-    env: { ...variables(setting), ...Object.fromEntries(around.map((name) => [name, ''])) },
+    env: {
+      ...variables(setting),
+      ...Object.fromEntries(around.map((name) => [name, ''])),
+      GEMINI_CLI_HOME: setting.folder,
+    },
     flags: modelFlags(setting),
+    ...homeBeside(setting),
   }),
 }

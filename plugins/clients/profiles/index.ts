@@ -4,10 +4,17 @@ import { claudeCode } from './claude-code.ts'
 import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { continueDev } from './continue.ts'
+import { copilot } from './copilot.ts'
+import { crush } from './crush.ts'
 import { cursor } from './cursor.ts'
 import { gemini } from './gemini.ts'
+import { goose } from './goose.ts'
+import { kilo } from './kilo.ts'
 import { opencode } from './opencode.ts'
+import { pi } from './pi.ts'
+import { qwenCode } from './qwen-code.ts'
 import { sdks } from './sdks.ts'
+import { zed } from './zed.ts'
 
 /** All clients, in display order. */
 export const profiles: readonly Profile[] = [
@@ -17,6 +24,13 @@ export const profiles: readonly Profile[] = [
   cline,
   continueDev,
   gemini,
+  qwenCode,
+  copilot,
+  kilo,
+  pi,
+  crush,
+  goose,
+  zed,
   aider,
   cursor,
   sdks,

@@ -48,6 +48,7 @@ export const sdks: Profile = {
   title: 'openai, @anthropic-ai/sdk and what is built on them',
   tested_with: 'openai 7.55, @anthropic-ai/sdk 1.11',
   style: 'chat_completions',
+  styles: families.flatMap(({ styles }) => styles),
   commands: [],
   supports_own_login: true,
   files: (setting) => [

@@ -25,13 +25,12 @@ const reachable: Check = async ({ config, file, address: url }) => {
 }
 
 const upstreamFor =
-  ({ title, style, commands }: Profile): Check =>
+  ({ title, style, styles: spoken = [style] }: Profile): Check =>
   (context) => {
     if (context.config === undefined) return []
-    // SDKs support every API style
-    const matching = context.config.upstreams.filter(({ styles }) => commands.length === 0 || styles.includes(style))
+    const matching = context.config.upstreams.filter(({ styles }) => styles.some((one) => spoken.includes(one)))
     if (matching.length > 0) return upstreams({ ...context, config: { ...context.config, upstreams: matching } })
-    return [error(`${title} speaks ${style}, and no upstream does`, 'Add one under upstreams.')]
+    return [error(`${title} speaks ${spoken.join(' or ')}, and no upstream does`, 'Add one under upstreams.')]
   }
 
 /** Clients probe the gateway before they have a key. */
@@ -53,10 +52,33 @@ const installed = async ({ id, title, commands, tested_with }: Profile): Promise
   try {
     const { stdout } = await run(command, ['--version'], { timeout: PROBE_MS })
     const [found = 'of unknown version'] = /\d+(?:\.\d+)+/.exec(stdout) ?? []
+    if (tested_with === undefined)
+      return [
+        warning(
+          `${title} ${found} was never tried; its profile is by its documentation`,
+          'See whether requests come through.',
+        ),
+      ]
+    if (isOlder(found, tested_with))
+      return [
+        warning(
+          `${title} ${found} is older than ${tested_with}, with which its profile was tried`,
+          'Update it if no request comes through.',
+        ),
+      ]
     return [ok(`${title} ${found}, tried with ${tested_with}`)]
   } catch (thrown) {
     const missing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
     const why = missing ? 'is not on the PATH' : `cannot tell its version: ${reason(thrown)}`
     return [warning(`${command} ${why}`, `Install it, or use: guard run --as ${id} -- <path of ${command}>`)]
   }
+}
+
+/** By the numbers of both, as far as they go. */
+const isOlder = (found: string, tried: string): boolean => {
+  const [ours, theirs] = [tried, found].map(
+    (version) => /\d+(?:\.\d+)+/.exec(version)?.[0].split('.').map(Number) ?? [],
+  )
+  const differs = ours?.findIndex((number, index) => number !== (theirs?.[index] ?? number)) ?? -1
+  return differs !== -1 && (theirs?.[differs] ?? 0) < (ours?.[differs] ?? 0)
 }

@@ -29,4 +29,5 @@ export const cline: Agent = {
     finish: (summary) => ({ name: 'submit_and_exit', args: { summary, verified: true } }),
   },
   stops_itself: true,
+  has_profile: true,
 }

@@ -27,4 +27,5 @@ export const copilot: Agent = {
     poll: () => ({ name: 'read_bash', args: { shellId: 'job', delay: 1 } }),
     running: /is still running/g,
   },
+  has_profile: true,
 }

@@ -29,4 +29,5 @@ export const gemini: Agent = {
     ...shellJob(shell),
   },
   stops_itself: true,
+  has_profile: true,
 }

@@ -20,4 +20,5 @@ export const kilo: Agent = {
     poll: (said) => ({ name: 'background_process', args: { action: 'status', id: found(said, /(bgp_\w+)/) } }),
     running: /status: running/g,
   },
+  has_profile: true,
 }

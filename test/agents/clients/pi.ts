@@ -8,9 +8,10 @@ export const pi: Agent = {
   version: '0.73.1',
   command: 'pi',
   model: 'm-1',
-  args: (task) => ['-p', '--provider', 'here', '--model', 'm-1', task],
+  args: (task) => ['-p', task],
   env: { PI_OFFLINE: '1' },
   point: ({ address, key }) => ({
+    args: ['--provider', 'here', '--model', 'm-1'],
     files: {
       '.pi/agent/models.json': JSON.stringify({
         providers: {
@@ -25,4 +26,5 @@ export const pi: Agent = {
     edit: ({ file, from, to }) => ({ name: 'edit', args: { path: file, edits: [{ oldText: from, newText: to }] } }),
     ...shellJob(shell),
   },
+  has_profile: true,
 }

@@ -11,9 +11,10 @@ export const qwenCode: Agent = {
   version: '0.24.4',
   command: 'qwen',
   model: 'm-1',
-  args: (task) => ['-p', task, '--yolo', '--auth-type', 'openai', '--model', 'm-1'],
+  args: (task) => ['-p', task, '--yolo'],
   env: {},
   point: ({ address, key }) => ({
+    args: ['--auth-type', 'openai', '--model', 'm-1'],
     env: { OPENAI_API_KEY: key, OPENAI_BASE_URL: `${address}/v1`, OPENAI_MODEL: 'm-1' },
   }),
   tools: {
@@ -29,4 +30,5 @@ export const qwenCode: Agent = {
     running: /status[\\": ]+running|completed with no output|unchanged since last read/g,
   },
   stops_itself: true,
+  has_profile: true,
 }

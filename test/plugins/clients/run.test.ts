@@ -115,7 +115,7 @@ test('wrong use gives a one-line error', async (context) => {
   await refused({ as: 'nosuch' }, ['claude'], 'USAGE', /no client "nosuch"; --as takes claude-code, codex, /)
   await refused({ session: 'a\nx-guard-key: b' }, ['claude'], 'USAGE', /--session takes 1 to 512 printable characters/)
   await refused({}, ['cursor'], 'USAGE', /Cursor cannot be started this way\. .*servers/)
-  await refused({}, ['cline'], 'USAGE', /guard setup cline/)
+  await refused({}, ['cn'], 'USAGE', /guard setup continue/)
   await refused({}, [join(cwd, 'absent')], 'COMMAND_NOT_FOUND', /no such command/)
 })
 

@@ -9,7 +9,23 @@ import { sessionErrors } from '../../../plugins/sessions/error-codes.ts'
 import { KEY, workplace } from './kit.ts'
 
 const all = ['aider/model.settings.yml', 'claude-code/settings.json', 'cline/README.md', 'codex/guard.config.toml']
-const expected = [...all, 'continue/config.yaml', 'env', 'gemini/.gemini/settings.json', 'opencode.json']
+const more = [
+  'continue/config.yaml',
+  'copilot/env',
+  'crush/crushrc',
+  'env',
+  'gemini/.gemini/settings.json',
+  'goose/env',
+]
+const expected = [
+  ...all,
+  ...more,
+  'kilo.json',
+  'opencode.json',
+  'pi/guard.js',
+  'qwen-code/settings.json',
+  'zed/settings.json',
+]
 
 const filesIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true }))
@@ -27,7 +43,11 @@ test('each client gets a profile that only its owner can read, without the key',
     assert.equal((await stat(join(folder, path))).mode & 0o777, 0o600, path)
     const text = await readFile(join(folder, path), 'utf8')
     assert.ok(!text.includes(KEY), path)
-    assert.match(text, /written by guard setup, seal [0-9a-f]{16}, tried with (?:openai )?\d+\.\d/, path)
+    assert.match(
+      text,
+      /written by guard setup, seal [0-9a-f]{16}, (?:tried with (?:openai )?\d+\.\d|by its documentation)/,
+      path,
+    )
   }
   assert.equal((await stat(folder)).mode & 0o777, 0o700)
   assert.equal((await stat(join(folder, 'codex'))).mode & 0o777, 0o700)
