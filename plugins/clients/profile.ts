@@ -43,8 +43,8 @@ export interface Profile {
   readonly commands: readonly string[]
   /** The profile needs a model name. */
   readonly needs_model?: boolean
-  /** `guard run` needs one too. */
-  readonly run_needs_model?: true
+  /** `guard run` needs one too, unless one of these variables or flags of the client names it. */
+  readonly run_needs_model?: readonly string[]
   /** The client can send the user's own login beside the gateway key. */
   readonly supports_own_login?: true
   /** Why no profile is written. The other fields then describe what works. */

@@ -26,8 +26,7 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
   const profile = profileFor(command, textFlag(input, 'as'))
   const launchWith = launchOf(profile)
   const baseSetting = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
-  if (profile.run_needs_model === true && baseSetting.model === undefined)
-    throw new GuardError('USAGE', `${profile.title} has to be told a model: guard run --model <id> -- ${command}`)
+  checkModel(profile, options, baseSetting, input.rest)
   const { address, stop } = await gatewayFor(options, input)
   const run_id = newId('run_', Date.now())
   const setting = { ...baseSetting, address, run_id, folder: runFolder(run_id) }
@@ -86,6 +85,19 @@ const profileFor = (command: string, named: string | undefined): Profile => {
   const ids = profiles.map(({ id }) => id)
   if (ids.includes(named)) return profileOf(named)
   throw new GuardError('USAGE', `There is no client "${named}"; --as takes ${ids.join(', ')}.`, { known: ids })
+}
+
+/** Throws USAGE if the client would have no model, or one of its own settings. */
+const checkModel = (
+  { run_needs_model, title }: Profile,
+  { calledAs }: ClientsOptions,
+  { model, has }: Pick<ProfileSettings, 'model' | 'has'>,
+  words: readonly string[],
+): void => {
+  if (run_needs_model === undefined || model !== undefined) return
+  const isNamed = run_needs_model.some((name) => has(name) || words.some((word) => word.split('=', 1)[0] === name))
+  if (isNamed) return
+  throw new GuardError('USAGE', `${title} has to be told a model: ${calledAs} run --model <id> -- ${words[0]}`)
 }
 
 /** Throws USAGE for a client that environment and flags cannot configure. */

@@ -65,8 +65,8 @@ export interface Agent {
   readonly uses_websocket?: true
   /** It ends itself when one call is made five times running. */
   readonly stops_itself?: true
-  /** Whether `guard run` and the profile of `guard setup` are tried with it too. */
-  readonly has_profile?: true
+  /** Whether `guard run` and the profile of `guard setup` are tried with it too, or the profile alone. */
+  readonly has_profile?: true | 'no run'
 }
 
 /** An agent that cannot be had, and why. */

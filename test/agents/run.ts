@@ -37,7 +37,9 @@ const playsOf = (agent: Agent): readonly (readonly [Way, Script])[] => {
   const wanted = scripts.filter((script) => named(values.scripts, script))
   if (values.bare) return wanted.filter(({ loops }) => loops === undefined).map((script) => ['bare', script])
   const few = wanted.filter(({ id }) => id === 'loop' || id === 'work')
-  const ways = agent.has_profile === true ? (['run', 'profile'] as const) : []
+  const ways = (['run', 'profile'] as const).filter(
+    (way) => agent.has_profile === true || (agent.has_profile && way === 'profile'),
+  )
   return [
     ...wanted.map((script) => ['own', script] as const),
     ...ways.flatMap((way) => few.map((script) => [way, script] as const)),

@@ -35,7 +35,7 @@ export const cline: Profile = {
   style: 'chat_completions',
   commands: ['cline'],
   needs_model: true,
-  run_needs_model: true,
+  run_needs_model: [],
   files: (setting) => [
     {
       path: file,

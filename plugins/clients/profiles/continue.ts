@@ -7,7 +7,7 @@ const file = 'continue/config.yaml'
 export const continueDev: Profile = {
   id: 'continue',
   title: 'Continue',
-  tested_with: '1.5',
+  tested_with: '1.5.47',
   style: 'chat_completions',
   commands: ['cn'],
   needs_model: true,

@@ -12,6 +12,8 @@ const providers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   messages: { COPILOT_PROVIDER_TYPE: 'anthropic' },
 }
 const styles = Object.keys(providers)
+/** Variables that name a model too. */
+const models = ['COPILOT_PROVIDER_MODEL_ID', 'COPILOT_PROVIDER_WIRE_MODEL']
 
 const variables = (setting: ProfileSettings): Readonly<Record<string, string>> => {
   const { address, model } = setting
@@ -19,17 +21,12 @@ const variables = (setting: ProfileSettings): Readonly<Record<string, string>> =
   return {
     COPILOT_PROVIDER_BASE_URL: style === 'messages' ? address : `${address}/v1`,
     ...providers[style],
-    ...(model === undefined ? {} : { COPILOT_MODEL: model }),
+    ...(model === undefined ? {} : { COPILOT_MODEL: model, ...Object.fromEntries(models.map((name) => [name, ''])) }),
   }
 }
 
-/** Settings that would win over these. */
-const around = [
-  'COPILOT_PROVIDER_BEARER_TOKEN',
-  'COPILOT_PROVIDER_API_KEY_COMMAND',
-  'COPILOT_PROVIDER_MODEL_ID',
-  'COPILOT_PROVIDER_WIRE_MODEL',
-]
+/** Keys that would win over ours. */
+const around = ['COPILOT_PROVIDER_BEARER_TOKEN', 'COPILOT_PROVIDER_API_KEY_COMMAND']
 
 export const copilot: Profile = {
   id: 'copilot',
@@ -39,6 +36,7 @@ export const copilot: Profile = {
   styles,
   commands: ['copilot'],
   needs_model: true,
+  run_needs_model: ['COPILOT_MODEL', ...models, '--model'],
   files: (setting) =>
     variablesFile(setting, 'copilot', { ...variables(setting), [HEADERS]: headerLines(labels(setting, 'copilot')) }, [
       KEY,

@@ -50,11 +50,11 @@ const isAdministered = ({ has }: ProfileSettings): boolean => {
   return has(SETTINGS) || existsSync(places[process.platform] ?? '/etc/qwen-code/settings.json')
 }
 
-/** With the user's own choice of a model, or the settings of an administrator; headers cannot be told so. */
+/** Beside the settings of an administrator; headers cannot be told so. */
 const byFlags = ({ address, model }: ProfileSettings): Launch => ({
   key_variables: ['OPENAI_API_KEY'],
   env: { OPENAI_BASE_URL: `${address}/v1` },
-  flags: ['--auth-type', 'openai', ...(model === undefined ? [] : ['--model', model])],
+  flags: ['--auth-type', 'openai', '--model', model ?? ''],
 })
 
 export const qwenCode: Profile = {
@@ -65,6 +65,8 @@ export const qwenCode: Profile = {
   styles,
   commands: ['qwen'],
   needs_model: true,
+  // a model of its own settings would be asked where they say
+  run_needs_model: [],
   files: (setting) => [{ path: file, text: text(setting) }],
   use: (setting) => [
     `${SETTINGS}=${shellWord(join(setting.folder, file))} GUARD_GATEWAY_KEY="$(${keyCommand(setting, 'qwen-code')})" qwen`,
@@ -73,7 +75,7 @@ export const qwenCode: Profile = {
   session: 'x-session-id, which these settings add',
   on_block: 'stops after one request and shows the message, since it gets status 403; others it repeats without end',
   launch: (setting) => {
-    if (setting.model === undefined || isAdministered(setting)) return byFlags(setting)
+    if (isAdministered(setting)) return byFlags(setting)
     return {
       key_variables: [KEY_VARIABLE],
       is_labelled: true,

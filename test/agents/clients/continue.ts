@@ -34,4 +34,5 @@ export const continueCli: Agent = {
     edit: ({ file, from, to }) => ({ name: 'Edit', args: { file_path: file, old_string: from, new_string: to } }),
     ...shellJob(shell),
   },
+  has_profile: 'no run',
 }

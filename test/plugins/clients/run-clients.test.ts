@@ -83,6 +83,9 @@ test('Copilot CLI gets a provider of its own, by the style that an upstream has 
   assert.match(err, /^guard: COPILOT_PROVIDER_BEARER_TOKEN is off in this run/)
   const { env: claude, address: at } = await started(context, 'copilot', { upstreams: speaking('messages') })
   assert.deepEqual([claude.COPILOT_PROVIDER_BASE_URL, claude.COPILOT_PROVIDER_TYPE], [at, 'anthropic'])
+  await assert.rejects(started(context, 'copilot', { flags: {} }), /^GuardError: Copilot CLI has to be told a model: /)
+  const own = await started(context, 'copilot', { flags: {}, env: { variables: { COPILOT_MODEL: 'm-2' } } })
+  assert.deepEqual([own.env.COPILOT_MODEL, own.env.COPILOT_PROVIDER_TYPE], ['m-2', 'openai'])
   const { env: responses } = await started(context, 'copilot', { upstreams: speaking('responses') })
   assert.equal(responses.COPILOT_PROVIDER_WIRE_API, 'responses')
 })
@@ -104,7 +107,7 @@ test('Qwen Code gets settings before those of the user, with a header for its se
   assert.ok(!text.includes(KEY))
 })
 
-test('Qwen Code is pointed by flags without a model, and where an administrator has settings', async (context) => {
+test('Qwen Code is pointed by flags where an administrator has settings, and has to be told a model', async (context) => {
   const model = await started(context, 'qwen', {
     env: { variables: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '/admin.json' } },
   })
@@ -113,8 +116,7 @@ test('Qwen Code is pointed by flags without a model, and where an administrator 
     [model.env.QWEN_CODE_SYSTEM_SETTINGS_PATH, model.env.OPENAI_BASE_URL, model.env.OPENAI_API_KEY],
     ['/admin.json', `${model.address}/v1`, KEY],
   )
-  const { args } = await started(context, 'qwen', { flags: {} })
-  assert.deepEqual(args, ['--auth-type', 'openai'])
+  await assert.rejects(started(context, 'qwen', { flags: {} }), /^GuardError: Qwen Code has to be told a model: /)
 })
 
 test('Gemini CLI gets a home for the run: its own settings with another login, and links to the rest', async (context) => {
