@@ -3,6 +3,9 @@ import { guidePageKind } from 'guard-gateway/lib/page'
 import type { Leaf } from './library.ts'
 import type { Found, Search } from './search.ts'
 
+/** Address of the list of all pages. */
+export const GUIDE = '/docs/guide'
+
 /** The pages of the guide and their index, read when first asked for. */
 export class Guide {
   readonly #gateway: Gateway
@@ -24,12 +27,12 @@ export class Guide {
   }
 
   async #read(): Promise<readonly Leaf[]> {
-    const { readLibrary } = await import('./library.ts')
-    return readLibrary([...this.#gateway.registry(guidePageKind)])
+    const { readLibrary } = await import('./reading.ts')
+    return readLibrary([...this.#gateway.registry(guidePageKind)], GUIDE)
   }
 
   async #index(): Promise<Search> {
-    const { indexOf } = await import('./search.ts')
+    const { indexOf } = await import('./reading.ts')
     return indexOf(await this.leaves())
   }
 }

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import type { Html } from 'guard-gateway/lib/html'
 import type { GuidePage } from 'guard-gateway/lib/page'
 import { documents, headingId } from './documents.ts'
-import type { Section } from './markdown.ts'
+import { render, type Section } from './markdown.ts'
 
 /** A page of the guide. */
 export interface Leaf {
@@ -14,15 +14,11 @@ export interface Leaf {
   readonly sections: readonly Section[]
 }
 
-/** Address of the list of all pages. */
-export const GUIDE = '/docs/guide'
-
 /** The heading above pages that are made while the gateway runs. */
 export const REFERENCE = 'Reference'
 
-/** Reads and renders every page. `made`: those that are made while the gateway runs. A document that the package lacks is left out. */
-export const readLibrary = async (made: readonly GuidePage[]): Promise<readonly Leaf[]> => {
-  const { render } = await import('./markdown.ts')
+/** Reads and renders every page. `made`: those that are made while the gateway runs; `base`: what their addresses begin with. A document that the package lacks is left out. */
+export const readLibrary = async (made: readonly GuidePage[], base: string): Promise<readonly Leaf[]> => {
   const read = await Promise.all(
     documents.map(async ({ slug, file, group }) => {
       const text = await textOf(file)
@@ -37,13 +33,13 @@ export const readLibrary = async (made: readonly GuidePage[]): Promise<readonly 
   const written = stored.map(({ slug, group, file, text }) => ({
     slug,
     group,
-    ...render(text, (href) => addressIn(slugs, file, href)),
+    ...render(text, (href) => addressIn({ slugs, base, file }, href)),
   }))
   const generated = await Promise.all(
     made.map(async (page) => ({
       slug: page.id,
       group: REFERENCE,
-      ...render(`# ${page.title}\n\n${await page.text()}`, (href) => addressIn(slugs, '', href)),
+      ...render(`# ${page.title}\n\n${await page.text()}`, (href) => addressIn({ slugs, base, file: '' }, href)),
     })),
   )
   return [...written, ...generated]
@@ -60,12 +56,20 @@ const textOf = async (file: string): Promise<string | undefined> => {
 /** Other hosts, and pages of this gateway. */
 const OUTSIDE = /^(?:https?:\/\/|\/(?!\/))/
 
+/** Where a link stands. */
+interface Place {
+  /** Addresses of documents by file, of other pages by id. */
+  readonly slugs: ReadonlyMap<string, string>
+  readonly base: string
+  readonly file: string
+}
+
 /** Address of what a document links to; undefined for files that are not served. */
-const addressIn = (slugs: ReadonlyMap<string, string>, file: string, href: string): string | undefined => {
+const addressIn = ({ slugs, base, file }: Place, href: string): string | undefined => {
   if (OUTSIDE.test(href)) return href
   const [path = '', anchor] = href.split('#')
   const fragment = anchor === undefined ? '' : `#${headingId(anchor)}`
   if (path === '') return fragment
   const slug = slugs.get(posix.join(posix.dirname(file), path))
-  return slug === undefined ? undefined : `${GUIDE}/${slug}${fragment}`
+  return slug === undefined ? undefined : `${base}/${slug}${fragment}`
 }

@@ -1,6 +1,5 @@
 import type { SearchSource } from 'guard-gateway/lib/page'
-import type { Guide } from './guide.ts'
-import { GUIDE } from './library.ts'
+import { GUIDE, type Guide } from './guide.ts'
 
 /** Pages whose headings are names. */
 const NAMES: ReadonlySet<string> = new Set(['error-codes', 'commands'])

@@ -1,7 +1,6 @@
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
-import type { Guide } from '../guide/guide.ts'
-import { GUIDE } from '../guide/library.ts'
+import { GUIDE, type Guide } from '../guide/guide.ts'
 import { foundList } from '../guide/page/list.ts'
 import type { Found } from '../guide/search.ts'
 import { type Description, type LocatedOperation, operationsOf } from './description.ts'

@@ -35,7 +35,7 @@ describe('Markdown of the guide', () => {
       '../../secret',
     ]
     const text = hostile.map((href, index) => `[words ${index}](${href})`).join(' and ')
-    const pages = await readLibrary([{ id: 'mine', title: 'Mine <1>', text: () => text }])
+    const pages = await readLibrary([{ id: 'mine', title: 'Mine <1>', text: () => text }], '/docs/guide')
     const mine = pages.find(({ slug }) => slug === 'mine')
     assert.equal(mine?.title, 'Mine <1>')
     assert.match(String(mine?.main), /Mine &lt;1&gt;/)

@@ -1,8 +1,8 @@
 import { GuardError } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { Page } from 'guard-gateway/lib/page'
-import type { Guide } from '../guide.ts'
-import { GUIDE, type Leaf } from '../library.ts'
+import { GUIDE, type Guide } from '../guide.ts'
+import type { Leaf } from '../library.ts'
 import { guideForm } from './list.ts'
 
 /** With so many headings a page begins with a list of them; more are looked for by the browser. */
