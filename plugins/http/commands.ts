@@ -4,6 +4,7 @@ import { principalSourceKind } from 'guard-gateway/lib/principal'
 import { isWildcardAddress } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { checkPort, listenError } from './connections/port.ts'
+import { jsonWarnings } from './connections/process-warnings.ts'
 import { runUntilStopped } from './connections/stop-signals.ts'
 import { httpErrors } from './error-codes.ts'
 import type { ServerOptions } from './options.ts'
@@ -61,11 +62,12 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
   const { host, port } = options.server
   checkHost(options.server, input.options)
   await checkPort(host, port)
+  const undo = input.options.json === true ? jsonWarnings(gateway, io) : () => {}
   const server = await start(gateway, options, io)
-  const ended = runUntilStopped(server, gateway, io)
+  const ended = runUntilStopped(server, gateway, io).finally(undo)
   announce(server.url, options, input, io)
   const missing = firstKey(gateway, host)
-  if (missing !== undefined) io.err.write(`${missing}\n`)
+  if (missing !== undefined) io.err.write(lineOf(missing, input))
   if (input.options.open === true) options.show(server.url, io)
   return ended
 }
@@ -98,13 +100,20 @@ const start = async (gateway: Gateway, { server: { host, port } }: RunOptions, i
 }
 
 const announce = (url: string, { version, server, facts, next }: RunOptions, { options }: Input, io: Io): void => {
-  if (options.json === true) return void io.out.write(`${JSON.stringify({ version, url, ...facts })}\n`)
+  const names = unnamed(server)
+  if (options.json === true) {
+    io.out.write(`${JSON.stringify({ version, url, ...facts })}\n`)
+    if (names !== undefined) io.err.write(lineOf(names, { options }))
+    return
+  }
   const told = Object.entries(facts).map(([name, value]) => (name === 'mode' ? value : `${name} ${value}`))
   io.err.write(`${[`Guard Gateway ${version}`, url, ...told].join('  ')}\n`)
-  const names = unnamed(server)
   if (names !== undefined) io.err.write(`${names}\n`)
   if (next !== undefined && options.quiet !== true) io.err.write(`${next(url).join('\n')}\n`)
 }
+
+const lineOf = (warning: string, { options }: Pick<Input, 'options'>): string =>
+  `${options.json === true ? JSON.stringify({ warning }) : warning}\n`
 
 /** Without a key that may administer nobody can beyond loopback, unless a proxy vouches for people. */
 const firstKey = (gateway: Gateway, host: string): string | undefined => {
