@@ -22,7 +22,7 @@ export const writeRunFiles = async (
       await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
       await writeFile(join(folder, path), text, { mode: 0o600, flag: 'wx' })
     }
-    for (const { path, target } of links) await symlink(target, join(folder, path))
+    for (const { path, target } of links) await symlink(target, join(folder, path), 'junction')
     return remove
   } catch (error) {
     await remove()

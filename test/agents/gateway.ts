@@ -32,12 +32,16 @@ export interface RunningGateway {
   close(): Promise<void>
 }
 
-/** Starts a gateway whose configuration is in `folder`. */
-export const startGateway = async (folder: string, upstream: string): Promise<RunningGateway> => {
+/** Starts a gateway whose configuration is in `folder`, with an upstream of these API styles. */
+export const startGateway = async (
+  folder: string,
+  upstream: string,
+  styles: readonly string[],
+): Promise<RunningGateway> => {
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
   await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'guard-config.yml'), configuration(port, upstream), { mode: 0o600 })
+  await writeFile(join(folder, 'guard-config.yml'), configuration(port, upstream, styles), { mode: 0o600 })
   const child = spawn(guard[0] ?? '', [...guard.slice(1), 'gateway', 'run', '--quiet'], {
     cwd: folder,
     env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder },
@@ -92,14 +96,18 @@ interface Event {
   readonly attributes: { readonly decision?: string; readonly rule_id?: string }
 }
 
-const configuration = (port: number, upstream: string): string => `gateway_key: ${GATEWAY_KEY}
+const configuration = (
+  port: number,
+  upstream: string,
+  styles: readonly string[],
+): string => `gateway_key: ${GATEWAY_KEY}
 preset: enforce-recommended
 server:
   port: ${port}
   # agents that repeat a 429 for ever, or hide what it says
   block_status_override: { "codex*": 400 }
 upstreams:
-  - { name: provider, base_url: "${upstream}", api_key: ${PROVIDER_KEY}, styles: [messages, responses, chat_completions, gemini] }
+  - { name: provider, base_url: "${upstream}", api_key: ${PROVIDER_KEY}, styles: [${styles.join(', ')}] }
 `
 
 const freePort = async (): Promise<number> => {

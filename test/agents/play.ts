@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Agent } from './agent.ts'
 import type { Counts } from './gateway.ts'
@@ -43,6 +43,7 @@ export const play = async (stage: Stage, agent: Agent, way: Way, script: Script)
     blocked: now.blocked - before.blocked,
     count: now.count - before.count,
   })
+  if ((await readdir(room.tmp)).some((name) => name.startsWith('guard-run_'))) faults.push('files of the run are left')
   if (blocks.length === 0) faults.push(...(await missingIn(room.project, script)), ...pollFaults(stage, agent, script))
   return { agent, way, script, faults, blocks, requests: stage.provider.requests, seconds, text: ended.text }
 }

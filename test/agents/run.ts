@@ -1,7 +1,8 @@
 // Drives real coding agents from npm through a gateway that enforces the recommended rules, against a provider on
 // loopback, with an empty home and no network; only the scripts that loop may be stopped:
-// npm run test:agents [-- --dir <folder to install into> --only <client,…> --scripts <script,…> --ways own,run,profile --bare --record <file>]
+// npm run test:agents [-- --dir <folder to install into> --only <client,…> --scripts <script,…> --ways own,run,profile --styles <style,…> --bare --record <file>]
 // --bare leaves the gateway out: what an agent does not bear then is no matter of the rules.
+// --styles leaves others out at the upstream: what a profile then makes its client speak.
 // --record writes what requests looked like at the provider, without keys and texts.
 import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     scripts: { type: 'string' },
     ways: { type: 'string' },
+    styles: { type: 'string' },
     bare: { type: 'boolean', default: false },
     record: { type: 'string' },
   },
@@ -65,7 +67,7 @@ const tell = ({ agent, way, script, faults, blocks, requests, seconds, text }: P
 
 /** Plays an agent on a stage of its own. */
 const playOne = async (installed: string, agent: Agent): Promise<readonly Played[]> => {
-  const stage = await setStage(installed)
+  const stage = await setStage(installed, values.styles?.split(','))
   const played: Played[] = []
   try {
     for (const [way, script] of playsOf(agent)) {

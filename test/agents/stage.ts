@@ -11,6 +11,8 @@ import { project } from './scripts.ts'
 /** An empty home and a small project, for one run of an agent. */
 export interface Room {
   readonly home: string
+  /** Its folder for temporary files. */
+  readonly tmp: string
   readonly project: string
   readonly env: Record<string, string>
   run(words: readonly string[], limit: number): Promise<Ended>
@@ -28,13 +30,15 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** Sets everything up in a temporary folder; `installed` is where the agents are. */
-export const setStage = async (installed: string): Promise<Stage> => {
+const allStyles = ['messages', 'responses', 'chat_completions', 'gemini']
+
+/** Sets everything up in a temporary folder; `installed` is where the agents are, `styles` what the provider has. */
+export const setStage = async (installed: string, styles: readonly string[] = allStyles): Promise<Stage> => {
   const root = await mkdtemp(join(tmpdir(), 'guard-agents-'))
   const folder = join(root, 'gateway')
   const provider = new AgentProvider()
   const upstream = await provider.listen()
-  const gateway = await startGateway(folder, upstream)
+  const gateway = await startGateway(folder, upstream, styles)
   let rooms = 0
   return {
     provider,
@@ -43,8 +47,9 @@ export const setStage = async (installed: string): Promise<Stage> => {
     folder,
     room: async (agent) => {
       const place = join(root, `room-${++rooms}`)
-      const [home, work] = [join(place, 'home'), join(place, 'project')]
+      const [home, work, tmp] = [join(place, 'home'), join(place, 'project'), join(place, 'tmp')]
       await writeAll(home, {})
+      await writeAll(tmp, {})
       await writeAll(work, project)
       const env: Record<string, string> = {
         PATH: [
@@ -54,11 +59,12 @@ export const setStage = async (installed: string): Promise<Stage> => {
           '/bin',
         ].join(':'),
         HOME: home,
+        TMPDIR: tmp,
         TERM: 'dumb',
         LANG: 'C.UTF-8',
         ...agent.env,
       }
-      return { home, project: work, env, run: (words, limit) => run(words, work, env, limit) }
+      return { home, tmp, project: work, env, run: (words, limit) => run(words, work, env, limit) }
     },
     close: async () => {
       await gateway.close()

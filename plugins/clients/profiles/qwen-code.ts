@@ -19,7 +19,12 @@ const settings = (setting: ProfileSettings) => {
   const { address, model } = setting
   const style = setting.styleOf(styles)
   const protocol = protocols[style] ?? ''
-  const headers = { ...labels(setting, 'qwen-code'), 'x-session-id': '$session_id' }
+  const headers = {
+    ...labels(setting, 'qwen-code'),
+    'x-session-id': '$session_id',
+    // in this style it goes by the name of another client, for which a block has another status
+    ...(style === 'messages' ? { 'User-Agent': 'QwenCode/guard' } : {}),
+  }
   return {
     security: { auth: { selectedType: protocol } },
     // without it the header with the session is not sent

@@ -104,6 +104,8 @@ test('Qwen Code gets settings before those of the user, with a header for its se
   assert.equal(provider.generationConfig.customHeaders['x-session-id'], '$session_id')
   assert.equal(settings.outboundCorrelation.allowDynamicHeaderValues, true)
   assert.match(text.replaceAll(/\s/g, ''), labels('qwen-code'))
+  const { files: claude } = await started(context, 'qwen', { upstreams: speaking('messages') })
+  assert.match(claude['qwen-code/settings.json'] ?? '', /"User-Agent": "QwenCode\/guard"/)
   assert.ok(!text.includes(KEY))
 })
 
