@@ -19,6 +19,7 @@ export interface StatusOverride {
 export const builtInOverrides: readonly StatusOverride[] = [
   { agents: 'opencode/*', status: 403, clients: 'OpenCode' },
   { agents: 'Kilo-Code/*', status: 403, clients: 'Kilo' },
+  { agents: 'kilo/*', status: 403, clients: 'Kilo, with a provider that it knows' },
   { agents: 'QwenCode/*', status: 403, clients: 'Qwen Code' },
   { agents: 'pi-coding-agent*', status: 403, clients: 'pi, by the profile of guard setup' },
   // it counts to ten, with up to half a minute between

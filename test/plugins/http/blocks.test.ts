@@ -67,6 +67,8 @@ describe('a blocked request', () => {
       ['Anthropic/JS 0.70.0', 429],
       ['claude-cli/2.1.330 (external, cli)', 429],
       ['codex_exec/0.169.0', 429],
+      ['kilo/latest/7.7.7/cli ai-sdk/provider-utils/4.0.27 runtime/bun/1.3.14', 403],
+      ['pi-coding-agent', 403],
       ['my-opencode/1', 429],
       ['air/1', 429],
       ['', 429],
