@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import { asFastifyPlugin } from 'guard-gateway/plugins/http'
 import { fakeProvider } from '../../../kit/provider.ts'
 import { KEY, messagesBody } from '../kit.ts'
-import { fromBeyond, gatewayFor } from './kit.ts'
+import { fromBeyond, gatewayFor, localProxy } from './kit.ts'
 
 describe('a gateway inside a host application', () => {
   it('serves its own paths and leaves those of the host alone', async () => {
@@ -75,19 +75,11 @@ describe('a gateway inside a host application', () => {
 
   it('takes from each connection who may administer, and from each request what a trusted proxy says', async () => {
     await using provider = await fakeProvider()
-    const auth_proxy = {
-      header: 'x-forwarded-user',
-      from: ['127.0.0.1'],
-      groups_header: '',
-      scopes: {},
-      groups: {},
-      projects: {},
-    }
     const app = Fastify()
     app.addHook('onRequest', async ({ raw }) => {
       if (raw.headers['x-from'] === 'beyond') fromBeyond(raw)
     })
-    await app.register(asFastifyPlugin(gatewayFor(provider, { auth_proxy })))
+    await app.register(asFastifyPlugin(gatewayFor(provider, { auth_proxy: localProxy })))
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     const send = (path: string, headers: Record<string, string>, init: RequestInit = {}) =>
       fetch(url + path, { ...init, headers: { 'content-type': 'application/json', ...headers } })

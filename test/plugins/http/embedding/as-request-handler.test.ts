@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { fakeProvider } from '../../../kit/provider.ts'
 import { ask, jsonOf, KEY, messagesBody } from '../kit.ts'
-import { fromBeyond, gatewayFor, hosted } from './kit.ts'
+import { fromBeyond, gatewayFor, hosted, localProxy } from './kit.ts'
 
 const handshake = (port: number, path: string) =>
   [
@@ -117,15 +117,7 @@ describe('a gateway in a server of somebody else’s', () => {
 
   it('lets no header of a trusted proxy through to the provider', async () => {
     await using provider = await fakeProvider()
-    const auth_proxy = {
-      header: 'x-forwarded-user',
-      from: ['127.0.0.1'],
-      groups_header: '',
-      scopes: {},
-      groups: {},
-      projects: {},
-    }
-    await using host = await hosted(gatewayFor(provider, { auth_proxy }))
+    await using host = await hosted(gatewayFor(provider, { auth_proxy: localProxy }))
     await ask(host.port, { path: '/v1/messages', body: messagesBody, headers: { 'x-forwarded-user': 'ada' } })
     assert.equal(provider.requests.length, 1)
     assert.doesNotMatch(JSON.stringify(provider.requests[0]), /ada/)

@@ -57,3 +57,13 @@ export const hosted = async (
 export const fromBeyond = (request: IncomingMessage): void => {
   Object.defineProperty(request.socket, 'localAddress', { value: '::ffff:192.0.2.7', configurable: true })
 }
+
+/** A proxy on this machine whose word about people is taken. */
+export const localProxy = {
+  header: 'x-forwarded-user',
+  from: ['127.0.0.1'],
+  groups_header: '',
+  scopes: {},
+  groups: {},
+  projects: {},
+}
