@@ -40,10 +40,13 @@ export const addressedPackages: Readonly<Record<string, string>> = {
 /** Every module that has a file of its own in the package, by its name there. */
 export const entries = (): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(
-    ['presets/default/bin.js', ...publicSources(), ...threadSources(), ...programSources()].map((source) => [
-      source.replace(/\.[jt]s$/, ''),
-      join(root, source),
-    ]),
+    [
+      'presets/default/bin.js',
+      'presets/default/start.js',
+      ...publicSources(),
+      ...threadSources(),
+      ...programSources(),
+    ].map((source) => [source.replace(/\.[jt]s$/, ''), join(root, source)]),
   ),
   ...Object.fromEntries(Object.entries(addressedPackages).map(([name, file]) => [`vendor/${name}`, file])),
 })

@@ -1,16 +1,11 @@
 import { isBuiltin } from 'node:module'
 import { manifest } from './project.ts'
 
-/** Dependencies that stay packages of their own: with native code, with WebAssembly, used by few, or measured beside others. */
-const external: ReadonlySet<string> = new Set([
-  'better-sqlite3',
-  'libpg-query',
-  'pg',
-  'protobufjs',
-  'tinybench',
-  'tree-sitter-bash',
-  'web-tree-sitter',
-])
+/** Dependencies that stay packages of their own: with native code. */
+const external: ReadonlySet<string> = new Set(['better-sqlite3'])
+
+/** Whether a dependency is installed beside the package, and not part of it. */
+export const isPackageOfItsOwn = (name: string): boolean => external.has(name)
 
 /** Whether a module stays outside of the chunks. Bundled packages bring their own dependencies. */
 export const isExternal = (id: string, importer: string | undefined): boolean => {

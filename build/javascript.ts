@@ -1,30 +1,29 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type OutputChunk, type RolldownOutput, rolldown } from 'rolldown'
+import { type RolldownLog, rolldown } from 'rolldown'
 import { ascii } from './ascii.ts'
 import { chunkGroups } from './chunks.ts'
 import { configValidator } from './config-validator.ts'
 import { addressedPackages, entries } from './entries.ts'
 import { isExternal } from './externals.ts'
 import { moduleLocations } from './module-locations.ts'
-import { noticesOf } from './notices.ts'
+import { packageFiles, webAssembly, writePackageFiles } from './package-files.ts'
 import { root } from './project.ts'
+import { unreadCode } from './unread-code.ts'
 
-/** Bundles the modules of the package, so that a start reads few files. All entries share their chunks, so that each module exists once. */
-export const buildJavaScript = async (folder: string): Promise<void> => {
+/** Bundles the modules of the package, so that a start reads few files; resolves to the files that are in them. All entries share their chunks, so that each module exists once. */
+export const buildJavaScript = async (folder: string): Promise<readonly string[]> => {
   const bundle = await rolldown({
     cwd: root,
     input: entries(),
     platform: 'node',
     external: isExternal,
     resolve: { conditionNames: ['guard-source', 'node', 'import', 'module', 'default'], alias: addressedPackages },
-    plugins: [configValidator, moduleLocations, ascii],
+    plugins: [configValidator, moduleLocations, webAssembly, unreadCode, ascii],
     preserveEntrySignatures: 'allow-extension',
     onLog: (level, log, handle) => {
-      if (!EXPECTED.has(log.code ?? '')) handle(level === 'warn' ? 'error' : level, log)
+      if (!isExpected(log)) handle(level === 'warn' ? 'error' : level, log)
     },
   })
-  const output = await bundle.write({
+  const { output } = await bundle.write({
     dir: folder,
     format: 'esm',
     entryFileNames: '[name].js',
@@ -34,7 +33,8 @@ export const buildJavaScript = async (folder: string): Promise<void> => {
     codeSplitting: { groups: chunkGroups(), includeDependenciesRecursively: false },
   })
   await bundle.close()
-  await writeNotices(folder, output)
+  await writePackageFiles(folder)
+  return [...output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])), ...packageFiles]
 }
 
 /** Names of chunks of packages that no start loads list all that loads them. */
@@ -43,13 +43,9 @@ const chunkFile = (name: string): string => {
   return `${/^(vendor|rolldown-runtime)/.test(name) ? 'vendor' : 'chunks'}/[name]-[hash].js`
 }
 
-/** A module that is imported statically and dynamically is loaded with what imports it statically. */
-const EXPECTED: ReadonlySet<string> = new Set(['INEFFECTIVE_DYNAMIC_IMPORT', 'CIRCULAR_DEPENDENCY'])
+/** Emscripten's glue has `eval` for grammars with JavaScript of their own, which Bash's is not. */
+const isExpected = ({ code = '', id = '' }: RolldownLog): boolean =>
+  EXPECTED.has(code) || (code === 'EVAL' && id.endsWith('/web-tree-sitter.js'))
 
-const writeNotices = async (folder: string, { output }: RolldownOutput): Promise<void> => {
-  const modules = output
-    .filter((file): file is OutputChunk => file.type === 'chunk')
-    .flatMap(({ moduleIds }) => moduleIds)
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'THIRD-PARTY-NOTICES.txt'), noticesOf(modules))
-}
+/** A module that is imported statically and dynamically is loaded with what imports it statically. */
+const EXPECTED: ReadonlySet<string> = new Set(['INEFFECTIVE_DYNAMIC_IMPORT', 'CIRCULAR_DEPENDENCY', 'PLUGIN_TIMINGS'])

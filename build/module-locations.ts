@@ -1,6 +1,8 @@
 import { posix, relative } from 'node:path'
 import type { Plugin } from 'rolldown'
 import { addressedPackages } from './entries.ts'
+import { MARK, mark } from './location-mark.ts'
+import { placeOfPackageFile } from './package-files.ts'
 import { root } from './project.ts'
 
 /**
@@ -15,8 +17,8 @@ export const moduleLocations: Plugin = {
       const module = relative(root, id).replaceAll('\\', '/').replace(/\.ts$/, '.js')
       return {
         code: code
-          .replace(LOCATION, (_, kind: string) => marked(kind, module))
-          .replace(PACKAGE, (_, name: string) => marked('url', `vendor/${name}.js`)),
+          .replace(LOCATION, (_, kind: string) => mark(kind, module))
+          .replace(PACKAGE, (_, name: string) => mark('url', placeOfPackage(name))),
       }
     },
   },
@@ -29,9 +31,11 @@ export const moduleLocations: Plugin = {
 }
 
 const LOCATION = /\bimport\.meta\.(url|filename|dirname)\b/g
-const PACKAGE = new RegExp(`\\bimport\\.meta\\.resolve\\('(${Object.keys(addressedPackages).join('|')})'\\)`, 'g')
-const MARK = '__guard_location__'
-const marked = (kind: string, module: string): string => `${MARK}("${kind}", "${module}")`
+/** A name of a package or of a file in it, not one of our own. */
+const PACKAGE = /\bimport\.meta\.resolve\('(?!guard-gateway\b)([^']+)'\)/g
+const placeOfPackage = (name: string): string =>
+  name in addressedPackages ? `vendor/${name}.js` : placeOfPackageFile(name)
+
 const MARKED = new RegExp(`${MARK}\\(\\s*"(\\w+)",\\s*"([^"]+)"\\s*\\)`, 'g')
 
 const located = (kind: string, url: string): string => {

@@ -1,7 +1,7 @@
 import aws4 from 'aws4'
 import type { OutboundHead } from 'guard-gateway/core'
+import { Type } from 'guard-gateway/lib/json'
 import { configurable } from 'guard-gateway/lib/plugin-options'
-import { Type } from 'typebox'
 
 const text = (description: string) => Type.String({ minLength: 1, description })
 

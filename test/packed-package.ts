@@ -32,6 +32,11 @@ export class PackedPackage {
     this.size = size
   }
 
+  /** What npm made. */
+  get archive(): string {
+    return join(this.folder, `guard-gateway-${manifest.version}.tgz`)
+  }
+
   /** Where it is installed. */
   get project(): string {
     return join(this.folder, 'project')
@@ -39,6 +44,11 @@ export class PackedPackage {
 
   get installed(): string {
     return join(this.project, 'node_modules/guard-gateway')
+  }
+
+  /** As those who install it get it. */
+  get manifest(): Manifest {
+    return JSON.parse(readFileSync(join(this.installed, 'package.json'), 'utf8'))
   }
 
   /** The program `guard`. */
@@ -99,7 +109,8 @@ export const packPackage = async (): Promise<PackedPackage> => {
   await mkdir(one.installed, { recursive: true })
   await run('tar', ['-xzf', join(folder, pack.filename), '-C', one.installed, '--strip-components=1'])
   // what it declares, what its test kit asks for, and what an example asks for, nothing else
-  for (const name of [...Object.keys(manifest.dependencies), 'fast-check', '@types/node', 'aws4', '@types/aws4']) {
+  const declared = Object.keys(one.manifest.dependencies)
+  for (const name of [...declared, 'fast-check', '@types/node', 'aws4', '@types/aws4']) {
     await mkdir(join(one.project, 'node_modules', name, '..'), { recursive: true })
     await symlink(join(modules, name), join(one.project, 'node_modules', name))
   }

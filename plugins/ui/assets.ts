@@ -43,7 +43,7 @@ const sources: Readonly<Record<string, string>> = {
   'print.css': 'guard-gateway/assets/print.css',
   'icon.svg': 'guard-gateway/assets/icon.svg',
   'icon-badge.svg': 'guard-gateway/assets/icon-badge.svg',
-  'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',
+  'idiomorph.js': import.meta.resolve('idiomorph/dist/idiomorph.esm.js'),
 }
 
 const types: Readonly<Record<string, string>> = {

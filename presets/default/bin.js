@@ -20,8 +20,9 @@ const found = process.versions.node
 const [major = 0, minor = 0] = found.split('.').map(Number)
 
 if (major < 22 || (major === 22 && minor < 19)) {
+  const program = /guard-gateway$|start\.js$/.test(process.argv[1] ?? '') ? 'guard-gateway' : 'guard …'
   process.stderr.write(
-    `guard needs Node ${needed} or newer; this is ${found}. Install a newer Node, or run "npx -p node@24 guard …".\n`,
+    `Guard Gateway needs Node ${needed} or newer; this is ${found}. Install a newer Node, or run "npx -p node@24 -p guard-gateway ${program}".\n`,
   )
   process.exitCode = 1
 } else {

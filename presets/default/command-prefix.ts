@@ -35,7 +35,12 @@ const commandWords = (env: Io['env'], script: string): CommandWords => {
     return { here: isInside ? ['npm', 'run', '-s', 'guard', '--'] : anywhere, anywhere }
   }
   const name = basename(script)
-  if (name === 'bin.js') return { here: ownCommand(), anywhere: ownCommand() }
+  // started by the package's name, which npx finds without an installation
+  if (name === 'guard-gateway' || script.includes(join('_npx', ''))) {
+    const words = ['npx', 'guard-gateway']
+    return { here: words, anywhere: words }
+  }
+  if (name === 'bin.js' || name === 'start.js') return { here: ownCommand(), anywhere: ownCommand() }
   const isLocal = name === 'guard' && script.includes(join('node_modules', '.bin'))
   return isLocal ? { here: ['npx', 'guard'], anywhere: [script] } : { here: ['guard'], anywhere: ['guard'] }
 }

@@ -68,7 +68,7 @@ describe('the binary', () => {
     assert.equal(out, '')
     assert.match(
       err,
-      /^guard needs Node 22\.19 or newer; this is 22\.18\.1\. Install a newer Node, or run "npx -p node@24 guard …"\.\n$/,
+      /^Guard Gateway needs Node 22\.19 or newer; this is 22\.18\.1\. Install a newer Node, or run "npx -p node@24 -p guard-gateway guard …"\.\n$/,
     )
   })
   it('loads the MCP proxy without HTTP server, pages or detection', async () => {

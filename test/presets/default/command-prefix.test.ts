@@ -25,6 +25,11 @@ describe('the command line of this program', () => {
     assert.equal(here({ ...script, npm_package_json: '/w/package.json' }, '/w/node_modules/.bin/guard'), 'npx guard')
     assert.equal(here({ ...script, npm_command: 'exec' }, '/w/node_modules/.bin/guard'), 'npx guard')
   })
+  it('uses the name of the package where npx keeps it', () => {
+    for (const name of ['guard', 'guard-gateway'])
+      assert.equal(here({ npm_command: 'exec' }, `/h/.npm/_npx/1/node_modules/.bin/${name}`), 'npx guard-gateway')
+    assert.equal(here({}, '/w/node_modules/.bin/guard-gateway'), 'npx guard-gateway')
+  })
   it('includes --config if the file is not found by default', () => {
     assert.equal(
       here({}, '/usr/bin/guard', { file: "/w/ann's/g.yml", named: true }),
