@@ -69,7 +69,7 @@ describe('the published package', () => {
   })
   it('is small, and holds no source that it does not run', () => {
     const scripts = packed.files.filter((file) => file.endsWith('.js'))
-    assert.ok(scripts.length <= 500, `${scripts.length} files of JavaScript`)
+    assert.ok(scripts.length <= 520, `${scripts.length} files of JavaScript`)
     assert.ok(packed.files.length <= 1_050, `${packed.files.length} files`)
     assert.ok(packed.size <= 3_000_000, `${packed.size} bytes`)
     for (const file of packed.files) assert.ok(file.startsWith('examples/') || !/(?<!\.d)\.ts$|\.map$/.test(file), file)

@@ -7,7 +7,7 @@ import { mcpAuthMetadataRouter } from '@modelcontextprotocol/sdk/server/auth/rou
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import type { Request as ExpressRequest, Response } from 'express'
+import type { Request as ExpressRequest, RequestHandler, Response } from 'express'
 import type { AuthorizationServer } from './authorization-server.ts'
 
 /** An MCP server behind a login, as the official SDK makes one. */
@@ -34,7 +34,11 @@ export const listenOnLoopback = async (make: (origin: string) => Handler): Promi
 }
 
 /** Who may come in: whoever has a live token that was issued for this server. */
-export const bearerAuth = (authorization: AuthorizationServer, resource: string, scopes: readonly string[] = []) =>
+export const bearerAuth = (
+  authorization: AuthorizationServer,
+  resource: string,
+  scopes: readonly string[] = [],
+): RequestHandler =>
   requireBearerAuth({
     verifier: {
       async verifyAccessToken(token) {
@@ -49,7 +53,7 @@ export const bearerAuth = (authorization: AuthorizationServer, resource: string,
   })
 
 /** The metadata of a protected resource, as the SDK serves them. */
-export const resourceMetadata = ({ issuer }: AuthorizationServer, resource: string) =>
+export const resourceMetadata = ({ issuer }: AuthorizationServer, resource: string): RequestHandler =>
   mcpAuthMetadataRouter({
     oauthMetadata: {
       issuer,
