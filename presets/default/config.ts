@@ -8,7 +8,13 @@ import { readYamlOffThread } from 'guard-gateway/lib/yaml'
 import { configErrors, configWarnings } from './config/checks.ts'
 import { storageErrors } from './config/checks-storage.ts'
 import { type ConfigError, type Refuse, refusal, schemaErrors } from './config/config-errors.ts'
-import { type Environment, isServeOnlyError, resolveReferences, upstreamsFrom } from './config/environment.ts'
+import {
+  type Environment,
+  holdsCredential,
+  isServeOnlyError,
+  resolveReferences,
+  upstreamsFrom,
+} from './config/environment.ts'
 import { type ProxyRoute, withProxyRoutes } from './config/network.ts'
 import { patternErrors } from './config/patterns.ts'
 import type { Config } from './config/schema.ts'
@@ -18,6 +24,8 @@ export type { Config } from './config/schema.ts'
 export interface LoadedConfig {
   readonly config: Config
   readonly warnings: readonly string[]
+  /** A credential stands in the file itself. */
+  readonly holds_credential: boolean
   /** Proxy and certificates of each address. */
   readonly routes: readonly ProxyRoute[]
   /** Unusable proxies of the environment. Only commands that use them report these; others connect directly. */
@@ -33,7 +41,7 @@ export type ConfigUse = 'serve' | 'ask'
 export const loadConfig = async (file: string, env: Environment, use: ConfigUse = 'serve'): Promise<LoadedConfig> => {
   const loaded = await parseConfig(await textOf(file), file, env, use)
   const { mode } = await stat(file)
-  const open = process.platform !== 'win32' && (mode & 0o077) !== 0
+  const open = process.platform !== 'win32' && (mode & 0o077) !== 0 && loaded.holds_credential
   const warning = `${file} can be read by others and holds a key; run: chmod 600 ${file}`
   return open ? { ...loaded, warnings: [warning, ...loaded.warnings] } : loaded
 }
@@ -72,7 +80,7 @@ export const parseConfig = async (
   refuse([...configErrors(absolute), ...patternErrors(absolute.redaction.patterns)])
   const { errors, ...found } = await withProxyRoutes(absolute, folder, env)
   refuse(errors)
-  return { ...found, warnings: configWarnings(absolute, env), refuse }
+  return { ...found, warnings: configWarnings(absolute, env), holds_credential: holdsCredential(value), refuse }
 }
 
 /** The configuration that the gateway writes has 8,000 characters. A thread for it would take a fifth of the start; a broken one of this length takes 0.1 s to read. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { parseAllDocuments, parse as parseYaml } from 'yaml'
 import { parseConfig } from '../../presets/default/config.ts'
+import { commandHome } from '../kit/command-home.ts'
 import { installed } from '../kit/installed.ts'
 import { signed } from '../kit/private-authority.ts'
 
@@ -127,5 +128,50 @@ describe('examples/run-for-good/systemd', { skip: analyze.absent }, () => {
     for (const name of ['guard-backup.service', 'guard-backup.timer'])
       cpSync(join(folder, 'systemd', name), join(temporary, name))
     assert.equal(verify('--user', join(temporary, 'guard-backup.service'), join(temporary, 'guard-backup.timer')), '')
+  })
+})
+
+describe('the backups of the recipes', () => {
+  /** A home with a database, and `guard` on its path. */
+  const home = async () => {
+    const place = await commandHome()
+    await place.guard('sessions', 'list')
+    const bin = join(import.meta.dirname, '../../presets/default/bin.js')
+    const words = [process.execPath, ...process.execArgv.filter((word) => word.startsWith('--conditions=')), bin]
+    const shim = join(place.folder, 'guard')
+    writeFileSync(shim, `#!/bin/sh\nexec ${words.map((word) => `"${word}"`).join(' ')} "$@"\n`, { mode: 0o755 })
+    return place
+  }
+  const backups = (place: string) => readdirSync(join(place, 'guard-backups')).map((name) => name.replace(/\d/g, '0'))
+
+  it('of cron, and of the timer, are made as their lines say', async (context) => {
+    const { folder: place, remove } = await home()
+    context.after(remove)
+    const run = (line: string) =>
+      execFileSync('sh', ['-c', line], { ...quiet, env: { PATH: `${place}:${process.env.PATH}`, HOME: place } })
+    const [, cron = ''] = /^30 3 \* \* \* (.*)$/m.exec(text('README.md')) ?? []
+    mkdirSync(join(place, 'guard-backups'))
+    run(cron.replaceAll('\\%', '%'))
+    const unit = text('systemd/guard-backup.service')
+    const lines = [...unit.matchAll(/^ExecStart=\/bin\/sh -c '(.*)'$/gm)].map(([, line = '']) => line)
+    assert.equal(lines.length, 2)
+    for (const line of lines) run(line.replaceAll('%%', '%'))
+    assert.deepEqual(backups(place).sort(), ['guard-0000-00-00-000000.db', 'guard-0000-00-00.db'])
+  })
+  it('of Kubernetes are made with the variables and the folder of its job', async (context) => {
+    const { folder: place, remove } = await home()
+    context.after(remove)
+    const job = parseAllDocuments(text('kubernetes/guard.yml'))[2]?.toJS()
+    const [{ args, env: given }] = job.spec.jobTemplate.spec.template.spec.containers
+    const names = given.map(({ name }: { name: string }) => name)
+    assert.deepEqual(names, ['GUARD_KEY'])
+    const configured = text('gateway.yml').replace('/data/guard.db', join(place, 'guard.db'))
+    writeFileSync(join(place, 'guard-config.yml'), configured)
+    const variables = { GUARD_KEY: env.GUARD_KEY, GUARD_CONFIG: join(place, 'guard-config.yml') }
+    execFileSync('sh', ['-c', args[0].replaceAll('/data', place)], {
+      ...quiet,
+      env: { ...variables, PATH: `${place}:${process.env.PATH}`, HOME: place },
+    })
+    assert.equal(readdirSync(join(place, 'backups')).length, 1)
   })
 })

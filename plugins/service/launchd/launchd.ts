@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { GuardError } from 'guard-gateway/core'
 import type { Io } from 'guard-gateway/lib/command'
 import { bytesText } from 'guard-gateway/lib/format'
@@ -10,6 +11,9 @@ import { LABEL, plistText } from './plist.ts'
 
 /** Above this a person should know how large the log is: nothing bounds it. */
 const LARGE_LOG = 50 * 2 ** 20
+
+const END_MS = 90_000
+const POLL_MS = 200
 
 /** The launchd of the user's session. */
 export const launchd = (home: string, io: Io): ServiceManager => {
@@ -24,6 +28,11 @@ export const launchd = (home: string, io: Io): ServiceManager => {
         `"launchctl ${args.join(' ')}" failed: ${complaint(result)}. Agents start in the session of a user who is logged in at the screen.`,
       )
   }
+  /** launchd answers before the gateway has ended, and loads nothing of that name until then. */
+  const gone = async (): Promise<void> => {
+    for (let waited = 0; waited < END_MS && (await call('print', `${domain}/${LABEL}`)).code === 0; waited += POLL_MS)
+      await setTimeout(POLL_MS)
+  }
   return {
     file,
     log: `tail -f ${log}`,
@@ -32,6 +41,7 @@ export const launchd = (home: string, io: Io): ServiceManager => {
     text: (setting) => plistText(setting, log),
     async start() {
       await call('bootout', `${domain}/${LABEL}`)
+      await gone()
       await done('enable', `${domain}/${LABEL}`)
       await done('bootstrap', domain, file)
     },

@@ -39,6 +39,17 @@ export const isServeOnlyError = ({ path }: ConfigError): boolean => credentialPa
 const credentialPath =
   /^(?:server\ntls\npassphrase$|upstreams\n\d+\n(?:api_key$|api_keys\n|headers\n)|mcp\n(?:approver_key$|login_key$|servers\n[^\n]+\n(?:(?:env|headers)\n|login\nclient_secret$))|notify\nreceivers\n|plugins\n\d+\nwith\n)/
 
+const OWN: ReadonlySet<string> = new Set(['gateway_key', 'storage.url'])
+
+/** Whether a file holds a credential itself, and no name of a variable in its place. */
+export const holdsCredential = (value: unknown, path: readonly (string | number)[] = []): boolean => {
+  if (typeof value === 'string')
+    return (OWN.has(path.join('.')) || isServeOnlyError({ path, message: '' })) && value.replace(reference, '') !== ''
+  if (Array.isArray(value)) return value.some((part, index) => holdsCredential(part, [...path, index]))
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, part]) => holdsCredential(part, [...path, key]))
+}
+
 /** Default upstreams for the public services whose key is in the environment. */
 export const upstreamsFrom = (env: Environment): readonly object[] =>
   services.flatMap(({ variable, ...upstream }) => (env[variable] ? [{ ...upstream, api_key: env[variable] }] : []))

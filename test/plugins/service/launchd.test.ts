@@ -32,6 +32,16 @@ describe('guard service, with launchd', () => {
     assert.equal(existsSync(plist(place.home)), false)
     assert.ok(place.calls().includes(`launchctl bootout ${domain}/guard-gateway`))
   })
+  it('loads a changed agent when the former one has ended', async () => {
+    await using place = await serviceHome('darwin', '')
+    await place.guard('install')
+    place.calls()
+    await place.guard('install', { data: `${place.home}/other.db` })
+    const done = place.calls()
+    const [out, load] = ['bootout', 'bootstrap'].map((word) => done.findIndex((call) => call.includes(word)))
+    assert.ok(out !== undefined && load !== undefined && out < load)
+    assert.ok(done.slice(out, load).some((call) => call.startsWith('launchctl print')))
+  })
   it('says with which code it ended', async () => {
     await using place = await serviceHome('darwin', '')
     await place.guard('install')

@@ -82,6 +82,16 @@ describe('a configuration file', () => {
     await chmod(file, 0o600)
     assert.deepEqual((await loadConfig(file, env)).warnings, [])
   })
+  it('gives none if its credentials are names of variables, as in a container', async () => {
+    const file = join(folder, 'named.yml')
+    const upstream = (named: string) =>
+      `gateway_key: "\${GATEWAY}"\nupstreams: [{ name: a, base_url: "http://127.0.0.1:1", api_key: "${named}", styles: [messages] }]\n`
+    const env = { GATEWAY: 'guard_0123456789abcdef', MODEL_KEY: 'sk-1' }
+    await writeFile(file, upstream(`\${MODEL_KEY}`), { mode: 0o644 })
+    assert.deepEqual((await loadConfig(file, env)).warnings, [])
+    await writeFile(file, upstream('sk-in-the-file'))
+    assert.match((await loadConfig(file, env)).warnings.join(), /can be read by others and holds a key/)
+  })
   it('that is missing gives an error with the remedy', async () => {
     await assert.rejects(loadConfig(join(folder, 'none.yml'), {}), {
       code: 'INVALID_CONFIG',
