@@ -18,14 +18,14 @@ export const serviceCommands = (options: ServiceOptions): readonly Command[] => 
       'guard service install --print',
     ],
     standalone: true,
-    run: async (input, io) => (await import('./install.ts')).install(options, input, io),
+    run: async (input, io) => (await import('./actions.ts')).install(options, input, io),
   },
   {
     id: 'service status',
     summary: 'say whether the service is installed and runs, since when, at which address, and where its log is',
     example: ['guard service status', 'guard service status --json'],
     standalone: true,
-    run: async (input, io) => (await import('./status.ts')).status(options, input, io),
+    run: async (input, io) => (await import('./actions.ts')).status(options, input, io),
   },
   {
     id: 'service remove',
@@ -33,6 +33,6 @@ export const serviceCommands = (options: ServiceOptions): readonly Command[] => 
     options: { '--force': 'remove a file of the service that was edited, too' },
     example: ['guard service remove', 'guard service remove --force'],
     standalone: true,
-    run: async (input, io) => (await import('./remove.ts')).remove(options, input, io),
+    run: async (input, io) => (await import('./actions.ts')).remove(options, input, io),
   },
 ]

@@ -1,0 +1,3 @@
+export { install } from './install.ts'
+export { remove } from './remove.ts'
+export { status } from './status.ts'
