@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { KEYS } from './keys.ts'
 
 /** The life of a service, step by step, beside a systemd of its own. Prints what each step came to, as JSON. */
 const [folder = '', bin = ''] = process.argv.slice(2)
@@ -9,14 +10,14 @@ const config = join(folder, 'guard-config.yml')
 
 const guard = (...words: readonly string[]) => {
   const argv = [...conditions, bin, 'service', ...words]
-  const env = { ...process.env, MODEL_KEY: 'sk-of-the-shell' }
+  const env = { ...process.env, ...KEYS }
   const { status, stdout, stderr } = spawnSync(process.execPath, argv, { cwd: folder, encoding: 'utf8', env })
   return { code: status, out: stdout, err: stderr }
 }
 const show = (property: string): string =>
   execFileSync('systemctl', ['--user', 'show', 'guard-gateway', '-p', property, '--value'], { encoding: 'utf8' }).trim()
 
-const installed = guard('install', '--env', 'MODEL_KEY', '--json')
+const installed = guard('install', ...Object.keys(KEYS).flatMap((name) => ['--env', name]), '--json')
 const pid = show('MainPID')
 const environ = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
 const running = guard('status', '--json')

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { promisify } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { installed } from '../../kit/installed.ts'
+import { KEYS } from './keys.ts'
 
 const programs = ['unshare', 'systemctl'].map(installed)
 const isRoot = process.getuid?.() === 0
@@ -53,7 +54,7 @@ describe('guard service, in a systemd that runs', { skip: absent }, () => {
     const apart = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child', '--propagation', 'private']
     const command = [process.execPath, ...conditions, steps, home, bin]
     const session = ['sh', join(import.meta.dirname, 'session.sh'), home, ...command]
-    const { stdout } = await promisify(execFile)('unshare', [...apart, ...session], { timeout: 60_000 })
+    const { stdout } = await promisify(execFile)('unshare', [...apart, ...session], { timeout: 120_000 })
     found = JSON.parse(stdout) as Found
   })
 
@@ -67,8 +68,12 @@ describe('guard service, in a systemd that runs', { skip: absent }, () => {
     )
     assert.ok(existsSync(join(home, 'guard.db')))
   })
-  it('has the key of the keys file, and no other variable of the shell', () => {
-    assert.ok(found.environ.includes('MODEL_KEY=sk-of-the-shell'))
+  it('has the keys of the keys file, as Node reads it too, and no other variable of the shell', () => {
+    const stored = parseEnv(readFileSync(join(home, '.config/guard/keys.env'), 'utf8'))
+    for (const [name, value] of Object.entries(KEYS)) {
+      assert.ok(found.environ.includes(`${name}=${value}`), `${name}: ${found.environ.join(' ')}`)
+      assert.equal(stored[name], value)
+    }
     assert.equal(
       found.environ.some((variable) => variable.startsWith('NODE_TEST_CONTEXT=')),
       false,
