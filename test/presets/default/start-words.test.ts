@@ -22,6 +22,9 @@ describe('the program guard-gateway', () => {
   it('starts the gateway without words, and says under an old Node how to', async () => {
     assert.deepEqual(await handed(), [1, 'gateway run', refusal])
   })
+  it('takes the line that ends the words of npx for none', async () => {
+    assert.deepEqual(await handed('--'), [1, 'gateway run', refusal])
+  })
   it('is the command line with words', async () => {
     assert.deepEqual(await handed('status', '--json'), [1, 'status --json', refusal])
   })
