@@ -10,6 +10,7 @@ export const release = async (root: string, version: string, target: string): Pr
   try {
     writeVersion(root, version)
     writeChangelog(root, version)
+    recordDatabase(root, version)
     const packages = packBoth(root, target)
     const faults = (await Promise.all(packages.map(faultsOf))).flat()
     const others = packages.filter((one) => one.version !== version).map(({ name }) => `${name} has another version`)
@@ -18,6 +19,7 @@ export const release = async (root: string, version: string, target: string): Pr
     return reportOf(version, packages)
   } catch (fault) {
     git(root, 'checkout', '--quiet', '--', 'package.json', 'package-lock.json', 'CHANGELOG.md', '.changes')
+    git(root, 'clean', '--quiet', '--force', '--', DATABASES)
     throw fault
   }
 }
@@ -35,8 +37,14 @@ const writeChangelog = (root: string, version: string): void => {
   for (const { file: name } of changes) rmSync(join(root, '.changes', name))
 }
 
+/** What later versions must be able to open. */
+const recordDatabase = (root: string, version: string): void => {
+  execFileSync('npm', ['run', '--silent', 'record:database', '--', version], { cwd: root, stdio: 'ignore' })
+}
+const DATABASES = 'test/data/databases'
+
 const commit = (root: string, version: string): void => {
-  git(root, 'add', 'package.json', 'package-lock.json', 'CHANGELOG.md', '.changes')
+  git(root, 'add', 'package.json', 'package-lock.json', 'CHANGELOG.md', '.changes', DATABASES)
   git(root, 'commit', '--quiet', '--message', `Release ${version}`)
   git(root, 'tag', '--annotate', `v${version}`, '--message', `Version ${version}`)
 }
