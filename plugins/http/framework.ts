@@ -2,8 +2,9 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
 import { canonicalTarget } from './admission/canonical-target.ts'
+import { pathOf } from './admission/target.ts'
 import { sendError } from './errors.ts'
-import { addGatewayRoutes } from './gateway-routes.ts'
+import { addGatewayRoutes, isOwned } from './gateway-routes.ts'
 import type { HttpServerState } from './http-server-state.ts'
 import { setSecurityHeaders } from './response-headers.ts'
 
@@ -38,6 +39,8 @@ export const loadFramework = async (
     // the server has its own
     clientErrorHandler: () => {},
     frameworkErrors: (error, request, reply) => {
+      // what cannot be decoded matches nothing: outside the gateway's paths it is for the host to judge
+      if (leave !== undefined && !isOwned(state, pathOf(request.raw.url ?? ''))) return leave(request.raw)
       setSecurityHeaders(reply)
       sendError(state, error, request, reply)
     },

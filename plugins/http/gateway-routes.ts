@@ -11,6 +11,17 @@ import { declareRoutes } from './route-owners.ts'
 /** Paths that belong to the gateway inside a host application too. */
 const ownedPaths = ['/v1', '/v1/*', '/api/*', '/mcp/*', '/ui/*']
 
+/** What the paths of API styles with parameters begin with, beside those. What begins anyhow is the host's. */
+const stylePrefixes = ({ modelPaths }: HttpServerState): readonly string[] =>
+  modelPaths.prefixes.filter((prefix) => prefix !== '/' && !startsOwned(prefix))
+
+const startsOwned = (path: string): boolean =>
+  ownedPaths.some((owned) => owned.endsWith('*') && path.startsWith(owned.slice(0, -1)))
+
+/** Whether a path is the gateway's inside a host application too, whatever is there. */
+export const isOwned = (state: HttpServerState, path: string): boolean =>
+  startsOwned(path) || stylePrefixes(state).some((prefix) => path.startsWith(prefix))
+
 /** Adds the routes of all plugins to a scope of a Fastify application, with what guards them. `alone`: there is nothing else in the application. */
 export const addGatewayRoutes = async (
   state: HttpServerState,
@@ -30,12 +41,9 @@ export const addGatewayRoutes = async (
   if (!alone) guardPatterns(state, scope, unmatched)
 }
 
-/** Paths of API styles that the router of a host application does not know, since they have parameters. What begins anyhow is the host's. */
+/** Paths that the router of a host application does not know, since they have parameters. */
 const guardPatterns = (state: HttpServerState, scope: FastifyInstance, unmatched: onRequestHookHandler): void => {
-  const owned = ownedPaths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1))
-  for (const prefix of state.modelPaths.prefixes)
-    if (prefix !== '/' && !owned.some((path) => prefix.startsWith(path)))
-      scope.all(`${prefix}*`, { onRequest: unmatched }, unreachable)
+  for (const prefix of stylePrefixes(state)) scope.all(`${prefix}*`, { onRequest: unmatched }, unreachable)
 }
 
 /** Never called: the guard refuses the request or takes it over. */

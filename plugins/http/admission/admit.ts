@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { ApiStyle } from 'guard-gateway/core'
+import { type ApiStyle, GuardError } from 'guard-gateway/core'
 import type { HttpServerState } from '../http-server-state.ts'
 import { refuseDuplicateHeaders } from './duplicate-headers.ts'
 import type { RouteClass } from './route-class.ts'
@@ -7,6 +7,7 @@ import { checkTarget, refuseDotSegments, withoutQueryKey } from './target.ts'
 
 /** Checks every request before its body is read; `style`: whose path it is. Throws the first reason to refuse it. */
 export const admit = (state: HttpServerState, request: IncomingMessage, kind: RouteClass, style?: ApiStyle): void => {
+  if (request.httpVersionMajor > 1) throw new GuardError('INVALID_REQUEST', HTTP2)
   checkTarget(withoutQueryKey(request.url ?? '', style?.credential?.query).target, state.gateway.secrets)
   // only these are forwarded; elsewhere a path is ids, which dots and slashes may be part of
   if (kind === 'model') refuseDotSegments(request.url ?? '')
@@ -16,3 +17,7 @@ export const admit = (state: HttpServerState, request: IncomingMessage, kind: Ro
   state.checkHostHeader(request.headers.host)
   state.checkOrigin(request, kind)
 }
+
+/** Only the server of a host application speaks it. */
+const HTTP2 =
+  'The gateway speaks HTTP/1.1 alone, and this request came by HTTP/2. Ask by HTTP/1.1, or give the gateway a server of its own.'

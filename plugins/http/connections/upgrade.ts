@@ -24,6 +24,7 @@ export const serveUpgrades = (state: HttpServerState, server: Server): void => {
 export const serveUpgrade = (state: HttpServerState, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
   // a client may disconnect during the response
   socket.on('error', () => socket.destroy())
+  state.authProxy?.take(request)
   const answer = new SocketAnswer(state, request, socket)
   try {
     const { route, path } = admitted(state, request, answer)

@@ -25,15 +25,17 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false, log }: AsFast
       if (log !== undefined) state.startLog(log)
       await gateway.open()
       logStorage(state)
-      app.addHook('onRequest', (request, _reply, done) => {
-        noteListener(state, request.raw.socket)
-        state.authProxy?.take(request.raw)
-        done()
-      })
       app.addHook('preClose', () => state.drained())
       app.addHook('onClose', () => gateway.close())
       const { addGatewayRoutes } = await import('../gateway-routes.ts')
-      await app.register((scope) => addGatewayRoutes(state, scope, alone))
+      await app.register((scope) => {
+        scope.addHook('onRequest', (request, _reply, done) => {
+          noteListener(state, request.raw.socket)
+          state.authProxy?.take(request.raw)
+          done()
+        })
+        return addGatewayRoutes(state, scope, alone)
+      })
     },
     { name: 'guard-gateway', fastify: '5.x' },
   )

@@ -8,6 +8,8 @@ import type { LogTarget } from '../log.ts'
 import { logStorage } from '../log-storage.ts'
 import { servesModel } from '../models/fast-path.ts'
 import { noteListener } from './note-listener.ts'
+import { restorer } from './restore-request.ts'
+import { leaveUpgrade } from './unserved-upgrade.ts'
 
 /** Passes a request on to the host application, as in Express. */
 export type Next = (error?: unknown) => void
@@ -19,7 +21,10 @@ export interface EmbeddedGateway {
    * It reads bodies itself, so it goes before whatever parses them. Also middleware of Express, Connect and the like, at the root.
    */
   readonly handle: (request: IncomingMessage, response: ServerResponse, next?: Next) => void
-  /** Serves WebSocket handshakes at the gateway's paths and leaves all others alone: `server.on('upgrade', guard.upgrade)`. */
+  /**
+   * Serves WebSocket handshakes at the gateway's paths: `server.on('upgrade', guard.upgrade)`. All others are left to further listeners;
+   * where there is none, a WebSocket is refused, and a request that offers another protocol (`h2c`) is served as if it did not.
+   */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Lets open replies end, then closes the gateway; safe to call again. The server is the host's to close. */
   readonly close: () => Promise<void>
@@ -42,11 +47,11 @@ export const asRequestHandler = async (gateway: Gateway, { log }: EmbeddingOptio
   let closed: Promise<void> | undefined
   return {
     handle(request, response, next = () => notFound(response)) {
-      const { url } = request
+      const restore = restorer(state, request)
       noteListener(state, request.socket)
       state.authProxy?.take(request)
       hosts.set(request, () => {
-        request.url = url
+        restore()
         next()
       })
       if (!isServedAtOnce(state, request, response)) framework.listener(request, response)
@@ -54,6 +59,7 @@ export const asRequestHandler = async (gateway: Gateway, { log }: EmbeddingOptio
     upgrade(request, socket, head) {
       noteListener(state, request.socket)
       if (servesUpgrade(state, request)) serveUpgrade(state, request, socket, head)
+      else leaveUpgrade(request, socket, head)
     },
     close() {
       closed ??= state.drained().then(() => framework.close())
