@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { userInfo } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import type { Io } from 'guard-gateway/lib/command'
 import { serviceErrors } from './error-codes.ts'
@@ -9,10 +9,13 @@ import type { ServiceManager } from './service-manager.ts'
 import type { ServiceOptions } from './setting.ts'
 import { systemd, systemdFault } from './systemd/systemd.ts'
 
-/** Folder of the user's configuration files. */
-export const configFolder = ({ env }: Io): string => env.XDG_CONFIG_HOME || join(home(env), '.config')
+/** Folder of the user's configuration files. A relative one counts for nothing, as in systemd. */
+export const configFolder = ({ env }: Io): string => absolute(env.XDG_CONFIG_HOME) ?? join(home(env), '.config')
 
-const home = (env: Io['env']): string => env.HOME || homedir()
+const home = ({ HOME }: Io['env']): string => absolute(HOME) ?? userInfo().homedir
+
+const absolute = (folder: string | undefined): string | undefined =>
+  folder !== undefined && isAbsolute(folder) ? folder : undefined
 
 /** The service manager of this system, whether or not it runs. Throws SERVICE_UNAVAILABLE. */
 export const managerHere = ({ platform = process.platform }: ServiceOptions, io: Io): ServiceManager => {

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
-import { parseEnv } from 'node:util'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { isDeepStrictEqual, parseEnv } from 'node:util'
 import { GuardError } from 'guard-gateway/core'
 import type { Io } from 'guard-gateway/lib/command'
 import { writeFileFor } from './write-file.ts'
@@ -41,14 +41,23 @@ const valueFor = (name: string, env: Io['env']): string => {
   return value
 }
 
-/** Writes variables into the file, which its owner alone can read; other lines stay. */
+/** Writes variables into the file, which its owner alone can read; other lines stay. Throws USAGE where the file would be read otherwise then. */
 export const storeKeys = (file: string, keys: Readonly<Record<string, string>>): void => {
   const old = textOf(file)
   const lines = old === '' ? [HEAD] : old.replace(/\n$/, '').split('\n')
   const kept = lines.filter((line) => !Object.keys(keys).some((name) => line.startsWith(`${name}=`)))
   const added = Object.entries(keys).map(([name, value]) => `${name}=${quoted(name, value)}`)
-  writeFileFor(file, `${[...kept, ...added].join('\n')}\n`)
+  const text = `${[...kept, ...added].join('\n')}\n`
+  if (lines.some((line) => GOES_ON.test(line)) || !isDeepStrictEqual(parseEnv(text), { ...parseEnv(old), ...keys }))
+    throw new GuardError(
+      'USAGE',
+      `${file} has a value over several lines, a quote that does not end or a backslash at the end of a line, so ${Object.keys(keys).join(', ')} cannot be added to it safely. Write ${Object.keys(keys).join('=…, ')}=… into it yourself, and install again without --env.`,
+    )
+  writeFileFor(existsSync(file) ? realpathSync(file) : file, text)
 }
+
+/** The next line belongs to this one, for systemd at least. */
+const GOES_ON = /\\$|^[^=#;]*=\s*(["'])(?!.*\1)/
 
 const HEAD = '# Keys of the gateway that runs as a service, NAME=value, one a line. Read when it starts.'
 

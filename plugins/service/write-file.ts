@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeError } from 'guard-gateway/lib/errors'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
@@ -28,11 +28,19 @@ const replace = (partial: string, file: string, text: string): void => {
   }
 }
 
-/** The text of a file; undefined if there is none. */
+/** The text of a file; undefined if there is none, empty for what cannot be read: a folder, a link that leads nowhere. */
 export const textAt = (file: string): string | undefined => {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    return undefined
+    return isThere(file) ? '' : undefined
+  }
+}
+
+const isThere = (file: string): boolean => {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
   }
 }

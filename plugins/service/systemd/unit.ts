@@ -20,7 +20,7 @@ ExecStart=${commandLine(command)}
 WorkingDirectory=${plainPath(folder)}
 Environment=${quoted(`PATH=${path}`)}
 # keys, NAME=value; mode 0600
-EnvironmentFile=-${plainPath(keys)}
+EnvironmentFile=-${pattern(plainPath(keys))}
 Restart=on-failure
 RestartSec=5
 # a wrong command line or configuration${config.shared ? '' : ', a port or a database that is taken'}: a person has to look
@@ -52,6 +52,9 @@ const escaped = (word: string): string =>
   word
     .replace(/["\\]/g, '\\$&')
     .replace(/[\u0001-\u001f\u007f]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
+
+/** A path where systemd reads a pattern of files. */
+const pattern = (path: string): string => path.replace(/[\\*?[]/g, '\\$&')
 
 /** A path that stands unquoted to the end of its line. Throws USAGE for one that cannot. */
 const plainPath = (path: string): string => {

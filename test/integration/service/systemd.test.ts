@@ -38,7 +38,7 @@ interface Found {
 
 describe('guard service, in a systemd that runs', { skip: absent }, () => {
   const root = mkdtempSync(join(tmpdir(), 'guard-systemd-'))
-  const home = join(root, 'a home $HOME, 50%h of it')
+  const home = join(root, 'a home $HOME, 50%h of [it], \\t*')
   let found: Found
   after(() => {
     rmSync(root, { recursive: true, force: true })
