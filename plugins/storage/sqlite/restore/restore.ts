@@ -1,14 +1,15 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { GuardError } from 'guard-gateway/core'
 import { databaseErrors, writeError } from 'guard-gateway/lib/errors'
-import { holdLock } from '../file/lock.ts'
+import { holderOf, holdLock } from '../file/lock.ts'
 import { realPath } from '../file/path.ts'
 import { Refusal } from '../file/refusal.ts'
 import { refuseWhereOwned } from '../redo-log/ownership.ts'
 import { isFull } from '../sqlite-errors.ts'
 import { checkCopy, copyBackup, filesOf } from './backup-files.ts'
+import { exchange, makeOwn } from './exchange.ts'
 
 export interface Restored {
   /** The database that was put in place. */
@@ -36,16 +37,20 @@ export const restore = async ({ backup, file, cwd, now }: RestoreOptions): Promi
     throw new GuardError('USAGE', `There is no backup ${backup}. "guard storage backup <file>" writes one.`)
   if (existsSync(target) && realPath(source) === target)
     throw new GuardError('USAGE', `${backup} is the database itself. Name a copy of it.`)
+  refuseUnreadable(source, backup)
   const lock = locked(target)
   try {
     await refuseUsed(target)
-    const folder = writing(target, () => mkdtempSync(join(dirname(target), '.guard-restore-')))
+    const folder = writing(target, () => emptyFolder(target))
     try {
       const copy = join(folder, basename(target))
       writing(target, () => copyBackup(source, copy))
       checked(copy, backup, target)
       const kept = filesOf(target).some((name) => existsSync(name)) ? keptName(target, now) : null
-      writing(target, () => exchange(copy, target, kept))
+      writing(target, () => {
+        makeOwn(copy, target)
+        exchange(copy, target, kept)
+      })
       return { file: target, kept, bytes: statSync(target).size }
     } finally {
       rmSync(folder, { recursive: true, force: true })
@@ -53,6 +58,29 @@ export const restore = async ({ backup, file, cwd, now }: RestoreOptions): Promi
   } finally {
     lock.close()
   }
+}
+
+/** Throws USAGE for a backup that may not be read, or that a gateway writes to: copies of it may be of no one moment. */
+const refuseUnreadable = (source: string, backup: string): void => {
+  try {
+    accessSync(source, constants.R_OK)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new GuardError('USAGE', `The backup ${backup} may not be read (${code}). Nothing was changed.`, { cause })
+  }
+  if (holderOf(source) !== undefined)
+    throw new GuardError(
+      'USAGE',
+      `${backup} is the database of a gateway that runs. Nothing was changed; make a backup of it with "guard storage backup", and restore that.`,
+    )
+}
+
+/** A folder for the copy beside the database, in place of those that killed commands have left: the lock is held. */
+const emptyFolder = (target: string): string => {
+  const start = `.${basename(target)}-restore-`
+  for (const name of readdirSync(dirname(target)))
+    if (name.startsWith(start)) rmSync(join(dirname(target), name), { recursive: true, force: true })
+  return mkdtempSync(join(dirname(target), start))
 }
 
 /** A refusal of a database file as an error of the command line. */
@@ -102,28 +130,3 @@ const FREE = 'Nothing was changed; free space or change the rights of its folder
 
 const keptName = (target: string, now: Date): string =>
   `${target}.before-restore-${now.toISOString().replace(/[:.]/g, '-')}`
-
-/** Moves the former files away and the new ones in their place; what fails is undone. */
-const exchange = (copy: string, target: string, kept: string | null): void => {
-  const done: Move[] = []
-  try {
-    for (const [from, to] of [...(kept === null ? [] : moves(target, kept)), ...moves(copy, target)]) {
-      if (!existsSync(from)) continue
-      renameSync(from, to)
-      done.push([from, to])
-    }
-  } catch (error) {
-    for (const [from, to] of done.reverse()) renameSync(to, from)
-    throw error
-  }
-}
-
-type Move = readonly [from: string, to: string]
-
-/** The database itself moves last, so that it is never where its journal and its logs are not. */
-const moves = (from: string, to: string): readonly Move[] => {
-  const names = filesOf(to)
-  return filesOf(from)
-    .map((name, index): Move => [name, names[index] as string])
-    .reverse()
-}
