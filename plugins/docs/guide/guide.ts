@@ -28,7 +28,7 @@ export class Guide {
 
   async #read(): Promise<readonly Leaf[]> {
     const { readLibrary } = await import('./reading.ts')
-    return readLibrary([...this.#gateway.registry(guidePageKind)], GUIDE)
+    return readLibrary([...this.#gateway.registry(guidePageKind)], GUIDE, this.#gateway.fault)
   }
 
   async #index(): Promise<Search> {

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { Gateway } from 'guard-gateway/core'
 import type { Html } from 'guard-gateway/lib/html'
 import type { GuidePage } from 'guard-gateway/lib/page'
 import { documents, headingId } from './documents.ts'
@@ -17,8 +19,12 @@ export interface Leaf {
 /** The heading above pages that are made while the gateway runs. */
 export const REFERENCE = 'Reference'
 
-/** Reads and renders every page. `made`: those that are made while the gateway runs; `base`: what their addresses begin with. A document that the package lacks is left out. */
-export const readLibrary = async (made: readonly GuidePage[], base: string): Promise<readonly Leaf[]> => {
+/** Reads and renders every page. `made`: those that are made while the gateway runs; `base`: what their addresses begin with. A document that the package lacks is left out, and so is a page that throws, which `fault` is told. */
+export const readLibrary = async (
+  made: readonly GuidePage[],
+  base: string,
+  fault: Gateway['fault'],
+): Promise<readonly Leaf[]> => {
   const read = await Promise.all(
     documents.map(async ({ slug, file, group }) => {
       const text = await textOf(file)
@@ -30,19 +36,21 @@ export const readLibrary = async (made: readonly GuidePage[], base: string): Pro
     ...stored.map(({ file, slug }) => [file, slug] as const),
     ...made.map(({ id }) => [id, id] as const),
   ])
-  const written = stored.map(({ slug, group, file, text }) => ({
-    slug,
-    group,
-    ...render(text, (href) => addressIn({ slugs, base, file }, href)),
-  }))
-  const generated = await Promise.all(
-    made.map(async (page) => ({
-      slug: page.id,
-      group: REFERENCE,
-      ...render(`# ${page.title}\n\n${await page.text()}`, (href) => addressIn({ slugs, base, file: '' }, href)),
-    })),
-  )
-  return [...written, ...generated]
+  const leaves: Leaf[] = []
+  const add = async (slug: string, group: string, text: string, file: string): Promise<void> => {
+    leaves.push({ slug, group, ...render(text, (href) => addressIn({ slugs, base, file }, href)) })
+    // the gateway serves requests meanwhile
+    await setImmediate()
+  }
+  for (const { slug, group, file, text } of stored) await add(slug, group, text, file)
+  for (const page of made) {
+    try {
+      await add(page.id, REFERENCE, `# ${page.title}\n\n${await page.text()}`, '')
+    } catch (error) {
+      fault(error, `guide:${page.id}`)
+    }
+  }
+  return leaves
 }
 
 const textOf = async (file: string): Promise<string | undefined> => {

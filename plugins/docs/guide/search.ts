@@ -18,8 +18,12 @@ export type Search = (query: string, limit: number) => readonly Found[]
 /** Who searches wants to do something, and seldom to change the gateway. */
 const WEIGHTS: Readonly<Record<string, number>> = { Start: 2, 'How to': 3, Inside: 0.3 }
 
+/** Further words of a query count for nothing: each is looked for in the whole index, while everything else waits. */
+const MAX_WORDS = 12
+const tokenize = MiniSearch.getDefault('tokenize') as (text: string) => readonly string[]
+
 /** Indexes the sections of all pages by page title, heading and text. Every word has to be there, as it is, as a beginning, or with a letter wrong. */
-export const indexOf = (leaves: readonly Leaf[]): Search => {
+export const indexOf = async (leaves: readonly Leaf[]): Promise<Search> => {
   const sections = leaves.flatMap(({ slug, group, title: page, sections: parts }) =>
     parts.map(({ id: anchor, title, text }) => ({ id: `${slug}#${anchor}`, slug, page, anchor, title, text, group })),
   )
@@ -30,11 +34,14 @@ export const indexOf = (leaves: readonly Leaf[]): Search => {
       boost: { page: 2, title: 3 },
       boostDocument: (id) => WEIGHTS[byId.get(id)?.group ?? ''] ?? 1,
       combineWith: 'AND',
-      prefix: true,
+      // a letter begins a large part of all words
+      prefix: (word) => word.length > 1,
+      tokenize: (text) => [...new Set(tokenize(text.toLowerCase()))].slice(0, MAX_WORDS),
       fuzzy: (word) => (word.length > 4 ? 0.2 : false),
     },
   })
-  index.addAll(sections)
+  // the gateway serves requests meanwhile
+  await index.addAllAsync(sections, { chunkSize: 20 })
   return (query, limit) =>
     index
       .search(query)

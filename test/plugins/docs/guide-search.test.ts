@@ -11,8 +11,8 @@ const leaf = (slug: string, group: string) => ({
   sections: [{ id: 'h-first', depth: 1, title: 'Budgets', text: 'A budget of tokens.' }],
 })
 
-test('of parts with the same words, those that say how to do something come first, and those about the inside last', () => {
-  const search = indexOf([
+test('of parts with the same words, those that say how to do something come first, and those about the inside last', async () => {
+  const search = await indexOf([
     leaf('memory', 'Inside'),
     leaf('rules', 'Reference'),
     leaf('concepts', 'Start'),

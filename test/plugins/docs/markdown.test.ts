@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { guidePageKind } from 'guard-gateway/lib/page'
 import { readLibrary } from '../../../plugins/docs/guide/library.ts'
 import { render } from '../../../plugins/docs/guide/markdown.ts'
+import { indexOf } from '../../../plugins/docs/guide/search.ts'
 import { startGateway } from '../../kit.ts'
 
 const shown = (text: string, addressOf: (href: string) => string | undefined = () => undefined): string =>
@@ -35,7 +36,7 @@ describe('Markdown of the guide', () => {
       '../../secret',
     ]
     const text = hostile.map((href, index) => `[words ${index}](${href})`).join(' and ')
-    const pages = await readLibrary([{ id: 'mine', title: 'Mine <1>', text: () => text }], '/docs/guide')
+    const pages = await readLibrary([{ id: 'mine', title: 'Mine <1>', text: () => text }], '/docs/guide', assert.fail)
     const mine = pages.find(({ slug }) => slug === 'mine')
     assert.equal(mine?.title, 'Mine <1>')
     assert.match(String(mine?.main), /Mine &lt;1&gt;/)
@@ -67,5 +68,40 @@ describe('Markdown of the guide', () => {
     assert.match(page.text, /<strong>quokka<\/strong>/)
     const found = await service.request('GET', '/docs/guide?q=quokka', undefined, { accept: 'text/html' })
     assert.match(found.text, /href="\/docs\/guide\/runbook#h-runbook">Runbook<\/a>[\s\S]*<mark>quokka/)
+  })
+  it('is whole without a page that throws, which is reported', async () => {
+    const faults: string[] = []
+    const broken = {
+      id: 'broken',
+      title: 'Broken',
+      text: () => {
+        throw new Error('no')
+      },
+    }
+    const made = [broken, { id: 'mine', title: 'Mine', text: () => 'x' }]
+    const pages = await readLibrary(made, '/docs/guide', (error, where) => void faults.push(`${where} ${error}`))
+    assert.deepEqual(faults, ['guide:broken Error: no'])
+    assert.deepEqual(
+      pages.map(({ slug }) => slug).filter((slug) => made.some(({ id }) => id === slug)),
+      ['mine'],
+    )
+    assert.ok(pages.length > made.length)
+  })
+})
+
+describe('the search of the guide', () => {
+  it('looks for twelve words of a query, each once, and takes a single letter as it is', async () => {
+    const words = 'one two three four five six seven eight nine ten eleven twelve b'
+    const { main, title, sections } = render(`# Page\n\n${words} budget\n`, () => undefined)
+    const search = await indexOf([{ slug: 'page', group: 'Start', main, title, sections }])
+    const found = (query: string) => search(query, 10).length
+    assert.equal(found('budg'), 1)
+    assert.equal(found('absent one'), 0)
+    assert.equal(found(`${words.replace(' b', '')} absent`), 1)
+    assert.equal(found(`${'one '.repeat(20)}absent`), 0)
+    assert.deepEqual(
+      search('b', 10).map((one) => one.words),
+      [['b']],
+    )
   })
 })
