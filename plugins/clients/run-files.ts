@@ -1,11 +1,47 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readlinkSync } from 'node:fs'
+import { lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { writeError } from 'guard-gateway/lib/errors'
+import { sha256 } from 'guard-gateway/lib/ids'
 import type { Launch } from './profile.ts'
 
-/** Path of a run's folder, which exists only if its client needs files. */
-export const runFolder = (run_id: string): string => join(tmpdir(), `guard-${run_id}`)
+/** Path of a run's folder, which exists only if its client needs files. It names the process that will remove it. */
+export const runFolder = (run_id: string): string => join(tmpdir(), `guard-${run_id}_${processes()}_${process.pid}`)
+
+const FOLDER = /^guard-run_[0-9a-z]+_([0-9a-f]{8})_(\d+)$/
+
+/** Tells machines and containers that count processes of their own and share a temporary folder. */
+const processes = (): string => sha256(`${hostname()} ${processNamespace()}`).slice(0, 8)
+
+const processNamespace = (): string => {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}
+
+/** Removes folders of this user's runs that were killed: keys may be in them. */
+export const removeAbandoned = async (): Promise<void> => {
+  const here = processes()
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    const [, where, pid] = FOLDER.exec(name) ?? []
+    if (where !== here || isAlive(Number(pid))) continue
+    const folder = join(tmpdir(), name)
+    const found = await lstat(folder).catch(() => undefined)
+    if (found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid))
+      await rm(folder, { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
 
 /** Writes a run's files where only their owner can read them, and returns a function that removes them. Throws USAGE if they cannot be written. */
 export const writeRunFiles = async (

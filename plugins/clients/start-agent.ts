@@ -13,7 +13,7 @@ import type { Launch, Profile } from './profile.ts'
 import { labels, type ProfileSettings } from './profile-settings.ts'
 import { profileOf, profiles } from './profiles/index.ts'
 import { projectName } from './project-name.ts'
-import { runFolder, writeRunFiles } from './run-files.ts'
+import { removeAbandoned, runFolder, writeRunFiles } from './run-files.ts'
 import { type AgentRun, runTraffic, warningOf } from './run-traffic.ts'
 import { summaryOf } from './summary.ts'
 import { startTemporaryGateway } from './temporary-gateway.ts'
@@ -33,6 +33,7 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
   const since = Date.now()
   let removeFiles: (() => Promise<void>) | undefined
   try {
+    await removeAbandoned()
     const launch = launchWith(setting)
     removeFiles = await writeRunFiles(setting.folder, launch)
     if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)

@@ -1,21 +1,18 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { keyCommand, labels, type ProfileSettings, shellWord } from '../profile-settings.ts'
+import { keyCommand, type ProfileSettings, shellWord } from '../profile-settings.ts'
 import { homeBeside } from './gemini-home.ts'
+import { headerList } from './header-list.ts'
 
 /** A home of its own, since no variable chooses how the client logs in. */
 const home = 'gemini'
 const settings = { security: { auth: { selectedType: 'gemini-api-key' } } }
 
-/** Headers as the client reads them from a variable, parted by commas. */
-const headerList = (setting: ProfileSettings): string =>
-  Object.entries(labels(setting, 'gemini'))
-    .map(([name, value]) => `${name}: ${value}`)
-    .join(', ')
+const headers = { id: 'gemini', title: 'Gemini CLI', between: ': ', part: ', ' }
 
 const variables = (setting: ProfileSettings) => ({
   GOOGLE_GEMINI_BASE_URL: setting.address,
-  GEMINI_CLI_CUSTOM_HEADERS: headerList(setting),
+  GEMINI_CLI_CUSTOM_HEADERS: headerList(setting, headers),
 })
 
 /** Other ways to log in, which the client would prefer. */

@@ -1,14 +1,11 @@
 import type { Profile } from '../profile.ts'
-import { labels, type ProfileSettings } from '../profile-settings.ts'
+import type { ProfileSettings } from '../profile-settings.ts'
+import { headerList } from './header-list.ts'
 import { usedVariables, variablesFile } from './variables-file.ts'
 
 const styles = ['chat_completions', 'messages']
 
-/** Headers as the client reads them from a variable, parted by commas. */
-const headerList = (setting: ProfileSettings): string =>
-  Object.entries(labels(setting, 'goose'))
-    .map(([name, value]) => `${name}=${value}`)
-    .join(',')
+const headers = { id: 'goose', title: 'Goose', between: '=', part: ',' }
 
 const variables = (setting: ProfileSettings): Readonly<Record<string, string>> => {
   const { address, model } = setting
@@ -20,7 +17,7 @@ const variables = (setting: ProfileSettings): Readonly<Record<string, string>> =
     // a host in the environment comes before all other addresses
     [`${name}_HOST`]: address,
     ...(provider === 'openai' ? { OPENAI_BASE_PATH: 'v1/chat/completions' } : {}),
-    [`${name}_CUSTOM_HEADERS`]: headerList(setting),
+    [`${name}_CUSTOM_HEADERS`]: headerList(setting, headers),
   }
 }
 
