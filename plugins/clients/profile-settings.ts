@@ -27,7 +27,7 @@ export interface ProfileSettings {
   readonly styleOf: (styles: readonly string[]) => string
   /** Key for clients that can read it only from a file. */
   readonly client_key: string
-  /** The user's home folder; empty if unknown. */
+  /** The user's home folder, or what stands for it for this client; empty if unknown. */
   readonly home: string
   /** Whether the client's environment has a variable. */
   readonly has: (name: string) => boolean

@@ -45,6 +45,10 @@ export interface Profile {
   readonly needs_model?: boolean
   /** `guard run` needs one too, unless one of these variables or flags of the client names it. */
   readonly run_needs_model?: readonly string[]
+  /** What of a session name the client would not send as it is, but read as a header, a reference or a command. */
+  readonly session_signs?: RegExp
+  /** Variable by which the user may have chosen another folder than the home for its settings. */
+  readonly home_variable?: string
   /** The client can send the user's own login beside the gateway key. */
   readonly supports_own_login?: true
   /** Why no profile is written. The other fields then describe what works. */

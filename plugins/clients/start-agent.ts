@@ -27,6 +27,7 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
   const launchWith = launchOf(profile)
   const baseSetting = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
   checkModel(profile, options, baseSetting, input.rest)
+  checkSession(profile, baseSetting)
   const { address, stop } = await gatewayFor(options, input)
   const run_id = newId('run_', Date.now())
   const setting = { ...baseSetting, address, run_id, folder: runFolder(run_id) }
@@ -101,6 +102,13 @@ const checkModel = (
   throw new GuardError('USAGE', `${title} has to be told a model: ${calledAs} run --model <id> -- ${words[0]}`)
 }
 
+/** Throws USAGE for a session name that the client would read as something else. */
+const checkSession = ({ title, session_signs }: Profile, { session = '' }: Pick<ProfileSettings, 'session'>): void => {
+  const [sign] = session_signs?.exec(session) ?? []
+  if (sign === undefined) return
+  throw new GuardError('USAGE', `${title} takes ${sign} in a session name for something else. Name it without.`)
+}
+
 /** Throws USAGE for a client that environment and flags cannot configure. */
 const launchOf = (profile: Profile): ((setting: ProfileSettings) => Launch) => {
   if (profile.launch !== undefined) return profile.launch
@@ -138,7 +146,7 @@ const settingOf = async (
     config: options.config,
     keyed: false,
     client_key: options.gateway_key,
-    home: io.env.HOME ?? io.env.USERPROFILE ?? '',
+    home: io.env[profile.home_variable ?? ''] || (io.env.HOME ?? io.env.USERPROFILE ?? ''),
     statusline: false,
   }
 }

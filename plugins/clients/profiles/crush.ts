@@ -54,6 +54,7 @@ export const crush: Profile = {
   style: 'chat_completions',
   styles,
   commands: ['crush'],
+  session_signs: /[$`]/,
   needs_model: true,
   files: (setting) => [{ path: file, text: settings(setting) }],
   use: (setting) => [

@@ -6,13 +6,12 @@ import { headerList } from './header-list.ts'
 
 /** A home of its own, since no variable chooses how the client logs in. */
 const home = 'gemini'
+const HOME = 'GEMINI_CLI_HOME'
 const settings = { security: { auth: { selectedType: 'gemini-api-key' } } }
-
-const headers = { id: 'gemini', title: 'Gemini CLI', between: ': ', part: ', ' }
 
 const variables = (setting: ProfileSettings) => ({
   GOOGLE_GEMINI_BASE_URL: setting.address,
-  GEMINI_CLI_CUSTOM_HEADERS: headerList(setting, headers),
+  GEMINI_CLI_CUSTOM_HEADERS: headerList(setting, 'gemini', ': ', ', '),
 })
 
 /** Other ways to log in, which the client would prefer. */
@@ -26,6 +25,8 @@ export const gemini: Profile = {
   tested_with: '0.61.0',
   style: 'gemini',
   commands: ['gemini'],
+  session_signs: /,/,
+  home_variable: HOME,
   files: () => [
     {
       path: `${home}/.gemini/settings.json`,
@@ -33,7 +34,7 @@ export const gemini: Profile = {
     },
   ],
   use: (setting) => {
-    const set = { GEMINI_CLI_HOME: join(setting.folder, home), ...variables(setting) }
+    const set = { [HOME]: join(setting.folder, home), ...variables(setting) }
     const words = Object.entries(set).map(([name, value]) => `${name}=${shellWord(value)}`)
     const command = ['gemini', ...modelFlags(setting)].map(shellWord).join(' ')
     return [`${words.join(' ')} GEMINI_API_KEY="$(${keyCommand(setting, 'gemini')})" ${command}`]
@@ -48,7 +49,7 @@ export const gemini: Profile = {
     env: {
       ...variables(setting),
       ...Object.fromEntries(around.map((name) => [name, ''])),
-      GEMINI_CLI_HOME: setting.folder,
+      [HOME]: setting.folder,
     },
     flags: modelFlags(setting),
     ...homeBeside(setting),

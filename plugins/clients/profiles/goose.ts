@@ -5,8 +5,6 @@ import { usedVariables, variablesFile } from './variables-file.ts'
 
 const styles = ['chat_completions', 'messages']
 
-const headers = { id: 'goose', title: 'Goose', between: '=', part: ',' }
-
 const variables = (setting: ProfileSettings): Readonly<Record<string, string>> => {
   const { address, model } = setting
   const [provider, name] = setting.styleOf(styles) === 'messages' ? ['anthropic', 'ANTHROPIC'] : ['openai', 'OPENAI']
@@ -17,7 +15,7 @@ const variables = (setting: ProfileSettings): Readonly<Record<string, string>> =
     // a host in the environment comes before all other addresses
     [`${name}_HOST`]: address,
     ...(provider === 'openai' ? { OPENAI_BASE_PATH: 'v1/chat/completions' } : {}),
-    [`${name}_CUSTOM_HEADERS`]: headerList(setting, headers),
+    [`${name}_CUSTOM_HEADERS`]: headerList(setting, 'goose', '=', ','),
   }
 }
 
@@ -29,6 +27,7 @@ export const goose: Profile = {
   style: 'chat_completions',
   styles,
   commands: ['goose'],
+  session_signs: /,/,
   needs_model: true,
   files: (setting) => variablesFile(setting, 'goose', variables(setting), keys),
   ...usedVariables('goose', 'goose'),

@@ -80,6 +80,7 @@ export const openCodeLike = (one: OpenCodeLike): Profile => {
     style,
     styles: Object.keys(packages),
     commands: [command],
+    session_signs: /\{(?:env|file):/,
     supports_own_login: true,
     needs_model: true,
     files: (setting) => [

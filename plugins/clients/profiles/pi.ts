@@ -15,7 +15,7 @@ const file = 'pi/guard.js'
 /** Without a model, the providers that the client knows are redirected; it sends its own login or the key. */
 const registered = (setting: ProfileSettings): Readonly<Record<string, object>> => {
   const { address, model } = setting
-  const headers = labels(setting, 'pi')
+  const headers = literal(labels(setting, 'pi'))
   if (model === undefined) {
     const redirected = { headers: { ...headers, [KEY_HEADER]: KEY_VARIABLE } }
     return {
@@ -48,6 +48,10 @@ const registered = (setting: ProfileSettings): Readonly<Record<string, object>> 
     },
   }
 }
+
+/** The client runs a value that begins with `!`, and replaces one that is the name of a variable; it sends none with the blank before it. */
+const literal = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, ` ${value}`]))
 
 const extension = (setting: ProfileSettings): string =>
   [

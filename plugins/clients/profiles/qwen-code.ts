@@ -69,6 +69,7 @@ export const qwenCode: Profile = {
   style: 'chat_completions',
   styles,
   commands: ['qwen'],
+  session_signs: /\$/,
   needs_model: true,
   // a model of its own settings would be asked where they say
   run_needs_model: [],

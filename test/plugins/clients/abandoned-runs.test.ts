@@ -59,15 +59,3 @@ describe('the folder of a run', () => {
     assert.match(basename(killed), /^guard-run_5_[0-9a-f]{8}_\d+$/)
   })
 })
-
-describe('guard run, for a client that parts headers by commas', () => {
-  for (const name of ['goose', 'gemini'])
-    it(`takes no session that ends a header: ${name}`, async (context) => {
-      const { command } = await workplace(context, { address: await recording(context) })
-      const flags = { session: 'a,x-guard-project-id=other', model: 'm-1', as: name }
-      await assert.rejects(
-        command('run', [], flags, ['true']),
-        /takes a comma for the beginning of another header\. Name the session without one/,
-      )
-    })
-})

@@ -130,6 +130,11 @@ test('Gemini CLI gets a home for the run: its own settings with another login, a
   const settings = JSON.parse(run.files['.gemini/settings.json'] ?? '')
   assert.deepEqual(settings, { ui: { theme: 'http://x' }, security: { auth: { selectedType: 'gemini-api-key' } } })
   assert.equal(run.files['.gemini/GEMINI.md'], 'Be brief.')
+  const chosen = join(run.env.HOME ?? '', '../chosen')
+  await mkdir(join(chosen, '.gemini'), { recursive: true })
+  await writeFile(join(chosen, '.gemini/settings.json'), '{"tools":{"sandbox":true}}')
+  const elsewhere = await started(context, 'gemini', { env: { variables: { GEMINI_CLI_HOME: chosen } } })
+  assert.deepEqual(JSON.parse(elsewhere.files['.gemini/settings.json'] ?? '').tools, { sandbox: true })
   const bare = await started(context, 'gemini')
   assert.deepEqual(JSON.parse(bare.files['.gemini/settings.json'] ?? ''), {
     security: { auth: { selectedType: 'gemini-api-key' } },
@@ -163,7 +168,8 @@ test('pi loads an extension with a provider for the model, or with those that it
     [`${run.address}/v1`, 'openai-completions', 'GUARD_GATEWAY_KEY'],
   )
   assert.match(JSON.stringify(guard), /"sendSessionAffinityHeaders":true/)
-  assert.match(JSON.stringify(guard?.headers), labels('pi'))
+  // it sends each without the blank that keeps it from being looked up
+  assert.match(JSON.stringify(guard?.headers).replaceAll('" ', '"'), labels('pi'))
   const login = [{ styles: ['messages'], models: ['*'], auth: 'passthrough' }, ...speaking('responses')]
   const variables = { ANTHROPIC_OAUTH_TOKEN: 'mine', OPENAI_API_KEY: 'sk-of-the-user' }
   const known = await started(context, 'pi', { upstreams: login, env: { variables }, flags: { project: 'demo' } })
