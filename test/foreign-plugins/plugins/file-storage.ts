@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Driver, type DriverChange, storage, type Table } from 'guard-gateway/core'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { readJson, Type, writeJson } from 'guard-gateway/lib/json'
 import { configurable } from 'guard-gateway/lib/plugin-options'
 import { memory } from 'guard-gateway/plugins/storage/memory'
-import { Type } from 'typebox'
 
 const schema = Type.Object({
   file: Type.String({ minLength: 1 }),

@@ -1,5 +1,5 @@
 import { detector } from 'guard-gateway/core'
-import { Type } from 'typebox'
+import { Type } from 'guard-gateway/lib/json'
 
 /** Two requests in capitals, one after another. */
 export const shouting = detector({
