@@ -6,7 +6,7 @@ import { addressedPackages, entries } from './entries.ts'
 import { isExternal } from './externals.ts'
 import { moduleLocations } from './module-locations.ts'
 import { packageFiles, webAssembly, writePackageFiles } from './package-files.ts'
-import { root } from './project.ts'
+import { oldestNode, root } from './project.ts'
 import { unreadCode } from './unread-code.ts'
 
 /** Bundles the modules of the package, so that a start reads few files; resolves to the files that are in them. All entries share their chunks, so that each module exists once. */
@@ -16,6 +16,7 @@ export const buildJavaScript = async (folder: string): Promise<readonly string[]
     input: entries(),
     platform: 'node',
     external: isExternal,
+    transform: { target: oldestNode },
     resolve: { conditionNames: ['guard-source', 'node', 'import', 'module', 'default'], alias: addressedPackages },
     plugins: [configValidator, moduleLocations, webAssembly, unreadCode, ascii],
     preserveEntrySignatures: 'allow-extension',

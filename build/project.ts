@@ -13,8 +13,12 @@ export interface Manifest {
   /** Null: the name is not public. A text: a file that is no module. */
   readonly exports: Readonly<Record<string, PublicModule | string | null>>
   readonly dependencies: Readonly<Record<string, string>>
+  readonly engines: { readonly node: string }
 }
 export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+
+/** The oldest Node that the package promises to run on, as bundlers name it: `node22.19`. */
+export const oldestNode = manifest.engines.node.replace('>=', 'node')
 
 /** Sources of the project, without extension, below `root`: of `/root/core/index.ts`, `core/index`. */
 export const moduleName = (file: string): string => file.replace(/\.[jt]s$/, '').replaceAll('\\', '/')

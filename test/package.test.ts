@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { loadConfig } from 'guard-gateway'
+import { transformSync } from 'rolldown/utils'
+import { oldestNode } from '../build/project.ts'
 import { compileConsumers, settings } from './package-consumers.ts'
 import { keepsCompiled, modulesOfStart } from './package-start.ts'
 import { manifest, modules, type PackedPackage, packPackage, root } from './packed-package.ts'
@@ -164,6 +166,14 @@ describe('the published package', () => {
     for (const left of ['scripts', 'devDependencies', 'allowScripts', 'overrides'])
       assert.ok(!(left in packed.manifest), left)
     assert.doesNotMatch(JSON.stringify(packed.manifest), /guard-source/)
+  })
+  it('holds nothing that the oldest Node it promises cannot parse or lacks', () => {
+    for (const file of packed.files.filter((name) => /^dist\/.*\.js$/.test(name))) {
+      const text = readFileSync(join(packed.installed, file), 'utf8')
+      const { errors, helpersUsed } = transformSync(file, text, { target: oldestNode })
+      assert.deepEqual([errors, helpersUsed], [[], {}], file)
+      assert.doesNotMatch(text, /\bnew (?:Async)?DisposableStack\b/, file)
+    }
   })
   it('reads WebAssembly and Protocol Buffers that it holds itself', async () => {
     const { stdout } = await packed.script(`

@@ -48,7 +48,16 @@ const servers: Readonly<Record<Peers, readonly [program: string, ...args: string
 
 /** Starts the server and the proxies as processes, and opens `count` clients per route. */
 export const startMcpSetup = async (peers: Peers, count: number): Promise<McpSetup> => {
-  await using opened = new AsyncDisposableStack()
+  const opened = new Opened()
+  try {
+    return await openAll(opened, peers, count)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+const openAll = async (opened: Opened, peers: Peers, count: number): Promise<McpSetup> => {
   const [program, ...args] = servers[peers]
   const server = opened.adopt(new Child('MCP server', programFile(program), args), (child) => child.stop())
   const address = await server.line()
@@ -62,15 +71,30 @@ export const startMcpSetup = async (peers: Peers, count: number): Promise<McpSet
     await startGateway(opened, 'bundle', address),
   ]
   for (const { route, proxy, url } of routes) {
-    const clients = Array.from({ length: count }, () =>
-      opened.adopt(newClient(url), async (client) => void (await client.close())),
-    )
+    const clients = Array.from({ length: count }, () => opened.adopt(newClient(url), (client) => client.close()))
     for (const client of clients) await client.open()
     const call = route === 'bundle' ? { ...calls.path, name: `bench_${calls.path.name}` } : calls.path
     targets.push({ route, proxy, clients, call })
   }
-  const kept = opened.move()
-  return { server, targets, close: () => kept.disposeAsync() }
+  return { server, targets, close: () => opened.close() }
+}
+
+/** What is open, closed in the reverse order. The package runs on Node 22, which has no AsyncDisposableStack. */
+class Opened {
+  readonly #closers: (() => unknown)[] = []
+
+  adopt<T>(thing: T, close: (thing: T) => unknown): T {
+    this.defer(() => close(thing))
+    return thing
+  }
+
+  defer(close: () => unknown): void {
+    this.#closers.push(close)
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0).reverse()) await close()
+  }
 }
 
 const clientFactory = async (peers: Peers): Promise<(url: string) => CallingClient> => {
@@ -86,7 +110,7 @@ interface RouteAddress extends Pick<McpTarget, 'route' | 'proxy'> {
 }
 
 /** The raw pass-through of the load bench. */
-const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<RouteAddress> => {
+const startRaw = async (opened: Opened, target: string): Promise<RouteAddress> => {
   const { port: upstream, pathname } = new URL(target)
   const proxy = opened.adopt(new Child('raw', programFile('bench/load/passthrough')), (child) => child.stop())
   const port = await proxy.request('listen', { upstream: Number(upstream) })
@@ -95,7 +119,7 @@ const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<R
 
 /** `guard mcp serve` as users start it. */
 const startGateway = async (
-  opened: AsyncDisposableStack,
+  opened: Opened,
   route: 'memory' | 'sqlite' | 'bundle',
   target: string,
 ): Promise<RouteAddress> => {
