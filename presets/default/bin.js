@@ -20,9 +20,19 @@ const found = process.versions.node
 const [major = 0, minor = 0] = found.split('.').map(Number)
 
 if (major < 22 || (major === 22 && minor < 19)) {
-  const program = /guard-gateway$|start\.js$/.test(process.argv[1] ?? '') ? 'guard-gateway' : 'guard …'
+  const script = process.argv[1] ?? ''
+  const program = /guard-gateway$|start\.js$/.test(script) ? 'guard-gateway' : 'guard …'
+  let source = 'guard-gateway'
+  const [folder = ''] = /^.*[\\/]_npx[\\/][^\\/]+[\\/]/.exec(script) ?? []
+  try {
+    const { readFileSync } = await import('node:fs')
+    const { resolve } = await import('node:path')
+    const file = JSON.parse(readFileSync(`${folder}package.json`, 'utf8')).dependencies['guard-gateway']
+    // npx was given a file, which no registry need have
+    if (folder && file.startsWith('file:')) source = `file:${resolve(folder, file.slice(5))}`
+  } catch {}
   process.stderr.write(
-    `Guard Gateway needs Node ${needed} or newer; this is ${found}. Install a newer Node, or run "npx -p node@24 -p guard-gateway ${program}".\n`,
+    `Guard Gateway needs Node ${needed} or newer; this is ${found}. Install a newer Node, or run "npx -p node@24 -p ${source} ${program}".\n`,
   )
   process.exitCode = 1
 } else {

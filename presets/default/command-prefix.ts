@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
+import { readFileSync, realpathSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Gateway } from 'guard-gateway/core'
 import type { Io } from 'guard-gateway/lib/command'
@@ -37,12 +37,28 @@ const commandWords = (env: Io['env'], script: string): CommandWords => {
   const name = basename(script)
   // started by the package's name, which npx finds without an installation
   if (name === 'guard-gateway' || script.includes(join('_npx', ''))) {
-    const words = ['npx', 'guard-gateway']
+    const words = ['npx', ...npxPackages(script)]
     return { here: words, anywhere: words }
   }
   if (name === 'bin.js' || name === 'start.js') return { here: ownCommand(), anywhere: ownCommand() }
   const isLocal = name === 'guard' && script.includes(join('node_modules', '.bin'))
   return isLocal ? { here: ['npx', 'guard'], anywhere: [script] } : { here: ['guard'], anywhere: ['guard'] }
+}
+
+/** What npx was called with before the words of the program: a file, and a Node beside it, are needed again. */
+const npxPackages = (script: string): readonly string[] => {
+  const [folder] = /^.*[\\/]_npx[\\/][^\\/]+[\\/]/.exec(script) ?? []
+  if (folder === undefined) return ['guard-gateway']
+  try {
+    const { _npx, dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const own = String(dependencies['guard-gateway'])
+    const source = own.startsWith('file:') ? `file:${resolve(folder, own.slice(5))}` : 'guard-gateway'
+    const others = (_npx.packages as readonly string[]).filter((name) => name.startsWith('node@'))
+    if (others.length === 0) return [source]
+    return [...[...others, source].flatMap((name) => ['-p', name]), 'guard-gateway']
+  } catch {
+    return ['guard-gateway']
+  }
 }
 
 /** Whether npm runs a script of this package, as in a clone. Scripts of other packages set the same variables. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -29,6 +29,23 @@ describe('the command line of this program', () => {
     for (const name of ['guard', 'guard-gateway'])
       assert.equal(here({ npm_command: 'exec' }, `/h/.npm/_npx/1/node_modules/.bin/${name}`), 'npx guard-gateway')
     assert.equal(here({}, '/w/node_modules/.bin/guard-gateway'), 'npx guard-gateway')
+  })
+  it('names the file that npx was given, and the Node beside it, again', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'guard-npx-'))
+    const folder = join(home, '.npm/_npx/1')
+    await mkdir(folder, { recursive: true })
+    const called = async (packages: readonly string[], own: string) => {
+      const npx = { _npx: { packages }, dependencies: { 'guard-gateway': own } }
+      await writeFile(join(folder, 'package.json'), JSON.stringify(npx))
+      return here({ npm_command: 'exec' }, join(folder, 'node_modules/.bin/guard-gateway'))
+    }
+    const file = `file:${join(home, 'g.tgz')}`
+    assert.equal(await called(['file:./g.tgz'], 'file:../../../g.tgz'), `npx ${file}`)
+    const both = `npx -p node@24 -p ${file} guard-gateway`
+    assert.equal(await called(['node@24', 'file:./g.tgz'], 'file:../../../g.tgz'), both)
+    const published = 'npx -p node@24 -p guard-gateway guard-gateway'
+    assert.equal(await called(['node@24', 'guard-gateway'], '^0.1.0'), published)
+    await rm(home, { recursive: true })
   })
   it('includes --config if the file is not found by default', () => {
     assert.equal(
