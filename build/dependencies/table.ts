@@ -70,7 +70,7 @@ export const dependencyDocument = (): string => {
 
 const HEAD = `# Dependencies
 
-Made by \`npm run dependencies\` from package.json, package-lock.json and \`build/dependencies/reasons.ts\`; a test compares them.
+Made by \`npm run record:dependencies\` from package.json, package-lock.json and \`build/dependencies/reasons.ts\`; a test compares them.
 
 \`package\`: its code is in the package that users install, with its licence in \`dist/THIRD-PARTY-NOTICES.txt\`. \`installed\`: a package of its own that comes with it. \`repository\`: users never get it. Sizes are those of the installed files, in KB. Scripts: whether it has an install script; npm runs none but that of \`node\` here (\`allowScripts\`), and users get none.
 

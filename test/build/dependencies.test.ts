@@ -11,7 +11,15 @@ const withoutSizes = (text: string): string => text.replaceAll(/\| \d+ \|/g, '| 
 describe('the table of dependencies', () => {
   it('is that of package.json and package-lock.json', () => {
     const written = readFileSync(join(root, 'build/DEPENDENCIES.md'), 'utf8')
-    assert.equal(withoutSizes(written), withoutSizes(dependencyDocument()), 'run npm run dependencies')
+    assert.equal(withoutSizes(written), withoutSizes(dependencyDocument()), 'run npm run record:dependencies')
+  })
+  it('is written by a script that npm does not run by itself at an installation', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const events = ['preinstall', 'install', 'postinstall', 'dependencies', 'prepublish', 'preprepare', 'prepare']
+    assert.deepEqual(
+      Object.keys(scripts).filter((name) => events.includes(name)),
+      [],
+    )
   })
   it('has a reason for each dependency, and none for others', () => {
     const lock = { 'node_modules/a': { version: '1.0.0', license: 'MIT' } }
