@@ -52,8 +52,14 @@ const configErrorOf = (error: ErrorObject, path: Path): ConfigError => {
     const advice = isJoined ? ' A colon and a space must follow it.' : suggestion(key, known)
     return { path: [...path, key], message: `unknown key.${advice}` }
   }
-  if (keyword === 'required') return { path, message: `the key ${String(params.missingProperty)} is missing` }
+  if (keyword === 'required') return { path, message: missingText(String(params.missingProperty), parentSchema) }
   return { path, message: expectation(error) }
+}
+
+/** Says what the key is for, too. */
+const missingText = (key: string, schema: ErrorObject['parentSchema']): string => {
+  const description: unknown = schema?.properties?.[key]?.description
+  return `the key ${key} is missing${typeof description === 'string' ? `: ${description}` : ''}`
 }
 
 const expectation = (error: ErrorObject): string =>

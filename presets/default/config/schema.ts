@@ -164,7 +164,9 @@ const replaySchema = Type.Object(
 /** Schema of guard-config.yml. The descriptions appear in the written file. */
 export const configSchema = Type.Object(
   {
-    gateway_key: Type.String({ description: 'the key that clients send to this gateway' }),
+    gateway_key: Type.String({
+      description: 'the key that clients send to this gateway; a first start without a file makes one',
+    }),
     default_mode: oneOf(
       ['shadow', 'enforce'],
       default_mode,

@@ -22,6 +22,9 @@ const refusal = async (text: string, env = {}): Promise<readonly string[]> => {
   return lines
 }
 
+const NO_KEY =
+  'guard-config.yml:1:1: the key gateway_key is missing: the key that clients send to this gateway; a first start without a file makes one'
+
 describe('a configuration', () => {
   it('needs only a key; all other keys have the defaults of a missing file', async () => {
     const builtIn = emptyConfig()
@@ -73,7 +76,7 @@ describe('a configuration error has file, line and column', () => {
       'guard-config.yml:2:1: defualt_mode: unknown key. Did you mean "default_mode"?',
     ])
     assert.deepEqual(await refusal('{gateway_key:sk-secret, gateway_key=sk-secret, gateway_key sk-secret}'), [
-      'guard-config.yml:1:1: the key gateway_key is missing',
+      NO_KEY,
       'guard-config.yml:1:2: ["gateway_key…"]: unknown key. A colon and a space must follow it.',
       'guard-config.yml:1:25: ["gateway_key…"]: unknown key. A colon and a space must follow it.',
       'guard-config.yml:1:48: ["gateway_key…"]: unknown key. A colon and a space must follow it.',
@@ -123,7 +126,7 @@ describe('a configuration error has file, line and column', () => {
     )
   })
   it('for a missing, empty, placeholder or unprintable key, without its value', async () => {
-    assert.deepEqual(await refusal('default_mode: shadow'), ['guard-config.yml:1:1: the key gateway_key is missing'])
+    assert.deepEqual(await refusal('default_mode: shadow'), [NO_KEY])
     assert.match((await refusal('gateway_key: ""'))[0] ?? '', /^guard-config\.yml:1:1: gateway_key: the key is empty/)
     for (const bad of ['<your key here>', 'changeme', 'CHANGE_ME', `x-$\{not a name}`, 'xxxxxxxxxxxxxxxxxxxx']) {
       const [line = ''] = await refusal(`gateway_key: ${JSON.stringify(bad)}`)
@@ -188,7 +191,7 @@ describe('a configuration error has file, line and column', () => {
     )
     assert.match(
       (await refusal(`${key}upstreams: [{ name: a, base_url: "http://h" }]`))[0] ?? '',
-      /upstreams\[0\]: the key styles is missing/,
+      /upstreams\[0\]: the key styles is missing: messages, responses, chat_completions, gemini, ollama/,
     )
     assert.match(
       (await refusal(`${key}upstreams: [{ name: a, base_url: "http://h", styles: [] }]`))[0] ?? '',

@@ -56,7 +56,10 @@ describe('receivers of notifications in a configuration', () => {
       one('notifier: slak, url: "https://h.example"'),
       'receivers.team.notifier: there is no notifier "slak"; there is webhook, slack, ntfy, command. Did you mean "slack"?',
     ],
-    [one('url: "https://h.example"'), 'receivers.team: the key notifier is missing'],
+    [
+      one('url: "https://h.example"'),
+      'receivers.team: the key notifier is missing: webhook, slack, ntfy or command; or one of your own by its id',
+    ],
     [one('notifier: webhook, url: "https://h.example"'), 'receivers.team: the key secret is missing'],
     [one('notifier: slack, url: "https://h.example", chanel: x'), 'receivers.team.chanel: unknown key.'],
     [

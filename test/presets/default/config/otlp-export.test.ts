@@ -32,7 +32,7 @@ describe('configured span receivers', () => {
 
   for (const [receiver, message] of [
     [`{ url: "\${PASS}" }`, '.url: the environment variable PASS is not set'],
-    ['{}', ': the key url is missing'],
+    ['{}', ': the key url is missing: such as https://collector.example/v1/traces'],
     ['{ url: collector:4318 }', '.url: expected an address that begins with http:// or https://'],
     ['{ url: "https://me:pass-1@c.example" }', '.url: holds a user name or password; use headers'],
     ['{ url: "https://c.example", header: {} }', '.header: unknown key. Did you mean "headers"?'],
