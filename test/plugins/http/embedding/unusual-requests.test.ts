@@ -12,16 +12,7 @@ import { asFastifyPlugin, asRequestHandler, type EmbeddedGateway } from 'guard-g
 import { fakeProvider } from '../../../kit/provider.ts'
 import { rawHttp } from '../../../kit/raw-http.ts'
 import { ask, jsonOf, KEY, messagesBody } from '../kit.ts'
-import { gatewayFor, hosted } from './kit.ts'
-
-const auth_proxy = {
-  header: 'x-forwarded-user',
-  from: ['127.0.0.1'],
-  groups_header: '',
-  scopes: {},
-  groups: {},
-  projects: {},
-}
+import { gatewayFor, hosted, localProxy } from './kit.ts'
 
 /** A host that tells how a request reaches it. */
 const telling =
@@ -53,7 +44,7 @@ describe('unusual requests to a gateway in a server of somebody else’s', () =>
 
   it('leaves address, host and headers of the host’s requests as they came', async () => {
     await using provider = await fakeProvider()
-    await using host = await hosted(gatewayFor(provider, { auth_proxy }), telling)
+    await using host = await hosted(gatewayFor(provider, { auth_proxy: localProxy }), telling)
     const got = await rawHttp(
       host.port,
       lines('GET http://localhost/mine HTTP/1.1', 'host: other.example', 'x-forwarded-user: ada', 'connection: close'),
@@ -65,7 +56,7 @@ describe('unusual requests to a gateway in a server of somebody else’s', () =>
     await using provider = await fakeProvider()
     const app = Fastify()
     app.get('/mine', async ({ headers }) => headers['x-forwarded-user'])
-    await app.register(asFastifyPlugin(gatewayFor(provider, { auth_proxy })))
+    await app.register(asFastifyPlugin(gatewayFor(provider, { auth_proxy: localProxy })))
     const got = await app.inject({ url: '/mine', headers: { 'x-forwarded-user': 'ada' } })
     assert.equal(got.body, 'ada')
     await app.close()
@@ -97,7 +88,7 @@ describe('unusual requests to a gateway in a server of somebody else’s', () =>
           },
         }),
     }
-    await using host = await hosted(gatewayFor(provider, { auth_proxy }).use(sockets))
+    await using host = await hosted(gatewayFor(provider, { auth_proxy: localProxy }).use(sockets))
     host.server.on('upgrade', host.guard.upgrade)
     const webSocket = ['sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==', 'sec-websocket-version: 13', `x-api-key: ${KEY}`]
     const handshake = ['host: 127.0.0.1', 'connection: upgrade', 'upgrade: websocket', ...webSocket]
