@@ -5,8 +5,8 @@ import { changesIn, withSection } from './changelog.ts'
 import { faultsOf, type Packed, packBoth } from './packages.ts'
 import { git } from './work-tree.ts'
 
-/** Makes a release in a folder of the sources. Resolves to what there is to say; throws, with the work tree as it was, if a package is faulty. */
-export const release = async (root: string, version: string, target: string): Promise<string> => {
+/** Makes a release in a folder of the sources. Resolves to its packages; throws, with the work tree as it was, if a package is faulty. */
+export const release = async (root: string, version: string, target: string): Promise<readonly Packed[]> => {
   try {
     writeVersion(root, version)
     writeChangelog(root, version)
@@ -16,7 +16,7 @@ export const release = async (root: string, version: string, target: string): Pr
     const others = packages.filter((one) => one.version !== version).map(({ name }) => `${name} has another version`)
     if (faults.length + others.length > 0) throw new Error([...faults, ...others].join('\n'))
     commit(root, version)
-    return reportOf(version, packages)
+    return packages
   } catch (fault) {
     git(root, 'checkout', '--quiet', '--', 'package.json', 'package-lock.json', 'CHANGELOG.md', '.changes')
     git(root, 'clean', '--quiet', '--force', '--', DATABASES)
@@ -49,11 +49,17 @@ const commit = (root: string, version: string): void => {
   git(root, 'tag', '--annotate', `v${version}`, '--message', `Version ${version}`)
 }
 
-const reportOf = (version: string, packages: readonly Packed[]): string => {
-  const lines = packages.map(
-    ({ name, files, packed_bytes, bytes }) =>
-      `${name} ${version}: ${files} files, ${(packed_bytes / 1e6).toFixed(1)} MB packed, ${(bytes / 1e6).toFixed(1)} MB`,
-  )
+/** What was packed, a line each. */
+export const weightsOf = (packages: readonly Packed[]): string =>
+  packages
+    .map(
+      ({ name, version, files, packed_bytes, bytes }) =>
+        `${name} ${version}: ${files} files, ${(packed_bytes / 1e6).toFixed(1)} MB packed, ${(bytes / 1e6).toFixed(1)} MB`,
+    )
+    .join('\n')
+
+/** The commands that publish a release, which are left to a person. */
+export const publishingOf = (version: string, packages: readonly Packed[]): string => {
   const commands = ['git push --follow-tags', ...packages.map(({ file }) => `npm publish ${file}`)]
-  return `${lines.join('\n')}\nCommitted and tagged v${version}. To publish:\n${commands.map((line) => `  ${line}`).join('\n')}`
+  return `Committed and tagged v${version}. To publish:\n${commands.map((line) => `  ${line}`).join('\n')}`
 }

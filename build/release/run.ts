@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from '../project.ts'
-import { release } from './release.ts'
+import { publishingOf, release, weightsOf } from './release.ts'
 import { nextVersion } from './version.ts'
 import { git, refuseUnready } from './work-tree.ts'
 
@@ -33,12 +33,13 @@ const main = async (): Promise<void> => {
   if (values['dry-run'] !== true) {
     refuseUnready(root, version)
     execFileSync('npm', ['run', '-s', 'check'], { cwd: root, stdio: 'inherit' })
-    console.log(await release(root, version, join(root, 'dist-release')))
+    const packages = await release(root, version, join(root, 'dist-release'))
+    console.log(`${weightsOf(packages)}\n${publishingOf(version, packages)}`)
     return
   }
   const copy = cloneOf(root)
   try {
-    console.log(await release(join(copy, 'source'), version, join(copy, 'packages')))
+    console.log(weightsOf(await release(join(copy, 'source'), version, join(copy, 'packages'))))
     console.log('A dry run: all of this was done in a copy, which is gone.')
   } finally {
     rmSync(copy, { recursive: true, force: true })
