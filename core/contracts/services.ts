@@ -37,6 +37,8 @@ export interface Keys {
   remove(hash: string): void
   /** Who the presented credentials belong to: an agent's key before the gateway's, undefined if none is valid or two agents' keys are given. */
   identify(credentials: readonly string[]): Identity | undefined
+  /** The key of this id, whosever it is, still opens the proxy: it may have been revoked or have expired since it was identified. */
+  isLive(id: string): boolean
 }
 
 /** Who may loosen what holds agents back (approve, trust tools, resume, change rules, issue keys): anybody on this machine, or who knows a key. */

@@ -9,6 +9,7 @@ export class KeyRing implements Keys {
   /** The digest in hex. */
   #gateway: Buffer | undefined
   readonly #agents = new Map<string, AgentKey>()
+  readonly #agentKeyIds = new Set<string>()
   readonly #sources: KeySource[] = []
 
   setGateway(key: string): void {
@@ -16,9 +17,14 @@ export class KeyRing implements Keys {
   }
   add(key: AgentKey): void {
     this.#agents.set(key.hash, key)
+    this.#agentKeyIds.add(key.id)
   }
   remove(keyHash: string): void {
+    this.#agentKeyIds.delete(this.#agents.get(keyHash)?.id ?? '')
     this.#agents.delete(keyHash)
+  }
+  isLive(id: string): boolean {
+    return this.#agentKeyIds.has(id) || this.#sources.some((source) => source.isLive(id))
   }
   addSource(source: KeySource): void {
     this.#sources.push(source)

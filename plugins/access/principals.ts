@@ -62,7 +62,7 @@ export const principals = (gateway: Gateway, keys: AccessKeys, logins: LoginSess
     refused,
     refusals,
     holds: ({ kind, key_id }) =>
-      kind === 'proxy' || kind === 'loopback' || key_id === null || keys.principalOf(key_id) !== undefined,
+      kind === 'proxy' || kind === 'loopback' || key_id === null || gateway.keys.isLive(key_id),
     async renewed(request) {
       const issued = await logins.rotated(cookieOf(request))
       return issued && setCookie(request, issued.value, issued.seconds)

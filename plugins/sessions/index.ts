@@ -42,7 +42,8 @@ export const sessions = ({
       held: (decision, call) => {
         const { key_id } = call.identity
         // another process may have revoked it since the request arrived
-        if (key_id !== null && !keys.isLive(key_id)) throw new GuardError('UNAUTHORIZED', 'The key was revoked.')
+        if (key_id !== null && !gateway.keys.isLive(key_id))
+          throw new GuardError('UNAUTHORIZED', 'The key was revoked.')
         return pauses(agents)(decision, call)
       },
       pauseOf: pauseOf({ agents, live }),

@@ -49,11 +49,6 @@ export class AgentKeys {
     }
   }
 
-  /** It is neither revoked nor unknown. */
-  isLive(id: string): boolean {
-    return this.#byId.has(id)
-  }
-
   /** The live keys of an agent, oldest first. */
   of(agentId: string): readonly AgentKeyRow[] {
     return (this.#byAgent.get(agentId) ?? []).toSorted((one, other) => one.created_at - other.created_at)

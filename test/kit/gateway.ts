@@ -79,7 +79,10 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
 }
 
 /** Members of the `storage` section. */
-const storageOf = async ({ backend = process.env.GUARD_TEST_BACKEND ?? 'memory', storage = '' }: StartOptions) => {
+export const storageOf = async ({
+  backend = process.env.GUARD_TEST_BACKEND ?? 'memory',
+  storage = '',
+}: Pick<StartOptions, 'backend' | 'storage'>): Promise<string> => {
   if (backend !== 'postgres') return `backend: ${backend}, file: guard.db, ${storage}`
   if (storage.includes('url:')) return `backend: postgres, ${storage}`
   const { newDatabase } = await import('./postgres.ts')

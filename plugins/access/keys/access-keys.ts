@@ -59,14 +59,18 @@ export class AccessKeys implements KeySource {
 
   /** Some live key may administer; without one nobody can beyond loopback. */
   get hasAdmin(): boolean {
-    return [...this.#byId.values()].some((live) => this.#isLive(live) && live.principal.scopes.has('admin'))
+    return [...this.#byId.values()].some((live) => this.#holds(live) && live.principal.scopes.has('admin'))
   }
 
   identify(hash: string): Identity | undefined {
     const live = this.#byHash.get(hash)
-    if (live === undefined || !this.#isLive(live)) return undefined
+    if (live === undefined || !this.#holds(live)) return undefined
     this.#used(live)
     return live.identity
+  }
+
+  isLive(id: string): boolean {
+    return this.principalOf(id) !== undefined
   }
 
   lookUp(hash: string): Promise<void> | undefined {
@@ -89,7 +93,7 @@ export class AccessKeys implements KeySource {
   /** Whoever shows this key; undefined if it is not live. */
   principalOf(keyId: string): Principal | undefined {
     const live = this.#byId.get(keyId)
-    return live !== undefined && this.#isLive(live) ? live.principal : undefined
+    return live !== undefined && this.#holds(live) ? live.principal : undefined
   }
 
   /** The same, after a look into the storage where that is due. */
@@ -155,7 +159,7 @@ export class AccessKeys implements KeySource {
     return row !== undefined
   }
 
-  #isLive({ row: { expires_at } }: LiveKey): boolean {
+  #holds({ row: { expires_at } }: LiveKey): boolean {
     return expires_at === null || expires_at > this.#gateway.clock.now()
   }
 

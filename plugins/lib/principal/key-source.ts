@@ -3,6 +3,8 @@ import type { Identity } from 'guard-gateway/core'
 /** Further keys, by their SHA-256 in hex. */
 export interface KeySource {
   identify(hash: string): Identity | undefined
+  /** The key of this id is one of this source, and still valid. */
+  isLive(id: string): boolean
   /** Asks the storage for what is not known, or not for sure; undefined: nothing to ask. */
   lookUp(hash: string): Promise<void> | undefined
   /** Reads all keys anew. */

@@ -54,9 +54,11 @@ export class SharedBudgets {
     return this.#totals(period, spender, this.#need(this.#key(period, spender)).used)
   }
 
-  /** The same as it stands now, for a person. */
+  /** The same as it stands now, for a person: a look at it leaves nothing behind. */
   async current(period: Period, spender: Spender): Promise<Totals> {
-    return this.#totals(period, spender, usageOf(await this.#row(this.#key(period, spender))))
+    const key = this.#key(period, spender)
+    const stored = await this.#stored(key)
+    return this.#totals(period, spender, stored === undefined ? await this.#recorded(key) : usageOf(stored))
   }
 
   #totals({ scope, per }: Period, { at, agent_id }: Spender, used: Usage): Totals {
@@ -144,13 +146,14 @@ export class SharedBudgets {
   }
 
   async #read(key: WindowKey): Promise<void> {
-    const row = await this.#row(key)
+    const row = (await this.#stored(key)) ?? (await this.#complete(key))
     this.#known.set(nameOf(key), { used: usageOf(row), version: row.version ?? 0, stale: false })
   }
 
-  async #row(key: WindowKey): Promise<BudgetWindowRow> {
+  /** The row, once it counts all that was recorded before it was made; until then only what is on record counts. */
+  async #stored(key: WindowKey): Promise<BudgetWindowRow | undefined> {
     const stored = await this.#gateway.storage.get('budget_windows', key)
-    return stored?.complete === true ? stored : this.#complete(key)
+    return stored?.complete === true ? stored : undefined
   }
 
   /** Counts what was recorded before the row was made. While the row is locked nobody adds to it. */

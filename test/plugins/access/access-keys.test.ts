@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
 import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
-import { type Remote, remote } from './kit.ts'
+import { onEachBackend } from '../../kit/backends.ts'
+import { FakeProvider } from '../../kit/provider.ts'
+import { GATEWAY_KEY, type Remote, remote } from './kit.ts'
 
 const opens = async ({ ask }: Remote, key: string): Promise<boolean> =>
   (await ask('/api/sessions', { key })).status === 200
@@ -28,9 +30,9 @@ const writeKey = async ({ storage, clock }: Gateway, more: object = {}): Promise
   return { key, id }
 }
 
-describe('keys with scopes', () => {
+onEachBackend('keys with scopes', (backend) => {
   it('are shown once, listed without what they are, and end at once', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const admin = await running.key(['admin'], undefined, 'Ada')
     const made = await running.ask('/api/keys', {
       key: admin.key,
@@ -55,7 +57,7 @@ describe('keys with scopes', () => {
     assert.match((await running.ask(path, { key: admin.key, method: 'DELETE' })).text, /"ACCESS_KEY_NOT_FOUND"/)
   })
   it('are bounded in number', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const { key } = await running.key(['admin'])
     for (let made = 1; made < 1_000; made++) await writeKey(running.gateway)
     await running.gateway.keys.refresh()
@@ -63,22 +65,52 @@ describe('keys with scopes', () => {
     assert.match(text, /"TOO_MANY_ACCESS_KEYS"/)
   })
   it('stop when they expire', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const past = await writeKey(running.gateway, { expires_at: running.gateway.clock.now() - 1 })
     const future = await writeKey(running.gateway, { expires_at: running.gateway.clock.now() + 60_000 })
     assert.equal(await opens(running, past.key), false)
     assert.equal(await opens(running, future.key), true)
   })
   it('of another process are found when they are shown, and gone after a refresh when they are revoked there', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const { key, id } = await writeKey(running.gateway)
     assert.equal(await opens(running, key), true)
     await running.gateway.storage.patch('access_keys', id, { revoked_at: running.gateway.clock.now() })
     await running.gateway.keys.refresh()
     assert.equal(await opens(running, key), false)
   })
+  it('serve models for as long as they live, beside those of agents', async () => {
+    const provider = new FakeProvider()
+    await provider.listen()
+    const config = `upstreams: [{ name: provider, base_url: "${provider.url}", styles: [messages] }]\n`
+    await using running = await remote({ backend, config })
+    const message = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] }
+    const send = async (key: string) => {
+      const { status, text } = await running.ask('/v1/messages', { method: 'POST', key, body: message })
+      return status === 200 ? status : `${status} ${text}`
+    }
+    try {
+      const admin = await running.key(['admin'])
+      const models = await running.key(['models'])
+      const bound = await running.key(['models'], ['shop'])
+      const expired = await writeKey(running.gateway, {
+        scopes: ['models'],
+        expires_at: running.gateway.clock.now() - 1,
+      })
+      const agent = await running.ask('/api/agents', { method: 'POST', key: admin.key, body: { id: 'worker' } })
+      const { key: own, key_id } = agent.json as { key: string; key_id: string }
+      for (const key of [admin.key, models.key, bound.key, own, GATEWAY_KEY]) assert.equal(await send(key), 200)
+      assert.match(String(await send(expired.key)), /^401/)
+      for (const path of [`/api/keys/${models.id}`, `/api/agents/worker/keys/${key_id}`])
+        assert.equal((await running.ask(path, { method: 'DELETE', key: admin.key })).status, 204)
+      for (const key of [models.key, own]) assert.match(String(await send(key)), /^401/)
+      assert.equal(await send(bound.key), 200)
+    } finally {
+      await provider.close()
+    }
+  })
   it('are told apart from those of programs, and note when they were used', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const { key, id } = await running.key(['read'])
     assert.equal(await opens(running, key), true)
     await running.gateway.storage.flush()
@@ -87,7 +119,7 @@ describe('keys with scopes', () => {
     assert.ok(at > 0)
   })
   it('refuses what no key can be, by the member that is wrong', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const { key } = await running.key(['admin'])
     const bodies: readonly (readonly [object, RegExp])[] = [
       [{ name: ' ', scopes: ['read'] }, /\/name/],
@@ -105,7 +137,7 @@ describe('keys with scopes', () => {
     }
   })
   it('lets a team make keys for its own projects alone, and see those', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const team = await running.key(['admin'], ['shop'])
     const other = await running.key(['read'], ['bank'])
     const make = (body: object) => running.ask('/api/keys', { key: team.key, method: 'POST', body })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { removeOld } from '../../../plugins/access/upkeep.ts'
+import { onEachBackend } from '../../kit/backends.ts'
 import { type Remote, remote } from './kit.ts'
 import { OWN, type TwoTeams, twoTeams } from './two-teams.ts'
 
@@ -19,12 +20,12 @@ const entriesOf = async ({ ask }: Pick<Remote, 'ask'>, key?: string, query = '')
   return answer.json.entries as readonly Entry[]
 }
 
-describe('who did what', () => {
+onEachBackend('who did what', (backend) => {
   let teams: TwoTeams
   let key = ''
   let key_id = ''
   before(async () => {
-    teams = await twoTeams()
+    teams = await twoTeams(backend)
     ;({ key, id: key_id } = await teams.key(['admin'], undefined, 'Ada'))
   })
   after(() => teams[Symbol.asyncDispose]())

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
+import { onEachBackend } from '../../kit/backends.ts'
 import { type Remote, remote } from './kit.ts'
 
-describe('a key that is bound to projects', () => {
+onEachBackend('a key that is bound to projects', (backend) => {
   let running: Remote
   before(async () => {
-    running = await remote()
+    running = await remote({ backend })
   })
   after(() => running[Symbol.asyncDispose]())
 

@@ -7,6 +7,7 @@ import { runAs, type Scope, thisMachine } from 'guard-gateway/lib/principal'
 import { serve } from 'guard-gateway/plugins/http'
 import { createGateway } from 'guard-gateway/presets/default'
 import { parseConfig } from '../../../presets/default/config.ts'
+import { storageOf } from '../../kit/gateway.ts'
 
 export const GATEWAY_KEY = 'guard_test_key_that_is_long_enough'
 
@@ -46,11 +47,11 @@ export const remote = async ({
   config: more = '',
   plugins = [],
   host = '0.0.0.0',
-  backend = 'memory',
+  backend,
   folder,
 }: RemoteOptions = {}): Promise<Remote> => {
   const place = folder ?? (await mkdtemp(join(tmpdir(), 'guard-access-')))
-  const text = `gateway_key: ${GATEWAY_KEY}\nstorage: { backend: ${backend}, file: guard.db }\n${more}`
+  const text = `gateway_key: ${GATEWAY_KEY}\nstorage: { ${await storageOf({ ...(backend && { backend }) })} }\n${more}`
   const { config } = await parseConfig(text, join(place, 'guard-config.yml'), {})
   const gateway = await createGateway(config, plugins)
   const log = new Writable({ write: (_chunk, _encoding, done) => done() })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
 import type { Principal } from 'guard-gateway/lib/principal'
 import type { AccessKeys } from '../../../plugins/access/keys/access-keys.ts'
 import { LoginSessions } from '../../../plugins/access/login/login-sessions.ts'
+import { onEachBackend } from '../../kit/backends.ts'
 import { remote } from './kit.ts'
 
 const MINUTE = 60_000
@@ -12,17 +13,18 @@ const HOUR = 60 * MINUTE
 const key: Principal = { name: 'Ada', kind: 'key', scopes: new Set(['read']), projects: null, key_id: 'akey_1' }
 
 /** Logins of a gateway at a time that a test sets; two processes that share its storage. */
-const atTime = async (
-  work: (made: { at: { now: number }; here: LoginSessions; there: LoginSessions }) => Promise<void>,
-) => {
-  await using running = await remote({ host: '127.0.0.1' })
-  const at = { now: 1_800_000_000_000 }
-  const gateway = { storage: running.gateway.storage, clock: { now: () => at.now, tick: () => at.now } } as Gateway
-  const keys = { currentPrincipalOf: async () => key } as unknown as AccessKeys
-  await work({ at, here: new LoginSessions(gateway, keys), there: new LoginSessions(gateway, keys) })
-}
+const atTimeOn =
+  (backend: string) =>
+  async (work: (made: { at: { now: number }; here: LoginSessions; there: LoginSessions }) => Promise<void>) => {
+    await using running = await remote({ backend, host: '127.0.0.1' })
+    const at = { now: 1_800_000_000_000 }
+    const gateway = { storage: running.gateway.storage, clock: { now: () => at.now, tick: () => at.now } } as Gateway
+    const keys = { currentPrincipalOf: async () => key } as unknown as AccessKeys
+    await work({ at, here: new LoginSessions(gateway, keys), there: new LoginSessions(gateway, keys) })
+  }
 
-describe('logins', () => {
+onEachBackend('logins', (backend) => {
+  const atTime = atTimeOn(backend)
   it('are known to any process that has the storage', () =>
     atTime(async ({ here, there }) => {
       const { value } = await here.begin('akey_1')

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { sha256 } from 'guard-gateway/lib/ids'
+import { onEachBackend } from '../../kit/backends.ts'
 import { type Answer, GATEWAY_KEY, type Remote, remote } from './kit.ts'
 
 const HTML = { accept: 'text/html' }
@@ -13,12 +14,12 @@ const login = ({ ask }: Remote, key: string, more: Record<string, string> = {}):
 
 const cookieIn = ({ headers }: Answer): string => headers.get('set-cookie')?.split(';')[0] ?? ''
 
-describe('the login', () => {
+onEachBackend('the login', (backend) => {
   let running: Remote
   let key = ''
   let id = ''
   before(async () => {
-    running = await remote()
+    running = await remote({ backend })
     ;({ key, id } = await running.key(['read', 'operate'], undefined, 'Ada'))
   })
   after(() => running[Symbol.asyncDispose]())

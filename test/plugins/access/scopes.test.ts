@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { classifiedRoutes, classifiedScope } from '../../../plugins/http/admission/route-scopes.ts'
+import { onEachBackend } from '../../kit/backends.ts'
 import { GATEWAY_KEY, type Remote, remote } from './kit.ts'
 import { routesOf } from './routes.ts'
 
@@ -23,10 +24,10 @@ describe('every registered route', () => {
   })
 })
 
-describe('a gateway beyond loopback', () => {
+onEachBackend('a gateway beyond loopback', (backend) => {
   let running: Remote
   before(async () => {
-    running = await remote()
+    running = await remote({ backend })
   })
   after(() => running[Symbol.asyncDispose]())
 

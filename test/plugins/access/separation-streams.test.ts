@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
+import { onEachBackend } from '../../kit/backends.ts'
 import { GATEWAY_KEY, type Remote, remote } from './kit.ts'
 
 const ingest = ({ ask }: Remote, project: string, name: string) =>
@@ -20,10 +21,10 @@ const readUntil = async (answer: Response, text: string): Promise<string> => {
   return all
 }
 
-describe('streams', () => {
+onEachBackend('streams', (backend) => {
   for (const kind of ['runs', 'events'])
     it(`of ${kind} tell a key that is bound to a project of that alone, also what it missed`, async () => {
-      await using running = await remote()
+      await using running = await remote({ backend })
       const { key } = await running.key(['read'], ['alpha'])
       const all = await running.key(['read'])
       const listen = (by: string, last?: string) =>
@@ -42,7 +43,7 @@ describe('streams', () => {
       assert.match(await readUntil(await listen(all.key, begun), '"alpha"'), /"bravo"/)
     })
   it('end with the key', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const { key, id } = await running.key(['read'])
     const { key: admin } = await running.key(['admin'])
     const answer = await fetch(`${running.url}/api/v1/stream`, { headers: { authorization: `Bearer ${key}` } })
@@ -51,7 +52,7 @@ describe('streams', () => {
     assert.doesNotMatch(await readUntil(answer, 'alpha').catch(String), /alpha/)
   })
   it('tell of notices of the own project alone', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const { key } = await running.key(['read'], ['alpha'])
     const answer = await fetch(`${running.url}/api/v1/stream`, { headers: { authorization: `Bearer ${key}` } })
     for (const project_id of ['bravo', null, 'alpha'])
@@ -67,9 +68,9 @@ describe('streams', () => {
   })
 })
 
-describe('long exports', () => {
+onEachBackend('long exports', (backend) => {
   it('go on in the name of whoever asked, however slowly they are read', async () => {
-    await using running = await remote()
+    await using running = await remote({ backend })
     const { key } = await running.key(['read'], ['alpha'])
     const { storage, clock } = running.gateway
     const rows = 3_000

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
+import { onEachBackend } from '../../kit/backends.ts'
 import { MARKER, OTHER, OWN, type TwoTeams, twoTeams } from './two-teams.ts'
 
-describe('a key that is bound to a project', () => {
+onEachBackend('a key that is bound to a project', (backend) => {
   let teams: TwoTeams
   let key = ''
   before(async () => {
-    teams = await twoTeams()
+    teams = await twoTeams(backend)
     key = (await teams.key(['admin'], [OWN], 'own')).key
   })
   after(() => teams[Symbol.asyncDispose]())

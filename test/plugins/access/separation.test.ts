@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
+import { onEachBackend } from '../../kit/backends.ts'
 import { type Route, routesOf } from './routes.ts'
 import { MARKER, OTHER, OWN, type TwoTeams, twoTeams } from './two-teams.ts'
 
@@ -51,13 +52,13 @@ const telling = [
 ]
 
 for (const first of ['nobody', 'those who see all'] as const)
-  describe(`a key that is bound to a project, after ${first} have looked`, () => {
+  onEachBackend(`a key that is bound to a project, after ${first} have looked`, (backend) => {
     let teams: TwoTeams
     let routes: readonly Route[] = []
     let key = ''
     let admin = ''
     before(async () => {
-      teams = await twoTeams()
+      teams = await twoTeams(backend)
       routes = (await routesOf()).filter(({ method, url }) => method === 'GET' && !others.test(url))
       key = (await teams.key(['admin'], [OWN], 'own')).key
       admin = (await teams.key(['admin'], undefined, 'all')).key

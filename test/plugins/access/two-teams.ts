@@ -17,11 +17,11 @@ export interface TwoTeams extends Remote {
   readonly own: Readonly<Record<string, readonly string[]>>
 }
 
-export const twoTeams = async (): Promise<TwoTeams> => {
+export const twoTeams = async (backend?: string): Promise<TwoTeams> => {
   const provider = new FakeProvider()
   await provider.listen()
   const upstreams = `upstreams: [{ name: provider, base_url: "${provider.url}", styles: [messages, responses, chat_completions] }]\n`
-  const running = await remote({ config: `${upstreams}default_mode: shadow\n` })
+  const running = await remote({ config: `${upstreams}default_mode: shadow\n`, ...(backend && { backend }) })
   const others = await fill(running, OTHER, MARKER)
   const own = await fill(running, OWN, 'ocelot')
   return {
