@@ -5,6 +5,7 @@ import { configValidator } from './config-validator.ts'
 import { addressedPackages, entries } from './entries.ts'
 import { isExternal } from './externals.ts'
 import { moduleLocations } from './module-locations.ts'
+import { oneCopy } from './one-copy.ts'
 import { packageFiles, webAssembly, writePackageFiles } from './package-files.ts'
 import { oldestNode, root } from './project.ts'
 import { unreadCode } from './unread-code.ts'
@@ -17,8 +18,9 @@ export const buildJavaScript = async (folder: string): Promise<readonly string[]
     platform: 'node',
     external: isExternal,
     transform: { target: oldestNode },
-    resolve: { conditionNames: ['guard-source', 'node', 'import', 'module', 'default'], alias: addressedPackages },
-    plugins: [configValidator, moduleLocations, webAssembly, unreadCode, ascii],
+    // node and default, and import or require by the kind of each request, come by themselves
+    resolve: { conditionNames: ['guard-source', 'module-sync'], alias: addressedPackages },
+    plugins: [oneCopy(root, addressedPackages), configValidator, moduleLocations, webAssembly, unreadCode, ascii],
     preserveEntrySignatures: 'allow-extension',
     onLog: (level, log, handle) => {
       if (!isExpected(log)) handle(level === 'warn' ? 'error' : level, log)
