@@ -16,13 +16,6 @@ export interface GatewayOptions {
   readonly clock?: Clock
 }
 
-/** Options of before that plugins take now. */
-const MOVED: Readonly<Record<string, string>> = {
-  storage: 'store({ backend })',
-  onStorageFailure: 'store({ on_failure })',
-  redaction: 'redaction({ names, emails, finders })',
-}
-
 /** Hooks where things happen, registries of what there is, and services that one plugin provides and others need. Plugins fill it; it knows none of them. */
 export class Gateway {
   readonly hooks = createHooks()
@@ -49,11 +42,7 @@ export class Gateway {
   readonly #services = new ServiceRegistry()
   readonly #plugins = new Set<string>()
 
-  /** Throws TypeError for an option that a plugin takes now. */
   constructor(options: GatewayOptions = {}) {
-    const moved = Object.keys(options).find((name) => Object.hasOwn(MOVED, name))
-    if (moved !== undefined)
-      throw new TypeError(`The option "${moved}" of a gateway is one of a plugin now: use ${MOVED[moved]}.`)
     this.clock = options.clock ?? systemClock
     this.errorCodes.add(...Object.values<ErrorCode>(catalogue))
   }

@@ -45,8 +45,8 @@ export interface SessionRow {
   input_tokens: number
   output_tokens: number
   total_tokens: number
-  /** Of these, those read from a provider's cache; null in rows of earlier versions, until the session goes on. */
-  cache_read_tokens: number | null
+  /** Of these, those read from a provider's cache. */
+  cache_read_tokens: number
   /** Millionths of the billing currency. */
   cost_micro: number
   created_at: number

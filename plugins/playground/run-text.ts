@@ -11,8 +11,7 @@ export interface StartedRun {
   readonly status: string
   readonly matched: boolean | null
   readonly step_count: number
-  /** Absent in gateways of earlier versions. */
-  readonly replay_url?: string | null
+  readonly replay_url: string | null
   readonly error: { readonly code: string; readonly message: string } | null
   readonly steps: readonly StepSummary[]
 }

@@ -53,8 +53,7 @@ export class Runs {
     const cluster = this.#gateway.service('cluster').get()
     for await (const page of pages(this.#gateway.storage, 'playground_runs', { where: unfinished }))
       for (const { id, process } of page)
-        if (cluster === undefined || process === null || (await cluster.hasDied(process)))
-          await this.#end(id, interrupted())
+        if (cluster === undefined || (await cluster.hasDied(process))) await this.#end(id, interrupted())
   }
 
   /** Ends what is in progress; resolves when all of it is on record. */

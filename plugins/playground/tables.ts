@@ -59,8 +59,8 @@ export interface PlaygroundRun {
   readonly agent_id: string
   /** Null until the first request of a model. */
   readonly session_id: string | null
-  /** The process that performs it, as `writer` of `guard-gateway/lib/ids` names it; null in rows of earlier versions. */
-  readonly process: string | null
+  /** The process that performs it, as `writer` of `guard-gateway/lib/ids` names it. */
+  readonly process: string
   readonly created_at: number
   readonly started_at: number | null
   readonly ended_at: number | null

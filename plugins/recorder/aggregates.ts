@@ -36,42 +36,19 @@ type Groups = Map<string, Group>
 
 /**
  * Sums per UTC day, project, agent, style, model and upstream as lines of CSV, oldest day first, of a day those with the most requests;
- * cost in millionths of the billing currency. Whole hours are read from the sums by hour if those are complete, the rest from the calls.
+ * cost in millionths of the billing currency. Whole hours are read from the sums by hour, the rest from the calls.
  */
 export async function* aggregatesCsv(
   storage: Pick<Storage, 'find' | 'sum' | 'has' | 'get'>,
   range: AggregateRange,
-  isComplete: boolean,
 ): AsyncGenerator<string> {
   yield csvLine(['day', ...GROUP, ...MEASURES])
-  const days = isComplete ? daysOfHours(storage, range) : daysOfCalls(storage, range)
-  for await (const { day, groups } of days) yield* lines(day, groups)
+  for await (const { day, groups } of daysOfHours(storage, range)) yield* lines(day, groups)
 }
 
 interface Day {
   readonly day: string
   readonly groups: Groups
-}
-
-/** From the calls alone. */
-async function* daysOfCalls(
-  storage: Pick<Storage, 'find' | 'has' | 'get'>,
-  range: AggregateRange,
-): AsyncGenerator<Day> {
-  let day = ''
-  let groups: Groups = new Map()
-  for await (const calls of pages(storage, 'calls', { where: where(range), order: ['received_at', 'asc'] })) {
-    for (const call of calls) {
-      const today = dayOf(call.received_at)
-      if (today !== day) {
-        if (groups.size > 0) yield { day, groups }
-        groups = new Map()
-        day = today
-      }
-      addCall(groups, call)
-    }
-  }
-  if (groups.size > 0) yield { day, groups }
 }
 
 /** From the sums by hour, and at both ends from the calls of a part of an hour. */

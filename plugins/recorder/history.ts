@@ -94,8 +94,7 @@ const decisionsOf = async (storage: Reader, query: HistoryQuery, from: TableCurs
 const sessionEventsOf = async (storage: Reader, query: HistoryQuery, from: TableCursor): Promise<TablePage> => {
   const { session_id, decision, name } = query
   if (from === END || decision !== undefined || name === DECISION) return EMPTY_PAGE
-  // earlier versions also stored decisions here; the calls contain the same
-  const where = { session_id, decision: null, ...(name === undefined ? {} : { name }) }
+  const where = { session_id, ...(name === undefined ? {} : { name }) }
   const found = await storage.find('session_events', { where, ...paging(query, from) })
   return tablePage(found, from, (event: SessionEvent) => ({
     at: event.at,

@@ -3,7 +3,6 @@ import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { timeErrors } from 'guard-gateway/lib/time'
 import type { FiguresQuery } from 'guard-gateway/lib/trace'
 import { openCallTable } from 'guard-gateway/lib/trace'
-import { Backfill } from './figures/backfill.ts'
 import { EndedSums } from './figures/ended-sums.ts'
 import { HourSums } from './figures/hour-sums.ts'
 import { readFigures } from './figures/read.ts'
@@ -33,18 +32,9 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     const totals = new WriteBehindTotals(gateway)
     const sums = new HourSums()
     const { record, end } = callRecorder(gateway, totals, sums, options)
-    const backfill = new Backfill(
-      () => gateway.storage,
-      (error) => gateway.fault(error, 'recorder:figures'),
-    )
     const retention = new SumRetention(gateway)
     const ended = new EndedSums(() => gateway.clock.now())
-    const figures = {
-      read: (query: FiguresQuery) => {
-        const { isComplete } = backfill
-        return readFigures(isComplete ? ended.over(gateway.storage) : gateway.storage, query, isComplete)
-      },
-    }
+    const figures = { read: (query: FiguresQuery) => readFigures(ended.over(gateway.storage), query) }
     gateway.service('figures').provide(figures)
     gateway.service('flags').provide({ report: (query) => readFlagReport(gateway.storage, query) })
     gateway.errorCodes.add(...Object.values(timeErrors))
@@ -54,9 +44,6 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
       if (cluster === undefined) await recoverTotals(gateway)
       else sums.divide(randomInt(2 ** 32))
       cluster?.onEnded((instance) => endOpenCalls(gateway, instance, new HourSums()))
-      await backfill.begin()
-      // the other gateway counts
-      if (!beside && (gateway.service('cluster').get()?.leads ?? true)) backfill.start()
       if (!beside) retention.start()
       totals.start()
     })
@@ -67,7 +54,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     gateway.hooks.settle.tapPromise('recorder', record)
     // runs before Replay closes, because Replay gets these writes
     gateway.hooks.close.tapPromise({ name: 'recorder', stage: stages.close.recorder }, async () => {
-      await Promise.all([backfill.stop(), retention.stop()])
+      await retention.stop()
       await end()
       await totals.end()
     })
@@ -78,7 +65,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
         import('./flags/routes.ts'),
         import('./page/index.ts'),
       ])
-      await app.register(routes(gateway, backfill), { prefix: '/api' })
+      await app.register(routes(gateway), { prefix: '/api' })
       await app.register(figureRoutes(gateway, figures), { prefix: '/api/v1' })
       await app.register(reportRoutes(gateway), { prefix: '/api/v1' })
       addPanels(gateway, figures)

@@ -35,7 +35,6 @@ export const callRecorder = (
     if (claims !== undefined) return writeShared(claims, entry, attempt, batch)
     const change = totalsChange(settled, attempt)
     if (change !== undefined) batch.push(change)
-    // last: an earlier version that finds it in a log skips what comes after it
     batch.push(sums.call(record), ...flags)
     const onRefused = () => retryAnswered(entry, attempt + 1)
     const written = await gateway.storage.write(batch, { hold: true, onRefused })
@@ -143,28 +142,14 @@ interface Counters {
 }
 
 /** Counts an identical blocked request on the first record; false if that is not stored. */
-const countRepeat = async (counters: Counters, settled: Settled, first: string): Promise<boolean> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await countOnRecord(counters, settled, first)
-    } catch (error) {
-      // the backfill may have counted the record meanwhile, which happens once
-      const isBusy = error instanceof GuardError && error.code === 'STORAGE_BUSY'
-      if (!isBusy || attempt === ATTEMPTS) throw error
-    }
-  }
-}
-
-const countOnRecord = ({ gateway, totals, sums }: Counters, { call }: Settled, first: string): Promise<boolean> =>
+const countRepeat = ({ gateway, totals, sums }: Counters, { call }: Settled, first: string): Promise<boolean> =>
   gateway.storage.exclusive('calls', first, async (read) => {
     const record = await read.get('calls', first)
     if (record === undefined) return [false, []]
     const trace = traceOf(record)
     if (trace !== undefined) call.trace = trace
     const patch = { retries: record.retries + 1, last_at: call.at, last_request_id: call.id }
-    // one that is not counted yet will be, with all of its repetitions
-    const batch: Change[] = [{ table: 'calls', key: first, patch, expected: { counted: record.counted } }]
-    if (record.counted === true) batch.push(sums.repeat(record), ...repeatedFlag(record))
+    const batch: Change[] = [{ table: 'calls', key: first, patch }, sums.repeat(record), ...repeatedFlag(record)]
     const { session } = call
     // where other processes count too, their decisions have written the session
     if (gateway.service('claims').get() !== undefined) return [true, batch]

@@ -4,14 +4,13 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { timeOf } from 'guard-gateway/lib/time'
 import { aggregatesCsv } from './aggregates.ts'
-import type { Backfill } from './figures/backfill.ts'
 import { historyPage } from './history.ts'
 import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'
 import { sessionJson } from './session-export.ts'
 
 /** Routes of a session's history and of the exports, below `/api`. */
 export const routes =
-  (gateway: Gateway, backfill: Pick<Backfill, 'isComplete'>): FastifyPluginAsyncTypebox =>
+  (gateway: Gateway): FastifyPluginAsyncTypebox =>
   async (app) => {
     const events = { params: sessionParams, querystring: eventsQuery, response: { 200: eventsPage } }
     app.get(
@@ -48,7 +47,7 @@ export const routes =
         ...time('until', query.until),
         ...(project_id === undefined ? {} : { project_id }),
       }
-      const lines = aggregatesCsv(gateway.storage, range, backfill.isComplete)
+      const lines = aggregatesCsv(gateway.storage, range)
       return reply
         .type('text/csv; charset=utf-8; header=present')
         .headers(attachment('aggregates.csv'))

@@ -15,7 +15,7 @@ export async function* sessionJson(storage: Reader, session: SessionRow, now: nu
 
 /** Turns in their exported form. */
 const withTurns = (record: CallRecord) => {
-  const { turns: _turns, counted: _counted, ...call } = record
+  const { turns: _turns, ...call } = record
   const { new_turns, user_first } = rowOf(record)
   return { ...call, new_turns, user_first }
 }

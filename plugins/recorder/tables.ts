@@ -23,11 +23,10 @@ const sessionEvents = table({
     at: 'integer',
     severity: 'text',
     request_id: 'text',
-    decision: 'text',
     attributes: 'json',
   },
   indexes: [['session_id', 'recorded']],
-  exact: ['id', 'session_id', 'project_id', 'agent_id', 'name', 'severity', 'request_id', 'decision'],
+  exact: ['id', 'session_id', 'project_id', 'agent_id', 'name', 'severity', 'request_id'],
 })
 
 export const tables: readonly Table[] = [calls, sessionEvents, ...hourTables, flagTable]

@@ -48,7 +48,7 @@ export const showSession = async (context: CommandContext): Promise<void> => {
     ],
     [
       'tokens',
-      `${countText(rest.total_input_tokens)} in${(rest.cached_input_tokens ?? 0) > 0 ? ` (${countText(rest.cached_input_tokens ?? 0)} cached)` : ''}, ${countText(rest.output_tokens)} out`,
+      `${countText(rest.total_input_tokens)} in${rest.cached_input_tokens > 0 ? ` (${countText(rest.cached_input_tokens)} cached)` : ''}, ${countText(rest.output_tokens)} out`,
     ],
     ['cost', costText(rest.cost_micro)],
     ['metadata', Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata)],

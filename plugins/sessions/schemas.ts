@@ -43,30 +43,22 @@ export const sessionSchema = Type.Object({
   total_input_tokens: Type.Integer({
     description: 'All input, what a cache gave or took included: the same as `input_tokens` of runs.',
   }),
-  cached_input_tokens: Type.Union([count, Type.Null()], {
-    description: 'Of total_input_tokens, those read from a cache; null where an earlier version did not tell them.',
-  }),
+  cached_input_tokens: Type.Integer({ description: 'Of total_input_tokens, those read from a cache.' }),
   output_tokens: count,
   total_tokens: count,
-  cache_read_tokens: Type.Union([count, Type.Null()], {
-    description:
-      'Of total_tokens, those read from a provider’s cache; null where an earlier version did not tell them.',
-  }),
+  cache_read_tokens: Type.Integer({ description: 'Of total_tokens, those read from a provider’s cache.' }),
   cost_micro: count,
   playground: Type.Boolean({ description: 'Its requests are those of a scenario of the Playground.' }),
   flagged_at: Type.Union([time, Type.Null()], {
     description:
-      'Arrival of the first request that enforcing would have refused, else of the first flagged one; of that since it was resumed. Null also where an earlier version recorded it.',
+      'Arrival of the first request that enforcing would have refused, else of the first flagged one; of that since it was resumed.',
   }),
   flagged_rule_id: told('Rule of its flag.'),
   flagged_reason: told('Reason of its flag, such as LOOP_EXACT.'),
   flagged_action: told('Action of that rule; enforcing would have refused the request for block and pause.'),
-  requests_since_flag: Type.Union([count, Type.Null()], {
-    description:
-      'The flagged request and those after it; null in sessions of earlier versions, until they are flagged again.',
-  }),
-  tokens_since_flag: Type.Union([count, Type.Null()], { description: 'Tokens of these requests.' }),
-  cost_since_flag_micro: Type.Union([count, Type.Null()], {
+  requests_since_flag: Type.Integer({ description: 'The flagged request and those after it.' }),
+  tokens_since_flag: Type.Integer({ description: 'Tokens of these requests.' }),
+  cost_since_flag_micro: Type.Integer({
     description: 'Cost of these requests, in millionths of the billing currency.',
   }),
   created_at: time,

@@ -9,7 +9,7 @@ export interface AgentRow {
   readonly metadata: Readonly<Record<string, unknown>>
   /** `api`: registered by hand; `request`: seen in a header first. */
   readonly registered_by: 'api' | 'request'
-  /** Requests of the Playground named it first. Null: not, or an earlier version recorded it. */
+  /** Requests of the Playground named it first. Null: not. */
   readonly playground: true | null
   paused: boolean
   paused_at: number | null

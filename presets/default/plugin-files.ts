@@ -7,7 +7,6 @@ import { isConfigurable, ownPluginKind } from 'guard-gateway/lib/plugin-options'
 import type { Refuse } from './config/config-errors.ts'
 import { addOptionSecrets } from './config/credentials.ts'
 import type { PluginEntry } from './config/schema-plugins.ts'
-import { movedExportHint } from './moved-export.ts'
 import { completeOptions, createdPlugins, isPlugin } from './plugin-options.ts'
 
 /** How plugin files are applied. */
@@ -28,7 +27,6 @@ export const usePlugins = async (
   refuse: Refuse,
   options: PluginFileOptions = {},
 ): Promise<void> => {
-  if (entries.length > 0) (await import('./former-registries.ts')).addFormerRegistries(gateway)
   for (const [index, entry] of entries.entries()) await new PluginFile(gateway, entry, index, refuse, options).use()
 }
 
@@ -122,8 +120,7 @@ class PluginFile {
     try {
       return (await import(pathToFileURL(this.#file).href)) as Readonly<Record<string, unknown>>
     } catch (cause) {
-      const hint = await movedExportHint(new Error(thrownMessage(cause)))
-      return this.#fail(`cannot be loaded as a plugin: ${this.#errorText(cause)}${hint}`, [], cause)
+      return this.#fail(`cannot be loaded as a plugin: ${this.#errorText(cause)}`, [], cause)
     }
   }
 

@@ -37,10 +37,4 @@ describe('a gateway', () => {
       await assert.rejects(gateway.open(), { code: 'MISSING_PLUGIN', message: new RegExp(`"${missing.name}"`) })
     }
   })
-  it('names the plugin that takes what was an option of its own', () => {
-    const old: object[] = [{ storage: 'memory' }, { onStorageFailure: 'forward' }, { redaction: { emails: false } }]
-    const plugins = [/store\(\{ backend \}\)/, /store\(\{ on_failure \}\)/, /redaction\(/]
-    for (const [index, options] of old.entries())
-      assert.throws(() => new Gateway(options), { name: 'TypeError', message: plugins[index] })
-  })
 })

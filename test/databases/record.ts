@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -44,6 +44,7 @@ const start = async (clone: string, folder: string, ...argv: readonly string[]) 
 
 /** Records the database that a version makes, and the configuration that its first start writes. `clone`: sources of that version, which may be those of a commit. */
 const record = async (version: string, clone: string): Promise<void> => {
+  await mkdir(FOLDER, { recursive: true })
   const folder = await mkdtemp(join(tmpdir(), 'guard-record-'))
   const [provider, server] = await Promise.all([fakeProvider(), mcpUpstream()])
   const stops: (() => Promise<unknown>)[] = [() => provider.close(), () => server.close()]

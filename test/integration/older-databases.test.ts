@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -7,50 +7,73 @@ import { gunzipSync } from 'node:zlib'
 import Sqlite from 'better-sqlite3'
 import { parseConfig } from '../../presets/default/config.ts'
 import { main } from '../../presets/default/main.ts'
-import { chat, KEPT } from '../databases/history.ts'
+import { chat, KEPT, makeHistory, POLICY } from '../databases/history.ts'
 import { fakeClock } from '../kit/clock.ts'
 import { type Started, startGateway } from '../kit/gateway.ts'
 import { fakeIo } from '../kit/io.ts'
+import { mcpUpstream } from '../kit/mcp-upstream.ts'
 import { type FakeProvider, fakeProvider } from '../kit/provider.ts'
 
 const recorded = join(import.meta.dirname, '../data/databases')
+/** Each release adds one, beside the configuration of its first start. */
+const files = existsSync(recorded) ? readdirSync(recorded) : []
 const root = mkdtempSync(join(tmpdir(), 'guard-older-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** A recorded database in a folder of its own, and when it was recorded. */
-const unpacked = (name: string): { readonly folder: string; readonly file: string; readonly at: number } => {
+/** A database in a folder of its own, and when it was recorded. */
+interface Recorded {
+  readonly folder: string
+  readonly file: string
+  readonly at: number
+}
+
+const placed = (database: Buffer): Recorded => {
   const folder = mkdtempSync(join(root, 'run-'))
   const file = join(folder, 'guard.db')
-  writeFileSync(file, gunzipSync(readFileSync(join(recorded, name))), { mode: 0o600 })
+  writeFileSync(file, database, { mode: 0o600 })
   const db = new Sqlite(file)
   const at = Math.floor(Number(db.prepare('select max(start_ns) from runs').pluck().get()) / 1e6)
   db.close()
   return { folder, file, at }
 }
+const unpacked = (name: string): Recorded => placed(gunzipSync(readFileSync(join(recorded, name))))
+
+/** The database of this version, as a release records it. */
+const recordedNow = async (): Promise<Recorded> => {
+  const folder = mkdtempSync(join(root, 'now-'))
+  const [provider, server] = await Promise.all([fakeProvider(), mcpUpstream()])
+  writeFileSync(join(folder, 'policy.yml'), POLICY)
+  const config = `mcp: { policy: policy.yml, servers: { up: { transport: http, target: "${server.url}" } } }`
+  const gateway = await startGateway({ folder, backend: 'sqlite', upstream: provider.url, config })
+  await makeHistory((method, path, body, headers) => gateway.request(method, path, body, headers))
+  await gateway.close()
+  await Promise.all([provider.close(), server.close()])
+  return placed(readFileSync(join(folder, 'guard.db')))
+}
+
 const storage = async (folder: string, ...argv: readonly string[]) => {
   writeFileSync(join(folder, 'guard-config.yml'), 'gateway_key: guard_0123456789abcdef\n', { mode: 0o600 })
   const io = fakeIo({ cwd: folder, env: {} })
   return { code: await main(['storage', ...argv], io), err: io.errText() }
 }
 
-const files = readdirSync(recorded)
-const databases = files.filter((name) => name.endsWith('.db.gz'))
+const databases = new Map<string, () => Recorded | Promise<Recorded>>([['of this version', recordedNow]])
+for (const name of files.filter((file) => file.endsWith('.db.gz'))) databases.set(name, () => unpacked(name))
 
-it('databases of older versions are kept, small, each with the configuration of its first start', () => {
-  assert.ok(databases.length >= 7)
-  for (const name of databases) {
+it('databases of releases are small, each with the configuration of its first start', () => {
+  for (const name of files.filter((file) => file.endsWith('.db.gz'))) {
     assert.ok(files.includes(name.replace('.db.gz', '.yml')), name)
     assert.ok(readFileSync(join(recorded, name)).length < 65_536, name)
   }
 })
 
-for (const name of databases)
+for (const [name, open] of databases)
   describe(`the database ${name}`, () => {
     let provider: FakeProvider
     let gateway: Started
-    let place: ReturnType<typeof unpacked>
+    let place: Recorded
     before(async () => {
-      place = unpacked(name)
+      place = await open()
       provider = await fakeProvider()
       gateway = await startGateway({
         folder: place.folder,
@@ -120,7 +143,7 @@ for (const name of files.filter((file) => file.endsWith('.yml')))
 
 describe('a database of a newer version', () => {
   it('is refused in one sentence with a way out, by the gateway and by backups, and is not touched', async () => {
-    const { folder, file } = unpacked(databases[0] as string)
+    const { folder, file } = await recordedNow()
     const db = new Sqlite(file)
     db.pragma('user_version = 2')
     db.close()

@@ -32,6 +32,7 @@ export const aRun = (over: Partial<Run> = {}): Run => ({
   end_ns: START + 1_000n,
   duration_ns: 1_000n,
   input_tokens: 0n,
+  cached_input_tokens: 0n,
   output_tokens: 0n,
   total_tokens: 0n,
   cost_micro: 0n,

@@ -8,16 +8,16 @@ export interface FlagColumns {
   flagged_rule_id: string | null
   flagged_reason: string | null
   flagged_action: string | null
-  /** What came since then, the flagged request with it; null in rows of earlier versions. */
-  requests_since_flag: number | null
-  tokens_since_flag: number | null
+  /** What came since then, the flagged request with it. */
+  requests_since_flag: number
+  tokens_since_flag: number
   /** Millionths of the billing currency. */
-  cost_since_flag_micro: number | null
+  cost_since_flag_micro: number
 }
 
 declare module 'guard-gateway/core' {
   interface SessionRow extends FlagColumns {
-    /** Its requests are those of a scenario of the Playground. Null: they are not, or an earlier version recorded them. */
+    /** Its requests are those of a scenario of the Playground. Null: they are not. */
     playground: true | null
     /** Changes of the row, counted where several processes share the storage; null where none do. */
     version: number | null
@@ -88,7 +88,7 @@ export const isCounting = ({ flagged_at, resumed_at }: SessionRow, at: number): 
 
 /** Adds a settled request to what came since the flag. */
 export const addSinceFlag = (row: SessionRow, requests: number, tokens: number, cost_micro: number): void => {
-  row.requests_since_flag = (row.requests_since_flag ?? 0) + requests
-  row.tokens_since_flag = (row.tokens_since_flag ?? 0) + tokens
-  row.cost_since_flag_micro = (row.cost_since_flag_micro ?? 0) + cost_micro
+  row.requests_since_flag += requests
+  row.tokens_since_flag += tokens
+  row.cost_since_flag_micro += cost_micro
 }

@@ -1,4 +1,3 @@
-import type { Turn } from 'guard-gateway/core'
 import {
   type CallSource,
   errorType,
@@ -30,8 +29,8 @@ export const callFacts = {
   path: fact('text', ({ call }) => call.path, 'exact', 'repeated'),
   model_requested: fact('text', ({ call, redact }) => short(call.envelope.model, redact), 'repeated'),
   model_replied: fact('text', ({ settled, redact }) => shortOrNull(settled.reading.model, redact), 'repeated'),
-  /** `http`, or `websocket`; null in records of earlier versions. */
-  transport: fact('text', ({ call }): string | null => call.transport ?? 'http', 'exact', 'repeated'),
+  /** `http`, or `websocket`. */
+  transport: fact('text', ({ call }): string => call.transport ?? 'http', 'exact', 'repeated'),
   /** The lane of its WebSocket that it named. */
   stream_id: fact('text', ({ call, redact }) => shortOrNull(call.stream_id ?? null, redact), 'repeated'),
   stream: fact('boolean', ({ call }) => call.envelope.stream, 'repeated'),
@@ -85,7 +84,7 @@ export const callFacts = {
   total_tokens: fact('integer', ({ usage }) => usage.total_tokens, 'remembered'),
   usage_source: fact('text', ({ settled }) => settled.usage_source, 'exact', 'repeated'),
   finish_reason: fact('text', ({ settled, redact }) => shortOrNull(settled.reading.finish_reason, redact), 'repeated'),
-  /** As the provider calls it; null if the reply did not say, and in records of earlier versions. So is the place. */
+  /** As the provider calls it; null if the reply did not say. So is the place. */
   service_tier: fact(
     'text',
     ({ settled, redact }) => shortOrNull(settled.reading.service_tier ?? null, redact),
@@ -107,13 +106,10 @@ export const callFacts = {
   talk_items: fact('integer', ({ row }) => row.talk_items, 'remembered'),
   thread: fact('text', ({ row }) => row.thread, 'exact', 'remembered'),
   root: fact('boolean', ({ row }) => row.root, 'repeated', 'remembered'),
-  /** Null also in records of earlier versions. */
   parent: fact('text', ({ row }) => row.parent, 'exact', 'remembered'),
   keys: fact('json', ({ row }) => row.keys, 'exact', 'remembered'),
-  /** Turns behind what the request goes on from, as `turnText` writes them; null: nobody looked, or, in records of earlier versions, none. */
+  /** Turns behind what the request goes on from, as `turnText` writes them; null: nobody looked. */
   turns: fact('text', ({ row, redact }) => turnsOrNull(row, redact), 'exact'),
-  /** Turns of records of earlier versions; null in others. */
-  new_turns: fact('json', (): readonly Turn[] | null => null, 'exact'),
   /** Calls of the reply that a later request may give results of without repeating them; null: none. */
   replied_calls: fact(
     'json',
@@ -134,6 +130,4 @@ export const callFacts = {
   cost_micro: fact('integer', ({ settled }) => settled.cost?.cost_micro ?? null),
   cost_source: fact('text', ({ settled }) => settled.cost?.cost_source ?? null, 'exact', 'repeated'),
   price_version: fact('text', ({ settled }) => settled.cost?.price_version ?? null, 'exact', 'repeated'),
-  /** The sums of its hour hold it. Null: it is of an earlier version, which kept none. */
-  counted: fact('boolean', (): boolean | null => true, 'repeated'),
 }

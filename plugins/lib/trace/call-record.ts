@@ -1,4 +1,4 @@
-import type { Change, Decision, Reader, Redactor, Row, SessionRow, Settled, Turn } from 'guard-gateway/core'
+import type { Change, Reader, Redactor, Row, SessionRow, Settled, Turn } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import { pages } from 'guard-gateway/lib/paging'
 import { callFacts } from './call-facts.ts'
@@ -39,8 +39,8 @@ export const newCallRecord = (settled: Settled, redact: Redactor, previews: Prev
   readCall(callSource(settled, redact, previews, continues))
 
 /** Turns that a record adds to what it goes on from. */
-export const newTurnsOf = ({ turns, new_turns }: Pick<CallRecord, 'turns' | 'new_turns'>): readonly Turn[] =>
-  turns === null ? (new_turns ?? []) : turnsIn(turns)
+export const newTurnsOf = ({ turns }: Pick<CallRecord, 'turns'>): readonly Turn[] =>
+  turns === null ? [] : turnsIn(turns)
 
 type Remembered = Pick<CallRecord, Flagged<typeof callFacts, 'remembered'> & keyof Row>
 
@@ -64,7 +64,6 @@ export const rowOf = (record: CallRecord): Row => ({
 
 /**
  * What happened to a session beside its requests, which are in `calls`: a row of table `session_events`. `at` is milliseconds since 1970.
- * Only rows of earlier versions have a `decision`; readers leave them out, since the calls hold the same.
  */
 export interface SessionEvent {
   readonly id: string
@@ -75,7 +74,6 @@ export interface SessionEvent {
   readonly at: number
   readonly severity: 'info' | 'warn' | 'error'
   readonly request_id: string | null
-  readonly decision: Decision['decision'] | null
   readonly attributes: Readonly<Record<string, unknown>> | null
 }
 
@@ -94,7 +92,6 @@ export const sessionEvent = (
   at,
   severity: 'info',
   request_id: null,
-  decision: null,
   attributes,
 })
 

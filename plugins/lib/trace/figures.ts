@@ -59,7 +59,7 @@ export interface FiguresAnswer {
   readonly since: number
   readonly until: number
   readonly time_zone: string
-  /** False: calls of an earlier version are still being counted, the oldest last; or of minutes, the oldest were too many to read. */
+  /** False: of minutes, the oldest calls were too many to read. */
   readonly complete: boolean
   /** When each bucket begins. */
   readonly starts: readonly number[]

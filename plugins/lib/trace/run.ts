@@ -28,8 +28,8 @@ export interface Run {
   readonly duration_ns: bigint | null
   /** All input: uncached, cache read and cache write. */
   readonly input_tokens: bigint
-  /** Of input_tokens, those that came from a cache. Null, or absent: an earlier version wrote the run, and did not sum them up. */
-  readonly cached_input_tokens?: bigint | null
+  /** Of input_tokens, those that came from a cache. */
+  readonly cached_input_tokens: bigint
   readonly output_tokens: bigint
   readonly total_tokens: bigint
   readonly cost_micro: bigint

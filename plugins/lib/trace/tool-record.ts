@@ -30,7 +30,7 @@ export interface ToolRecord {
   readonly duration_us: number | null
   /** The span and the event of the call are read from this record; there are no rows of theirs. */
   readonly traced: boolean | null
-  /** The id that the model gave the call. Null also in records of earlier versions. */
+  /** The id that the model gave the call. */
   readonly tool_call_id: string | null
 }
 

@@ -106,9 +106,9 @@ const NO_EFFECT = 'n'
 
 const letterOf = (effect: ToolEffect | null): string => (effect === null ? NO_EFFECT : letters[effect])
 
-/** Rows of earlier versions hold no effect, and `0` where nothing failed: the effect follows from the name. */
+/** Without a letter the effect follows from the name. */
 const effectIn = (flags: string, tool: string): ToolEffect | null => {
-  const letter = flags.replace(/^[01p]/, '')
+  const letter = flags.replace(/^[1p]/, '')
   if (letter === '') return effectOfName(tool)
   return effects.find((effect) => letters[effect] === letter) ?? null
 }

@@ -7,8 +7,8 @@ export interface LimitRow {
   readonly version: number
   /** Milliseconds since 1970, oldest first. */
   readonly times: readonly number[]
-  /** When none of them counts any more; null where an earlier version wrote it. */
-  readonly until: number | null
+  /** When none of them counts any more. */
+  readonly until: number
 }
 
 declare module 'guard-gateway/core' {

@@ -89,13 +89,11 @@ export class SessionHistories {
   async #read(session: Session, limit: number): Promise<History> {
     // where processes share it the session has just been read, and counts a block before the call is on record
     const isUnblocked = this.open !== undefined && session.row.blocked === 0
-    const [forwarded, blocked, cached, open] = await Promise.all([
+    const [forwarded, blocked, open] = await Promise.all([
       this.#rows(session, isUnblocked ? undefined : ['allow', 'shadow_flag'], limit),
       isUnblocked ? [] : this.#rows(session, ['block'], BLOCKED_ROWS),
-      this.#cacheReads(session),
       this.#openRows(session),
     ])
-    session.row.cache_read_tokens = cached
     const history = this.#new(session)
     history.limit = limit
     const settled = [...forwarded, ...blocked].map(rowOf)
@@ -129,15 +127,6 @@ export class SessionHistories {
     const where = { session_id: session.row.id, ...(decisions === undefined ? {} : { decision: { in: decisions } }) }
     const { rows } = await this.#gateway.storage.find('calls', { where, order: ['recorded', 'desc'], limit })
     return rows
-  }
-
-  /** Cache reads of the session in tokens; a row of an earlier version lacks them, then its recorded requests are summed. */
-  async #cacheReads({ row }: Session): Promise<number> {
-    if (row.cache_read_tokens !== null) return row.cache_read_tokens
-    if (this.#gateway.tables.get('calls') === undefined) return 0
-    const of = ['cache_read_tokens'] as const
-    const [sum] = await this.#gateway.storage.sum('calls', { where: { session_id: row.id }, by: [], of })
-    return sum?.sums.cache_read_tokens ?? 0
   }
 
   #keep(session: Session, history: History): History {

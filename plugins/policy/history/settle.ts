@@ -76,7 +76,7 @@ const addUp = (session: SessionRow, { usage }: Settled, failed: boolean): void =
   session.input_tokens += usage.input_tokens
   session.output_tokens += usage.output_tokens
   session.total_tokens += usage.total_tokens
-  session.cache_read_tokens = (session.cache_read_tokens ?? 0) + usage.cache_read_tokens
+  session.cache_read_tokens += usage.cache_read_tokens
   if (failed) session.errors++
 }
 

@@ -105,7 +105,7 @@ export class SessionReplay {
     const failed = hasFailed(record) ? 1 : 0
     this.session.row.errors += failed
     this.session.row.total_tokens += total_tokens
-    this.session.row.cache_read_tokens = (this.session.row.cache_read_tokens ?? 0) + cache_read_tokens
+    this.session.row.cache_read_tokens += cache_read_tokens
     this.session.row.cost_micro += cost_micro ?? 0
     const used = this.history.usageOf(row.thread)
     used.failed += failed

@@ -7,7 +7,7 @@ import { chartsOf } from './charts.ts'
 import { chips, legend, playgroundLink, titleOf } from './controls.ts'
 import { chartFigure, columnLinks } from './drawing.ts'
 import { groupOf, type Layer, layersOf } from './layers.ts'
-import { comparedOf, type Period, periodOf } from './period.ts'
+import { comparedOf, periodOf } from './period.ts'
 import { figureTable } from './table.ts'
 import { axisEnds, isClock } from './time-labels.ts'
 
@@ -32,7 +32,7 @@ export const strip = async (figures: Figures, unit: string, options: ChartOption
     layers: readonly Layer[],
     words: string,
   ): Html => html`<h2 class="strip">${titleOf(period, ask.now)}</h2>
-<div class="strip">${chips(period, group, addresses, options)}<p class="quiet">${words}${playgroundLink(isPlaygroundShown, addresses)}${!answer.complete && `. ${gapOf(period)}`}</p></div>
+<div class="strip">${chips(period, group, addresses, options)}<p class="quiet">${words}${playgroundLink(isPlaygroundShown, addresses)}${!answer.complete && '. These are the newest 20,000 requests.'}</p></div>
 ${legend(layers)}`
   if (answer.totals.requests === 0) return head([], 'No requests, ')
   const drawn = { answer, layers: layersOf(answer, group, period), group, period, unit }
@@ -52,8 +52,3 @@ ${figuresOf}</div>
 /** The sum of the bars that have ended. */
 const ofWhole = ({ buckets }: FiguresAnswer, until: number, value: (sums: FigureSums) => number): number =>
   buckets.reduce((sum, bucket) => (bucket.at < until ? sum + value(bucket) : sum), 0)
-
-const gapOf = ({ step }: Period): string =>
-  step === 'minute'
-    ? 'These are the newest 20,000 requests.'
-    : 'Requests of an earlier version are still being counted.'

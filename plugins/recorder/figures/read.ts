@@ -30,16 +30,12 @@ type Source = Pick<Storage, 'sum'>
 
 /**
  * Figures over time. Minutes are read from the calls, hours and days from the sums by hour. A day of a zone whose clocks are not whole hours
- * from UTC is told to the hour: the one in which it begins counts to the day before. `isComplete`: the sums hold every call.
+ * from UTC is told to the hour: the one in which it begins counts to the day before.
  */
-export const readFigures = async (
-  storage: Source,
-  query: FiguresQuery,
-  isComplete: boolean,
-): Promise<FiguresAnswer> => {
+export const readFigures = async (storage: Source, query: FiguresQuery): Promise<FiguresAnswer> => {
   const buckets = bucketsOf(query)
   const tallies = new Tallies()
-  const isWhole = query.step === 'minute' ? await addMinutes(storage, query, buckets, tallies) : isComplete
+  const isWhole = query.step === 'minute' ? await addMinutes(storage, query, buckets, tallies) : true
   if (query.step !== 'minute') await addHours(storage, query, buckets, tallies)
   const { starts, end, time_zone } = buckets
   const [since = query.since] = starts

@@ -45,8 +45,7 @@ export const figuresAnswer = Type.Object({
   group: Type.String(),
   time_zone: Type.String(),
   complete: Type.Boolean({
-    description:
-      'False: calls of an earlier version are still being counted, the oldest last; or of minutes, the oldest were too many to read.',
+    description: 'False: of minutes, the oldest calls were too many to read.',
   }),
   starts: Type.Array(instant, { description: 'When each step begins.' }),
   totals: Type.Object(sums),

@@ -17,19 +17,9 @@ export interface HourGroup {
 /** The calls of one hour that are equal in all of these, summed up. */
 export interface HourRow extends HourGroup, Readonly<Record<Measure, number | null>> {}
 
-/**
- * A walk through calls that an earlier version recorded, which kept no sums: from the newest on record when it began, whose id this is,
- * towards older ones. `cursor` goes on after the last call that is counted; null: the walk has ended.
- */
-export interface HourWalk {
-  readonly id: string
-  readonly cursor: string | null
-}
-
 declare module 'guard-gateway/core' {
   interface Tables {
     calls_by_hour: HourRow
-    calls_by_hour_walks: HourWalk
   }
 }
 
@@ -55,11 +45,5 @@ export const hourTables: readonly Table[] = [
     columns: { ...texts, ...more, ...sums },
     indexes: [['hour'], ['project_id', 'hour']],
     exact: key.filter((name) => name !== 'model_requested'),
-  }),
-  table({
-    id: 'calls_by_hour_walks',
-    columns: { id: 'text', cursor: 'text' },
-    sparse: [['cursor']],
-    exact: ['id', 'cursor'],
   }),
 ]

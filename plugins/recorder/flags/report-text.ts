@@ -2,7 +2,7 @@ import { costText, countText } from 'guard-gateway/lib/format'
 import { columnLines } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Report } from './report.ts'
-import { AT_MOST, blockedText, counted, savedText } from './words.ts'
+import { AT_MOST, blockedText, savedText } from './words.ts'
 
 const RULES = [
   'rule',
@@ -38,15 +38,12 @@ export const reportMarkdown = (report: Report): readonly string[] => [
 
 /** What the report says in words, the figure first. */
 const sentencesOf = (report: Report): readonly string[] => {
-  const { saved, since, until, unknown_sessions } = report
+  const { saved, since, until } = report
   const time = `from ${minute(since)} to ${minute(until)} UTC`
   return [
     savedText(saved, report.currency ?? '', time),
     ...(saved.requests_since_flag === 0 ? [] : [AT_MOST]),
     blockedText(report),
-    unknown_sessions === 0
-      ? ''
-      : `${counted(unknown_sessions, 'flagged session')} of this time ${unknown_sessions === 1 ? 'was' : 'were'} recorded by an earlier version; what ${unknown_sessions === 1 ? 'it' : 'they'} cost after the flag is not known and not counted.`,
   ].filter((line) => line !== '')
 }
 

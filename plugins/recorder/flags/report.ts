@@ -1,6 +1,6 @@
 import type { Gateway, SessionRow } from 'guard-gateway/core'
 import { jsonObjectOf } from 'guard-gateway/lib/json'
-import type { FlagGroupTotal, FlagReport } from 'guard-gateway/lib/trace'
+import type { FlagGroupTotal } from 'guard-gateway/lib/trace'
 import type { Static } from 'typebox'
 import { readFlagReport } from './read-report.ts'
 import type { reportAnswer } from './schemas.ts'
@@ -20,10 +20,7 @@ export const reportOf = async (gateway: Gateway, { limit, ...asked }: Asked): Pr
   const report = await readFlagReport(gateway.storage, asked)
   const { since, until, groups, ...rest } = report
   const shown = groups.slice(0, limit)
-  const [rows, unknown_sessions] = await Promise.all([
-    sessionsOf(gateway, shown),
-    unknownSessions(gateway, report, asked.project_id),
-  ])
+  const rows = await sessionsOf(gateway, shown)
   const { currency } = jsonObjectOf(gateway.health.get('pricing')?.())
   return {
     since: new Date(since).toISOString(),
@@ -35,7 +32,6 @@ export const reportOf = async (gateway: Gateway, { limit, ...asked }: Asked): Pr
     projects: [...rest.projects],
     sessions: shown.map((group) => sessionEntry(group, rows.get(group.session_id))),
     more: groups.length - shown.length,
-    unknown_sessions,
   }
 }
 
@@ -59,18 +55,3 @@ const sessionEntry = (
   agent_id: row?.agent_id ?? null,
   cost_micro: row?.cost_micro ?? null,
 })
-
-const unknownSessions = async (
-  { storage }: Gateway,
-  { since, until }: FlagReport,
-  project_id: string | undefined,
-): Promise<number> => {
-  const where = {
-    requests_since_flag: null,
-    flagged: { gte: 1 },
-    last_seen_at: { gte: since, lt: until },
-    ...(project_id === undefined ? {} : { project_id }),
-  }
-  const [found] = await storage.sum('sessions', { where, by: [], of: [] })
-  return found?.rows ?? 0
-}

@@ -62,9 +62,4 @@ export const reportAnswer = Type.Object({
     { description: 'Each session with each rule that spoke in it, those that cost most first.' },
   ),
   more: Type.Integer({ minimum: 0, description: 'How many of these are left out.' }),
-  unknown_sessions: Type.Integer({
-    minimum: 0,
-    description:
-      'Flagged sessions of this time that an earlier version recorded, whose cost since the flag is not known.',
-  }),
 })

@@ -44,8 +44,8 @@ const flaggedSessions = async ({ storage }: Gateway, now: number): Promise<reado
     .toSorted(
       (one, other) =>
         rank(other) - rank(one) ||
-        (other.cost_since_flag_micro ?? 0) - (one.cost_since_flag_micro ?? 0) ||
-        (other.tokens_since_flag ?? 0) - (one.tokens_since_flag ?? 0),
+        other.cost_since_flag_micro - one.cost_since_flag_micro ||
+        other.tokens_since_flag - one.tokens_since_flag,
     )
 }
 
@@ -62,9 +62,9 @@ const flaggedLine = (gateway: Gateway, { url }: Ask, row: SessionRow, call: Call
   const { id, agent_id, project_id, flagged, flagged_rule_id, flagged_reason } = row
   const match = call?.matches?.find(({ rule_id }) => rule_id === flagged_rule_id)
   const spent = {
-    requests_since_flag: row.requests_since_flag ?? 0,
-    tokens_since_flag: row.tokens_since_flag ?? 0,
-    cost_since_flag_micro: row.cost_since_flag_micro ?? 0,
+    requests_since_flag: row.requests_since_flag,
+    tokens_since_flag: row.tokens_since_flag,
+    cost_since_flag_micro: row.cost_since_flag_micro,
   }
   const path = `/ui/sessions/${encodeURIComponent(id)}`
   const back = html`<input type="hidden" name="return_to" value="${url}">${stateField(row)}`

@@ -53,10 +53,7 @@ const summary = {
   end_ns: nanosecondsOrNull,
   duration_ns: bigOrNull,
   input_tokens: Type.Unsafe<bigint>({ type: 'integer', description: 'All input, what a cache gave or took included.' }),
-  cached_input_tokens: Type.Unsafe<bigint | null>({
-    type: ['integer', 'null'],
-    description: 'Of input_tokens, those that came from a cache; null where an earlier version did not sum them up.',
-  }),
+  cached_input_tokens: Type.Unsafe<bigint>({ type: 'integer', description: 'Of input_tokens, those from a cache.' }),
   output_tokens: bigInteger,
   total_tokens: bigInteger,
   cost_micro: Type.Unsafe<bigint>({

@@ -1,7 +1,7 @@
 import { costText, groupedText } from 'guard-gateway/lib/format'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { TraceSpan } from 'guard-gateway/lib/trace'
-import { isTimeKnown, isUnseen, isUpperBound } from '../read/span-time.ts'
+import { isUnseen, isUpperBound } from '../read/span-time.ts'
 import { durationOf } from './list.ts'
 
 /** Nanoseconds in a response; small ones are numbers. */
@@ -135,7 +135,7 @@ const noteOf = ({ label, error, also_seen, status }: SpanView): string =>
   )
 
 const tookText = (span: SpanView, ns: number | null): string => {
-  if (!isTimeKnown(span)) return '–'
+  if (isUnseen(span)) return '–'
   return `${isUpperBound(span) ? '≤' : ''}${durationOf(ns)}`
 }
 

@@ -6,7 +6,7 @@ import { spanRecord } from 'guard-gateway/lib/trace-file'
 import { decisionIn } from '../read/decisions.ts'
 import { cachedTokensOf } from '../read/model-tokens.ts'
 import { errorOf } from '../read/span-error.ts'
-import { isTimeKnown, isUpperBound } from '../read/span-time.ts'
+import { isUnseen, isUpperBound } from '../read/span-time.ts'
 import { decisionLine } from './decisions.ts'
 import { costMark, counted, countMark, durationMark, numbered, sinceText, statusMark } from './format.ts'
 import { indented } from './indented.ts'
@@ -45,7 +45,7 @@ const sumsOf = (gateway: Gateway, span: TreeSpan, start_ns: bigint): Html => {
 }
 
 const tookOf = (span: TreeSpan): Html => {
-  if (!isTimeKnown(span)) return html`duration not known`
+  if (isUnseen(span)) return html`duration not known`
   if (span.end_ns === null) return html`not ended`
   return html`${isUpperBound(span) && 'at most '}${durationMark(span.end_ns - span.start_ns)}`
 }

@@ -5,7 +5,7 @@ import { standingDecision } from '../read/decisions.ts'
 import type { EqualGroup } from '../read/equal-siblings.ts'
 import { sumsOfRow } from '../read/rows.ts'
 import { errorOf } from '../read/span-error.ts'
-import { endOf, isFailed, isTimeKnown, isUpperBound } from '../read/span-time.ts'
+import { endOf, isFailed, isUnseen, isUpperBound } from '../read/span-time.ts'
 import { decisionClass } from './decisions.ts'
 import { groupToggled, isClosed, runLink, toggled } from './folding.ts'
 import { middleEllipsis, numbered, rowId, statusMark, statusWords } from './format.ts'
@@ -65,7 +65,7 @@ const shown = (value: bigint | null, text: (value: bigint) => string): string =>
 
 const tookText = (span: TreeSpan, end_ns: bigint | null): string => {
   if (end_ns === null) return '…'
-  if (!isTimeKnown(span)) return '–'
+  if (isUnseen(span)) return '–'
   return `${isUpperBound(span) ? '≤ ' : ''}${durationText(end_ns - span.start_ns)}`
 }
 
@@ -95,9 +95,9 @@ const bar = ({ window, trace }: TimelineView, span: TreeSpan, end_ns: bigint | n
   const took =
     end_ns === null
       ? 'is running'
-      : isTimeKnown(span)
-        ? `lasts ${isUpperBound(span) ? 'at most ' : ''}${durationText(end_ns - start_ns)}`
-        : 'duration not known'
+      : isUnseen(span)
+        ? 'duration not known'
+        : `lasts ${isUpperBound(span) ? 'at most ' : ''}${durationText(end_ns - start_ns)}`
   const words = `starts at ${durationText(start_ns - trace.run.start_ns)}, ${took}, ${statusWords(status)}`
   const x = Math.max(0, from)
   const width = Math.min(100, to) - x

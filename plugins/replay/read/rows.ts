@@ -5,7 +5,7 @@ import { indexesInWindow, type TimeRange } from './in-window.ts'
 import { cachedTokensOf } from './model-tokens.ts'
 import { occurrencesOf } from './occurrences.ts'
 import { errorOf } from './span-error.ts'
-import { isTimeKnown, isUpperBound } from './span-time.ts'
+import { isUnseen, isUpperBound } from './span-time.ts'
 
 const PAGE = 2_000
 
@@ -93,7 +93,7 @@ export const rowsOf = (trace: Trace, after = 0, limit = PAGE, range?: TimeRange)
       standingDecision(events) ?? null,
       tokens,
       cost_micro,
-      isTimeKnown(span),
+      !isUnseen(span),
       equalIn(groups, after + index),
       span.input_tokens,
       cachedTokensOf(span),

@@ -13,14 +13,6 @@ interface TimedOutline extends Pick<TraceSpan, 'kind' | 'owner' | 'status'> {
 export const isUnseen = ({ status, end_ns }: Pick<TimedOutline, 'status' | 'end_ns'>): boolean =>
   status === UNSEEN && end_ns === null
 
-/** False for a tool call that the gateway knows only from the reply that asked for it: it sees neither its start nor its end. */
-export const isTimeKnown = (span: TimedOutline): boolean => {
-  const { kind, owner, start_ns, end_ns, attributes } = span
-  // bundles of earlier versions hold such a call with its start as its end
-  const isPlaced = kind === 'tool' && owner === 'gateway' && start_ns === end_ns && attributes[OBSERVED] === undefined
-  return !isPlaced && !isUnseen(span)
-}
-
 /** End of a span; null while it runs. A tool call without a seen result is an instant. */
 export const endOf = (span: Pick<TraceSpan, 'status' | 'start_ns' | 'end_ns'>): bigint | null =>
   isUnseen(span) ? span.start_ns : span.end_ns
@@ -31,7 +23,7 @@ export const isUpperBound = ({ attributes }: Pick<TimedOutline, 'attributes'>): 
 
 /** Nanoseconds; null while running and where the time is unknown. */
 export const knownDuration = (span: Timed): bigint | null =>
-  span.end_ns === null || !isTimeKnown(span) ? null : span.end_ns - span.start_ns
+  span.end_ns === null || isUnseen(span) ? null : span.end_ns - span.start_ns
 
 const failures: ReadonlySet<string> = new Set(['error', 'timeout'])
 

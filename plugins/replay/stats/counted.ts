@@ -16,7 +16,7 @@ export const countedRun = (run: RunRow): Counted => ({
   failed: !UNFAILED.has(run.status),
   took_ms: run.duration_ns === null ? null : Number(run.duration_ns) / NS_PER_MS,
   input_tokens: Number(run.input_tokens),
-  cached_input_tokens: Number(run.cached_input_tokens ?? 0n),
+  cached_input_tokens: Number(run.cached_input_tokens),
   output_tokens: Number(run.output_tokens),
   cost_micro: Number(run.cost_micro),
 })

@@ -29,9 +29,7 @@ const sums = {
   count: Type.Integer({ description: 'Number of runs or calls.' }),
   errors: Type.Integer({ description: 'Those that failed.' }),
   input_tokens: count,
-  cached_input_tokens: Type.Integer({
-    description: 'The part of the input that came from a cache; 0 of runs of earlier versions.',
-  }),
+  cached_input_tokens: Type.Integer({ description: 'The part of the input that came from a cache.' }),
   output_tokens: count,
   total_tokens: count,
   cost_micro: Type.Integer({ description: 'Millionths of the billing currency.' }),

@@ -41,7 +41,7 @@ const isOfSession = ({ params }: Rule): boolean => (params?.scope ?? 'session') 
 
 /** The tokens that a session has used of a budget. */
 export const tokensUsed = ({ total_tokens, cache_read_tokens }: SessionRow, budget: Budget | undefined): number =>
-  Math.round(total_tokens - (cache_read_tokens ?? 0) * (1 - (budget?.cache_weight ?? 1)))
+  Math.round(total_tokens - cache_read_tokens * (1 - (budget?.cache_weight ?? 1)))
 
 const NEAR = 0.8
 

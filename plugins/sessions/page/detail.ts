@@ -56,13 +56,12 @@ const sections = async (gateway: Gateway, ask: Ask, id: string): Promise<readonl
   return parts.filter((part) => part !== undefined)
 }
 
-/** What came since the flag; of an earlier version it is not known. */
+/** What came since the flag. */
 const sinceFlag = (gateway: Gateway, now: number, row: SessionRow): Html => {
-  const { flagged, flagged_at, flagged_rule_id, flagged_reason, flagged_action } = row
-  if (flagged_at === null)
-    return html`${flagged > 0 && row.requests_since_flag === null && html`<dt>After the flag</dt><dd class="quiet">not known: recorded by an earlier version</dd>`}`
+  const { flagged_at, flagged_rule_id, flagged_reason, flagged_action } = row
+  if (flagged_at === null) return html``
   const would = isRefusing(flagged_action) ? 'Enforced, it would have been refused.' : 'Its rule only flags.'
-  return html`<dt>After the flag</dt><dd>${countMark(row.requests_since_flag ?? 0)} of ${countMark(row.requests)} requests, ${priceMark(row.cost_since_flag_micro ?? 0)} of ${priceMark(row.cost_micro)} ${costUnit(gateway)}, ${countMark(row.tokens_since_flag ?? 0)} tokens <span class="quiet">since ${instantMark(flagged_at, now)}, ${flagged_rule_id ?? flagged_reason}. ${would}</span></dd>`
+  return html`<dt>After the flag</dt><dd>${countMark(row.requests_since_flag)} of ${countMark(row.requests)} requests, ${priceMark(row.cost_since_flag_micro)} of ${priceMark(row.cost_micro)} ${costUnit(gateway)}, ${countMark(row.tokens_since_flag)} tokens <span class="quiet">since ${instantMark(flagged_at, now)}, ${flagged_rule_id ?? flagged_reason}. ${would}</span></dd>`
 }
 
 const facts = (
@@ -77,7 +76,7 @@ ${row.external_id !== null && html`<dt>Client's id</dt><dd><code>${row.external_
 ${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/agents/${encodeURIComponent(row.agent_id)}">${row.agent_id}</a></dd>`}
 ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
-<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(totalInput(row))} in${(row.cache_read_tokens ?? 0) > 0 && html` (${countMark(row.cache_read_tokens ?? 0)} cached)`}, ${countMark(row.output_tokens)} out</span></dd>
+<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${countMark(totalInput(row))} in${row.cache_read_tokens > 0 && html` (${countMark(row.cache_read_tokens)} cached)`}, ${countMark(row.output_tokens)} out</span></dd>
 <dt>${costHead(gateway)}</dt><dd>${priceMark(row.cost_micro)}</dd>
 ${sinceFlag(gateway, now, row)}
 <dt>Decisions</dt><dd>${decisionsText(row)}</dd>

@@ -41,8 +41,7 @@ const dearRow = ({ now }: Ask, row: SessionRow, unit: string): Html => {
 /** The part of a session's cost that came after its flag, of its tokens where nothing is priced; empty where there is none. */
 const afterFlag = ({ cost_micro, total_tokens, ...row }: SessionRow): Html => {
   if (row.flagged_at === null) return html``
-  const [part, whole] =
-    cost_micro > 0 ? [row.cost_since_flag_micro ?? 0, cost_micro] : [row.tokens_since_flag ?? 0, total_tokens]
+  const [part, whole] = cost_micro > 0 ? [row.cost_since_flag_micro, cost_micro] : [row.tokens_since_flag, total_tokens]
   const share = whole === 0 ? 0 : Math.min(100, Math.round((100 * part) / whole))
   return html`${cost_micro > 0 && html`${priceMark(part)} `}<span class="quiet">${share} %</span><span class="unit"> after the flag</span> <meter max="100" high="50" optimum="0" value="${share}" aria-label="Share after the flag"></meter>`
 }

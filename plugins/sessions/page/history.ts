@@ -13,7 +13,7 @@ export const historySection = async (gateway: Gateway, ask: Ask, { id, project_i
   const cursor = ask.query.get('cursor')
   const [calls, changes] = await Promise.all([
     foldedCalls(storage, id, cursor || undefined),
-    storage.find('session_events', { where: { session_id: id, decision: null }, limit: CHANGES }),
+    storage.find('session_events', { where: { session_id: id }, limit: CHANGES }),
   ])
   const [newest] = cursor ? (await storage.find('calls', { where: { session_id: id }, limit: 1 })).rows : []
   return html`${newest && newRowsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'request')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeList(ask, changes.rows)}${changes.next_cursor !== null && html`<p class="quiet">The newest ${CHANGES}.</p>`}`}

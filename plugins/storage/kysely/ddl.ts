@@ -30,6 +30,3 @@ export const additionSql = (db: Db, addition: Addition): string => {
   if (use === 'sparse') return index.where(sql.ref(columns[0] ?? ''), 'is not', null).compile().sql
   return (use === 'unique' ? index.unique() : index).compile().sql
 }
-
-/** The SQLite statement that drops an index. */
-export const dropSql = (db: Db, index: string): string => db.schema.dropIndex(index).compile().sql

@@ -71,14 +71,6 @@ const missingOf = (table: Table, { tables, indexes }: Existing): Addition[] => {
 export const missing = (tables: readonly Table[], existing: Existing): Addition[] =>
   tables.flatMap((table) => missingOf(table, existing))
 
-/** Names of indexes that an earlier version made to find or order rows and these tables no longer want. */
-export const surplus = (tables: readonly Table[], { indexes }: Existing): string[] => {
-  const wanted = new Set(tables.flatMap(indexesOf).map(({ name }) => name))
-  const isOurs = (name: string, table: string): boolean =>
-    tables.some(({ id }) => id === table) && (name.startsWith(`${table}__i__`) || name.startsWith(`${table}__s__`))
-  return [...indexes].filter(([name, table]) => isOurs(name, table) && !wanted.has(name)).map(([name]) => name)
-}
-
 /** Says which existing column has another type than declared; undefined if none has. */
 export const conflict = (tables: readonly Table[], existing: Existing): string | undefined => {
   for (const table of tables) {

@@ -79,11 +79,10 @@ export const mode: Check = async ({ config, gateway }) => {
   if (config.default_mode === 'enforce') return [ok('default mode enforce')]
   const week = await weekOf(gateway)
   if (week === undefined || week.requests === 0) return [ok('default mode shadow')]
-  const { requests, flagged, unknown, saved, unit, complete } = week
+  const { requests, flagged, saved, unit, complete } = week
   const share = flagged / requests
   const percent = share > 0 && share < 0.01 ? 'under 1' : (share * 100).toFixed(0)
-  const earlier = unknown > 0 ? `; ${unknown} more were flagged and recorded by an earlier version` : ''
-  const what = `default mode shadow: enforce would have blocked ${flagged} of ${complete ? '' : 'at least '}${requests} requests of the last seven days (${percent} %)${earlier}`
+  const what = `default mode shadow: enforce would have blocked ${flagged} of ${complete ? '' : 'at least '}${requests} requests of the last seven days (${percent} %)`
   if (saved.requests_since_flag === 0) return [ok(what)]
   const cost = `${what}; their sessions went on for ${spentText(saved, unit)}`
   if (share < NOTABLE_SHARE) return [ok(cost)]
@@ -101,14 +100,14 @@ const weekOf = async (gateway: Gateway) => {
   if (figures === undefined || flags === undefined) return undefined
   const now = gateway.clock.now()
   const time = { since: now - 7 * DAY_MS, until: now + 1 }
-  const [{ totals, complete }, { saved, rules, flagged: known }] = await Promise.all([
+  const [{ totals, complete }, { saved, rules }] = await Promise.all([
     figures.read({ ...time, step: 'hour', group: 'none', playground: false }),
     flags.report(time),
   ])
   const flagged = rules.reduce((sum, rule) => sum + (rule.would_refuse ? rule.flagged : 0), 0)
   const { currency } = jsonObjectOf(gateway.health.get('pricing')?.())
   const unit = typeof currency === 'string' ? currency : 'cost'
-  return { requests: totals.requests, flagged, unknown: Math.max(0, totals.flagged - known), saved, complete, unit }
+  return { requests: totals.requests, flagged, saved, complete, unit }
 }
 
 /** Checks that the clock is not earlier than the newest record. */

@@ -14,7 +14,7 @@ const left = (
   id: string,
   status: 'queued' | 'running',
   created_at: number,
-  process: string | null = null,
+  process = 'ended',
 ): Tables['playground_runs'] => ({
   id,
   scenario_id: 'flag-only',

@@ -79,14 +79,6 @@ describe('a session history of calls and other events', () => {
     assert.deepEqual(await ids('desc'), ['evt_3', 'evt_2', 'evt_1'])
   })
 
-  it('ignores decision rows of earlier versions', async () => {
-    const old = { id: 'evt_a', name: 'policy.decision', request_id: 'guardreq_a', decision: 'allow', attributes: null }
-    await event({ ...old, decision: 'allow' })
-    assert.deepEqual(told(await page('order=asc')), STORY)
-    assert.deepEqual(await inPages('order=asc&limit=2&name=policy.decision'), ['a', 'b', 'c', 'd', 'e', 'f'])
-    await bench.gateway.storage.remove('session_events', { session_id: 'ses_a', decision: 'allow' }, 1)
-  })
-
   it('pages consistently while events arrive: descending without them, ascending with them', async () => {
     const desc = await page('order=desc&limit=9')
     const asc = await page('order=asc&limit=9')

@@ -24,30 +24,6 @@ const start = (name: string, tables: readonly Table[]) =>
   }) as const
 
 describe('sqlite: indexes', () => {
-  it('drops an index that is no longer wanted, and keeps those that forbid, are of other tables, or are not its own', async () => {
-    const file = 'unwanted.db'
-    const columns = { id: 'text', size: 'integer', label: 'text' } as const
-    const other: Table = { id: 'others', columns, indexes: [['size']] }
-    const before: Table = { id: 'things', columns, indexes: [['size'], ['label']], unique: [['label', 'size']] }
-    const first = await openConnection(start(file, [before, other]))
-    first.db.exec("insert into things (id, size) values ('a', 1); create index by_hand on things (size, label)")
-    first.close()
-    const after: Table = { id: 'things', columns, indexes: [['size']], sparse: [['label']] }
-    const { db, close } = await openConnection(start(file, [after]))
-    const names = db.prepare("select name from sqlite_schema where type = 'index' order by name").pluck().all()
-    assert.deepEqual(names, [
-      'by_hand',
-      'others__i__size',
-      'others__u__id',
-      'things__i__size',
-      'things__s__label',
-      'things__u__id',
-      'things__u__label__size',
-    ])
-    assert.deepEqual(db.prepare('select id, size from things').all(), [{ id: 'a', size: 1 }])
-    close()
-  })
-
   it('looks up by a sparse index', async () => {
     const columns = { id: 'text', label: 'text', size: 'integer' } as const
     const things: Table = { id: 'things', columns, sparse: [['label']] }

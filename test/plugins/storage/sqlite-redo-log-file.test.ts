@@ -96,12 +96,6 @@ describe('sqlite: the logs of batches', () => {
     log.close(10)
   })
 
-  it('are read as earlier versions wrote them', () => {
-    const name = join(folder, 'earlier')
-    writeFileSync(name, '{"database":"there","turn":7}\n{"shapes":[]}\n[[1,0,"a"]]\n[[2,0,"torn')
-    assert.deepEqual(readLog(name), { database: 'there', turn: 7, lines: [{ shapes: [] }, [[1, 0, 'a']]] })
-  })
-
   it('tell each shape before the first batch that may use it, in each log', () => {
     const { log, shapes, append, held } = opened('shapes.db')
     append(1, 0)

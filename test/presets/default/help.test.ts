@@ -92,7 +92,8 @@ test('plugins of a configuration add their commands', async (context) => {
   await writeFile(join(cwd, 'guard-config.yml'), 'gateway_key: key-of-this-test-0123\nplugins: [./own.ts]\n')
   await writeFile(
     join(cwd, 'own.ts'),
-    `export const own = { name: 'own', apply: (gateway) => gateway.commands.add({ id: 'dance', summary: 'dance a little', run: async () => 0 }) }`,
+    `import { commandKind } from ${JSON.stringify(import.meta.resolve('guard-gateway/lib/command'))}
+export const own = { name: 'own', apply: (gateway) => gateway.registry(commandKind).add({ id: 'dance', summary: 'dance a little', run: async () => 0 }) }`,
   )
   const { NODE_COMPILE_CACHE } = process.env
   assert.match(await guard(cwd, ['--help'], { NODE_COMPILE_CACHE }), /dance +dance a little/)

@@ -193,7 +193,8 @@ describe('the command line', () => {
     await configure(`${key}plugins: [./mine.mjs]\n`)
     await writeFile(
       join(cwd, 'mine.mjs'),
-      "export const mine = { name: 'mine', apply: (gateway) => gateway.commands.add({ id: 'mine', summary: 'of my own', run: async (input, io) => { io.out.write('mine'); return 3 } }) }",
+      `import { commandKind } from ${JSON.stringify(import.meta.resolve('guard-gateway/lib/command'))}
+      export const mine = { name: 'mine', apply: (gateway) => gateway.registry(commandKind).add({ id: 'mine', summary: 'of my own', run: async (input, io) => { io.out.write('mine'); return 3 } }) }`,
     )
     assert.deepEqual(await guard('mine'), { code: 3, out: 'mine', err: '' })
     assert.match((await guard('--help')).out, / {2}mine +of my own\n/)
@@ -201,9 +202,10 @@ describe('the command line', () => {
   it('validates and explains policies with checks of configured plugins', async () => {
     await writeFile(
       join(cwd, 'mine.mjs'),
-      `const check = { id: 'short', schema: { type: 'object', required: ['args'], properties: { args: { $ref: '#/$defs/pointers' } }, additionalProperties: false },
+      `import { mcpCheckKind } from ${JSON.stringify(import.meta.resolve('guard-gateway/lib/mcp-check'))}
+      const check = { id: 'short', schema: { type: 'object', required: ['args'], properties: { args: { $ref: '#/$defs/pointers' } }, additionalProperties: false },
         find: ({ text }) => (text.length < 4 ? [] : [{ pointer: '/text', reason: 'is long', certain: true }]) }
-      export const mine = { name: 'mine', apply: (gateway) => gateway.mcpChecks.add(check) }`,
+      export const mine = { name: 'mine', apply: (gateway) => gateway.registry(mcpCheckKind).add(check) }`,
     )
     const policy = `version: 1
 rules: [{ id: own, tools: [say], action: allow, checks: [{ short: { args: [/text] } }] }]

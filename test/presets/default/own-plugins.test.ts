@@ -8,8 +8,9 @@ import { fakeIo } from '../../kit/io.ts'
 
 const core = import.meta.resolve('guard-gateway/core')
 const source = `import { detector } from '${core}'
+import { commandKind } from '${import.meta.resolve('guard-gateway/lib/command')}'
 export const lines = detector({ id: 'max_lines', code: 'LIMIT_LINES', version: '1', kind: 'budget', defaults: { threshold: 1, window_size: 1 }, detect: () => undefined })
-export const greet = { name: 'greet', apply: ({ commands }) => commands.add({ id: 'greet', summary: 'greet', run: async () => 0 }) }`
+export const greet = { name: 'greet', apply: (gateway) => gateway.registry(commandKind).add({ id: 'greet', summary: 'greet', run: async () => 0 }) }`
 
 describe('commands without a configuration, if plugins are configured', () => {
   let folder = ''

@@ -5,9 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { refusal } from '../../../presets/default/config/config-errors.ts'
-import { movedExportHint } from '../../../presets/default/moved-export.ts'
 import { usePlugins } from '../../../presets/default/plugin-files.ts'
-import { renamedExports } from '../../../presets/default/renamed-exports.ts'
 
 describe('plugin files', () => {
   let folder = ''
@@ -77,36 +75,6 @@ describe('plugin files', () => {
         code: 'INVALID_CONFIG',
         message,
       })
-  })
-  it('that import a moved export get a hint', async () => {
-    const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))
-    for (const [name, told] of [
-      ['readJson', / It has moved: import \{ readJson \} from 'guard-gateway\/lib\/json'\.$/],
-      ['callOf', /'guard-gateway\/lib\/tools'\.$/],
-      ['wayOut', / It is called recoveryHint now: import \{ recoveryHint \} from 'guard-gateway\/lib\/errors'\.$/],
-      ['throwerOf', /import \{ errorOrigin \} from 'guard-gateway\/core'\.$/],
-      ['toString', /export named 'toString'$/],
-      ['nobodyHasIt', /export named 'nobodyHasIt'$/],
-    ] as const) {
-      const file = await write(
-        `moved-${name}.mjs`,
-        `import { ${name} } from ${core}\nexport const x = { name: 'x', apply() { ${name}() } }`,
-      )
-      await assert.rejects(usePlugins(new Gateway(), [file], refusal()), { code: 'INVALID_CONFIG', message: told })
-    }
-  })
-  it('that import a renamed export get a hint', async () => {
-    const errors = JSON.stringify(import.meta.resolve('guard-gateway/lib/errors'))
-    const file = await write('renamed.mjs', `import { errorIn } from ${errors}\nexport const x = errorIn`)
-    await assert.rejects(usePlugins(new Gateway(), [file], refusal()), {
-      code: 'INVALID_CONFIG',
-      message:
-        / It is called errorFromResponse now: import \{ errorFromResponse \} from 'guard-gateway\/lib\/errors'\.$/,
-    })
-    for (const [before, name] of Object.entries(renamedExports)) {
-      const absent = new SyntaxError(`'guard-gateway/core' does not provide an export named '${before}'`)
-      assert.match(await movedExportHint(absent), new RegExp(`import \\{ ${name} \\} from 'guard-gateway/`))
-    }
   })
   it('with an invalid detector give an error with the reason', async () => {
     const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))

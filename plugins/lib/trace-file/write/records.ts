@@ -18,7 +18,7 @@ export const runSummary = (run: Run) => ({
   end_ns: run.end_ns,
   duration_ns: run.duration_ns,
   input_tokens: run.input_tokens,
-  cached_input_tokens: run.cached_input_tokens ?? null,
+  cached_input_tokens: run.cached_input_tokens,
   output_tokens: run.output_tokens,
   total_tokens: run.total_tokens,
   cost_micro: run.cost_micro,

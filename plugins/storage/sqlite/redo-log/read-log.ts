@@ -28,8 +28,8 @@ const readLines = (name: string): unknown[] => {
   return lines
 }
 
-/** The suffix of all lines, found at the end of the heading. Logs of earlier versions have none. */
-const suffixOf = (heading: string): string => (heading.endsWith('}') ? '' : heading.slice(heading.lastIndexOf(' ')))
+/** The suffix of all lines, found at the end of the heading. */
+const suffixOf = (heading: string): string => heading.slice(heading.lastIndexOf(' '))
 
 const textOf = (name: string): string => {
   try {

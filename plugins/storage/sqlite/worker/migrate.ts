@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { conflict, type Existing, missing, surplus } from '../../kysely/schema.ts'
+import { conflict, type Existing, missing } from '../../kysely/schema.ts'
 import { damaged } from '../file/file.ts'
 import type { OpenOptions } from '../protocol.ts'
 
@@ -18,19 +18,15 @@ const existing = (db: Database): Existing => {
   }
 }
 
-/** Adds missing tables, columns and indexes, and drops indexes that no table declares any more, in one transaction. Writes nothing if nothing is missing. Throws DATABASE_DAMAGED if a column has another type. */
+/** Adds missing tables, columns and indexes in one transaction. Writes nothing if nothing is missing. Throws DATABASE_DAMAGED if a column has another type. */
 export const migrate = async (db: Database, { file, tables }: OpenOptions): Promise<void> => {
   const clash = conflict(tables, existing(db))
   if (clash !== undefined) throw damaged(file, `does not fit: ${clash}`)
-  if (missing(tables, existing(db)).length + surplus(tables, existing(db)).length === 0) return
+  if (missing(tables, existing(db)).length === 0) return
   // kysely takes a tenth of a second to load; an ordinary start does not need it
-  const [{ additionSql, dropSql }, { compiler }] = await Promise.all([
-    import('../../kysely/ddl.ts'),
-    import('./compiler.ts'),
-  ])
+  const [{ additionSql }, { compiler }] = await Promise.all([import('../../kysely/ddl.ts'), import('./compiler.ts')])
   db.transaction(() => {
     // read again in the transaction: another process may have added them meanwhile
     for (const addition of missing(tables, existing(db))) db.exec(additionSql(compiler, addition))
-    for (const index of surplus(tables, existing(db))) db.exec(dropSql(compiler, index))
   }).immediate()
 }

@@ -53,10 +53,3 @@ test('nothing counts before the flag, nor after a person has let the session go 
   noteFlag(row, only, NOON + 30)
   assert.deepEqual([row.flagged_at, row.flagged_action, isCounting(row, NOON + 30)], [NOON + 30, 'flag', true])
 })
-
-test('a session of an earlier version counts from its first flag on', () => {
-  const row = aSessionRow({ requests_since_flag: null, tokens_since_flag: null, cost_since_flag_micro: null })
-  noteFlag(row, loop, NOON)
-  addSinceFlag(row, 1, 4, 2)
-  assert.deepEqual([row.requests_since_flag, row.tokens_since_flag, row.cost_since_flag_micro], [1, 4, 2])
-})

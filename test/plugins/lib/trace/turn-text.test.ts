@@ -108,14 +108,9 @@ describe('turns as one text', () => {
     assert.deepEqual([told?.calls[0]?.tool, told?.calls[0]?.id], ['<tool>', '<id>'])
   })
 
-  it('are read from records of earlier versions too', () => {
-    const turns = [turn({ user_after: true })]
-    assert.deepEqual(newTurnsOf({ turns: null, new_turns: turns }), turns)
-    assert.deepEqual(newTurnsOf({ turns: turnText(turns, plain), new_turns: null }), turns)
-    assert.deepEqual(newTurnsOf({ turns: null, new_turns: null }), [])
-    const calls: Turn['calls'] = [
-      { key: 'k', tool: 'read', id: null, result: 'r', error: false, passed: false, effect: 'look' },
-    ]
-    assert.deepEqual(turnsIn('3,read k r 0'), [turn({}, calls)])
+  it('are none where nobody looked, and of a call without an effect it follows from the name', () => {
+    assert.deepEqual(newTurnsOf({ turns: null }), [])
+    const [told] = turnsIn('3,read k r ')
+    assert.equal(told?.calls[0]?.effect, 'look')
   })
 })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { turnsIn } from 'guard-gateway/lib/trace'
 import { step, system, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { busy, defaultRules } from '../kit.ts'
@@ -89,15 +88,5 @@ describe('stored requests that pass the rules again', () => {
     }
     assert.equal(told.indexOf('LOOP_EXACT') + 2, 21)
     assert.equal((await post({ rules: [{ rule_type: 'exact_repeat' }] })).body.flagged[0]?.step, 21)
-  })
-  it('reads records of earlier versions, which do not say that a user spoke', async () => {
-    const { live, post, gateway } = await start()
-    const twice = [...begin, ...step('read'), ...step('read')]
-    await live('ses_early', [[...begin], twice, [...twice, user('go on')], [...twice, user('go on'), ...step('read')]])
-    const { rows } = await gateway.storage.find('calls')
-    for (const { id, turns } of rows)
-      await gateway.storage.patch('calls', id, { turns: null, new_turns: turnsIn(turns ?? '') })
-    const rules = [{ rule_type: 'tool_repeat', params: { reset_on_user_message: true } }]
-    assert.deepEqual((await post({ rules })).body.flagged, [])
   })
 })

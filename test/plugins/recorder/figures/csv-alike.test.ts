@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { pages } from 'guard-gateway/lib/paging'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { random as randomFrom } from '../../../../bench/kit/random.ts'
-import { aggregatesCsv } from '../../../../plugins/recorder/aggregates.ts'
+import { aggregatesCsv, type AggregateRange as Range } from '../../../../plugins/recorder/aggregates.ts'
+import { csvLine } from '../../../../plugins/recorder/csv.ts'
 import { aCall, aDecision, aSession, blocked, NOON, settled } from '../../../kit/settled.ts'
 import { type Bench, startBench } from '../kit.ts'
 
 const HOUR = 3_600_000
+const FAILURES: ReadonlySet<string> = new Set(['upstream_error', 'unreachable', 'truncated'])
+
+const measuresOfCall = (call: CallRecord): Readonly<Record<string, unknown>> => ({
+  ...call,
+  ...{ requests: 1, blocked_retries: call.retries, duration_ms: Math.max(0, call.ended_at - call.received_at) },
+  ...{ allowed: call.decision === 'allow', flagged: call.decision === 'shadow_flag' },
+  ...{ blocked: call.decision === 'block', errors: FAILURES.has(call.outcome) },
+})
 
 describe('aggregates from the sums by hour', () => {
   let bench: Bench
@@ -33,15 +44,36 @@ describe('aggregates from the sums by hour', () => {
   })
   after(() => bench.close())
 
-  const text = async (range: object, isComplete: boolean): Promise<readonly string[]> => {
-    const lines: string[] = []
-    for await (const line of aggregatesCsv(bench.gateway.storage, range, isComplete)) lines.push(line)
-    return lines
+  const callsOf = async ({ since = 0, until = Number.POSITIVE_INFINITY, project_id }: Range) => {
+    const calls: CallRecord[] = []
+    for await (const page of pages(bench.gateway.storage, 'calls', {})) calls.push(...page)
+    return calls
+      .filter(({ received_at }) => received_at >= since && received_at < until)
+      .filter((call) => project_id === undefined || call.project_id === project_id)
   }
-  const alike = async (range: object): Promise<number> => {
-    const [ofHours, ofCalls] = [await text(range, true), await text(range, false)]
-    assert.deepEqual(ofHours, ofCalls, JSON.stringify(range))
-    return ofHours.length
+
+  /** The lines that the calls on record add up to, in any order; the columns are those of the header. */
+  const linesOfCalls = async (range: Range, header: string): Promise<readonly string[]> => {
+    const [, , , , , , ...measures] = header.trim().replaceAll('"', '').split(',')
+    const groups = Map.groupBy(await callsOf(range), (call) => {
+      const { project_id, agent_id, style, model_requested, upstream } = call
+      const day = new Date(call.received_at).toISOString().slice(0, 10)
+      return csvLine([day, project_id, agent_id, style, model_requested, upstream]).trim()
+    })
+    return [...groups].map(([name, calls]) => {
+      const own = calls.map(measuresOfCall)
+      const sums = measures.map((measure) => own.reduce((sum, one) => sum + Number(one[measure] ?? 0), 0))
+      return `${name},${sums.join(',')}\r\n`
+    })
+  }
+  const alike = async (range: Range): Promise<number> => {
+    const lines: string[] = []
+    for await (const line of aggregatesCsv(bench.gateway.storage, range)) lines.push(line)
+    const [header = '', ...sums] = lines
+    assert.deepEqual(sums.toSorted(), (await linesOfCalls(range, header)).toSorted(), JSON.stringify(range))
+    const days = sums.map((line) => line.slice(0, 12))
+    assert.deepEqual(days, days.toSorted())
+    return lines.length
   }
 
   it('are those of the calls, of everything and of one project', async () => {

@@ -39,11 +39,7 @@ describe('figures over time', () => {
   after(() => bench.close())
 
   const read = (query: Partial<FiguresQuery>): Promise<FiguresAnswer> =>
-    readFigures(
-      bench.gateway.storage,
-      { since: NOON, until: NOON + 2 * DAY, step: 'hour', group: 'none', ...query },
-      true,
-    )
+    readFigures(bench.gateway.storage, { since: NOON, until: NOON + 2 * DAY, step: 'hour', group: 'none', ...query })
   const told = ({ series, starts, since }: FiguresAnswer) =>
     series.map(({ group, buckets }) => [
       group,
@@ -155,7 +151,7 @@ describe('figures over time', () => {
         await many.settle(settled({ call: { ...call, id: `${call.id}_${again}` } }))
     }
     const asked = { since: NOON, until: NOON + HOUR, step: 'hour', group: 'model' } as const
-    const { series, totals } = await readFigures(many.gateway.storage, asked, false)
+    const { series, totals } = await readFigures(many.gateway.storage, asked)
     assert.deepEqual(
       [series.length, series[0]?.group, series.at(-1)?.group, series.at(-1)?.totals.requests],
       [51, 'm-7', '(other)', 10],

@@ -39,7 +39,6 @@ interface Report {
   readonly projects: readonly object[]
   readonly sessions: readonly Readonly<Record<string, unknown>>[]
   readonly more: number
-  readonly unknown_sessions: number
 }
 
 const report = async (query = ''): Promise<Report> => {
