@@ -10,7 +10,7 @@ export {
   isRefusing,
   noteFlag,
 } from './session/flag.ts'
-export { newSessionRow, type SessionStart } from './session/new-row.ts'
+export { DEFAULT_PROJECT, newSessionRow, type SessionStart } from './session/new-row.ts'
 export { requestsIn } from './session/requests.ts'
 export { isSessionName, namedSession, onlySession } from './session/session-id.ts'
 export type { Sessions } from './session/sessions.ts'

@@ -29,11 +29,11 @@ export const administrationOf =
     return { status: statusCode, body }
   }
 
-/** Sets the rules of a project unless it has them already. Throws INVALID_POLICY with what the endpoint said. */
+/** Gives a project these rules as its own policy unless it has that already. Throws INVALID_POLICY with what the endpoint said. */
 export const setRules = async (call: Administration, project: string, rules: readonly Rule[]): Promise<void> => {
   const path = `/api/policies/${project}`
   const before = jsonObjectOf(parsed((await call('GET', path)).body))
-  if (before.mode === null && isDeepStrictEqual(before.rules, rules)) return
+  if (before.source === 'own' && before.mode === null && isDeepStrictEqual(before.rules, rules)) return
   const { status, body } = await call('PUT', path, { mode: null, rules })
   if (status === 200) return
   const message = jsonObjectOf(jsonObjectOf(parsed(body)).error).message

@@ -2,7 +2,7 @@ import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { periodOfParams } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
 import { auditedIn, everyProject } from 'guard-gateway/lib/principal'
-import { changedIn } from 'guard-gateway/lib/session'
+import { changedIn, DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { LRU } from 'tiny-lru'
 import { type PolicyChange, readRuleList } from './document/document.ts'
 import { type Policy, policyOf } from './policy.ts'
@@ -12,17 +12,18 @@ const MAX_VERSIONS = 50
 const MAX_CACHED = 10_000
 const ATTEMPTS = 5
 
-/** The policies of all projects: stored ones, and the default for any other. */
+/** The policies of all projects: their own, and that of project `default` for any other. */
 export class Policies {
   readonly #gateway: Gateway
-  readonly #cache = new LRU<Policy>(MAX_CACHED)
+  /** Null: the project has no policy of its own. */
+  readonly #cache = new LRU<Policy | null>(MAX_CACHED)
   #rules: readonly Rule[] = []
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
   }
 
-  /** `defaults` are the rules of projects without a policy of their own; one for each registered detector if absent. */
+  /** `defaults` are the rules while project `default` has no policy of its own; one for each registered detector if absent. */
   async open(defaults: unknown): Promise<void> {
     const { detectors } = this.#gateway
     this.#rules = await readRuleList(defaults ?? detectors.ids().map((rule_type) => ({ rule_type })), detectors)
@@ -36,13 +37,17 @@ export class Policies {
     return false
   }
 
-  /** The policy, if it is in memory. */
+  /** The policy in force for a project, if it is in memory; its `project_id` says whose it is. */
   at(project: string): Policy | undefined {
-    return this.#cache.get(project)
+    const own = this.#cache.get(project)
+    return own === null ? (this.#cache.get(DEFAULT_PROJECT) ?? undefined) : own
   }
 
+  /** The policy in force for a project. */
   async load(project: string): Promise<Policy> {
-    return this.#cache.get(project) ?? this.#keep(this.#policy(project, await this.#stored(project)))
+    const known = this.#cache.get(project)
+    const own = known === undefined ? this.#keep(project, this.#own(project, await this.#stored(project))) : known
+    return own ?? this.load(DEFAULT_PROJECT)
   }
 
   /** Another process has changed a policy: all are read again. */
@@ -59,7 +64,7 @@ export class Policies {
       const stored = await this.#stored(project)
       const version = stored?.version ?? 0
       if (change.expected_version !== undefined && change.expected_version !== version) throw conflict(version, change)
-      const current = this.#policy(project, stored)
+      const current = this.#own(project, stored) ?? (await this.load(DEFAULT_PROJECT))
       const next: PolicyRow = {
         project_id: project,
         version: version + 1,
@@ -70,7 +75,7 @@ export class Policies {
       if (!(await this.#write(next, current))) continue
       // the storage redacts notes and ids: the redacted policy is in force at once, not only after a restart
       const kept = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
-      return this.#keep(this.#policy(project, kept ?? next))
+      return this.#keep(project, policyOf(kept ?? next, this.#gateway.detectors))
     }
     throw new GuardError(
       'STORAGE_BUSY',
@@ -108,21 +113,20 @@ export class Policies {
     ])
   }
 
-  #policy(project_id: string, stored: PolicyRow | undefined): Policy {
+  /** The policy that is a project's own; null if it has none. */
+  #own(project_id: string, stored: PolicyRow | undefined): Policy | null {
     const { detectors } = this.#gateway
-    if (stored === undefined) {
-      return policyOf({ project_id, version: 0, source: 'default', mode: null, rules: this.#rules }, detectors)
-    }
-    const { version, mode, rules } = stored
-    return policyOf({ project_id, version, source: 'stored', mode, rules }, detectors)
+    if (stored !== undefined) return policyOf(stored, detectors)
+    if (project_id !== DEFAULT_PROJECT) return null
+    return policyOf({ project_id, version: 0, mode: null, rules: this.#rules }, detectors)
   }
 
   /** A slow reader must not replace a newer version. */
-  #keep(policy: Policy): Policy {
-    const known = this.#cache.peek(policy.project_id)
-    if (known !== undefined && known.version > policy.version) return known
-    this.#cache.set(policy.project_id, policy)
-    return policy
+  #keep<T extends Policy | null>(project: string, own: T): Policy | T {
+    const known = this.#cache.peek(project)
+    if (known && known.version > (own?.version ?? 0)) return known
+    this.#cache.set(project, own)
+    return own
   }
 }
 

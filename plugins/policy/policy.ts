@@ -15,14 +15,12 @@ export interface ActiveRule {
   readonly period: Period | undefined
 }
 
-/** The policy of a project, ready to be evaluated. */
+/** A policy, ready to be evaluated. */
 export interface Policy {
+  /** Whose it is: `default` also where another project inherits it. */
   readonly project_id: string
-  /** 0 for the default. */
+  /** 0: it comes with the gateway and was never stored. */
   readonly version: number
-  /** The version in decisions. */
-  readonly policy_version: string
-  readonly source: 'default' | 'stored'
   readonly mode: Mode | null
   readonly rules: readonly Rule[]
   readonly active: readonly ActiveRule[]
@@ -42,12 +40,12 @@ export interface Policy {
 
 /** Finds the detector of each enabled rule; a rule without one is left out. */
 export const policyOf = (
-  about: Pick<Policy, 'project_id' | 'version' | 'source' | 'mode' | 'rules'>,
+  { project_id, version, mode, rules }: Pick<Policy, 'project_id' | 'version' | 'mode' | 'rules'>,
   detectors: Registry<Detector>,
 ): Policy => {
   const active: ActiveRule[] = []
   let reach = ROWS
-  for (const rule of about.rules) {
+  for (const rule of rules) {
     const detector = rule.enabled ? detectors.get(rule.rule_type) : undefined
     if (detector === undefined) continue
     const params: Readonly<Record<string, unknown>> = { ...asParams(detector.defaults.params), ...rule.params }
@@ -64,10 +62,11 @@ export const policyOf = (
   const priced = active.filter(({ detector }) => detector.needs === 'prices').map(({ rule }) => rule.id)
   const pers = [...new Set(active.flatMap(({ period }) => period?.per ?? []))]
   const comparing = measuring.filter(({ compares }) => compares === 'starts').map(({ id }) => id)
-  const policy_version = String(about.version)
   return {
-    ...about,
-    policy_version,
+    project_id,
+    version,
+    mode,
+    rules,
     active,
     measuring,
     streaming,
@@ -77,6 +76,24 @@ export const policyOf = (
     reach: Math.min(reach, MAX_ROWS),
   }
 }
+
+/** Where the policy in force for a project comes from. */
+export type PolicySource = 'own' | 'inherited' | 'built_in'
+
+/** Whether the policy in force for a project is its own, and at which version; 0 if it has none. */
+export const sourceOf = (
+  policy: Policy,
+  project: string,
+): { readonly source: PolicySource; readonly version: number } => {
+  if (policy.version === 0) return { source: 'built_in', version: 0 }
+  return policy.project_id === project
+    ? { source: 'own', version: policy.version }
+    : { source: 'inherited', version: 0 }
+}
+
+/** The version of a policy in decisions about calls of a project; with the project that it is of where that is another. */
+export const policyVersion = ({ project_id, version }: Policy, project: string): string =>
+  version === 0 || project_id === project ? String(version) : `${project_id}:${version}`
 
 const asParams = (params: unknown): Readonly<Record<string, unknown>> =>
   typeof params === 'object' && params !== null ? (params as Readonly<Record<string, unknown>>) : {}

@@ -5,24 +5,27 @@ import { sees } from 'guard-gateway/lib/principal'
 import { readChange } from './document/document.ts'
 import { type WarningContext, warningsOf } from './document/warnings.ts'
 import type { Policies } from './policies.ts'
-import type { Policy } from './policy.ts'
+import { type Policy, sourceOf } from './policy.ts'
 import { PolicyAnswer, PolicyInput, ProjectParams } from './schemas.ts'
 
-const project = /^[\w.-]{1,128}$/
+const projectForm = /^[\w.-]{1,128}$/
 
-/** Reading and replacing the policy of a project, below `/api`. */
+/** Reading the policy that holds for a project and replacing its own, below `/api`. */
 export const routes =
   (policies: Policies, around: WarningContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { gateway, presets } = around
-    const answer = async ({ project_id, version, source, mode, rules }: Policy): Promise<PolicyAnswer> => ({
-      project_id,
-      version,
-      source,
-      mode,
-      rules: rules.map((rule) => ({ ...rule })),
-      warnings: await warningsOf({ project_id, mode, rules }, around),
-    })
+    const { gateway, presets, default_mode } = around
+    const answer = async (project_id: string, policy: Policy): Promise<PolicyAnswer> => {
+      const { mode, rules } = policy
+      return {
+        project_id,
+        ...sourceOf(policy, project_id),
+        mode,
+        mode_in_force: mode ?? default_mode(),
+        rules: rules.map((rule) => ({ ...rule })),
+        warnings: await warningsOf({ project_id, mode, rules }, around),
+      }
+    }
     // The schemas describe; the document is checked where every wrong field gets its own words.
     const validatorCompiler = () => () => true
 
@@ -31,13 +34,16 @@ export const routes =
       {
         validatorCompiler,
         schema: {
-          summary: 'Read the policy of a project',
+          summary: 'Read the policy that holds for a project',
           tags: ['policies'],
           params: ProjectParams,
           response: { 200: PolicyAnswer },
         },
       },
-      async ({ params }) => answer(await policies.load(projectOf(params))),
+      async ({ params }) => {
+        const project = projectOf(params)
+        return answer(project, await policies.load(project))
+      },
     )
 
     app.put(
@@ -45,7 +51,7 @@ export const routes =
       {
         validatorCompiler,
         schema: {
-          summary: 'Replace the policy of a project',
+          summary: 'Replace the policy of a project; that of `default` holds for all that have none of their own',
           tags: ['policies'],
           params: ProjectParams,
           headers: approverHeaders,
@@ -55,8 +61,8 @@ export const routes =
       },
       async ({ params, body, headers }) => {
         gateway.approver.checkHeaders(headers)
-        const projectId = projectOf(params)
-        return answer(await policies.change(projectId, await readChange(body, gateway.detectors, presets)))
+        const project = projectOf(params)
+        return answer(project, await policies.change(project, await readChange(body, gateway.detectors, presets)))
       },
     )
   }
@@ -64,7 +70,7 @@ export const routes =
 /** The project that a path names. Throws INVALID_REQUEST. */
 export const projectOf = ({ project_id }: { readonly project_id: string }): string => {
   if (!sees(project_id)) throw new GuardError('NOT_FOUND', 'There is no such project.')
-  if (project.test(project_id)) return project_id
+  if (projectForm.test(project_id)) return project_id
   throw new GuardError('INVALID_REQUEST', 'A project id is 1 to 128 of the characters A-Z a-z 0-9 . _ -', {
     path: '/project_id',
   })

@@ -45,9 +45,14 @@ export const PolicyInput = Type.Union([Type.Object(PolicyShape, { additionalProp
 
 export const PolicyAnswer = Type.Object({
   project_id: Type.String(),
-  version: Type.Integer({ description: '0: the default, never stored' }),
-  source: Type.Union([Type.Literal('default'), Type.Literal('stored')]),
+  version: Type.Integer({ description: '0: the project has no policy of its own' }),
+  source: Type.Union([Type.Literal('own'), Type.Literal('inherited'), Type.Literal('built_in')], {
+    description: 'Where it comes from: the project itself, project `default`, or the rules that come with the gateway',
+  }),
   mode: Mode,
+  mode_in_force: Type.Union([Type.Literal('shadow'), Type.Literal('enforce')], {
+    description: 'The mode, or where it is null that of the configuration',
+  }),
   rules: Type.Array(RuleAnswer),
   warnings: Type.Array(
     Type.Object({ code: Type.String(), rule_id: Type.String(), path: Type.String(), message: Type.String() }),

@@ -1,12 +1,11 @@
 import type { Call, Caller, Identity, Session } from 'guard-gateway/core'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import type { Agents } from './agents.ts'
 import { badName, type Identifiers } from './identifiers.ts'
 import type { LiveSessions } from './live.ts'
 import type { Openings } from './openings.ts'
 import type { Responses } from './responses.ts'
 import { type ExternalId, externalId } from './sources.ts'
-
-const DEFAULT_PROJECT = 'default'
 
 /** What finding a call's project, agent and session needs. */
 export interface Finders {

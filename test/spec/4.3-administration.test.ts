@@ -78,16 +78,16 @@ describe('4.3 local administration', () => {
       assert.equal((await service.session('c')).paused, paused)
     }
   })
-  it('GET /policies/{project_id} gives the default, PUT replaces it, a stale version is refused', async () => {
+  it('GET /policies/{project_id} gives what holds, PUT replaces it, a stale version is refused', async () => {
     assert.deepEqual((({ version, source, mode }) => [version, source, mode])(await get('/api/policies/new')), [
       0,
-      'default',
+      'built_in',
       null,
     ])
     const rules = [{ rule_type: 'max_requests', threshold: 9 }]
     await service.policy({ mode: 'enforce', rules, expected_version: 0 }, 'new')
     const stored = await get('/api/policies/new')
-    assert.deepEqual([stored.version, stored.source, stored.mode], [1, 'stored', 'enforce'])
+    assert.deepEqual([stored.version, stored.source, stored.mode], [1, 'own', 'enforce'])
     assert.deepEqual(stored.rules, [
       { id: 'max_requests', rule_type: 'max_requests', threshold: 9, window_size: 0, action: 'block', enabled: true },
     ])

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { type ApiStyle, type Call, type Gateway, GuardError, type Identity, type Mode } from 'guard-gateway/core'
 import { clientCredentials, holdsOwnKey } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { bindProject } from '../admission/bound-project.ts'
 import { type InboundHeaders, readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf, withoutQueryKey } from '../admission/target.ts'
 
 const MAX_CLIENT_CHARS = 200
-const DEFAULT_PROJECT = 'default'
 
 /** Headers that may name a session, in order: requests of one session start alike, which is what readers use this for. */
 const sessionHeaders = [

@@ -1,5 +1,8 @@
 import type { SessionRow } from 'guard-gateway/core'
 
+/** The project of requests that name none, and the one whose policy holds for every project that has none of its own. */
+export const DEFAULT_PROJECT = 'default'
+
 /** What a new session starts with beside its id. */
 export type SessionStart = Pick<
   SessionRow,

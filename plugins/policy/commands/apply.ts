@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { jsonObjectOf, writeJson } from 'guard-gateway/lib/json'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { RECOMMENDED } from '../document/default-enforced.ts'
@@ -19,7 +20,7 @@ import { policyLines, warningLines } from './show.ts'
  */
 export const applyPolicy = async (context: CommandContext, options: PolicyCommandOptions): Promise<number> => {
   const { ask, input, io } = context
-  const { project = 'default', yes, dryRun } = input.options
+  const { project = DEFAULT_PROJECT, yes, dryRun } = input.options
   const path = policyPath(project)
   const { body, document } = await requestedIn(input, await options.presets(), io.cwd)
   const now = (await ask('GET', path)) as PolicyAnswer
@@ -58,8 +59,8 @@ const nextLines = (
   { project_id, mode, warnings }: PolicyAnswer,
   { calledAs }: PolicyCommandOptions,
 ): readonly string[] => {
-  const apply = (what: string) =>
-    `${calledAs} policy apply ${what} --mode enforce --project ${terminalLine(project_id)}`
+  const project = project_id === DEFAULT_PROJECT ? '' : ` --project ${terminalLine(project_id)}`
+  const apply = (what: string) => `${calledAs} policy apply ${what} --mode enforce${project}`
   if (warnings.some(({ code }) => code === 'DEFAULT_ENFORCED')) return [`  ${apply(RECOMMENDED)}`]
   return mode === 'enforce' ? [] : [`Rules stop something in enforce mode alone: ${apply('<preset_or_file>')}`]
 }
@@ -103,13 +104,16 @@ const previewLines = ({ changes, simulation }: Preview, width: number | undefine
 
 const canAsk = ({ in: input }: Io): boolean => input !== undefined && 'isTTY' in input && input.isTTY === true
 
+const projectText = (project: string): string =>
+  project === DEFAULT_PROJECT ? 'every project that has no policy of its own' : `project "${terminalLine(project)}"`
+
 /** Throws USAGE without a terminal to ask on. */
 const confirmed = async (io: Io, project: string): Promise<boolean> => {
   const { in: input, err } = io
   if (input === undefined || !canAsk(io)) throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
   const asks = createInterface({ input, output: err })
   try {
-    const typed = await asks.question(`Apply this to project "${terminalLine(project)}"? [y/N] `)
+    const typed = await asks.question(`Apply this to ${projectText(project)}? [y/N] `)
     return /^y(es)?$/i.test(typed.trim())
   } catch (error) {
     // Ctrl-C and Ctrl-D mean no

@@ -1,6 +1,7 @@
 import type { Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
 import { commandKind } from 'guard-gateway/lib/command'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { simulateCommands } from '../simulate/command.ts'
 import { applyPolicy } from './apply.ts'
 import type { PolicyCommandOptions } from './command-context.ts'
@@ -16,20 +17,21 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
     gateway.registry(commandKind).add({
       id: 'policy show',
       args: '[project]',
-      summary: 'show the rules of a project; of "default" if none is named',
+      summary: 'show the rules that hold for a project; without one, those of every project that has none of its own',
       example: ['guard policy show', 'guard policy show shop', 'guard policy show shop --json mode,rules'],
       suggestions: { project: () => options.asking(suggestProjects) },
       paged: true,
-      page: ({ args }) => `/policies/${encodeURIComponent(args[0] ?? 'default')}`,
+      page: ({ args }) => `/policies/${encodeURIComponent(args[0] ?? DEFAULT_PROJECT)}`,
       route: 'GET /api/policies/{project_id}',
       run: (input, io) => options.asking((ask) => showPolicy({ ask, input, io })),
     })
     gateway.registry(commandKind).add({
       id: 'policy apply',
       args: '[preset_or_file]',
-      summary: 'set the rules of a project to a preset or those of a file; without one, list the presets',
+      summary:
+        'set the rules of all projects, or of one, to a preset or those of a file; without one, list the presets',
       options: {
-        '--project <id>': 'of this project; "default" if not said',
+        '--project <id>': 'of this project alone; of every project that has none of its own if not said',
         '--mode <mode>': 'and its mode: shadow or enforce',
         '--since <time>':
           'try it on sessions since: an age such as 24h, today, yesterday, or a time; the newest 200 if not said',

@@ -12,7 +12,7 @@ export interface PolicyChange {
 
 const members = ['mode', 'preset', 'rules', 'expected_version']
 /** Members of answers: a document that was read may be sent back unchanged. */
-const ignored = ['project_id', 'version', 'source', 'warnings']
+const ignored = ['project_id', 'version', 'source', 'mode_in_force', 'warnings']
 const MAX_PROBLEMS = 5
 
 /** Reads a policy document, or a bare list of rules. Throws INVALID_POLICY naming each wrong field. */

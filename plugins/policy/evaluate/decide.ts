@@ -10,7 +10,7 @@ import {
 } from 'guard-gateway/core'
 import { placeInThread, type ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, policyVersion } from '../policy.ts'
 import { actionFor } from './actions.ts'
 import { evaluate } from './evaluate.ts'
 import type { EvidenceSources } from './evidence-sources.ts'
@@ -47,7 +47,7 @@ export const decide = (
   if (parent !== undefined && holdsHistory(call) && styles?.get(call.style)?.continues === true)
     history.restore(parent, call.conversation)
   const row = draftOf(call, placed)
-  const { policy_version } = policy
+  const policy_version = policyVersion(policy, call.project_id)
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
   if (call.uncounted !== undefined) return uncounted({ ...before, policy_version }, row, history)
   row.measures = measuresOf(policy, call, placed, history, fault)

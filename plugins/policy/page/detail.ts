@@ -1,4 +1,5 @@
 import type { Page } from 'guard-gateway/lib/page'
+import { sourceOf } from '../policy.ts'
 import { projectOf } from '../routes.ts'
 import { draftOf, readDraft } from './draft.ts'
 import type { UnsavedDraft } from './drafts.ts'
@@ -34,7 +35,9 @@ const unsavedView = async ({ gateway }: PageParts, { draft, step }: UnsavedDraft
 
 /** What is in force; a link from elsewhere may put the rules of a preset into the form, or those in force, to be enforced; the latter are tried on what is stored. */
 const storedView = async (parts: PageParts, project_id: string, query: URLSearchParams) => {
-  const { mode, version, rules } = await parts.policies.load(project_id)
+  const policy = await parts.policies.load(project_id)
+  const { mode, rules } = policy
+  const { version } = sourceOf(policy, project_id)
   const preset = query.get('preset') ?? ''
   const offered = Object.hasOwn(parts.presets, preset) ? parts.presets[preset] : undefined
   if (offered !== undefined) return { draft: draftOf('enforce', version, offered), edited: true }

@@ -10,7 +10,7 @@ export type RuleDraft = Readonly<Record<RuleField, string>> & { readonly enabled
 
 /** A policy as it is in a form. */
 export interface Draft {
-  /** Empty: inherits the gateway's default. */
+  /** Empty: that of the configuration. */
   readonly mode: string
   /** The version that it was made from. */
   readonly version: number

@@ -1,5 +1,6 @@
 import { GuardError, type Rule } from 'guard-gateway/core'
 import type { Form, Posted, Sent } from 'guard-gateway/lib/page'
+import { sourceOf } from '../policy.ts'
 import { projectOf } from '../routes.ts'
 import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
 import type { UnsavedDraft } from './drafts.ts'
@@ -63,7 +64,7 @@ const save = async (sent: SentDraft, fields: URLSearchParams): Promise<Sent> => 
     await policies.change(project_id, { ...read, expected_version: draft.version })
   } catch (error) {
     if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
-    const { version } = await policies.load(project_id)
+    const { version } = sourceOf(await policies.load(project_id), project_id)
     return refused(sent, { draft: { ...draft, version }, conflicting: true })
   }
   return { notice: 'policy-saved', location: `/policies/${project_id}` }

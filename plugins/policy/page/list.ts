@@ -1,6 +1,7 @@
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
-import type { Policy } from '../policy.ts'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { type Policy, sourceOf } from '../policy.ts'
 import type { PageParts } from './index.ts'
 
 const MAX_POLICIES = 200
@@ -28,34 +29,50 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
     asked === ''
       ? known
       : [...new Set([...(PROJECT.test(asked) ? [asked] : []), ...known.filter((id) => id.includes(asked))])]
-  const policies = await Promise.all(wanted.map((project) => parts.policies.load(project)))
+  const rows = await Promise.all(
+    wanted.map(async (project_id) => ({ project_id, policy: await parts.policies.load(project_id) })),
+  )
   return html`<h1>Policies</h1>
-<p>What a session of a project may do before it is flagged, or blocked where the policy is enforced. A project without a policy of its own has the default.</p>
+<p>What a session of a project may do before it is flagged, or blocked where the policy is enforced. The policy of project default holds for every project that has none of its own.</p>
 <form class="filters" action="/policies" role="search"><label>Project<input type="search" name="project_id" value="${asked}" size="24" placeholder="the name that requests give"></label><button>Find</button>${asked !== '' && html` <a class="clear" href="/policies">Clear</a>`}</form>
 ${asked !== '' && !PROJECT.test(asked) && html`<p class="fault">A project's name is 1 to 128 of the characters A-Z a-z 0-9 . _ -</p>`}
-${policies.length === 0 ? emptyText() : policyTable(parts, ask, policies, changed)}
+${rows.length === 0 ? emptyText() : policyTable(parts, ask, rows, changed)}
 ${(stored.next_cursor !== null || sessions.next_cursor !== null) && html`<p class="quiet">Those of the newest ${MAX_POLICIES} policies and ${MAX_SESSIONS} sessions; any other is found by its whole name.</p>`}`
 }
 
 const emptyText = (): Html =>
   html`<p class="empty">No project is known yet: a project comes with its first request. Name one above to give it a policy beforehand.</p>`
 
+interface PolicyInForce {
+  readonly project_id: string
+  readonly policy: Policy
+}
+
 const policyTable = (
   parts: PageParts,
   { now }: Ask,
-  policies: readonly Policy[],
+  rows: readonly PolicyInForce[],
   changed: ReadonlyMap<string, number>,
 ): Html => html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Project</th><th scope="col">Mode</th><th scope="col">Rules</th><th scope="col">Policy</th><th scope="col">Changed</th></tr></thead><tbody>
-${policies.map(({ project_id, mode, rules, version }) => {
+${rows.map(({ project_id, policy }) => {
+  const { mode, rules } = policy
   const at = changed.get(project_id)
   return html`<tr id="policy-${project_id}" data-row><th scope="row"><a href="/policies/${project_id}">${project_id}</a></th>
-<td>${modeText(mode, parts.default_mode())}</td><td>${rulesText(rules)}<span class="unit"> rules</span></td><td>${version === 0 ? html`<span class="quiet">default</span>` : `version ${version}`}</td><td>${at !== undefined && instantMark(at, now)}</td></tr>
+<td>${modeText(mode, parts.default_mode())}</td><td>${rulesText(rules)}<span class="unit"> rules</span></td><td>${sourceMark(policy, project_id)}</td><td>${at !== undefined && instantMark(at, now)}</td></tr>
 `
 })}</tbody></table>`
 
 /** The mode of a policy in words. */
 export const modeText = (mode: Policy['mode'], default_mode: string): Html =>
-  mode === null ? html`${default_mode} <span class="quiet">inherited</span>` : html`${mode}`
+  mode === null ? html`${default_mode} <span class="quiet">of the configuration</span>` : html`${mode}`
+
+/** Whose policy it is that holds for a project. */
+export const sourceMark = (policy: Policy, project_id: string): Html => {
+  const { source, version } = sourceOf(policy, project_id)
+  if (source === 'own') return html`version ${version}`
+  if (source === 'built_in') return html`<span class="quiet">built in</span>`
+  return html`<span class="quiet">inherited from <a href="/policies/${DEFAULT_PROJECT}">${DEFAULT_PROJECT}</a></span>`
+}
 
 const rulesText = (rules: Policy['rules']): string => {
   const on = rules.filter(({ enabled }) => enabled).length

@@ -15,7 +15,7 @@ export const readPolicy = async ({ detectors }: Gateway, draft: Draft): Promise<
   const document = documentOf(draft, faults)
   const { mode } = draft
   if (mode !== '' && mode !== 'shadow' && mode !== 'enforce')
-    faults.push({ field: 'mode', message: 'Mode must be shadow, enforce, or inherited.' })
+    faults.push({ field: 'mode', message: 'Mode must be shadow, enforce, or that of the configuration.' })
   const problems: Problem[] = []
   const rules = readRules(document, '/rules', detectors, problems)
   if (problems.length === 0) await checkParams(rules, '/rules', detectors, problems)

@@ -1,8 +1,8 @@
 import type { SearchHit, SearchSource } from 'guard-gateway/lib/page'
 import { pages } from 'guard-gateway/lib/paging'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import type { PageParts } from './index.ts'
 
-const DEFAULT_PROJECT = 'default'
 const MAX_HITS = 20
 
 /** Finds policies by their project, and rules by id. */

@@ -3,13 +3,15 @@ import { approverField } from 'guard-gateway/lib/approver'
 import { byRemainingShare } from 'guard-gateway/lib/budget'
 import { choice, faultList, type Html, html } from 'guard-gateway/lib/html'
 import type { FieldFault, View } from 'guard-gateway/lib/page'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { budgetTable } from 'guard-gateway/lib/terminal'
 import { RECOMMENDED } from '../document/default-enforced.ts'
 import { type Warning, warningsOf } from '../document/warnings.ts'
+import { sourceOf } from '../policy.ts'
 import type { Draft } from './draft.ts'
 import { historySection } from './history.ts'
 import type { PageParts } from './index.ts'
-import { modeText } from './list.ts'
+import { modeText, sourceMark } from './list.ts'
 import { readPolicy } from './read.ts'
 import { ruleRow } from './rule-row.ts'
 import { simulationSection } from './simulation.ts'
@@ -43,9 +45,11 @@ export interface PolicyPageState {
 export const policyView = async (parts: PageParts, shown: PolicyPageState): Promise<View> => {
   const { project_id, faults = [], conflicting = false, confirming = false, lost = false } = shown
   const policy = await parts.policies.load(project_id)
+  const { source, version } = sourceOf(policy, project_id)
   const main = html`<h1>Policy of ${project_id}</h1>
-<p>${modeText(policy.mode, parts.default_mode())} · ${policy.version === 0 ? 'the default, nothing is saved for this project' : `version ${policy.version}`} · <a href="/sessions?project_id=${project_id}">sessions</a> · <a href="/replay?project_id=${project_id}">runs</a></p>
-${conflicting && html`<div class="faults" role="alert"><p>Somebody has saved version ${policy.version} meanwhile. Your changes are below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
+<p>${modeText(policy.mode, parts.default_mode())} · ${sourceMark(policy, project_id)} · <a href="/sessions?project_id=${project_id}">sessions</a> · <a href="/replay?project_id=${project_id}">runs</a></p>
+${project_id === DEFAULT_PROJECT ? html`<p class="quiet">It holds for every project that has no policy of its own; a budget of a project counts for each of them apart.</p>` : source !== 'own' && html`<p class="quiet">This project has no policy of its own: what is saved here takes the place of that of <a href="/policies/${DEFAULT_PROJECT}">${DEFAULT_PROJECT}</a> for this project alone.</p>`}
+${conflicting && html`<div class="faults" role="alert"><p>Somebody has saved version ${version} meanwhile. Your changes are below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
 ${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
@@ -75,7 +79,7 @@ const form = async (parts: PageParts, shown: PolicyPageState): Promise<Html> => 
 <button class="hidden-label" name="intent" value="save" tabindex="-1" aria-hidden="true">Save</button>
 <input type="hidden" name="expected_version" value="${draft.version}">${confirming && html`<input type="hidden" name="confirmed" value="yes">`}
 <p class="filters"><label id="field-mode">Mode${choice('mode', draft.mode, [
-    ['', `inherited (${parts.default_mode()})`],
+    ['', `of the configuration (${parts.default_mode()})`],
     ['shadow', 'shadow: flag and forward'],
     ['enforce', 'enforce: block'],
   ])}</label></p>

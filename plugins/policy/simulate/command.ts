@@ -1,4 +1,5 @@
 import type { Command } from 'guard-gateway/lib/command'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { type CommandContext, type PolicyCommandOptions, policyPath } from '../commands/command-context.ts'
 import { requestedPolicy } from '../commands/requested-policy.ts'
 import { suggestProjects } from '../commands/suggest.ts'
@@ -15,7 +16,7 @@ export const simulateCommands = (options: PolicyCommandOptions): readonly Comman
         ? 'say what other rules would have done to stored sessions, or to those of files'
         : 'the same as policy simulate',
     options: {
-      '--project <id>': 'of this project; "default" if not said',
+      '--project <id>': 'of this project; of every project that has no policy of its own if not said',
       '--mode <mode>': 'shadow or enforce',
       '--since <time>': 'sessions since: an age such as 24h, today, yesterday, or a time',
       '--until <time>': 'and until then',
@@ -41,7 +42,7 @@ export const simulateCommands = (options: PolicyCommandOptions): readonly Comman
 /** Prints what the rules of a preset or a file would have done. Throws INVALID_POLICY and INVALID_YAML. */
 const simulatePolicy = async (context: CommandContext, { presets }: PolicyCommandOptions): Promise<number> => {
   const { ask, input, io } = context
-  const { project = 'default', mode, since, until, limit } = input.options
+  const { project = DEFAULT_PROJECT, mode, since, until, limit } = input.options
   const { body: requested } = await requestedPolicy(input.args[0] ?? '', await presets(), io.cwd)
   const range = { mode, since, until, limit: limit === undefined ? undefined : Number(limit) }
   const body = { ...requested, ...Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined)) }

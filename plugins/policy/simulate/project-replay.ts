@@ -11,8 +11,9 @@ import { noUsage, type Usage } from '../history/usage.ts'
 import type { Policy } from '../policy.ts'
 import { recordedRequest } from '../starts/known-starts.ts'
 import { type StartRequest, Starts } from '../starts/starts.ts'
+import type { Projects } from './projects.ts'
 
-/** The newest requests of a project that are replayed. */
+/** The newest requests that are replayed. */
 const MAX_REQUESTS = 100_000
 
 /** Evidence from beyond each session, by request. */
@@ -32,21 +33,21 @@ interface ReplayedRequest extends Omit<StartRequest, 'print'> {
 }
 
 /**
- * Replays the newest requests of a project in the order of their arrival and end. Notes for each the usage of its agent and project at that
+ * Replays the newest requests of some projects in the order of their arrival and end. Notes for each the usage of its agent and project at that
  * time, and the starts before it. Undefined if no rule needs evidence from beyond a session.
  */
-export const replayProject = async (
+export const replayProjects = async (
   storage: Reader,
   calendar: Calendar,
   policy: Policy,
-  project_id: string,
+  { where: named, has }: Projects,
   until: number | undefined,
 ): Promise<ProjectEvidence | undefined> => {
   if (policy.pers.length + policy.comparing.length === 0) return undefined
   const request: ReplayedRequest[] = []
-  const where = { project_id, received_at: until === undefined ? {} : { lt: until + 1 } }
+  const where = { ...named, received_at: until === undefined ? {} : { lt: until + 1 } }
   for await (const page of pages(storage, 'calls', { where, order: ['received_at', 'desc'] })) {
-    for (const record of page) request.push(replayedRequest(record, policy.comparing))
+    for (const record of page.filter(has)) request.push(replayedRequest(record, policy.comparing))
     if (request.length >= MAX_REQUESTS) break
   }
   const replay = new EvidenceReplay(calendar, policy)

@@ -10,7 +10,8 @@ const MAX_SESSIONS = 1000
 /** Reads a simulation request; members left out are those of the policy in force. Throws INVALID_POLICY and INVALID_REQUEST. */
 export const readSimulation = async (
   document: unknown,
-  inForce: Policy,
+  project_id: string,
+  inForce: Pick<Policy, 'mode' | 'rules'>,
   gateway: Gateway,
   presets: Readonly<Record<string, readonly Rule[]>>,
   defaultMode: Mode,
@@ -21,7 +22,7 @@ export const readSimulation = async (
   const change = isChange ? await readChange(isList ? document : wanted, gateway.detectors, presets) : {}
   const now = gateway.clock.now()
   return {
-    project_id: inForce.project_id,
+    project_id,
     rules: change.rules ?? inForce.rules,
     mode: change.mode ?? inForce.mode ?? defaultMode,
     ...(since === undefined ? {} : { since: timeOf('since', since, now) }),

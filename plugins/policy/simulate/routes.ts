@@ -24,7 +24,8 @@ export const simulationRoutes =
         // The schema describes; the document is checked where every wrong field gets its own words.
         validatorCompiler: () => () => true,
         schema: {
-          summary: 'Say what rules would have done to the stored sessions of a project',
+          summary:
+            'Say what rules would have done to the stored sessions of a project, or with `default` of all without a policy of their own',
           tags: ['policies'],
           params: ProjectParams,
           body: SimulationInput,
@@ -32,8 +33,15 @@ export const simulationRoutes =
         },
       },
       async ({ params, body }) => {
-        const inForce = await policies.load(projectOf(params))
-        const request = await readSimulation(body, inForce, gateway, presets, defaultMode())
+        const project = projectOf(params)
+        const request = await readSimulation(
+          body,
+          project,
+          await policies.load(project),
+          gateway,
+          presets,
+          defaultMode(),
+        )
         const { flagged, rules, not_simulated, ...rest } = await simulate(gateway, calendar, request)
         return { ...rest, flagged: [...flagged], rules: [...rules], not_simulated: [...not_simulated] }
       },

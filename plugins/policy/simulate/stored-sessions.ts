@@ -1,6 +1,7 @@
 import type { Gateway, Reader, SessionRow } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
 import { type CallRecord, recordedCalls } from 'guard-gateway/lib/trace'
+import type { Projects } from './projects.ts'
 import type { SimulationRange } from './simulation.ts'
 
 const SESSIONS = 200
@@ -22,16 +23,16 @@ export interface Truncation {
   truncated: boolean
 }
 
-/** The stored sessions of a project within a range, newest first, one at a time. */
+/** The stored sessions of some projects within a range, newest first, one at a time. */
 export async function* storedSessions(
   gateway: Gateway,
-  project_id: string,
+  projects: Projects,
   range: SimulationRange,
   truncation: Truncation,
 ): AsyncIterable<StoredSession> {
   const { since = 0, until = Number.POSITIVE_INFINITY, limit = SESSIONS } = range
   let taken = 0
-  for await (const session of sessionsOf(gateway, project_id, range, truncation)) {
+  for await (const session of sessionsOf(gateway, projects, range, truncation)) {
     if (session.last_seen_at < since || session.created_at > until) continue
     if (taken++ === limit) {
       truncation.truncated = true
@@ -44,36 +45,36 @@ export async function* storedSessions(
 
 async function* sessionsOf(
   gateway: Gateway,
-  project_id: string,
+  projects: Projects,
   { session_ids }: SimulationRange,
   truncation: Truncation,
 ): AsyncIterable<SessionRow> {
   const { storage } = gateway
-  if (session_ids !== undefined) return yield* namedSessions(storage, project_id, session_ids)
+  if (session_ids !== undefined) return yield* namedSessions(storage, projects, session_ids)
   let read = 0
-  for await (const page of pages(storage, 'sessions', { where: { project_id } })) {
+  for await (const page of pages(storage, 'sessions', { where: projects.where })) {
     if (read >= MAX_SESSIONS) {
       truncation.truncated = true
       return
     }
     read += page.length
-    yield* page
+    yield* page.filter(projects.has)
   }
 }
 
-/** Sessions of the project by their ids, or by those that their clients know them by; each once. Unknown ids are skipped. */
+/** Sessions of the projects by their ids, or by those that their clients know them by; each once. Unknown ids are skipped. */
 async function* namedSessions(
   storage: Reader,
-  project_id: string,
+  { where, has }: Projects,
   ids: readonly string[],
 ): AsyncGenerator<SessionRow, void> {
   const yielded = new Set<string>()
   for (const id of ids) {
     const known = await storage.get('sessions', id)
     const [session] =
-      known?.project_id === project_id
+      known !== undefined && has(known)
         ? [known]
-        : (await storage.find('sessions', { where: { project_id, external_id: id }, limit: 1 })).rows
+        : (await storage.find('sessions', { where: { ...where, external_id: id } })).rows.filter(has)
     if (session === undefined || yielded.has(session.id)) continue
     yielded.add(session.id)
     yield session

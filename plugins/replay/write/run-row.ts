@@ -7,6 +7,7 @@ import {
   type SpanDraft,
 } from 'guard-gateway/core'
 import { writer } from 'guard-gateway/lib/ids'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { isProjectReplaceable, newSpanId } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
@@ -79,8 +80,6 @@ const emptyRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): R
   writer,
   words: [],
 })
-
-const DEFAULT_PROJECT = 'default'
 
 /** The project of a new run. */
 const projectOf = ({ project_id, default_project_id }: FragmentRun): Pick<RunRow, 'project_id' | 'given'> => {

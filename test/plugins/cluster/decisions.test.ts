@@ -85,6 +85,24 @@ const decideTogether = (optionsOf: () => Promise<StartOptions>): void => {
     for (const turn of [12, 13, 14]) assert.equal((await ask(turn)).reason, 'LIMIT_REQUESTS')
   })
 
+  it('know at once of a policy of default that another one changed, for projects that have none of their own', async () => {
+    const ask = async (turn: number) =>
+      decisionOf(
+        await at(turn).request('POST', PATH, chat(`q ${turn}`), {
+          'x-guard-session-id': `heir ${turn}`,
+          'x-guard-project-id': 'heir',
+        }),
+      )
+    for (const turn of [0, 1, 2]) assert.equal((await ask(turn)).decision, 'allow')
+    const params = { scope: 'project', per: 'month' }
+    await at(1).policy({ mode: 'enforce', rules: [rule('max_requests', { threshold: 4, params })] })
+    const decisions: (string | null)[] = []
+    for (const turn of [3, 4, 5]) decisions.push((await ask(turn)).decision)
+    await at(2).policy({ mode: 'shadow' })
+    for (const turn of [6, 7, 8]) decisions.push((await ask(turn)).decision)
+    assert.deepEqual(decisions, ['allow', 'block', 'block', 'shadow_flag', 'shadow_flag', 'shadow_flag'])
+  })
+
   it('give an unnamed conversation one session, whichever is asked first', async () => {
     const opening = { role: 'user', content: 'the same opening' }
     const answers = await Promise.all(

@@ -115,7 +115,7 @@ describe('the preset enforce-recommended', () => {
   it('enforces its policy for projects without a policy', async () => {
     const { json } = await gateway.request('GET', '/api/policies/default')
     const { rules, warnings, source } = json as { rules: { id: string }[]; warnings: unknown[]; source: string }
-    assert.deepEqual([source, warnings, rules[0]?.id], ['default', [], 'exact_repeat'])
+    assert.deepEqual([source, warnings, rules[0]?.id], ['built_in', [], 'exact_repeat'])
   })
   for (const dialect of dialects) {
     for (const [reason, steps] of Object.entries(stuck)) {

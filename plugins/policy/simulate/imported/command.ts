@@ -57,12 +57,13 @@ const simulationFor = async (
   const lists = Object.entries(await presets()).map(
     async ([name, rules]) => [name, await readRuleList(rules, gateway.detectors)] as const,
   )
-  const about = { project_id: String(project), version: 0, source: 'stored' as const, mode: null }
+  const about = { project_id: String(project), version: 0, mode: null }
   const range = { mode, since, until, limit: limit === undefined ? undefined : Number(limit) }
   const given = Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined))
   const request = await readSimulation(
     { ...body, ...given },
-    policyOf({ ...about, rules: [] }, gateway.detectors),
+    about.project_id,
+    { mode: null, rules: [] },
     gateway,
     Object.fromEntries(await Promise.all(lists)),
     'shadow',

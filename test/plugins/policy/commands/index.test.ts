@@ -24,7 +24,10 @@ describe('guard policy', () => {
   it('shows the rules of a project', async () => {
     const { code, out, err } = await home.guard('policy', 'show')
     assert.equal(code, 0)
-    assert.match(out, /^default: the default, mode of the configuration\nrule +type +threshold +window +action/)
+    assert.match(
+      out,
+      /^default: the rules that come with the gateway, mode shadow of the configuration\nrule +type +threshold +window +action/,
+    )
     assert.match(out, /^exact_repeat +exact_repeat +3 +8 +block$/m)
     assert.equal(err, '')
     const { project_id, rules } = JSON.parse((await home.guard('policy', 'show', 'shop', '--json')).out)
@@ -39,7 +42,7 @@ describe('guard policy', () => {
       /^~ mode: null -> enforce\n~ exact_repeat: threshold 3 -> 5\n~ max_requests: threshold 50 -> 20\n/,
     )
     assert.match(err, /^- id tool_repeat, rule_type tool_repeat, threshold 3, /m)
-    assert.match(out, /^shop: version 1, mode enforce\n/)
+    assert.match(out, /^shop: version 1 of its own, mode enforce\n/)
     assert.match(out, /^max_requests +max_requests +20 /m)
     const { rules } = JSON.parse((await home.guard('policy', 'show', 'shop', '--json')).out)
     assert.equal(rules.length, 2)
@@ -70,7 +73,7 @@ describe('guard policy', () => {
     assert.equal((await home.guard('policy', 'show', project)).out, before)
     const applied = await home.guard('policy', 'apply', 'strict.yml', '--project', project, '--yes')
     assert.match(applied.err, told)
-    assert.match(applied.out, /^playground-exact-loop: version \d+, mode enforce\n/)
+    assert.match(applied.out, /^playground-exact-loop: version \d+ of its own, mode enforce\n/)
     const none = await home.guard('policy', 'apply', 'strict.yml', '--project', 'new', '--dry-run', '--since', '1h')
     const quiet = await home.guard('policy', 'apply', 'strict.yml', '--project', project, '--yes', '-q')
     assert.deepEqual([quiet.code, quiet.err], [0, ''])
@@ -104,12 +107,25 @@ describe('guard policy', () => {
     assert.match(literal.err, /^warning: Enforced, the default rules also stop what is no loop: /m)
     assert.match(literal.err, /^ {2}\S.* policy apply enforce-recommended --mode enforce --project led\n$/m)
     const recommended = await apply('enforce-recommended', '--mode', 'enforce')
-    assert.match(recommended.out, /^led: version 3, mode enforce\n/)
+    assert.match(recommended.out, /^led: version 3 of its own, mode enforce\n/)
     assert.doesNotMatch(recommended.err, /warning|--mode enforce/)
     await writeFile(join(home.folder, 'bare.yml'), '- { rule_type: exact_repeat }\n')
     const bare = await apply('bare.yml', '--mode', 'shadow')
     assert.match(bare.err, /^~ mode: enforce -> shadow$/m)
-    assert.match(bare.out, /^led: version 4, mode shadow\n/)
+    assert.match(bare.out, /^led: version 4 of its own, mode shadow\n/)
+  })
+
+  it('without a project sets the rules of every project that has none of its own', async () => {
+    const shown = await home.guard('policy', 'apply', 'enforce-recommended', '--mode', 'enforce', '--yes')
+    assert.equal(shown.code, 0)
+    const heir = await home.guard('policy', 'show', 'heir')
+    assert.match(heir.out, /^heir: inherited from project default, mode enforce\n/)
+    const shadow = await home.guard('policy', 'apply', 'default', '--yes', '--mode', 'shadow')
+    assert.match(shadow.err, /policy apply <preset_or_file> --mode enforce\n$/)
+    assert.match(
+      (await home.guard('policy', 'show', 'heir')).out,
+      /^heir: inherited from project default, mode shadow\n/,
+    )
   })
 
   it('asks on a terminal, and changes nothing without a yes', async () => {

@@ -21,8 +21,9 @@ describe('reading a policy', () => {
     assert.deepEqual(await get('never-seen'), {
       project_id: 'never-seen',
       version: 0,
-      source: 'default',
+      source: 'built_in',
       mode: null,
+      mode_in_force: 'shadow',
       rules: [
         complete('exact_repeat', 3, 8),
         complete('tool_repeat', 3, 8),
@@ -72,7 +73,7 @@ describe('replacing a policy', () => {
     ]
     const sent = [rule(), rule({ threshold: 9, window_size: 20, action: 'flag', enabled: false, note: 'slow' })]
     const first = await put(sent)
-    assert.deepEqual([first.status, first.body.version, first.body.source], [200, 1, 'stored'])
+    assert.deepEqual([first.status, first.body.version, first.body.source], [200, 1, 'own'])
     assert.deepEqual(first.body.rules, rules)
     const second = await put({ rules: sent })
     assert.deepEqual([second.body.version, second.body.rules], [2, rules])
