@@ -3,7 +3,7 @@ export { type Clock, elapsed, endedMoment, type Moment, systemClock, timeSince }
 export type * from './contracts/index.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
 export { type Code, catalogue, type ErrorCode, errorCodes } from './errors/catalogue.ts'
-export { errorOrigin, noteErrorOrigin, withErrorOrigin } from './errors/error-origin.ts'
+export { errorOrigin, noteErrorOrigin, withErrorOrigin, withOrigin } from './errors/error-origin.ts'
 export { type ErrorBody, errorBody, GuardError, isFault, statusOf } from './errors.ts'
 export { attributeLimits } from './fragment.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'

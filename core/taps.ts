@@ -1,5 +1,5 @@
 import type { SyncHook } from 'tapable'
-import { errorOrigin, noteErrorOrigin, noteTurn } from './errors/error-origin.ts'
+import { errorOrigin, noteTurn, withOrigin } from './errors/error-origin.ts'
 
 /** The part of a hook that wrapping its taps needs. */
 interface Interceptable {
@@ -24,7 +24,7 @@ export const attributed = <H>(hook: H, name: string, parameters = 1): Prompt<H> 
     const run = tap.fn as Run
     const who = `${name}:${tap.name}`
     if (tap.type === 'sync') return { ...tap, fn: noted(run, who) }
-    const failed: Failed = (error, done) => done(thrown(error, who))
+    const failed: Failed = (error, done) => done(withOrigin(error, who))
     if (tap.type === 'async') return { ...tap, fn: calledBack(tap.fn as (...args: unknown[]) => void, failed) }
     return { ...tap, type: 'async', fn: awaited(run, failed, parameters, who) }
   }
@@ -38,7 +38,7 @@ const noted =
     try {
       return run(first, second)
     } catch (error) {
-      throw thrown(error, who)
+      throw withOrigin(error, who)
     }
   }
 
@@ -83,13 +83,6 @@ const begin = (run: Run, failed: Failed, who: string, done: Done, first?: unknow
 
 const isThenable = (work: unknown): work is PromiseLike<unknown> =>
   typeof (work as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
-
-/** What a tap threw, noted as thrown by it. What is no object has no place for a note, and what is falsy is taken for no error. */
-const thrown = (error: unknown, who: string): unknown => {
-  const noted = typeof error === 'object' && error !== null ? error : new Error(`threw ${String(error)}`)
-  noteErrorOrigin(noted, who)
-  return noted
-}
 
 /** Wraps every tap: what it throws is lost, since a reporter that fails has nobody left to report to, and the other taps still run. */
 export const silent = <H>(hook: H): H => {

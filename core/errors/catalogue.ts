@@ -96,7 +96,10 @@ export const catalogue = {
       'The trace store is full: its disk, or the journal that it may have',
       'See storage in /api/health; the gateway recovers by itself.',
     ],
-    STORAGE_UNAVAILABLE: ['The trace store does not answer', 'See /api/health and the log.'],
+    STORAGE_UNAVAILABLE: [
+      'The trace store does not answer',
+      'See to the storage that the message names; of a gateway that runs, /api/health and the log say more.',
+    ],
   }),
   ...errorCodes(504, 'timeout_error', {
     UPSTREAM_TIMEOUT: ['The upstream did not answer in time', 'Try again, or raise timeouts in guard-config.yml.'],

@@ -19,6 +19,13 @@ export const turnOf = (about: object): string | undefined => turns.get(about)
 export const errorOrigin = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null ? origins.get(error) : undefined
 
+/** What was thrown, noted as thrown by `who`. What is no object has no place for a note, and what is falsy is taken for no error. */
+export const withOrigin = (thrown: unknown, who: string): unknown => {
+  const noted = typeof thrown === 'object' && thrown !== null ? thrown : new Error(`threw ${String(thrown)}`)
+  noteErrorOrigin(noted, who)
+  return noted
+}
+
 /** Runs work and notes `who` as the origin of what it throws. */
 export const withErrorOrigin = <T>(who: string, work: () => T): T => {
   try {

@@ -1,10 +1,11 @@
 import { styleText } from 'node:util'
-import { errorBody, errorOrigin, type Gateway, GuardError } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError } from 'guard-gateway/core'
 import { commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { thrownStack, thrownText } from 'guard-gateway/lib/errors'
+import { causesOf, thrownStack } from 'guard-gateway/lib/errors'
 import { showsColours, terminalWidth, wrapText } from 'guard-gateway/lib/terminal'
 import { terminalText } from 'guard-gateway/lib/text'
 import { nameCommands } from './command-names.ts'
+import { faultOf } from './fault.ts'
 
 /** How a process ends, by the meaning of the number. */
 export const exits = {
@@ -50,44 +51,37 @@ const unusable: ReadonlySet<string> = new Set([
   'UNKNOWN',
 ])
 
-/** Prints an error on `io.err`, as text or with `--json` as one object; a stack only with `--verbose` or `--debug`. `gateway`: hides secrets, and knows what codes mean. */
+/**
+ * Prints an error on `io.err`, as text or with `--json` as one object. `gateway`: hides secrets, and knows what codes mean.
+ * One that nobody foresaw has its causes and where in the code it came about; of others, `--verbose` and `--debug` show that.
+ */
 export const printError = (error: unknown, options: Input['options'], io: Io, gateway?: Gateway): void => {
   const redact = (text: string): string => gateway?.redact.text(text) ?? text
-  const known = error instanceof GuardError
   const named = (text: string): string =>
     gateway === undefined ? text : nameCommands(text, gateway.registry(commandKind), gateway.calledAs.here)
-  const message = named(redact(known ? error.message : failure(error)))
+  const fault = faultOf(error, gateway)
+  const known = fault ?? { ...errorBody(error), hint: helpFor(error as GuardError, gateway) }
+  const message = named(redact(known.message))
   if (options.json === true) {
-    const body = {
-      ...errorBody(error),
-      message,
-      ...(known ? { hint: named(gateway?.errorCodes.get(error.code)?.help ?? error.entry.help) } : {}),
-    }
-    io.err.write(`${JSON.stringify({ error: body })}\n`)
+    const lines = fault && { causes: fault.causes.map(redact), stack: fault.stack?.map(redact) }
+    io.err.write(`${JSON.stringify({ error: { ...known, message, ...lines, hint: named(known.hint) } })}\n`)
     return
   }
-  const code = known ? ` (${error.code})` : ''
-  printLine(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}`, io)
-  if (options.verbose === true && error instanceof Error) io.err.write(`${terminalText(redact(thrownStack(error)))}\n`)
+  const text = fault === undefined ? message : `${message.replace(/\.$/, '')}. ${named(known.hint)}`
+  const label = paint('red', 'error:', options, io)
+  printLine(`${label} ${terminalText(text)}${message.includes('\n') ? '' : ` (${known.code})`}`, io)
+  const stack = options.verbose === true ? causesOf(error).map(thrownStack).join('\n') : framesText(fault?.stack)
+  if (stack !== '') io.err.write(`${terminalText(redact(stack))}\n`)
 }
+
+const helpFor = ({ code, entry }: GuardError, gateway: Gateway | undefined): string =>
+  gateway?.errorCodes.get(code)?.help ?? entry.help
+
+const framesText = (frames: readonly string[] = []): string => frames.map((frame) => `    at ${frame}`).join('\n')
 
 /** A sentence for people: on a terminal it is broken between words. */
 const printLine = (text: string, { err }: Io): void =>
   void err.write(`${wrapText(text, terminalWidth(err) ?? Number.POSITIVE_INFINITY)}\n`)
-
-const failure = (error: unknown): string => {
-  const who = errorOrigin(error)
-  return `The gateway failed${who === undefined ? '' : ` in ${who}`}: ${firstLine(error)}`
-}
-
-/** A plugin may throw anything, also what has no readable members. */
-const firstLine = (error: unknown): string => {
-  try {
-    return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
-  } catch {
-    return thrownText(error)
-  }
-}
 
 /** A command line that cannot be used: what is wrong, and where help is. */
 export const printUsage = (

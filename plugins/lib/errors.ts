@@ -1,3 +1,4 @@
+export { causeCode, causesOf, causeTexts } from './errors/causes.ts'
 export { databaseErrors } from './errors/database.ts'
 export { errorFromResponse } from './errors/error-response.ts'
 export { withFileLocation, writeError } from './errors/file-error.ts'

@@ -1,11 +1,14 @@
 import {
+  type Driver,
   type Gateway,
   GuardError,
   type OnStorageFailure,
   type Plugin,
   type Storage,
+  type StorageBackend,
   type Store,
   stages,
+  withOrigin,
 } from 'guard-gateway/core'
 import { createStore } from './create-store.ts'
 import { storeErrors } from './error-codes.ts'
@@ -41,7 +44,8 @@ export const store = ({ backend, on_failure = 'refuse' }: StoreOptions = {}): Pl
       if (opened === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
       const tables = [...gateway.tables]
       const { redactor: redact, cleaned } = gateway.service('redaction').need()
-      storage = createStore(await opened.open(tables, { fault: gateway.fault, beside }), tables, { redact, cleaned })
+      const driver = await openedBy(opened, tables, { fault: gateway.fault, beside })
+      storage = createStore(driver, tables, { redact, cleaned })
     })
     gateway.hooks.request.tap({ name: 'store', stage: stages.request.recordable }, (call) => {
       if (!recordable(gateway.storage, own.onFailure, call)) call.notes.recorded = false
@@ -52,3 +56,12 @@ export const store = ({ backend, on_failure = 'refuse' }: StoreOptions = {}): Pl
     })
   },
 })
+
+/** What a backend throws is its own fault, not the store's. */
+const openedBy = async (backend: StorageBackend, ...given: Parameters<StorageBackend['open']>): Promise<Driver> => {
+  try {
+    return await backend.open(...given)
+  } catch (error) {
+    throw withOrigin(error, `open:storage/${backend.id}`)
+  }
+}

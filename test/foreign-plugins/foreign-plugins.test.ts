@@ -195,11 +195,11 @@ describe('plugins that are not like ours, with the package as it is published', 
       'refusal:refusal',
     ]
     for (const name of [...named, 'health:broken']) assert.ok(said.includes(name), `${name} is not named`)
-    assert.match((await installation.guard('broken')).err, /The gateway failed/)
+    assert.match((await installation.guard('broken')).err, / failed: /)
     assert.equal(await gateway.stop(), 0)
     await assert.rejects(
       installation.start(common, ['storage: { backend: broken }', 'plugins: [./broken.mjs]']),
-      /The gateway failed/,
+      /The plugin "storage\/broken" \(.*broken\.mjs\) failed in its hook "open": /,
     )
   })
 })

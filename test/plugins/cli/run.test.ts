@@ -151,10 +151,14 @@ describe('an error', () => {
       assert.equal((await after(error)).code, exit, error.code)
     }
   })
-  it('of the program says no more than one line, and with --verbose where', async () => {
+  it('of the program says what, one line of it, and where in the code', async () => {
     const plain = await after(new TypeError('no such thing\n    at secret.ts:1'))
     assert.equal(plain.code, 1)
-    assert.equal(plain.err, 'error: The gateway failed: no such thing\n')
+    assert.match(
+      plain.err,
+      /^error: The gateway failed: no such thing\. This is a fault of Guard Gateway: report it with these lines\. \(INTERNAL\)\n {4}at \S.*run\.test\.ts:\d+/,
+    )
+    assert.doesNotMatch(plain.err, /secret\.ts/)
     assert.match((await after(new TypeError('no such thing'), ['--verbose'])).err, /\n {4}at /)
   })
   it('is one object with --json', async () => {

@@ -190,6 +190,9 @@ describe('sqlite: files it refuses, untouched', () => {
     rmSync(`${file}.lock`)
     mkdirSync(`${file}.lock`)
     await refused(file, 'DATABASE_UNWRITABLE', /lock file .*lock\.db\.lock cannot be used/)
+    await assert.rejects(openPlain(sqlite({ file: `${file}.lock` })), {
+      message: /lock is a folder\. Name a file in it/,
+    })
   })
 
   it('overwritten and zeroed pages', async () => {

@@ -39,19 +39,19 @@ const places: Readonly<Record<string, { source(thing: string): string; words: re
     source: (thing) =>
       `export const mine = { name: 'mine', apply({ hooks }) { hooks.open.tapPromise('mine', async () => { throw ${thing} }) } }`,
     words: ['sessions', 'list'],
-    said: /The gateway failed in open:mine: /,
+    said: /The plugin "mine" \(\S+plugin\.mjs\) failed in its hook "open": .*Correct .* \(PLUGIN_FAILED\)\n/,
   },
   http: {
     source: (thing) =>
       `export const mine = { name: 'mine', apply({ hooks }) { hooks.http.tap('mine', () => { throw ${thing} }) } }`,
     words: ['sessions', 'list'],
-    said: /The gateway failed in http:mine: /,
+    said: /The plugin "mine" \(\S+plugin\.mjs\) failed in its hook "http": .*Correct .* \(PLUGIN_FAILED\)\n/,
   },
   command: {
     source: (thing) => `import { commandKind } from '${command}'
 export const mine = { name: 'mine', apply(gateway) { gateway.registry(commandKind).add({ id: 'mine', summary: 'x', run: async () => { throw ${thing} } }) } }`,
     words: ['mine'],
-    said: /The gateway failed: /,
+    said: /^error: The (?:plugin \S+plugin\.mjs|gateway) failed: .*Correct /,
   },
 }
 
@@ -62,13 +62,12 @@ describe('a plugin file that throws', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
   const files = { n: 0 }
-  const guard = async (source: string, words: readonly string[]) => {
+  const guard = async (source: string, words: readonly string[], storage = '{ backend: sqlite, file: a.db }') => {
     const home = join(folder, String(files.n++))
     const { mkdir } = await import('node:fs/promises')
     await mkdir(home)
     await writeFile(join(home, 'plugin.mjs'), source)
-    const config =
-      'gateway_key: guard_0123456789abcdef\nplugins: [./plugin.mjs]\nstorage: { backend: sqlite, file: a.db }\n'
+    const config = `gateway_key: guard_0123456789abcdef\nplugins: [./plugin.mjs]\nstorage: ${storage}\n`
     await writeFile(join(home, 'guard-config.yml'), config, { mode: 0o600 })
     const io = fakeIo({ cwd: home })
     return { code: await main(words, io), err: io.errText(), out: io.outText() }
@@ -84,6 +83,34 @@ describe('a plugin file that throws', () => {
           assert.equal((await guard(source(thing), [...words, flag])).code, code)
       }
     })
+  it('tells its causes and its own lines, as text and as JSON', async () => {
+    const source = (thrown: string) => `import { storage } from '${core}'
+const fail = async () => { throw ${thrown} }
+export const mine = { name: 'mine', apply({ hooks }) { hooks.open.tapPromise('mine', fail) } }
+export const kept = storage({ id: 'kept', open: fail })`
+    const words = ['sessions', 'list']
+    const told = async (thrown: string, storage?: string) => {
+      const { error } = JSON.parse((await guard(source(thrown), [...words, '--json'], storage)).err)
+      return { err: (await guard(source(thrown), words, storage)).err, error }
+    }
+    const bug = await told("new Error('rules of guard_0123456789abcdef', { cause: new TypeError('no rules') })")
+    assert.match(bug.err, /"open": rules of \S+: no rules\. Correct .*\n {4}at fail \(file:\S+plugin\.mjs:2:\d+\)\n/)
+    assert.doesNotMatch(bug.err + JSON.stringify(bug.error), /guard_0123456789abcdef|taps\.ts/)
+    const { code, plugin, hook, file, causes, stack, hint } = bug.error
+    assert.deepEqual([code, plugin, hook, causes[1]], ['PLUGIN_FAILED', 'mine', 'open', 'no rules'])
+    assert.match([file, stack[0], hint].join(' '), /plugin\.mjs fail \(file:\S+:2:\d+\) Correct/)
+
+    // what it met is no mistake in its code
+    const refused =
+      "Object.assign(new AggregateError([new Error('connect ECONNREFUSED 127.0.0.1:9')], ''), { code: 'ECONNREFUSED' })"
+    const met = await told(`new TypeError('fetch failed', { cause: ${refused} })`)
+    assert.match(met.err, /"open": fetch failed: connect ECONNREFUSED 127\.0\.0\.1:9\. Correct [^\n]*\n$/)
+    assert.equal(met.error.stack, undefined)
+
+    // a backend of the user's, not the store that opens it
+    const { error } = await told("'said so'", '{ backend: kept }')
+    assert.deepEqual([error.plugin, error.causes], ['storage/kept', ['threw said so']])
+  })
   it('with a code of its own is told with it, which explain knows', async () => {
     const codes = `import { errorCodes, GuardError } from '${core}'
 import { commandKind } from '${command}'

@@ -11,9 +11,12 @@ export const realPath = (file: string): string => {
   }
 }
 
-/** Throws DATABASE_UNWRITABLE for a file with hard links: SQLite has a journal and locks for each name, and two processes that use two names damage the file. */
-export const refuseHardLinks = (file: string): void => {
-  const { nlink } = statSync(file)
+/** Throws DATABASE_UNWRITABLE for a folder, and for a file with hard links: SQLite has a journal and locks for each name, and two processes that use two names damage the file. */
+export const refuseUnusable = (file: string): void => {
+  const found = statSync(file)
+  if (found.isDirectory())
+    throw new Refusal('DATABASE_UNWRITABLE', `The database ${file} is a folder. Name a file in it in storage.file.`)
+  const { nlink } = found
   if (nlink <= 1) return
   throw new Refusal(
     'DATABASE_UNWRITABLE',

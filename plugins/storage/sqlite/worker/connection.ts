@@ -11,7 +11,7 @@ import {
   unopenable,
 } from '../file/file.ts'
 import { holderOf, holdLock } from '../file/lock.ts'
-import { refuseHardLinks } from '../file/path.ts'
+import { refuseUnusable } from '../file/path.ts'
 import { Refusal } from '../file/refusal.ts'
 import type { OpenOptions } from '../protocol.ts'
 import { hasLogs, type LogPosition, recoverLog } from '../redo-log/log-position.ts'
@@ -100,7 +100,7 @@ export const openConnection = async (options: OpenOptions): Promise<Connection> 
   const { file } = options
   const existed = existsSync(file)
   createFile(file)
-  if (options.exclusive) refuseHardLinks(file)
+  if (options.exclusive) refuseUnusable(file)
   const kind = existed ? inspect(file) : 'new'
   const lock = options.exclusive ? holdLock(file) : undefined
   let db: Database | undefined
