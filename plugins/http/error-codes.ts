@@ -6,6 +6,10 @@ export const httpErrors = {
       'The request target cannot be used',
       'Send a path that begins with a slash, with ids of at most 4,096 characters and percent signs that stand for UTF-8.',
     ],
+    ENCODED_PATH: [
+      'The path encodes a letter, a digit, a slash or a mark that stands for itself',
+      'Send the fixed part of the path as it is, and encode within ids alone.',
+    ],
     MALFORMED_REQUEST: ['The bytes are not an HTTP request', 'Send HTTP/1.1 as a strict parser reads it.'],
     CREDENTIAL_IN_URL: ['A key stands in the address', 'Send the key in a header: addresses reach logs.'],
   }),

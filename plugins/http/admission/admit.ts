@@ -3,14 +3,17 @@ import { type ApiStyle, GuardError } from 'guard-gateway/core'
 import type { HttpServerState } from '../http-server-state.ts'
 import { refuseDuplicateHeaders } from './duplicate-headers.ts'
 import type { RouteClass } from './route-class.ts'
-import { checkTarget, refuseDotSegments, withoutQueryKey } from './target.ts'
+import { checkTarget, pathOf, refuseDotSegments, withoutQueryKey } from './target.ts'
 
 /** Checks every request before its body is read; `style`: whose path it is. Throws the first reason to refuse it. */
 export const admit = (state: HttpServerState, request: IncomingMessage, kind: RouteClass, style?: ApiStyle): void => {
   if (request.httpVersionMajor > 1) throw new GuardError('INVALID_REQUEST', HTTP2)
   checkTarget(withoutQueryKey(request.url ?? '', style?.credential?.query).target, state.gateway.secrets)
   // only these are forwarded; elsewhere a path is ids, which dots and slashes may be part of
-  if (kind === 'model') refuseDotSegments(request.url ?? '')
+  if (kind === 'model') {
+    refuseDotSegments(request.url ?? '')
+    state.modelPaths.refuseEncoding(pathOf(request.url ?? ''))
+  }
   refuseDuplicateHeaders(request.rawHeaders)
   // orchestrators name the address of a container, or nothing; they learn nothing either
   if (kind === 'health') return

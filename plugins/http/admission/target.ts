@@ -25,6 +25,20 @@ export const refuseDotSegments = (target: string): void => {
   }
 }
 
+/** An encoded letter, digit, slash or other character that nobody needs to encode, once or more. */
+const PLAIN = /%(?:25)*(?:2[def]|3\d|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9ae])/gi
+
+/** A path decoded but for what means the same decoded: its fixed part is read from this. */
+export const keptPath = (path: string): string =>
+  decoded(path.replace(PLAIN, (encoded) => encoded.replaceAll('%', '%25')))
+
+/** Refuses a segment of a fixed part that is spelled otherwise than it is matched. Throws ENCODED_PATH. */
+export const refuseEncodedPlain = (segment: string): void => {
+  if (segment.includes('%') && segment.search(PLAIN) !== -1) throw encodedFixedPart()
+}
+
+export const encodedFixedPart = (): GuardError => new GuardError(httpErrors.ENCODED_PATH)
+
 /** The part of a target before its query. */
 export const pathOf = (target: string): string => {
   const mark = target.indexOf('?')

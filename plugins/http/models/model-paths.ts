@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { ApiStyle } from 'guard-gateway/core'
-import { type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
+import { isIdSegment, type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
 import { classOf, type RouteClass } from '../admission/route-class.ts'
-import { decodedPath, pathOf } from '../admission/target.ts'
+import { decodedPath, encodedFixedPart, keptPath, pathOf, refuseEncodedPlain } from '../admission/target.ts'
 import type { Serve } from './exchange.ts'
 
 /** How requests to one path of a style are served. */
@@ -41,8 +41,8 @@ interface ParameterRoute {
 
 /** A segment that another server could resolve. */
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/
-/** A parameter of an unguarded path holds none of these: what an upstream decodes once more could be a path that is judged. */
-const AMBIGUOUS = /[%?#;\\]/
+/** A parameter of an unguarded path holds none of these: what an upstream decodes once more could be a path that is judged, and what it cuts off another id. */
+const AMBIGUOUS = /[%?#;\\]|^[\s.]|[\s.]$/
 /** Headers for keys that clients of several dialects send. */
 const COMMON: ReadonlySet<string> = new Set(['authorization', 'x-api-key'])
 /** Shared by several dialects, so that a path says nothing by it. */
@@ -111,6 +111,27 @@ export class ModelPaths {
       if (!isGuarded && (holds(params, AMBIGUOUS) || this.isSpelling(decoded))) continue
       return { style, serve: serve({ path, params }) }
     }
+  }
+
+  /**
+   * Refuses a path as it came whose fixed part encodes what stands for itself: an upstream could read another path than was judged here.
+   * Parameters and ids may hold any encoding. Throws ENCODED_PATH.
+   */
+  refuseEncoding(path: string): void {
+    if (!path.includes('%')) return
+    const shape = this.#shapeOf(decodedPath(path))
+    const kept = this.#shapeOf(keptPath(path))
+    if (shape !== kept) throw encodedFixedPart()
+    if (shape !== undefined) return
+    const segments = path.split('/')
+    for (const [index, segment] of segments.entries())
+      if (!isIdSegment(segments[index - 1])) refuseEncodedPlain(segment)
+  }
+
+  /** What a path is matched by: itself, or the first pattern. */
+  #shapeOf(path: string): string | undefined {
+    if (this.has(path)) return path
+    return this.#patterns.find(({ pattern }) => pattern.match(path) !== undefined)?.pattern.pattern
   }
 
   /** The class of a route of the framework. */
