@@ -5,6 +5,7 @@ import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
 import { Type } from 'guard-gateway/lib/json'
 import { auditedIn, sees, visibleProjects } from 'guard-gateway/lib/principal'
+import type { Static } from 'typebox'
 import { type Agents, registration } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
 import type { Identifiers } from './identifiers.ts'
@@ -33,11 +34,12 @@ export const agentRoutes =
     const list = { summary: 'List agents, newest first', querystring: agentsQuery, response: { 200: agentsPage } }
     app.get('/agents', { schema: list }, async ({ query }) => {
       rejectUnknownFilters(query, agentsQuery)
-      const { limit, cursor, playground, ...equal } = query
-      const where = { ...equal, ...(playground === undefined ? {} : { playground: playground || null }) }
-      const page = { where, limit, ...(cursor === undefined ? {} : { cursor }) }
+      const { limit, cursor, paused } = query
+      const page = { where: agentsWhere(query), limit, ...(cursor === undefined ? {} : { cursor }) }
       const { rows, next_cursor, truncated } = await gateway.storage.find('agents', page)
-      return { agents: rows.map((row) => agentView(row, keys.of(row.id))), next_cursor, truncated }
+      const views = rows.map((row) => agentView(row, keys.of(row.id)))
+      const listed = paused === undefined ? views : views.filter((view) => view.paused === paused)
+      return { agents: listed, next_cursor, truncated }
     })
 
     const register = {
@@ -94,7 +96,7 @@ export const agentRoutes =
     }
     app.post('/agents/:id/keys', { schema: issue }, async ({ params, headers }, reply) => {
       gateway.approver.checkHeaders(headers)
-      await agents.need(params.id)
+      await agents.checkOwn(await agents.need(params.id))
       const made = await keys.issue(params.id)
       if (made === undefined) throw new GuardError('STORAGE_BUSY')
       return reply.code(201).send({ agent: await view(params.id), key: made.key, key_id: made.row.id })
@@ -102,11 +104,18 @@ export const agentRoutes =
 
     const revoke = { summary: 'Revoke a key of an agent, at once', params: keyParams, response: { 204: Type.Null() } }
     app.delete('/agents/:id/keys/:key_id', { schema: revoke }, async ({ params }, reply) => {
-      await agents.need(params.id)
+      await agents.checkOwn(await agents.need(params.id))
       await keys.revoke(params.id, params.key_id)
       return reply.code(204).send(null)
     })
   }
+
+const agentsWhere = ({ limit: _limit, cursor: _cursor, playground, paused, ...equal }: Static<typeof agentsQuery>) => ({
+  ...equal,
+  ...(playground === undefined ? {} : { playground: playground || null }),
+  // for whoever sees some projects alone the row does not tell whether it is paused there
+  ...(paused === undefined || visibleProjects() !== null ? {} : { paused }),
+})
 
 /** Writes a new agent, and optionally its first key, in one batch. Throws AGENT_EXISTS. */
 const registerAgent = async (

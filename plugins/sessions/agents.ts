@@ -4,17 +4,19 @@ import { changedIn } from 'guard-gateway/lib/session'
 import { isPlayground } from 'guard-gateway/lib/trace'
 import { sessionErrors } from './error-codes.ts'
 import { SecondChanceCache } from './second-chance-cache.ts'
-import type { AgentRow } from './tables.ts'
+import type { AgentRow, PausedIn } from './tables.ts'
 import { writeThrough } from './write-through.ts'
 
 const MAX_AGENTS = 10_000
-/** Sessions of an agent that are looked through for whose it is. */
-const MAX_SESSIONS = 1_000
 
 /** The agents in use; each is one object, so that a pause holds at once. */
 export class Agents {
   readonly #gateway: Gateway
   readonly #agents = new SecondChanceCache<AgentRow>(MAX_AGENTS)
+  /** Agents and projects that are on record together. */
+  readonly #pairs = new SecondChanceCache<true>(MAX_AGENTS)
+  /** Ends when every pair noted so far is written. */
+  #noted: Promise<unknown> = Promise.resolve()
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -69,36 +71,105 @@ export class Agents {
     return (await this.find(id)) ?? this.#agents.set(id, row)
   }
 
-  /** Pauses or un-pauses; durable when it resolves. */
-  async setPaused(agent: AgentRow, paused: boolean): Promise<void> {
-    if (!sees(agent.project_id)) await this.#checkOwn(agent.id)
-    const paused_at = paused ? (agent.paused_at ?? this.#gateway.clock.now()) : null
-    const patch = { paused, paused_at }
-    const change: Change = { table: 'agents', key: agent.id, patch, sync: true }
-    const { id, project_id } = agent
-    const entry = { action: paused ? 'agent.paused' : 'agent.resumed', subject: id, project_id }
-    const batch = [
-      change,
-      ...auditedIn(this.#gateway.service('audit').get(), entry),
-      ...changedIn(this.#gateway.service('cluster').get()),
-    ]
-    await writeThrough(agent, patch, async () => {
-      if (!(await this.#gateway.storage.write(batch))) throw new GuardError(sessionErrors.AGENT_NOT_FOUND)
-    })
+  /** Notes that an agent works in a project; the write is not awaited. */
+  worksIn(agent_id: string, project_id: string): void {
+    const pair = `${agent_id}\0${project_id}`
+    if (this.#pairs.get(pair) !== undefined) return
+    this.#pairs.set(pair, true)
+    const row = { agent_id, project_id, created_at: this.#gateway.clock.now() }
+    this.#noted = this.#noted
+      .then(() => this.#gateway.storage.put('agent_projects', row, 'absent'))
+      .catch((error: unknown) => {
+        this.#pairs.delete(pair)
+        this.#gateway.fault(error, 'sessions:agent_project')
+      })
   }
 
-  /** An agent of no project is everybody's who works with it. Throws AGENT_SHARED. */
-  async #checkOwn(agent_id: string): Promise<void> {
-    const { storage } = this.#gateway
-    const { rows, next_cursor } = await everyProject(() =>
-      storage.find('sessions', { where: { agent_id }, limit: MAX_SESSIONS }),
+  /** Resolves when every pair noted so far is written. */
+  async noted(): Promise<void> {
+    await this.#noted
+  }
+
+  /** Pauses or un-pauses, for whoever sees some projects alone in these alone; durable when it resolves. */
+  async setPaused(agent: AgentRow, paused: boolean): Promise<void> {
+    const { storage, clock } = this.#gateway
+    const projects = visibleProjects()
+    const patchOf = (row: AgentRow): Pick<AgentRow, 'paused' | 'paused_in' | 'paused_at'> => {
+      const paused_in = pausedAfter(row.paused_in, paused, projects)
+      const isPaused = paused_in !== null
+      return { paused: isPaused, paused_in, paused_at: isPaused ? (row.paused_at ?? clock.now()) : null }
+    }
+    const { id } = agent
+    const entry = {
+      action: paused ? 'agent.paused' : 'agent.resumed',
+      subject: id,
+      project_id: agent.project_id ?? (projects?.length === 1 ? projects[0] : null),
+      ...(projects !== null && { details: { projects } }),
+    }
+    await writeThrough(agent, patchOf(agent), () =>
+      everyProject(() =>
+        storage.exclusive('agents', id, async (read) => {
+          const row = await read.get('agents', id)
+          if (row === undefined) throw new GuardError(sessionErrors.AGENT_NOT_FOUND)
+          const patch = patchOf(row)
+          Object.assign(agent, patch)
+          const change: Change = { table: 'agents', key: id, patch, sync: true }
+          return [
+            undefined,
+            [
+              change,
+              ...auditedIn(this.#gateway.service('audit').get(), entry),
+              ...changedIn(this.#gateway.service('cluster').get()),
+            ],
+          ]
+        }),
+      ),
     )
-    if (next_cursor !== null || rows.some(({ project_id }) => !sees(project_id)))
-      throw new GuardError(sessionErrors.AGENT_SHARED)
+  }
+
+  /** A key of an agent opens every project in which it works. Throws AGENT_SHARED for whoever does not see them all. */
+  async checkOwn({ id, project_id }: AgentRow): Promise<void> {
+    const projects = visibleProjects()
+    if (projects === null || sees(project_id)) return
+    const { rows } = await everyProject(() =>
+      this.#gateway.storage.find('agent_projects', { where: { agent_id: id }, limit: projects.length + 1 }),
+    )
+    if (rows.some((row) => !sees(row.project_id))) throw new GuardError(sessionErrors.AGENT_SHARED)
   }
 }
 
-const blank = { name: null, project_id: null, metadata: {}, playground: null, paused: false, paused_at: null } as const
+/** Where an agent is paused once it is paused or resumed in these projects, or in all; null: nowhere. */
+const pausedAfter = (before: PausedIn | null, paused: boolean, projects: readonly string[] | null): PausedIn | null => {
+  if (projects === null) return paused ? { everywhere: true, projects: [] } : null
+  const { everywhere, projects: named } = before ?? { everywhere: false, projects: [] }
+  const others = named.filter((project) => !projects.includes(project))
+  const after = everywhere === paused ? others : [...others, ...projects]
+  return everywhere || after.length > 0 ? { everywhere, projects: after } : null
+}
+
+/** Nothing of the agent is forwarded in this project. */
+export const isPausedIn = ({ paused_in }: AgentRow, project_id: string): boolean =>
+  paused_in !== null && paused_in.everywhere !== paused_in.projects.includes(project_id)
+
+/** The agent as whoever asks may see it: of the projects that they see. */
+export const visibleAgent = (agent: AgentRow): AgentRow => {
+  const projects = visibleProjects()
+  if (projects === null) return agent
+  const paused = projects.filter((project) => isPausedIn(agent, project))
+  return paused.length === 0
+    ? { ...agent, paused: false, paused_in: null, paused_at: null }
+    : { ...agent, paused: true, paused_in: { everywhere: false, projects: paused } }
+}
+
+const blank = {
+  name: null,
+  project_id: null,
+  metadata: {},
+  playground: null,
+  paused: false,
+  paused_in: null,
+  paused_at: null,
+} as const
 
 /** The change that registers an agent; the batch it is in is refused if the id is taken. */
 export const registration = (agent: Pick<AgentRow, 'id' | 'created_at'> & Partial<AgentRow>): Change => ({

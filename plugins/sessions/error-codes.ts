@@ -4,7 +4,7 @@ export const sessionErrors = {
   ...errorCodes(403, 'permission_error', {
     AGENT_SHARED: [
       'The agent works for other projects too',
-      'Pause its sessions, or ask whoever administers all projects.',
+      'Its keys open those too: ask whoever administers all projects.',
     ],
   }),
   ...errorCodes(404, 'not_found_error', {

@@ -80,7 +80,9 @@ export const sessions = ({
       const row = settled.call.session?.row
       if (row !== undefined) row.last_seen_at = Math.max(row.last_seen_at, settled.ended_at)
     })
-    gateway.hooks.close.tapPromise('sessions', () => keys.noted())
+    gateway.hooks.close.tapPromise('sessions', async () => {
+      await Promise.all([keys.noted(), agents.noted()])
+    })
     gateway.hooks.http.tapPromise('sessions', async (app) => {
       const [{ sessionRoutes }, { agentRoutes }] = await Promise.all([
         import('./session-routes.ts'),

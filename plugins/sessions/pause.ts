@@ -14,7 +14,7 @@ import {
 import { auditedIn } from 'guard-gateway/lib/principal'
 import { threadHeads } from 'guard-gateway/lib/threads'
 import { rowOf, sessionEvent } from 'guard-gateway/lib/trace'
-import type { Agents } from './agents.ts'
+import { type Agents, isPausedIn } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
 import { callerOf, type Finders } from './resolve.ts'
 import type { AgentRow } from './tables.ts'
@@ -122,7 +122,7 @@ export const pauses =
     const { agent_id } = call
     if (agent_id === null) return decision
     const judged = (agent: AgentRow | undefined): Decision => {
-      if (agent?.paused !== true) return decision
+      if (agent === undefined || !isPausedIn(agent, call.project_id)) return decision
       call.notes.paused = 'agent'
       return paused('PAUSED_AGENT', agentPaused(agent_id))
     }
@@ -137,7 +137,9 @@ export const pauseOf =
     const session = name === null ? undefined : await live.rowNamed(project_id, name)
     if (session?.paused === true) return pausedSession(session)
     const agent = agent_id === null ? undefined : await agents.row(agent_id)
-    return agent?.paused === true ? refusal('PAUSED_AGENT', agentPaused(agent.id), session) : undefined
+    if (agent === undefined) return undefined
+    agents.worksIn(agent.id, project_id)
+    return isPausedIn(agent, project_id) ? refusal('PAUSED_AGENT', agentPaused(agent.id), session) : undefined
   }
 
 /** Refuses requests of a paused session or agent other than guarded calls, whatever the method. */

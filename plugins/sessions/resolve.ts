@@ -28,6 +28,7 @@ export const resolver = (finders: Finders): ((call: Call) => void | Promise<void
   ): void | Promise<void> => {
     call.agent_id = agent_id
     call.project_id = project_id
+    if (agent_id !== null) agents.worksIn(agent_id, project_id)
     const session = named === undefined ? unnamed(call, finders) : finders.live.named(named, call)
     return session instanceof Promise ? session.then((found) => join(call, found)) : join(call, session)
   }

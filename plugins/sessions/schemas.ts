@@ -81,7 +81,17 @@ export const agentSchema = Type.Object({
   metadata,
   registered_by: Type.Union([Type.Literal('api'), Type.Literal('request')]),
   playground: Type.Boolean({ description: 'Requests of the Playground named it first.' }),
-  paused: Type.Boolean(),
+  paused: Type.Boolean({ description: 'In some project that whoever asks sees.' }),
+  paused_in: Type.Union(
+    [
+      Type.Object({
+        everywhere: Type.Boolean({ description: 'In every project but those named; else in those alone.' }),
+        projects: Type.Array(Type.String(), { description: 'By their names.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Where it is paused; null: nowhere.' },
+  ),
   paused_at: timeOrNull,
   created_at: time,
   keys: Type.Array(keySchema, { description: 'The live keys, oldest first.' }),

@@ -56,6 +56,10 @@ export class SecondChanceCache<T> {
     }
   }
 
+  delete(id: string): void {
+    this.#values.delete(id)
+  }
+
   /** Forgets all values, those that are held too. */
   clear(): void {
     this.#values.clear()

@@ -1,5 +1,11 @@
 import { type Table, table } from 'guard-gateway/core'
 
+/** Where an agent is paused: in every project but these, or in these alone. */
+export interface PausedIn {
+  readonly everywhere: boolean
+  readonly projects: readonly string[]
+}
+
 /** An agent as stored. Times are milliseconds since 1970. */
 export interface AgentRow {
   readonly id: string
@@ -11,8 +17,18 @@ export interface AgentRow {
   readonly registered_by: 'api' | 'request'
   /** Requests of the Playground named it first. Null: not. */
   readonly playground: true | null
+  /** Somewhere. */
   paused: boolean
+  /** Null: nowhere. */
+  paused_in: PausedIn | null
   paused_at: number | null
+  readonly created_at: number
+}
+
+/** A project in which an agent has worked: calls of it, requests that no rule judges, or calls of tools. */
+export interface AgentProjectRow {
+  readonly agent_id: string
+  readonly project_id: string
   readonly created_at: number
 }
 
@@ -33,6 +49,7 @@ declare module 'guard-gateway/core' {
   interface Tables {
     agents: AgentRow
     agent_keys: AgentKeyRow
+    agent_projects: AgentProjectRow
   }
 }
 
@@ -103,10 +120,18 @@ const agents = table<'agents'>({
     registered_by: 'text',
     playground: 'boolean',
     paused: 'boolean',
+    paused_in: 'json',
     paused_at: 'integer',
     created_at: 'integer',
   },
-  exact: ['id', 'project_id', 'registered_by'],
+  exact: ['id', 'project_id', 'registered_by', 'paused_in'],
+})
+
+const agentProjects = table<'agent_projects'>({
+  id: 'agent_projects',
+  key: ['agent_id', 'project_id'],
+  columns: { agent_id: 'text', project_id: 'text', created_at: 'integer' },
+  exact: ['agent_id', 'project_id'],
 })
 
 const agentKeys = table<'agent_keys'>({
@@ -129,4 +154,4 @@ const agentKeys = table<'agent_keys'>({
 })
 
 /** Everything this feature stores. */
-export const tables: readonly Table[] = [sessions, agents, agentKeys]
+export const tables: readonly Table[] = [sessions, agents, agentProjects, agentKeys]

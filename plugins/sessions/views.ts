@@ -1,5 +1,6 @@
 import type { SessionRow } from 'guard-gateway/core'
 import type { Static } from 'typebox'
+import { visibleAgent } from './agents.ts'
 import type { agentSchema, sessionSchema } from './schemas.ts'
 import type { AgentKeyRow, AgentRow } from './tables.ts'
 
@@ -24,17 +25,23 @@ export const sessionView = ({ seen_tips: _marks, ...row }: SessionRow): Static<t
 })
 
 /** An agent with its live keys, of which only the prefix is shown. */
-export const agentView = (row: AgentRow, keys: readonly AgentKeyRow[]): Static<typeof agentSchema> => ({
-  ...row,
-  playground: row.playground === true,
-  paused_at: timeOrNull(row.paused_at),
-  created_at: time(row.created_at),
-  keys: keys.map(({ id, prefix, created_at, last_used_at }) => ({
-    id,
-    prefix,
-    created_at: time(created_at),
-    last_used_at: timeOrNull(last_used_at),
-  })),
+export const agentView = (row: AgentRow, keys: readonly AgentKeyRow[]): Static<typeof agentSchema> => {
+  const agent = visibleAgent(row)
+  return {
+    ...agent,
+    playground: row.playground === true,
+    paused_in: agent.paused_in && { ...agent.paused_in, projects: [...agent.paused_in.projects] },
+    paused_at: timeOrNull(agent.paused_at),
+    created_at: time(row.created_at),
+    keys: keys.map(keyView),
+  }
+}
+
+const keyView = ({ id, prefix, created_at, last_used_at }: AgentKeyRow) => ({
+  id,
+  prefix,
+  created_at: time(created_at),
+  last_used_at: timeOrNull(last_used_at),
 })
 
 const time = (at: number): string => new Date(at).toISOString()

@@ -1,5 +1,5 @@
 import type { AnyRow, AnyWhere, Key, Scalar, Table, Test } from 'guard-gateway/core'
-import { everyProject, visibleProjects } from 'guard-gateway/lib/principal'
+import { visibleProjects } from 'guard-gateway/lib/principal'
 import type { LooseQuery, LooseSum } from './query.ts'
 
 /** What belongs to something that has a project: its table, and the column that names it. */
@@ -113,10 +113,10 @@ const isVisible = async (
   return owner === 'agents' && (await worksIn(reads, String(owning.id), projects))
 }
 
-/** An agent that is of no project is seen where it has sessions. */
+/** An agent that is of no project is seen where it works. */
 const worksIn = async (reads: LooseReads, agent_id: string, projects: readonly string[]): Promise<boolean> => {
-  const where = { agent_id, project_id: { in: projects } }
-  return (await everyProject(() => reads.find('sessions', { where, limit: 1 }))).rows.length > 0
+  const rows = await Promise.all(projects.map((project) => reads.get('agent_projects', [agent_id, project])))
+  return rows.some((row) => row !== undefined)
 }
 
 /** The tests of a query with those for the projects; undefined: no row can meet them. */

@@ -11,8 +11,9 @@ import {
 } from 'guard-gateway/lib/html'
 import { type Ask, agentSourceKind, type Page } from 'guard-gateway/lib/page'
 import type { FigureSums } from 'guard-gateway/lib/trace'
+import { visibleAgent } from '../agents.ts'
 import type { AgentRow } from '../tables.ts'
-import { pauseButton, pausedMark, pauseForm } from './buttons.ts'
+import { agentState, pauseButton, pauseForm } from './buttons.ts'
 import type { PageParts } from './index.ts'
 import { decisionsText, playgroundChoices } from './list.ts'
 
@@ -84,7 +85,7 @@ ${rows.map(
   (
     row,
   ) => html`<tr id="agent-${row.id}" data-row><th scope="row">${agentLink(row.id)}${row.name !== null && html` <span class="quiet">${row.name}</span>`}${row.playground === true && html` <em>Playground</em>`}</th>
-<td>${row.project_id}</td>${usedCells(parts, ask, used.get(row.id))}<td class="figure">${parts.keys.of(row.id).length}<span class="unit"> keys</span></td><td>${pausedMark(row.paused)}</td><td class="act">${pauseButton('agents', row)}</td></tr>
+<td>${row.project_id}</td>${usedCells(parts, ask, used.get(row.id))}<td class="figure">${parts.keys.of(row.id).length}<span class="unit"> keys</span></td><td>${agentState(row)}</td><td class="act">${pauseButton('agents', visibleAgent(row))}</td></tr>
 `,
 )}${others.map(
   (

@@ -3,11 +3,12 @@ import { byRemainingShare } from 'guard-gateway/lib/budget'
 import { costHead, countMark, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { type Ask, agentSourceKind, type Markup, type Page } from 'guard-gateway/lib/page'
 import { budgetTable } from 'guard-gateway/lib/terminal'
+import { visibleAgent } from '../agents.ts'
 import { sessionErrors } from '../error-codes.ts'
 import { foundSessions } from '../queries.ts'
 import type { AgentRow } from '../tables.ts'
 import { budgetsOf } from './budgets.ts'
-import { pauseButton, pausedMark, pauseForm } from './buttons.ts'
+import { agentState, pauseButton, pauseForm } from './buttons.ts'
 import type { PageParts } from './index.ts'
 import { decisionsText, sessionTable } from './list.ts'
 
@@ -27,7 +28,7 @@ export const agentPage = (parts: PageParts): Page => ({
     ])
     if (row === undefined && sessions === undefined && above.length + below.length === 0)
       throw new GuardError(sessionErrors.AGENT_NOT_FOUND, `There is no agent "${id}". List them at /agents.`)
-    const main = html`<div data-live="*"><div class="head"><h1><bdi>${id}</bdi></h1>${row !== undefined && html`<p>${pausedMark(row.paused)} ${pauseButton('agents', row)}</p>`}<p class="acts"><a href="/sessions?agent_id=${encodeURIComponent(id)}">Sessions</a> <a href="/replay?agent=${encodeURIComponent(id)}">Runs in Replay</a></p></div>
+    const main = html`<div data-live="*"><div class="head"><h1><bdi>${id}</bdi></h1>${row !== undefined && html`<p>${agentState(row)} ${pauseButton('agents', visibleAgent(row))}</p>`}<p class="acts"><a href="/sessions?agent_id=${encodeURIComponent(id)}">Sessions</a> <a href="/replay?agent=${encodeURIComponent(id)}">Runs in Replay</a></p></div>
 ${faultList(ask.refused?.faults ?? [])}${row !== undefined && pauseForm(parts.gateway, ask)}
 ${row !== undefined && facts(ask, row)}
 ${above}

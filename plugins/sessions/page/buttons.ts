@@ -4,6 +4,8 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import { elideProcessPart } from 'guard-gateway/lib/ids'
 import type { Ask } from 'guard-gateway/lib/page'
 import { stateToken } from 'guard-gateway/lib/terminal'
+import { visibleAgent } from '../agents.ts'
+import type { AgentRow } from '../tables.ts'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (
@@ -26,6 +28,13 @@ export const pausedMark = (paused: boolean, ended_at: number | null = null): Htm
   return ended_at === null
     ? html`<strong class="warning status"><span aria-hidden="true">■</span> paused</strong>`
     : html`<span class="quiet status"><span aria-hidden="true">■</span> ended</span>`
+}
+
+/** Whether an agent is paused, and where, as far as whoever asks may see. */
+export const agentState = (agent: AgentRow): Html => {
+  const { paused, paused_in } = visibleAgent(agent)
+  const names = paused_in?.projects.join(', ') ?? ''
+  return html`${pausedMark(paused)}${names !== '' && html` <span class="quiet">${paused_in?.everywhere ? 'but not in' : 'in'} ${names}</span>`}`
 }
 
 const LONG_CHARS = 22

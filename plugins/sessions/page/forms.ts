@@ -1,6 +1,6 @@
 import type { Gateway, Session } from 'guard-gateway/core'
 import type { FieldFault, Form, Posted } from 'guard-gateway/lib/page'
-import type { Agents } from '../agents.ts'
+import { type Agents, visibleAgent } from '../agents.ts'
 import type { LiveSessions } from '../live.ts'
 import { changeSession, endSession, pauseSession, resumeSession } from '../pause.ts'
 import { liveById } from '../queries.ts'
@@ -71,7 +71,7 @@ export const agentForms = (gateway: Gateway, agents: Agents): readonly Form[] =>
       const fault = resumeFault(gateway, act, fields)
       if (fault !== undefined) return { faults: [fault] }
       const agent = await agents.need(params.id ?? '')
-      const stale = staleForm(act, `Agent ${agent.id}`, agent, fields, now)
+      const stale = staleForm(act, `Agent ${agent.id}`, visibleAgent(agent), fields, now)
       if (stale !== undefined) return stale
       await agents.setPaused(agent, act === 'pause')
       return { notice: `agent-${act}d`, at: `agent-${params.id}` }

@@ -101,18 +101,77 @@ onEachBackend('a key that is bound to a project', (backend) => {
       assert.equal(status, 200, `${method} ${path}: ${text}`)
     }
   })
-  it('pauses no agent that works for others too', async () => {
-    const { key: models } = await teams.key(['models'])
-    for (const project of [OWN, OTHER])
+  it('pauses and resumes an agent for its own project alone, whoever named it first and where', async () => {
+    const { key: all } = await teams.key(['admin'])
+    const { key: others } = await teams.key(['admin'], [OTHER])
+    const call = (project: string, agent?: string, session?: string) =>
+      teams.ask('/v1/messages', {
+        method: 'POST',
+        key: all,
+        headers: {
+          'x-guard-project-id': project,
+          ...(agent !== undefined && { 'x-guard-agent-id': agent }),
+          ...(session !== undefined && { 'x-guard-session-id': session }),
+        },
+        body: { model: 'm', max_tokens: 8, messages: [{ role: 'user', content: `hi ${agent} ${session}` }] },
+      })
+    const act = async (what: string, agent: string, by: string) => {
+      const { status, json, text } = await send('POST', `/api/agents/${agent}/${what}`, {}, by)
+      return status === 200 ? (json.agent as { paused: boolean }).paused : text
+    }
+    const paused = async (by: string) => {
+      const { json } = await teams.ask('/api/agents?paused=true', { key: by })
+      return (json.agents as readonly { id: string }[]).map(({ id }) => id)
+    }
+    const statuses = async (agent: string) => [
+      (await call(OWN, agent, `own ${agent}`)).status,
+      (await call(OTHER, agent, `late ${agent}`)).status,
+    ]
+
+    // the session of the other team begins without its agent, which works in it later
+    assert.equal((await call(OTHER, undefined, 'late later')).status, 200)
+    for (const agent of ['later', 'early']) {
+      if (agent === 'early') assert.equal((await call(OWN, agent, 'own early')).status, 200)
+      assert.deepEqual(await statuses(agent), [200, 200])
+      await teams.gateway.storage.flush()
+      for (const by of [key, others])
+        assert.equal((await teams.ask(`/api/agents/${agent}`, { key: by })).status, 200, agent)
+
+      assert.equal(await act('pause', agent, key), true)
+      assert.deepEqual(await statuses(agent), [409, 200])
+      assert.equal((await paused(others)).includes(agent), false)
+      assert.equal((await paused(key)).includes(agent), true)
+      assert.equal((await paused(all)).includes(agent), true)
+      assert.equal(await act('resume', agent, others), false)
+      assert.deepEqual(await statuses(agent), [409, 200])
+      assert.equal(await act('pause', agent, others), true)
+      assert.equal(await act('resume', agent, key), false)
+      assert.deepEqual(await statuses(agent), [200, 409])
+
+      assert.equal(await act('pause', agent, all), true)
+      assert.deepEqual(await statuses(agent), [409, 409])
+      assert.equal(await act('resume', agent, others), false)
+      assert.deepEqual(await statuses(agent), [409, 200])
+      assert.equal(await act('resume', agent, all), false)
+      assert.deepEqual(await statuses(agent), [200, 200])
+    }
+  })
+  it('makes and ends no key of an agent that works for others too', async () => {
+    const { key: all } = await teams.key(['admin'])
+    const made = await send('POST', '/api/agents', { id: 'keyed' }, all)
+    const { key: keyed, key_id } = made.json as { key: string; key_id: string }
+    for (const project of [OTHER, OWN])
       await teams.ask('/v1/messages', {
         method: 'POST',
-        key: models,
-        headers: { 'x-guard-project-id': project, 'x-guard-agent-id': 'shared' },
+        key: keyed,
+        headers: { 'x-guard-project-id': project },
         body: { model: 'm', max_tokens: 8, messages: [{ role: 'user', content: 'hi' }] },
       })
     await teams.gateway.storage.flush()
-    assert.equal((await teams.ask('/api/agents/shared', { key })).status, 200)
-    assert.match((await send('POST', '/api/agents/shared/pause')).text, /"AGENT_SHARED"/)
+    assert.equal((await teams.ask('/api/agents/keyed', { key })).status, 200)
+    assert.match((await send('POST', '/api/agents/keyed/keys')).text, /"AGENT_SHARED"/)
+    assert.match((await send('DELETE', `/api/agents/keyed/keys/${key_id}`, null)).text, /"AGENT_SHARED"/)
+    assert.equal((await send('POST', '/api/agents/keyed/keys', {}, all)).status, 201)
   })
   it('registers agents of its own projects alone', async () => {
     assert.equal((await send('POST', '/api/agents', { id: 'new', project_id: OTHER })).status, 400)

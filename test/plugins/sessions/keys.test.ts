@@ -172,6 +172,7 @@ describe('agents', () => {
         registered_by: 'api',
         playground: false,
         paused: false,
+        paused_in: null,
         paused_at: null,
         created_at: '2026-03-01T12:00:00.000Z',
         keys: [],
