@@ -190,9 +190,7 @@ describe('sqlite: files it refuses, untouched', () => {
     rmSync(`${file}.lock`)
     mkdirSync(`${file}.lock`)
     await refused(file, 'DATABASE_UNWRITABLE', /lock file .*lock\.db\.lock cannot be used/)
-    await assert.rejects(openPlain(sqlite({ file: `${file}.lock` })), {
-      message: /lock is a folder\. Name a file in it/,
-    })
+    await assert.rejects(openPlain(sqlite({ file: `${file}.lock` })), /lock is a folder\. Name a file in it/)
   })
 
   it('overwritten and zeroed pages', async () => {
@@ -209,8 +207,8 @@ describe('sqlite: files it refuses, untouched', () => {
     const file = await written('unopenable.db')
     mkdirSync(`${file}-wal`)
     await refused(file, 'DATABASE_UNWRITABLE', /cannot be opened: .*Check the folder/)
-    const full = unopenable(file, Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' }))
-    assert.match(full.message, /cannot be opened: the disk is full\. Free some space/)
+    const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' })
+    assert.match(unopenable(file, full).message, /cannot be opened: the disk is full\. Free some space/)
   })
 
   it("another program's database", async () => {
@@ -246,8 +244,8 @@ describe('sqlite: files it refuses, untouched', () => {
   })
 
   it('a folder that is not there', () =>
-    assert.rejects(
-      openPlain(sqlite({ file: path('none/guard.db') })),
-      (error: Error & { code: string }) => error.code === 'DATABASE_UNWRITABLE' && error.message.includes(path('none')),
-    ))
+    assert.rejects(openPlain(sqlite({ file: path('none/guard.db') })), {
+      code: 'DATABASE_UNWRITABLE',
+      message: /none/,
+    }))
 })
