@@ -126,8 +126,10 @@ export class SocketRequests {
       if (begun !== undefined) await begun
       const more = { ...laneOf(frame.stream_id), ...(frame.warmup ? { uncounted: 'warmup' as const } : {}) }
       const call = await upgrade.callOf({ style: this.#style, body: frame.bytes, more })
-      chosen.checkModel(call.envelope.model)
-      forwards.set(call, () => this.#forward(client, call))
+      forwards.set(call, () => {
+        chosen.checkModel(call.envelope.model)
+        return this.#forward(client, call)
+      })
       return call
     })
     await client.decided

@@ -23,12 +23,13 @@ import { guardedPath, type Upstream } from './upstream.ts'
 import { NoReply, send } from './upstream-attempt.ts'
 import { UsageFilter } from './usage-filter.ts'
 
-/** Sends calls to the upstream they were routed to, and to its fallbacks where the configuration names some. */
+/** Sends calls to the upstream they were routed to, and to its fallbacks where the configuration names some. Throws NO_UPSTREAM for a call without one: what is blocked needs none. */
 export const forwardHandler =
   (gateway: Gateway, live: LiveUpstreams) =>
   (call: Call, client: Client): Promise<Reply | undefined> | undefined => {
     const upstreams = live.current
-    const upstream = call.upstream === null ? undefined : upstreams.get(call.upstream)
+    const upstream =
+      call.upstream === null ? upstreams.route([call.style], call.envelope.model) : upstreams.get(call.upstream)
     if (upstream === undefined) return undefined
     const refused = missingLogin(gateway, upstream, call)
     if (refused !== undefined) throw refused

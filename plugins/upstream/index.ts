@@ -12,7 +12,7 @@ import { LiveSocketUpstreams } from './socket-upstreams.ts'
 export type { UpstreamsOptions } from './live-upstreams.ts'
 export type { Auth, Timeouts, UpstreamOptions } from './options.ts'
 
-/** Before the session is resolved: a request without a route makes no session. */
+/** Before the session is resolved, so that all who look at a call find its upstream. */
 const ROUTE_STAGE = -100
 /** A plugin that answers instead of an upstream taps before this stage. */
 const FORWARD_STAGE = 100
@@ -29,7 +29,7 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
       for (const { client } of options.upstreams) clientOf(gateway.registry(upstreamClientKind), client)
     })
     gateway.hooks.request.tap({ name: 'upstream', stage: ROUTE_STAGE }, (call) => {
-      call.upstream ??= upstreams.current.route([call.style], call.envelope.model).name
+      call.upstream ??= upstreams.current.find([call.style], call.envelope.model)?.name ?? null
     })
     gateway.hooks.forward.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, forwardHandler(gateway, upstreams))
     gateway.hooks.proxy.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, passthroughHandler(gateway, upstreams))

@@ -34,13 +34,19 @@ export class Upstreams {
     return this.all.filter((upstream) => upstream.styles.some((style) => styles.includes(style)))
   }
 
-  /** The first that serves style and model; null: whatever the model. Throws NO_UPSTREAM, which says what there is. */
+  /** The first that serves style and model; null: whatever the model. */
+  find(styles: readonly string[], model: string | null): Upstream | undefined {
+    return this.all.find(
+      (upstream) =>
+        upstream.styles.some((style) => styles.includes(style)) && (model === null || upstream.serves(model)),
+    )
+  }
+
+  /** The same. Throws NO_UPSTREAM, which says what there is. */
   route(styles: readonly string[], model: string | null): Upstream {
-    for (const upstream of this.all) {
-      if (upstream.styles.some((style) => styles.includes(style)) && (model === null || upstream.serves(model)))
-        return upstream
-    }
-    throw this.#none(styles, model)
+    const found = this.find(styles, model)
+    if (found === undefined) throw this.#none(styles, model)
+    return found
   }
 
   #none(styles: readonly string[], model: string | null): GuardError {

@@ -47,7 +47,13 @@ overEachClient((start, client) => {
       )
       const unnamed = await ask(running.port, { path: '/v1/messages', body: { messages: [] } })
       assert.match(String(jsonOf(unnamed).error.message), /serves style messages without a model; there is claude/)
-      assert.equal(running.settled.length, 4)
+      assert.deepEqual(
+        running.settled.slice(4).map(({ outcome, upstream }) => [outcome, upstream]),
+        [
+          ['unreachable', null],
+          ['unreachable', null],
+        ],
+      )
     })
     it('follows a change of the configuration without a restart; what stays keeps its connection', async () => {
       await using first = await fakeProvider()
