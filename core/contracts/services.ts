@@ -71,9 +71,12 @@ export interface Redactor {
   /** Deep, names and values; the value itself where nothing changed, a copy of its changed parts otherwise. Idempotent. */
   value<T>(value: T): T
   text(text: string): string
-  /** An identifier is or holds a secret. Mail addresses are allowed in identifiers, and ids of OpenTelemetry's form are none. */
-  looksSecret(id: string): boolean
+  /** What an identifier is. Mail addresses are allowed in identifiers, and ids of OpenTelemetry's form are plain. */
+  judgeId(id: string): IdJudgement
 }
+
+/** `suspect`: it looks like a secret. `secret`: it certainly holds one, a credential of this process or a key whose form says so. */
+export type IdJudgement = 'plain' | 'suspect' | 'secret'
 
 /** The credentials of this process. They go in and never come out: one can only ask whether a text holds one, and where. */
 export interface Secrets {

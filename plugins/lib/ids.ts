@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { Redactor } from 'guard-gateway/core'
 
 export { clientHasExited, hasExited, writer } from './ids/process-identity.ts'
 
@@ -73,6 +74,12 @@ const ORDERED = '0123456789abcdefghijklmnopqrstuv'
 /** `prefix` + 24 lower-case base32 characters of the SHA-256 of `parts` joined by NUL: the same parts give the same id. */
 export const derivedId = (prefix: string, ...parts: readonly string[]): string =>
   prefix + base32(hash('sha256', parts.join('\0'), 'buffer'), 24)
+
+/** An id from outside as it is stored, shown and found again: itself, or `id_` and a hash where it looks like a secret; undefined for one that certainly is. */
+export const storedId = (id: string, { judgeId }: Pick<Redactor, 'judgeId'>): string | undefined => {
+  const judgement = judgeId(id)
+  return judgement === 'plain' ? id : judgement === 'suspect' ? derivedId('id_', id) : undefined
+}
 
 /** `prefix` + 43 base64url characters of 32 random bytes. */
 export const newKey = (prefix: string): string => prefix + randomBytes(32).toString('base64url')

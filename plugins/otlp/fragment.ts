@@ -1,4 +1,5 @@
 import type { Fragment, FragmentRun, Redactor } from 'guard-gateway/core'
+import { storedId } from 'guard-gateway/lib/ids'
 import type { OtlpRun } from 'guard-gateway/lib/otlp'
 import { newSpanId } from 'guard-gateway/lib/trace'
 
@@ -9,34 +10,46 @@ export interface BuiltFragment {
   readonly notes: readonly string[]
 }
 
-/** Builds a fragment from records with safe ids. Of records with one id, the last wins. */
-export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redactor, 'looksSecret'>): BuiltFragment => {
+/** Builds a fragment from records whose ids hold no key; those that look like secrets are hashed. Of records with one id, the last wins. */
+export const fragmentOf = (found: OtlpRun, sent: FragmentRun, redact: Pick<Redactor, 'judgeId'>): BuiltFragment => {
   const notes: string[] = []
-  const isSafe = (ids: Readonly<Record<string, string | null | undefined>>): boolean => {
-    const key = Object.keys(ids).find((name) => {
-      const id = ids[name]
-      return typeof id === 'string' && redact.looksSecret(id)
-    })
-    if (key !== undefined) notes.push(`"${key}" looks like a secret; use an id that may be shown`)
-    return key === undefined
+  /** The record with these ids as they are stored; none if one of them is a key. */
+  const stored = <R extends object>(record: R, names: readonly (keyof R & string)[]): readonly R[] => {
+    let copy = record
+    for (const name of names) {
+      const id = record[name]
+      if (typeof id !== 'string') continue
+      const kept = storedId(id, redact)
+      if (kept === undefined) {
+        notes.push(`"${name}" is a secret; use an id that may be shown`)
+        return []
+      }
+      if (kept !== id) copy = { ...copy, [name]: kept }
+    }
+    return [copy]
   }
-  const base = { owner: 'client', origin: 'otlp', run } as const
-  const { trace_id, session_id, agent_id } = run
-  const project_id = run.project_id ?? run.default_project_id
-  const ids = { trace_id, project_id, session_id, agent_id }
-  if (!(isSafe(ids) && isSafe(originalNames(found, run))))
-    return { fragment: { ...base, spans: [], events: [], artifacts: [] }, lost_spans: found.spans.length, notes }
-  const spans = found.spans.map(({ record }) => record).filter(({ id, parent_id }) => isSafe({ id, parent_id }))
+  const base = { owner: 'client', origin: 'otlp' } as const
+  const [run] = stored(sent, ['trace_id', 'project_id', 'default_project_id', 'session_id', 'agent_id'])
+  const names = originalNames(found, sent)
+  if (run === undefined || stored(names, ['session_id', 'agent_id', 'project_id']).length === 0)
+    return {
+      fragment: { ...base, run: sent, spans: [], events: [], artifacts: [] },
+      lost_spans: found.spans.length,
+      notes,
+    }
+  const spans = found.spans.flatMap(({ record }) => stored(record, ['id', 'parent_id']))
   const spanIds = new Set(spans.map(({ id }) => id))
   const hasSpan = ({ span_id }: { readonly span_id?: string | null }): boolean =>
     typeof span_id !== 'string' || spanIds.has(span_id)
   const events = found.events
     .map(({ record }) => ({ ...record, id: record.id ?? `evt_${newSpanId()}` }))
-    .filter((event) => hasSpan(event) && isSafe({ id: event.id, request_id: event.request_id }))
+    .flatMap((event) => stored(event, ['id', 'span_id', 'request_id']))
+    .filter(hasSpan)
   const artifacts = found.artifacts
     .map(({ record }) => ({ ...record, id: record.id ?? `art_${newSpanId()}` }))
-    .filter((artifact) => hasSpan(artifact) && isSafe({ id: artifact.id }))
-  const fragment = { ...base, spans: lastOf(spans), events: lastOf(events), artifacts: lastOf(artifacts) }
+    .flatMap((artifact) => stored(artifact, ['id', 'span_id']))
+    .filter(hasSpan)
+  const fragment = { ...base, run, spans: lastOf(spans), events: lastOf(events), artifacts: lastOf(artifacts) }
   return { fragment, lost_spans: found.spans.length - spans.length, notes }
 }
 

@@ -1,4 +1,5 @@
 import { type Fragment, type FragmentRun, type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
+import { storedId } from 'guard-gateway/lib/ids'
 import { type JsonObject, pointerOf } from 'guard-gateway/lib/json'
 import { fromOtlp, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
@@ -96,6 +97,10 @@ const runOf = async (context: ReceiveContext, { run: draft, names, ours }: OtlpR
   const isGuess = context.project_id === undefined && names.project_guessed === true
   const run = project === undefined ? base : { ...base, [isGuess ? 'default_project_id' : 'project_id']: project }
   const { session_id: named = run.session_id } = names
-  if (typeof named !== 'string' || !isSessionName(named)) return run
-  return { ...run, session_id: await namedSession(gateway.storage, project ?? 'default', named) }
+  const label = typeof named === 'string' && isSessionName(named) ? storedId(named, gateway.redact) : undefined
+  if (label === undefined) return run
+  return {
+    ...run,
+    session_id: await namedSession(gateway.storage, storedId(project ?? 'default', gateway.redact) ?? '', label),
+  }
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
+import { storedId } from 'guard-gateway/lib/ids'
 import { sees } from 'guard-gateway/lib/principal'
 import { readChange } from './document/document.ts'
 import { type WarningContext, warningsOf } from './document/warnings.ts'
@@ -41,7 +42,7 @@ export const routes =
         },
       },
       async ({ params }) => {
-        const project = projectOf(params)
+        const project = projectOf(params, gateway)
         return answer(project, await policies.load(project))
       },
     )
@@ -61,16 +62,20 @@ export const routes =
       },
       async ({ params, body, headers }) => {
         gateway.approver.checkHeaders(headers)
-        const project = projectOf(params)
+        const project = projectOf(params, gateway)
         return answer(project, await policies.change(project, await readChange(body, gateway.detectors, presets)))
       },
     )
   }
 
 /** The project that a path names. Throws INVALID_REQUEST. */
-export const projectOf = ({ project_id }: { readonly project_id: string }): string => {
-  if (!sees(project_id)) throw new GuardError('NOT_FOUND', 'There is no such project.')
-  if (projectForm.test(project_id)) return project_id
+export const projectOf = (
+  { project_id }: { readonly project_id: string },
+  { redact }: Pick<Gateway, 'redact'>,
+): string => {
+  const stored = projectForm.test(project_id) ? storedId(project_id, redact) : undefined
+  if (!sees(stored ?? project_id)) throw new GuardError('NOT_FOUND', 'There is no such project.')
+  if (stored !== undefined) return stored
   throw new GuardError('INVALID_REQUEST', 'A project id is 1 to 128 of the characters A-Z a-z 0-9 . _ -', {
     path: '/project_id',
   })

@@ -19,7 +19,7 @@ export const redaction = ({ finders = [], ...options }: RedactionOptions = {}): 
     const secrets = new SecretFinder()
     const cleaned = new WeakSet<object>()
     const redactorOf = (own: RedactorOptions) =>
-      redactor({ ...own, finders: [secrets.find, ...finders], fault: (error) => gateway.fault(error, 'redact') })
+      redactor({ ...own, credentials: secrets.find, finders, fault: (error) => gateway.fault(error, 'redact') })
     const own = redactorOf(options)
     // what people write to each other is no secret to the agent they wrote it for
     const results = { ...options, emails: false }

@@ -1,4 +1,5 @@
 import type { Finder, Redactor } from 'guard-gateway/core'
+import { holdsKey } from './redact/certain.ts'
 import { mark } from './redact/hit.ts'
 import { json } from './redact/json.ts'
 import { nameJudge } from './redact/names.ts'
@@ -9,7 +10,9 @@ import { Work, WorkLimit } from './redact/work.ts'
 export type { Finder, Redactor } from 'guard-gateway/core'
 
 export interface RedactorOptions {
-  /** Configured credentials and users' patterns, beside the built-in rules. */
+  /** Configured credentials. */
+  readonly credentials?: Finder
+  /** Users' patterns, beside the built-in rules. */
   readonly finders?: readonly Finder[]
   /** Names whose values are secrets, beside the built-in ones; matched by their last words. */
   readonly names?: readonly string[]
@@ -26,7 +29,14 @@ const MADE = /^(?:[A-Za-z]{1,16}[._:-])?(?:[0-9a-f]{8,64}|[0-9a-f]{8}-(?:[0-9a-f
 const MAX_TEXT = 1_048_576
 
 /** Makes the redactor that stands above every store, log and export. */
-export const redactor = ({ finders = [], names = [], emails = true, fault }: RedactorOptions = {}): Redactor => {
+export const redactor = ({
+  credentials,
+  finders: patterns = [],
+  names = [],
+  emails = true,
+  fault,
+}: RedactorOptions = {}): Redactor => {
+  const finders = credentials === undefined ? patterns : [credentials, ...patterns]
   const levelOf = nameJudge(names)
   const report = (error: unknown): void => {
     try {
@@ -55,12 +65,18 @@ export const redactor = ({ finders = [], names = [], emails = true, fault }: Red
         return mark('fault')
       }
     },
-    looksSecret(id) {
+    judgeId(id) {
       try {
-        return work.within(() => (MADE.test(id) ? made : ids).holds(id))
+        const kinds = work.within(() => (MADE.test(id) ? made : ids).kinds(id))
+        if (kinds.length === 0) return 'plain'
+        return kinds.some((kind) => kind === 'token' || kind === 'private-key') ||
+          holdsKey(id) ||
+          credentials?.(id, 0) !== undefined
+          ? 'secret'
+          : 'suspect'
       } catch (error) {
         if (!(error instanceof WorkLimit)) report(error)
-        return true
+        return 'suspect'
       }
     },
   }

@@ -29,7 +29,11 @@ const one = { params: agentParams, response: { 200: oneAgent } }
 export const agentRoutes =
   (gateway: Gateway, agents: Agents, keys: AgentKeys, ids: Identifiers): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const view = async (id: string) => agentView(await agents.need(id), keys.of(id))
+    const need = (id: string) => agents.need(ids.name(id) ?? id)
+    const view = async (id: string) => {
+      const agent = await need(id)
+      return agentView(agent, keys.of(agent.id))
+    }
 
     const list = { summary: 'List agents, newest first', querystring: agentsQuery, response: { 200: agentsPage } }
     app.get('/agents', { schema: list }, async ({ query }) => {
@@ -57,18 +61,18 @@ export const agentRoutes =
         issue_key = true,
       } = body ?? {}
       if (issue_key) gateway.approver.checkHeaders(headers)
-      checkName('id', id, ids)
-      if (project_id !== undefined) checkName('project_id', project_id, ids)
-      checkProject(project_id)
+      const stored = nameIn('id', id, ids)
+      const project = project_id === undefined ? undefined : nameIn('project_id', project_id, ids)
+      checkProject(project)
       const agent = {
-        id,
+        id: stored,
         name: name === null ? null : gateway.redact.text(name),
         metadata: gateway.redact.value(boundedMetadata(metadata)),
-        project_id: project_id ?? null,
+        project_id: project ?? null,
         created_at: gateway.clock.now(),
       }
       const key = await registerAgent(gateway, keys, agent, issue_key)
-      return reply.code(201).send({ agent: await view(id), ...key })
+      return reply.code(201).send({ agent: await view(stored), ...key })
     })
 
     app.get('/agents/:id', { schema: { summary: 'Inspect an agent', ...one } }, async ({ params }) => ({
@@ -77,14 +81,14 @@ export const agentRoutes =
 
     const pause = { summary: 'Pause an agent: nothing of it is forwarded', ...one }
     app.post('/agents/:id/pause', { schema: pause }, async ({ params }) => {
-      await agents.setPaused(await agents.need(params.id), true)
+      await agents.setPaused(await need(params.id), true)
       return { agent: await view(params.id) }
     })
 
     const resume = { summary: 'Resume an agent', headers: approverHeaders, ...one }
     app.post('/agents/:id/resume', { schema: resume }, async ({ params, headers }) => {
       gateway.approver.checkHeaders(headers)
-      await agents.setPaused(await agents.need(params.id), false)
+      await agents.setPaused(await need(params.id), false)
       return { agent: await view(params.id) }
     })
 
@@ -96,16 +100,18 @@ export const agentRoutes =
     }
     app.post('/agents/:id/keys', { schema: issue }, async ({ params, headers }, reply) => {
       gateway.approver.checkHeaders(headers)
-      await agents.checkOwn(await agents.need(params.id))
-      const made = await keys.issue(params.id)
+      const agent = await need(params.id)
+      await agents.checkOwn(agent)
+      const made = await keys.issue(agent.id)
       if (made === undefined) throw new GuardError('STORAGE_BUSY')
-      return reply.code(201).send({ agent: await view(params.id), key: made.key, key_id: made.row.id })
+      return reply.code(201).send({ agent: await view(agent.id), key: made.key, key_id: made.row.id })
     })
 
     const revoke = { summary: 'Revoke a key of an agent, at once', params: keyParams, response: { 204: Type.Null() } }
     app.delete('/agents/:id/keys/:key_id', { schema: revoke }, async ({ params }, reply) => {
-      await agents.checkOwn(await agents.need(params.id))
-      await keys.revoke(params.id, params.key_id)
+      const agent = await need(params.id)
+      await agents.checkOwn(agent)
+      await keys.revoke(agent.id, params.key_id)
       return reply.code(204).send(null)
     })
   }
@@ -148,11 +154,13 @@ const checkProject = (project_id: string | undefined): void => {
   throw new GuardError('INVALID_REQUEST', message, { path: '/project_id' })
 }
 
-const checkName = (member: 'id' | 'project_id', text: string, { isName }: Identifiers): void => {
-  if (isName(text)) return
+/** The id as it is stored. Throws INVALID_REQUEST. */
+const nameIn = (member: 'id' | 'project_id', text: string, { name }: Identifiers): string => {
+  const stored = name(text)
+  if (stored !== undefined) return stored
   throw new GuardError(
     'INVALID_REQUEST',
-    `"${member}" cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that do not look like a credential and are not "." or "..".`,
+    `"${member}" cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that hold no credential and are not "." or "..".`,
     { path: `/${member}` },
   )
 }

@@ -1,28 +1,28 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { storedId } from 'guard-gateway/lib/ids'
 import { isSessionName } from 'guard-gateway/lib/session'
 
 /** Without the names that browsers take for folders in the path of an address. */
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
-/** Tells which identifiers from outside may be used. */
+/** Identifiers from outside as they are stored and shown; undefined for one that cannot be used, as a credential cannot. */
 export interface Identifiers {
   /** For projects and agents. */
-  readonly isName: (text: string) => boolean
+  readonly name: (text: string) => string | undefined
   /** For session ids that clients choose: 1 to 512 printable characters, not all blank. */
-  readonly isExternal: (text: string) => boolean
+  readonly external: (text: string) => string | undefined
 }
 
-/** What looks like a credential is no identifier: identifiers are stored and shown. */
-export const identifiers = (gateway: Gateway): Identifiers => ({
-  isName: (text) => NAME.test(text) && !gateway.redact.looksSecret(text),
-  isExternal: (text) => isSessionName(text) && !gateway.redact.looksSecret(text),
+export const identifiers = ({ redact }: Pick<Gateway, 'redact'>): Identifiers => ({
+  name: (text) => (NAME.test(text) ? storedId(text, redact) : undefined),
+  external: (text) => (isSessionName(text) ? storedId(text, redact) : undefined),
 })
 
 /** For a header whose value cannot name a project or an agent; the value itself may be a secret and is not repeated. */
 export const badName = (header: string): GuardError =>
   new GuardError(
     'INVALID_HEADER',
-    `The header ${header} cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that do not look like a credential and are not "." or "..".`,
+    `The header ${header} cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that hold no credential and are not "." or "..".`,
     { path: header },
   )
 
@@ -30,6 +30,6 @@ export const badName = (header: string): GuardError =>
 export const badExternal = (header: string): GuardError =>
   new GuardError(
     'INVALID_HEADER',
-    `The header ${header} cannot be used. Send 1 to 512 printable characters that do not look like a credential.`,
+    `The header ${header} cannot be used. Send 1 to 512 printable characters that hold no credential.`,
     { path: header },
   )

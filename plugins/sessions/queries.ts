@@ -1,4 +1,5 @@
 import { type Found, type Gateway, GuardError, type Session, type SessionRow } from 'guard-gateway/core'
+import { storedId } from 'guard-gateway/lib/ids'
 import { onlySession } from 'guard-gateway/lib/session'
 import type { Static } from 'typebox'
 import type { LiveSessions, SessionOrigin } from './live.ts'
@@ -80,7 +81,9 @@ export const liveByExternal = async (
 ): Promise<Session> => {
   const { external_id } = where
   const { rows } = await gateway.storage.find('sessions', { where, limit: 10 })
-  const known = live.known(where).flatMap(({ row }) => (rows.some(({ id }) => id === row.id) ? [] : [row]))
+  const known = live
+    .known({ ...where, external_id: storedId(external_id, gateway.redact) ?? external_id })
+    .flatMap(({ row }) => (rows.some(({ id }) => id === row.id) ? [] : [row]))
   const session = await live.find(onlySession(external_id, [...rows, ...known]).id)
   if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
   return fresh(gateway, session)

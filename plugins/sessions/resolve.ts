@@ -36,7 +36,7 @@ export const resolver = (finders: Finders): ((call: Call) => void | Promise<void
   return (call) => {
     const { headers, identity } = call
     const agent_id = agentOf(headers, identity, ids)
-    if (isOverruled(headers, identity)) call.notes.agent_header_ignored = true
+    if (isOverruled(headers, identity, ids)) call.notes.agent_header_ignored = true
     const project = projectHeader(headers, ids)
     const named = externalId(headers, call.envelope.hints, ids, call.transport)
     // from here on nothing refuses the call, so that a bad header registers no agent
@@ -81,24 +81,33 @@ export const callerOf = async (
 }
 
 /** The agent that a key stands for, else the one that the header names; a key is not overruled by a header. */
-const agentOf = (
-  headers: Readonly<Record<string, string>>,
-  identity: Identity,
-  { isName }: Identifiers,
-): string | null => {
-  if (identity.agent_id !== null) return identity.agent_id
-  const named = headers[AGENT_HEADER]
-  if (named !== undefined && !isName(named)) throw badName(AGENT_HEADER)
-  return named ?? null
-}
+const agentOf = (headers: Readonly<Record<string, string>>, identity: Identity, ids: Identifiers): string | null =>
+  identity.agent_id ?? named(headers, AGENT_HEADER, ids) ?? null
+
 const AGENT_HEADER = 'x-guard-agent-id'
 
 /** The header names another agent than the key. */
-const isOverruled = (headers: Readonly<Record<string, string>>, { agent_id }: Identity): boolean =>
-  agent_id !== null && (headers[AGENT_HEADER] ?? agent_id) !== agent_id
+const isOverruled = (
+  headers: Readonly<Record<string, string>>,
+  { agent_id }: Identity,
+  { name }: Identifiers,
+): boolean => {
+  const sent = headers[AGENT_HEADER]
+  return agent_id !== null && sent !== undefined && sent !== agent_id && name(sent) !== agent_id
+}
 
-const projectHeader = (headers: Readonly<Record<string, string>>, { isName }: Identifiers): string | undefined => {
-  const project = headers['x-guard-project-id']
-  if (project !== undefined && !isName(project)) throw badName('x-guard-project-id')
-  return project
+const projectHeader = (headers: Readonly<Record<string, string>>, ids: Identifiers): string | undefined =>
+  named(headers, 'x-guard-project-id', ids)
+
+/** The project or agent that a header names. Throws INVALID_HEADER. */
+const named = (
+  headers: Readonly<Record<string, string>>,
+  header: string,
+  { name }: Identifiers,
+): string | undefined => {
+  const sent = headers[header]
+  if (sent === undefined) return undefined
+  const stored = name(sent)
+  if (stored === undefined) throw badName(header)
+  return stored
 }

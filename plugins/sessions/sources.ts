@@ -50,14 +50,15 @@ const sources: readonly Source[] = [
 export const externalId = (
   headers: Texts,
   hints: Texts,
-  { isExternal }: Identifiers,
+  { external }: Identifiers,
   came?: Call['transport'],
 ): ExternalId | undefined => {
   for (const { name, strict, hinted, transport } of sources) {
     if (transport !== undefined && transport !== came) continue
-    const external_id = hinted === undefined ? headers[name]?.replace(SIDE_TASK, '') : hinted(hints)
-    if (external_id === undefined) continue
-    if (isExternal(external_id)) return { external_id, external_source: name }
+    const sent = hinted === undefined ? headers[name]?.replace(SIDE_TASK, '') : hinted(hints)
+    if (sent === undefined) continue
+    const external_id = external(sent)
+    if (external_id !== undefined) return { external_id, external_source: name }
     if (strict) throw badExternal(name)
   }
   return undefined

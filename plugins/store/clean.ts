@@ -1,9 +1,10 @@
-import type { AnyRow, Redactor } from 'guard-gateway/core'
+import type { AnyRow, AnyWhere, Redactor } from 'guard-gateway/core'
+import { storedId } from 'guard-gateway/lib/ids'
 import { type Plan, writtenColumn } from './plan.ts'
 
 /** How rows are redacted; values in `cleaned` were redacted before and are not scanned again. */
 export interface Cleaning {
-  readonly redact: Pick<Redactor, 'text' | 'value'>
+  readonly redact: Redactor
   readonly cleaned: WeakSet<object>
 }
 
@@ -39,6 +40,30 @@ export const cleanRow = (plan: Plan, row: AnyRow, cleaning: Cleaning): AnyRow =>
   }
   return copy ?? row
 }
+
+/** Columns of ids from outside, which are stored as `storedId` gives them. */
+const IDS = new Set(['project_id', 'agent_id', 'session_id', 'external_id', 'trace_id', 'task_id'])
+
+const asStored = (id: unknown, redact: Redactor): unknown =>
+  typeof id === 'string' ? (storedId(id, redact) ?? id) : id
+
+/** The tests with ids as they are stored, so that what was stored under a hash is found by the id that was sent. */
+export const storedWhere = (where: AnyWhere, redact: Redactor): AnyWhere => {
+  let copy: Record<string, AnyWhere[string]> | undefined
+  for (const name in where) {
+    if (!IDS.has(name)) continue
+    const test = where[name]
+    const stored = asStored(test, redact)
+    if (stored === test) continue
+    copy ??= { ...where }
+    copy[name] = stored as AnyWhere[string]
+  }
+  return copy ?? where
+}
+
+/** The key of a row to read, as `storedWhere`. */
+export const storedKey = ({ key }: Plan, parts: readonly string[], redact: Redactor): readonly string[] =>
+  parts.map((part, place) => (IDS.has(key[place] ?? '') ? String(asStored(part, redact)) : part))
 
 /** The key as `cleanRow` would have stored it. */
 export const cleanKey = (plan: Plan, key: readonly string[], { redact }: Cleaning): readonly string[] =>

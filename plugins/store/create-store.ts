@@ -15,7 +15,7 @@ import type {
 import { GuardError } from 'guard-gateway/core'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { everyProject } from 'guard-gateway/lib/principal'
-import { type Cleaning, cleanKey, cleanRow } from './clean.ts'
+import { type Cleaning, cleanKey, cleanRow, storedKey, storedWhere } from './clean.ts'
 import { sealCursor } from './cursor.ts'
 import { checkSums, keyParts, type Plan, planOf } from './plan.ts'
 import { type LooseReads, withinProjects } from './project-filter.ts'
@@ -41,6 +41,12 @@ interface LooseChange {
 const NO_TESTS: AnyWhere = Object.freeze({})
 const NO_OPTIONS: WriteOptions = Object.freeze({})
 
+/** A query for ids as they are stored. */
+const stored = <Q extends { readonly where?: AnyWhere }>(query: Q, { redact }: Cleaning): Q => {
+  const where = query.where && storedWhere(query.where, redact)
+  return where === query.where ? query : { ...query, where }
+}
+
 /** What a driver reads for, with names checked and cursors opened and sealed. */
 const reader = (
   driver: DriverReader,
@@ -52,11 +58,11 @@ const reader = (
   has,
   get: async (name: string, key: Key): Promise<AnyRow | undefined> => {
     const found = plan(name)
-    return driver.get(found.table, cleanKey(found, keyParts(found, key), cleaning))
+    return driver.get(found.table, cleanKey(found, storedKey(found, keyParts(found, key), cleaning.redact), cleaning))
   },
   find: async (name: string, loose: LooseQuery = {}) => {
     const found = plan(name)
-    const query = checkQuery(found, loose, capabilities)
+    const query = checkQuery(found, stored(loose, cleaning), capabilities)
     const { rows, positions, next, truncated } = await driver.find(found.table, query)
     const page = { rows, next_cursor: next === null ? null : sealCursor(name, query, next), truncated }
     return loose.cursors === true ? { ...page, cursors: positions.map((at) => sealCursor(name, query, at)) } : page
@@ -126,7 +132,7 @@ export const createStore = (
     },
     sum: async (name, asked) => {
       const found = plan(name)
-      const checked = checkSum(found, asked)
+      const checked = checkSum(found, stored(asked, cleaning))
       await flushed(name)
       return driver.sum(found.table, checked)
     },

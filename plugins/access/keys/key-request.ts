@@ -1,4 +1,5 @@
-import { GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { storedId } from 'guard-gateway/lib/ids'
 import { currentPrincipal, isScope, type Scope } from 'guard-gateway/lib/principal'
 import { instantOf } from 'guard-gateway/lib/time'
 import type { KeyRequest } from './access-keys.ts'
@@ -15,7 +16,11 @@ export interface AskedKey {
 }
 
 /** Checks what a key is asked to be. Throws INVALID_REQUEST with the member that is wrong. Whoever is bound to projects makes keys that are bound to some of them. */
-export const keyRequest = ({ name, scopes, projects, expires_in }: AskedKey, now: number): KeyRequest => {
+export const keyRequest = (
+  { name, scopes, projects, expires_in }: AskedKey,
+  now: number,
+  redact: Gateway['redact'],
+): KeyRequest => {
   const text = name.trim()
   if (text === '') throw wrong('/name', 'The name is empty. Say whose key it is.')
   const odd = scopes.find((scope) => !isScope(scope))
@@ -24,7 +29,7 @@ export const keyRequest = ({ name, scopes, projects, expires_in }: AskedKey, now
   return {
     name: text,
     scopes: [...new Set(scopes as readonly Scope[])],
-    projects: boundTo(projects),
+    projects: boundTo(projects?.map((project) => storedId(project, redact) ?? '')),
     expires_at: expires_in === undefined ? null : expiry(expires_in, now),
   }
 }

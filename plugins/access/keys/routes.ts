@@ -24,7 +24,7 @@ export const keyRoutes =
     }
     app.post('/keys', { schema: make }, async ({ body, headers }, reply) => {
       gateway.approver.checkHeaders(headers)
-      const { key, row } = await createKey(gateway, keys, keyRequest(body, gateway.clock.now()))
+      const { key, row } = await createKey(gateway, keys, keyRequest(body, gateway.clock.now(), gateway.redact))
       return reply.code(201).send({ key, access_key: keyView(row) })
     })
 

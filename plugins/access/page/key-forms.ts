@@ -24,6 +24,7 @@ export const makeForm = (gateway: Gateway, keys: AccessKeys): Form => ({
         expires_in: fields.get('expires_in')?.trim() || undefined,
       },
       now,
+      gateway.redact,
     )
     return { view: madeView(await createKey(gateway, keys, asked)) }
   },

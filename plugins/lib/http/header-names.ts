@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Redactor } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { isId } from 'guard-gateway/lib/ids'
+import { isId, storedId } from 'guard-gateway/lib/ids'
 
 const MAX_SPELLINGS = 1_024
 const MAX_LENGTH = 64
@@ -59,14 +59,15 @@ export const AGENT_KEY = /gak_[A-Za-z0-9_-]{43}/
 /** The project that the header of a request names for the records in it; undefined without one. Throws INVALID_HEADER. */
 export const projectHeader = (
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-  { looksSecret }: Pick<Redactor, 'looksSecret'>,
+  redact: Pick<Redactor, 'judgeId'>,
 ): string | undefined => {
   const project = headers['x-guard-project-id']
   if (project === undefined || project === '') return undefined
-  if (isId(project) && project !== '.' && project !== '..' && !looksSecret(project)) return project
+  const stored = isId(project) && project !== '.' && project !== '..' ? storedId(project, redact) : undefined
+  if (stored !== undefined) return stored
   throw new GuardError(
     'INVALID_HEADER',
-    'The header x-guard-project-id cannot be used. Send 1 to 128 letters, digits or . _ : @ / + = - that do not look like a credential and are not "." or "..".',
+    'The header x-guard-project-id cannot be used. Send 1 to 128 letters, digits or . _ : @ / + = - that hold no credential and are not "." or "..".',
     { path: 'x-guard-project-id' },
   )
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
 import { headerText } from 'guard-gateway/lib/http'
+import { storedId } from 'guard-gateway/lib/ids'
 import { everyProject } from 'guard-gateway/lib/principal'
 import { isSessionName } from 'guard-gateway/lib/session'
 import { GATEWAY_KEY } from '../policy/known-keys.ts'
@@ -21,7 +22,8 @@ export const sessionInfo = async (
     const sent = headers[header]
     if (sent === undefined) return
     const value = typeof sent === 'string' ? headerText(sent) : ''
-    if (isAllowed(value) && !gateway.redact.looksSecret(value)) return value
+    const stored = isAllowed(value) ? storedId(value, gateway.redact) : undefined
+    if (stored !== undefined) return stored
     throw new GuardError('INVALID_HEADER', `The header ${header} cannot be used as an id.`, { path: header })
   }
   const key_names = identity === undefined ? [] : await keyNames(gateway, identity)

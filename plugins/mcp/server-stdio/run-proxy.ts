@@ -2,6 +2,7 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { childEnv, envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { onUncaught, thrownText } from 'guard-gateway/lib/errors'
+import { storedId } from 'guard-gateway/lib/ids'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type Mcp, mcpOf } from '../mcp.ts'
 import type { PolicyChange } from '../policy/index.ts'
@@ -19,7 +20,7 @@ export const runProxy = async (gateway: Gateway, input: Input, io: Io): Promise<
   const bundle_id = named(input, 'bundle', SERVER_ID)
   if (bundle_id === undefined ? command === undefined || server_id === undefined : command !== undefined)
     throw new GuardError('USAGE', NEEDED)
-  const labels = labelsOf(input)
+  const labels = labelsOf(input, gateway)
   const mcp = mcpOf(gateway)
   mcp.readPolicy()
   const stopReporting = reportFaults(gateway, io)
@@ -76,11 +77,21 @@ const named = ({ options }: Input, name: string, form: RegExp): string | undefin
   )
 }
 
-const labelsOf = (input: Input) => ({
-  project_id: named(input, 'project', NAME) ?? 'default',
-  agent_id: named(input, 'agent', NAME) ?? null,
-  external_session_id: named(input, 'session', /^[^\p{C}]{1,512}$/u) ?? null,
-})
+const labelsOf = (input: Input, { redact }: Gateway) => {
+  const stored = (name: string, form: RegExp): string | undefined => {
+    const id = named(input, name, form)
+    if (id === undefined) return undefined
+    const label = storedId(id, redact)
+    if (label === undefined)
+      throw new GuardError('USAGE', `The value of --${name} is a key. Use an id that may be shown.`)
+    return label
+  }
+  return {
+    project_id: stored('project', NAME) ?? 'default',
+    agent_id: stored('agent', NAME) ?? null,
+    external_session_id: stored('session', /^[^\p{C}]{1,512}$/u) ?? null,
+  }
+}
 
 /** Nobody could ever approve what only this process knows of. */
 const checkConsent = async (mcp: Mcp): Promise<void> => {

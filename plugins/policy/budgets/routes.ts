@@ -32,7 +32,7 @@ export const budgetRoutes =
       const budgets =
         project_id === undefined
           ? await remainingOfAll(parts, agent_id)
-          : await remainingOfProject(parts, projectOf({ project_id }), agent_id)
+          : await remainingOfProject(parts, projectOf({ project_id }, parts.gateway), agent_id)
       return { time_zone: parts.budgets.calendar.zone, budgets: [...budgets] }
     })
   }

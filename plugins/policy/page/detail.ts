@@ -12,7 +12,7 @@ export const detailPage = (parts: PageParts): Page => ({
   id: 'policies/policy',
   path: '/policies/:project_id',
   render: async ({ params, query, now, refused }) => {
-    const project_id = projectOf({ project_id: params.project_id ?? '' })
+    const project_id = projectOf({ project_id: params.project_id ?? '' }, parts.gateway)
     const about = { project_id, now }
     if (refused !== undefined) {
       const { fields, faults } = refused

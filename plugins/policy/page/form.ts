@@ -18,7 +18,7 @@ export const policyForm = (parts: PageParts): Form => ({
 })
 
 const submit = async (parts: PageParts, { params, fields, now }: Posted): Promise<Sent> => {
-  const project_id = projectOf({ project_id: params.project_id ?? '' })
+  const project_id = projectOf({ project_id: params.project_id ?? '' }, parts.gateway)
   const sent: SentDraft = { parts, project_id, draft: readDraft(fields), now }
   const [intent = '', detail = ''] = split(fields.get('intent') ?? 'save')
   if (intent === 'save') return save(sent, fields)

@@ -33,7 +33,7 @@ export const simulationRoutes =
         },
       },
       async ({ params, body }) => {
-        const project = projectOf(params)
+        const project = projectOf(params, gateway)
         const request = await readSimulation(
           body,
           project,

@@ -1,7 +1,7 @@
 import type { Finder } from 'guard-gateway/core'
 import { decodeBase64 } from './base64.ts'
 import { decode } from './decode.ts'
-import { type Hit, hide, isMark, mark } from './hit.ts'
+import { type Hit, hide, isMark, type Kind, mark } from './hit.ts'
 import { remembered } from './remembered.ts'
 import { type Rules, Scan } from './scan.ts'
 import { shapes } from './shapes.ts'
@@ -26,8 +26,8 @@ export type JsonRewriter = (text: string, level: number) => string | undefined
 export interface Texts {
   /** Throws what a finder throws. */
   redact(text: string, level: number): string
-  /** A secret stands in the text, as it is or encoded. */
-  holds(text: string): boolean
+  /** What stands in the text, as it is or encoded. */
+  kinds(text: string): readonly Kind[]
 }
 
 /** The text may be a JSON array, object or string. */
@@ -136,9 +136,11 @@ export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: Jso
       }
       return mark('fault')
     },
-    holds: (text) => !isClean(text) && hitsIn(text, 0).length > 0,
+    kinds: (text) => (isClean(text) ? NONE : hitsIn(text, 0).map(({ kind }) => kind)),
   }
 }
+
+const NONE: readonly Kind[] = []
 
 const afterPadding = (text: string, end: number): number => {
   let behind = end

@@ -10,13 +10,6 @@ export interface Identified {
   readonly artifacts: FragmentArtifact[]
 }
 
-/** Ids that are unique within a run. */
-export const ownIds = ({ kind, parent, record }: ImportedRecord): readonly (string | null | undefined)[] => {
-  if (kind === 'span') return [record.id]
-  const span_id = parent === -1 ? record.span_id : undefined
-  return kind === 'event' ? [record.id, span_id, record.request_id] : [record.id, span_id]
-}
-
 /** Assigns ids: those of the file, or new ones if absent. With `trace_id`, all ids are new and derived from it. */
 export const identified = (records: Iterable<ImportedRecord>, trace_id: string | undefined): Identified => {
   const to = trace_id === undefined ? kept : (id: string) => sha256(`${trace_id}:${id}`).slice(0, 16)

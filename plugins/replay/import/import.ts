@@ -4,8 +4,8 @@ import { Pace } from 'guard-gateway/lib/time-slice'
 import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { identicalTo } from './identical.ts'
-import { type Identified, identified, ownIds } from './ids.ts'
-import { checkIds, type ImportOptions, type Plan, type Planned, planned } from './plan.ts'
+import { type Identified, identified } from './ids.ts'
+import { type ImportOptions, type Plan, type Planned, planned, storedIds } from './plan.ts'
 import type { OpenImport } from './reader.ts'
 
 export interface ImportAnswer {
@@ -108,8 +108,8 @@ class RecordWriter {
   }
 
   *#fragments(records: readonly ImportedRecord[]): Generator<Fragment> {
-    for (const [place, some] of Map.groupBy(records, ({ run }) => run)) {
-      checkIds(this.#gateway, some.flatMap(ownIds))
+    const stored = records.map((one) => ({ ...one, record: storedIds(this.#gateway, one.record, RECORD_IDS) }))
+    for (const [place, some] of Map.groupBy(stored as readonly ImportedRecord[], ({ run }) => run)) {
       const plan = this.#plans.get(place)
       if (plan === undefined) continue
       yield { ...fragmentOf(plan), ...identified(some, plan.remapped ? plan.trace_id : undefined) }
@@ -152,6 +152,8 @@ class RecordWriter {
     if (this.#options.dry_run !== true) await this.#gateway.hooks.keep.promise(kept)
   }
 }
+
+const RECORD_IDS = ['id', 'parent_id', 'span_id', 'request_id'] as const
 
 const fragmentOf = ({ trace_id }: Planned): Fragment & Identified => ({
   owner: 'client',

@@ -1,5 +1,6 @@
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
 import type { ImportedRun } from 'guard-gateway/lib/export-format'
+import { storedId } from 'guard-gateway/lib/ids'
 import { newTraceId } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
@@ -42,9 +43,9 @@ export const planned = async (
 ): Promise<Plan> => {
   const plans = new Map<number, Planned>()
   const skipped: Plan['skipped'][number][] = []
-  for (const [place, found] of runs.entries()) {
-    const { trace_id, project_id, session_id, agent_id } = found.run
-    checkIds(gateway, [trace_id, instead ?? project_id, session_id, agent_id])
+  for (const [place, sent] of runs.entries()) {
+    const found = { ...sent, run: storedIds(gateway, inProject(sent.run, instead), RUN_IDS) }
+    const { trace_id } = found.run
     if (found.spans > MAX_SPANS)
       throw new GuardError(
         replayErrors.RUN_FULL,
@@ -66,8 +67,21 @@ const planOf = (gateway: Gateway, found: ImportedRun, remapped: boolean): Planne
   taken: { spans: 0, events: 0, artifacts: 0 },
 })
 
-/** Ids are displayed and indexed as they are, so they must not contain secrets. */
-export const checkIds = ({ redact }: Gateway, ids: readonly (string | null | undefined)[]): void => {
-  if (ids.some((id) => typeof id === 'string' && redact.looksSecret(id)))
-    throw new GuardError(traceFileErrors.INVALID_ID, 'An id looks like a secret. Use ids that may be shown.')
+const inProject = (run: RunDraft, project_id: string | undefined): RunDraft =>
+  project_id === undefined ? run : { ...run, project_id }
+
+const RUN_IDS = ['trace_id', 'project_id', 'session_id', 'agent_id'] as const
+
+/** The record with these ids as they are stored. Throws INVALID_ID for one that is a key. */
+export const storedIds = <R extends object>({ redact }: Gateway, record: R, names: readonly string[]): R => {
+  let copy = record
+  for (const name of names) {
+    const id = record[name as keyof R]
+    if (typeof id !== 'string') continue
+    const stored = storedId(id, redact)
+    if (stored === undefined)
+      throw new GuardError(traceFileErrors.INVALID_ID, `"${name}" is a secret. Use ids that may be shown.`)
+    if (stored !== id) copy = { ...copy, [name]: stored }
+  }
+  return copy
 }

@@ -6,6 +6,7 @@ import {
   type Redactor,
   type SpanDraft,
 } from 'guard-gateway/core'
+import { storedId } from 'guard-gateway/lib/ids'
 import { type JsonObject, type JsonPath, pointerOf } from 'guard-gateway/lib/json'
 import { newSpanId } from 'guard-gateway/lib/trace'
 import {
@@ -58,9 +59,9 @@ export class BodyRecords {
   readonly warnings: Warning[] = []
   readonly pointers = { spans: [] as string[], events: [] as string[], artifacts: [] as string[] }
   readonly #ids = { spans: new Set<string>(), events: new Set<string>(), artifacts: new Set<string>() }
-  readonly #redact: Pick<Redactor, 'looksSecret'>
+  readonly #redact: Pick<Redactor, 'judgeId'>
 
-  constructor(redact: Pick<Redactor, 'looksSecret'>) {
+  constructor(redact: Pick<Redactor, 'judgeId'>) {
     this.#redact = redact
   }
 
@@ -75,7 +76,7 @@ export class BodyRecords {
           path: pointerOf(memberLocation(place, record.parent_id === undefined ? 'parent_span_id' : 'parent_id').path),
         },
       )
-    const span = checked(replayErrors.INVALID_SPAN, () =>
+    const draft = checked(replayErrors.INVALID_SPAN, () =>
       spanDraft(
         {
           ...presentMembers(record, ['status_message', 'end_ns']),
@@ -86,12 +87,15 @@ export class BodyRecords {
         place,
       ),
     )
-    this.#take('spans', span.id, place)
+    const span = {
+      ...draft,
+      id: this.#take('spans', draft.id, place),
+      ...(draft.parent_id && { parent_id: this.storedId(draft.parent_id, place, 'parent_id') }),
+    }
     if (span.parent_id === span.id)
       throw new GuardError(traceFileErrors.PARENT_CYCLE, `Span "${span.id}" is its own parent.`, {
         path: pointerOf(place.path),
       })
-    this.checkId(span.parent_id ?? undefined, place, 'parent_id')
     this.#checkTimes(span.start_ns, 'start_ns', place)
     this.#checkTimes(span.end_ns ?? undefined, 'end_ns', place)
     this.spans.push(span)
@@ -105,10 +109,12 @@ export class BodyRecords {
     const draft = checked(replayErrors.INVALID_EVENT, () =>
       eventDraft({ ...presentMembers(record, []), id }, place, span_id ?? null),
     )
-    const event = { ...draft, id: draft.id ?? String(id) }
-    this.#take('events', event.id, place)
-    this.checkId(event.span_id ?? undefined, place, 'span_id')
-    this.checkId(event.request_id ?? undefined, place, 'request_id')
+    const event = {
+      ...draft,
+      id: this.#take('events', draft.id ?? String(id), place),
+      span_id: draft.span_id && this.storedId(draft.span_id, place, 'span_id'),
+      ...(draft.request_id && { request_id: this.storedId(draft.request_id, place, 'request_id') }),
+    }
     this.#checkTimes(event.time_ns, 'time_ns', place)
     this.events.push(event)
   }
@@ -116,9 +122,11 @@ export class BodyRecords {
   addArtifact(record: JsonObject, place: JsonLocation): void {
     const id = record.id ?? `art_${newSpanId()}`
     const draft = checked('INVALID_TRACE', () => artifactDraft({ ...presentMembers(record, []), id }, place))
-    const artifact = { ...draft, id: draft.id ?? String(id) }
-    this.#take('artifacts', artifact.id, place)
-    this.checkId(artifact.span_id ?? undefined, place, 'span_id')
+    const artifact = {
+      ...draft,
+      id: this.#take('artifacts', draft.id ?? String(id), place),
+      ...(draft.span_id && { span_id: this.storedId(draft.span_id, place, 'span_id') }),
+    }
     this.artifacts.push(artifact)
   }
 
@@ -130,20 +138,22 @@ export class BodyRecords {
     this.#refuseCircles()
   }
 
-  /** Throws INVALID_ID for an id that contains a secret. */
-  checkId(id: string | undefined, place: JsonLocation, key: string): void {
-    if (id !== undefined && this.#redact.looksSecret(id))
-      throw new GuardError(traceFileErrors.INVALID_ID, `"${key}" looks like a secret. Use an id that may be shown.`, {
-        path: pointerOf(memberLocation(place, key).path),
-      })
+  /** The id as it is stored. Throws INVALID_ID for one that is a key. */
+  storedId(id: string, place: JsonLocation, key: string): string {
+    const stored = storedId(id, this.#redact)
+    if (stored !== undefined) return stored
+    throw new GuardError(traceFileErrors.INVALID_ID, `"${key}" is a secret. Use an id that may be shown.`, {
+      path: pointerOf(memberLocation(place, key).path),
+    })
   }
 
   #elements(record: JsonObject, key: string, place: JsonLocation) {
     return checked('INVALID_TRACE', () => [...elementsOf(record, key, place)])
   }
 
-  #take(kind: 'spans' | 'events' | 'artifacts', id: string, place: JsonLocation): void {
-    this.checkId(id, place, 'id')
+  /** The id of a new record as it is stored. Throws INVALID_ID, DUPLICATE_ID, BODY_TOO_LARGE. */
+  #take(kind: 'spans' | 'events' | 'artifacts', sent: string, place: JsonLocation): string {
+    const id = this.storedId(sent, place, 'id')
     const ids = this.#ids[kind]
     if (ids.has(id))
       throw new GuardError(traceFileErrors.DUPLICATE_ID, `Two ${kind} have the id "${id}".`, {
@@ -153,6 +163,7 @@ export class BodyRecords {
       throw new GuardError('BODY_TOO_LARGE', `A request has at most ${MAX_RECORDS} ${kind}. Send several requests.`)
     ids.add(id)
     this.pointers[kind].push(pointerOf(place.path))
+    return id
   }
 
   #checkTimes(time: bigint | undefined, key: string, place: JsonLocation): void {

@@ -1,4 +1,11 @@
-import { type Fragment, type FragmentRun, type FragmentWarning, type Gateway, GuardError } from 'guard-gateway/core'
+import {
+  type Fragment,
+  type FragmentRun,
+  type FragmentWarning,
+  type Gateway,
+  GuardError,
+  type RunDraft,
+} from 'guard-gateway/core'
 import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { newTraceId } from 'guard-gateway/lib/trace'
@@ -73,15 +80,15 @@ export const readRun = async (
   const draft = checked('INVALID_TRACE', () =>
     runDraft({ ...about, trace_id, ...(failure_tag === undefined ? {} : { failure_tag }) }, ROOT),
   )
-  for (const key of ['trace_id', 'project_id', 'agent_id', 'task_id'] as const)
-    records.checkId(draft[key] ?? undefined, ROOT, key)
-  const project = draft.project_id ?? project_id
-  const named = labelIn(label)
-  records.checkId(named, ROOT, 'session_id')
+  const ids = idsIn(draft, records)
+  const project = ids.project_id ?? project_id
+  const sent = labelIn(label)
+  const named = sent && records.storedId(sent, ROOT, 'session_id')
   const { writer } = record
   const session = named && (await namedSession(gateway.storage, project ?? 'default', named))
   return {
     ...draft,
+    ...ids,
     ...(project === undefined ? {} : { project_id: project }),
     ...(session === undefined ? {} : { session_id: session }),
     ...(draft.tags === undefined ? {} : { tags: checkTags(draft.tags, '/tags') }),
@@ -89,6 +96,17 @@ export const readRun = async (
     ...(typeof writer === 'string' && WRITER.test(writer) ? { client_writer: writer } : {}),
   }
 }
+
+const IDS = ['trace_id', 'project_id', 'agent_id', 'task_id'] as const
+
+/** Ids of a run as they are stored. Throws INVALID_ID. */
+const idsIn = (draft: RunDraft, records: BodyRecords): Partial<Pick<RunDraft, (typeof IDS)[number]>> =>
+  Object.fromEntries(
+    IDS.flatMap((key) => {
+      const id = draft[key]
+      return typeof id === 'string' ? [[key, records.storedId(id, ROOT, key)]] : []
+    }),
+  )
 
 /** Host and process id. */
 const WRITER = /^[\w.-]{1,253}:\d{1,10}$/

@@ -88,7 +88,7 @@ export class TraceFactory {
   #id(option: string, given: string | undefined): string | undefined {
     if (given === undefined || given === '') return undefined
     const id = String(given)
-    if (!this.#redactor.looksSecret(id)) return id
+    if (this.#redactor.judgeId(id) === 'plain') return id
     this.#refuse('INVALID_ID', `${option} looks like a secret, so it is not sent.`)
     return undefined
   }

@@ -58,7 +58,7 @@ export const item = (group: string, id: string, rest: Partial<ConformanceItem> =
   ...rest,
 })
 
-const plain = { text: (text: string) => text, value: <T>(value: T) => value }
+const plain = { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const }
 
 /** Opens a backend the way the gateway does, but without redaction. */
 export const openPlain = async (

@@ -18,7 +18,7 @@ interface Recorded {
 const recorded: readonly Recorded[] = JSON.parse(
   readFileSync(new URL('../../data/agents/requests.json', import.meta.url), 'utf8'),
 )
-const valid = { isName: () => true, isExternal: () => true }
+const valid = { name: (text: string) => text, external: (text: string) => text }
 
 /** Where the session is found, and the status of a block that would be 429. */
 const expected: Readonly<Record<string, readonly [source: string | undefined, status: number]>> = {

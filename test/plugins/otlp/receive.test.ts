@@ -204,12 +204,28 @@ describe('received traces', () => {
     const sent = [span({ traceId: trace }), span({ traceId: trace, spanId: 'b'.repeat(16), attributes: pairs(own) })]
     const answer = partialOf(await receiver.taken(resourceSpans(sent)))
     assert.deepEqual([answer.rejectedSpans, answer.errorMessage.includes(secret)], ['1', false])
-    assert.match(answer.errorMessage, /"id" looks like a secret/)
+    assert.match(answer.errorMessage, /"id" is a secret/)
     assert.equal((await receiver.run(trace)).spans.length, 2)
     for (const id of [secret, `Bearer ${'Ab1'.repeat(20)}`]) {
       const whole = resourceSpans([span({ traceId: newTrace(), attributes: pairs({ 'session.id': id }) })])
-      assert.match(partialOf(await receiver.taken(whole)).errorMessage, /"session_id" looks like a secret/)
+      assert.match(partialOf(await receiver.taken(whole)).errorMessage, /"session_id" is a secret/)
     }
+  })
+
+  it('are found by an id that looks like a secret, and kept under a hash', async () => {
+    const suspect = 'test_0b6d8a52-7f0c-4d8e-9f57-1c2d3e4f5a6b'
+    const native = { 'guard.trace.id': suspect, 'guard.span.id': suspect, 'guard.run.status': 'ok' }
+    const child = { 'guard.trace.id': suspect, 'guard.span.id': 'child', 'guard.span.parent_id': suspect }
+    const sent = resourceSpans([
+      span({ traceId: newTrace(), attributes: pairs({ ...native, 'session.id': suspect }) }),
+      span({ traceId: newTrace(), spanId: 'b'.repeat(16), attributes: pairs(child) }),
+    ])
+    assert.deepEqual(await receiver.taken(sent), {})
+    const kept = await receiver.run(suspect)
+    assert.ok(
+      !JSON.stringify(kept, (_key, value) => (typeof value === 'bigint' ? String(value) : value)).includes(suspect),
+    )
+    assert.match(String(kept.run.trace_id), /^id_[a-z2-7]{24}$/)
   })
 
   it('with one native id in two traces are stored one after the other', async () => {

@@ -125,6 +125,23 @@ describe('project and agent', () => {
     }
   }
 
+  it('keeps an agent and a project that look like a secret under a hash, and finds them by what was sent', async () => {
+    const SUSPECT = 'test_0b6d8a52-7f0c-4d8e-9f57-1c2d3e4f5a6b'
+    const headers = { 'x-guard-agent-id': SUSPECT, 'x-guard-project-id': SUSPECT, 'x-guard-session-id': 'of-suspects' }
+    const { agent_id, project_id, session } = await house.ask(headers)
+    assert.match(String(agent_id), /^id_[a-z2-7]{24}$/)
+    assert.equal(project_id, agent_id)
+    assert.equal((await house.ask(headers)).session, session)
+    assert.equal((await house.http('POST', `/api/agents/${SUSPECT}/pause`)).status, 200)
+    for (const id of [SUSPECT, agent_id]) {
+      const { text, json } = await house.http('GET', `/api/agents/${id}`)
+      assert.equal((json.agent as { paused: boolean }).paused, true)
+      assert.ok(!text.includes(SUSPECT))
+    }
+    assert.equal((await house.decide(await house.ask(headers))).decision, 'block')
+    assert.equal((await house.http('POST', '/api/agents', { id: SUSPECT })).status, 409)
+  })
+
   it('registers no agent for a request that it refuses', async () => {
     await assert.rejects(
       house.ask({ 'x-guard-agent-id': 'ghost', 'x-guard-project-id': 'a b' }),

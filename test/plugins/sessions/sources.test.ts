@@ -120,6 +120,27 @@ describe('where a session id comes from', () => {
     }
   }
 
+  for (const [place, source] of order.slice(0, -1).entries()) {
+    const suspect = `test_${UUID.slice(0, -2)}${10 + place}`
+    it(`keeps an id of ${source} that looks like a secret under a hash`, async () => {
+      const value = source === 'metadata.user_id' ? `user_a_session_${suspect}` : suspect
+      const ask = () =>
+        headers.includes(source)
+          ? house.ask({ [source]: value })
+          : house.ask({}, { hints: { [source]: value }, transport: 'websocket' })
+      const call = await ask()
+      const { row } = sessionOf(call)
+      assert.equal(row.external_source, source)
+      assert.match(row.external_id ?? '', /^id_[a-z2-7]{24}$/)
+      assert.equal((await ask()).session, call.session)
+      await house.settle(call)
+      for (const path of [`by-external/${suspect}`, suspect]) {
+        const { status, text } = await house.http('GET', `/api/sessions/${path}`)
+        assert.deepEqual([status, text.includes(row.id), text.includes(suspect)], [200, true, false], path)
+      }
+    })
+  }
+
   it('passes over ids of other sources that cannot be used', async () => {
     const long = 'x'.repeat(513)
     const call = await house.ask(

@@ -9,7 +9,7 @@ import { Client } from 'pg'
 import { conformanceTables, item, openPlain } from '../../conformance/storage.ts'
 import { cleanUpPostgres, needsPostgres, newDatabase, runSql } from '../../kit/postgres.ts'
 
-const plain = { text: (text: string) => text, value: <T>(value: T) => value }
+const plain = { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const }
 const withTables = async (url: string, tables: readonly Table[], advisory_locks = true): Promise<Storage> =>
   createStore(await postgres({ url, advisory_locks }).open(tables, { fault: () => {} }), tables, { redact: plain })
 

@@ -9,7 +9,7 @@ import { type DriverOptions, openDriver } from '../../../plugins/storage/sqlite/
 import { conformanceTables, item } from '../../conformance/storage.ts'
 
 export const LOGS = ['-ahead-a', '-ahead-b']
-const plain = { text: (text: string) => text, value: <T>(value: T) => value }
+const plain = { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const }
 
 /** A folder of databases for the tests of one file; gone with them. */
 export const redoLogFixture = () => {

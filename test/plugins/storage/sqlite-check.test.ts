@@ -9,7 +9,7 @@ import { createStore } from 'guard-gateway/plugins/store'
 import { openDriver } from '../../../plugins/storage/sqlite/driver.ts'
 import { conformanceTables, item } from '../../conformance/storage.ts'
 
-const plain = { text: (text: string) => text, value: <T>(value: T) => value }
+const plain = { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const }
 const PAGE = 4096
 
 describe('sqlite: a file too large to be read through before it is used', () => {

@@ -20,7 +20,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const plain = { text: (text: string) => text, value: <T>(value: T) => value }
+const plain = { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const }
 
 /** Opens a store with short delays; collects its states, the faults it reports and its workers. */
 const open = async (name: string, options: Partial<DriverOptions> = {}) => {

@@ -13,7 +13,7 @@ import { conformanceTables } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-journal-'))
 after(() => rmSync(folder, { recursive: true }))
-const redact = { text: (text: string) => text, value: <T>(value: T) => value }
+const redact = { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const }
 const MIB = 1024 * 1024
 
 const open = async (name: string, max_journal_bytes: number) => {

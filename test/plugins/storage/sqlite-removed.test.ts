@@ -50,7 +50,7 @@ describe('sqlite: files that are removed while they are in use', () => {
           },
         ),
         conformanceTables,
-        { redact: { text: (text: string) => text, value: <T>(value: T) => value } },
+        { redact: { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const } },
       )
       await store.put('conformance_items', item('g', 'before'))
       take(file)

@@ -11,7 +11,7 @@ declare module 'guard-gateway/core' {
 }
 
 const things = table({ id: 'put_off_things', columns: { id: 'text', size: 'integer' } })
-const plain = { text: (text: string) => text, value: <T>(value: T) => value }
+const plain = { text: (text: string) => text, value: <T>(value: T) => value, judgeId: () => 'plain' as const }
 
 const openStore = async (): Promise<Storage> => createStore(await memory().open([things]), [things], { redact: plain })
 

@@ -6,7 +6,7 @@ import { aCall, settled } from '../../../kit/settled.ts'
 const same = <T>(value: T): T => value
 const record = newCallRecord(
   settled({ call: aCall({ id: 'guardreq_1' }) }),
-  { text: same, value: same, looksSecret: () => false },
+  { text: same, value: same, judgeId: () => 'plain' },
   { request: 'a question', response: null },
   false,
 )

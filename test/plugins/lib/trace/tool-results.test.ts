@@ -15,7 +15,7 @@ import { aSpan, START } from '../../../kit/traces.ts'
 const same = <T>(value: T): T => value
 const template = newCallRecord(
   settled({ call: aCall() }),
-  { text: same, value: same, looksSecret: () => false },
+  { text: same, value: same, judgeId: () => 'plain' },
   { request: null, response: null },
   false,
 )

@@ -226,6 +226,15 @@ describe('the HTTP transport', () => {
     }
   })
 
+  it('goes on under a hash of an id that looks like a secret, and refuses a key', async () => {
+    const suspect = 'test_0b6d8a52-7f0c-4d8e-9f57-1c2d3e4f5a6b'
+    const key = `gak_${'AbCdEfGhIjK'.repeat(4).slice(1)}`
+    for (const header of ['x-guard-project-id', 'x-guard-agent-id', 'x-guard-session-id', 'x-client-session-id']) {
+      assert.equal((await service.post(initialize(), { [header]: suspect })).status, 200, header)
+      assert.equal((await service.post(initialize(), { [header]: key })).status, 400, header)
+    }
+  })
+
   it('refuses a header that occurs twice', async () => {
     const answer = await raw(
       `POST /mcp/up HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nmcp-session-id: a\r\nmcp-session-id: b`,

@@ -157,6 +157,23 @@ describe('POST /api/v1/runs/import', () => {
     refused(404, 'RUN_NOT_FOUND', await bench.send('GET', '/api/v1/runs/secret-ids'))
   })
 
+  it('keeps ids that look like secrets under hashes', async () => {
+    const suspect = 'test_0b6d8a52-7f0c-4d8e-9f57-1c2d3e4f5a6b'
+    const file = {
+      schema: 'trace.v1',
+      run: { trace_id: suspect, session_id: suspect, project_id: suspect },
+      spans: [
+        { id: suspect, name: 'outer', start_ns: '1780000000000000001' },
+        { id: 'inner', parent_id: suspect, name: 'inner', start_ns: '1780000000000000001' },
+      ],
+      events: [{ name: 'x', span_id: suspect, request_id: suspect, time_ns: '1780000000000000001' }],
+    }
+    expecting(201, await send(JSON.stringify(file)))
+    const { status, text } = await bench.send('GET', `/api/v1/runs/${suspect}`)
+    assert.equal(status, 200)
+    assert.ok(text.includes('"inner"') && !text.includes(suspect))
+  })
+
   it('accepts a compressed file', async () => {
     const file = gzipSync(await exported('original', 'json'))
     expecting(201, await send(file, '', { 'content-encoding': 'gzip' }))

@@ -50,6 +50,25 @@ for (const backend of ['memory', 'sqlite'] as const) {
         assert.equal(refused(400, 'INVALID_ID', await post({ session_id: label })).path, '/session_id')
     })
 
+    it('keeps ids that look like secrets under hashes, and finds them by what was sent', async () => {
+      const suspect = 'test_0b6d8a52-7f0c-4d8e-9f57-1c2d3e4f5a6b'
+      const span = {
+        id: suspect,
+        name: 'outer',
+        spans: [{ name: 'inner' }],
+        events: [{ name: 'e', request_id: suspect }],
+      }
+      const artifacts = [{ path: 'x', span_id: suspect }]
+      const ids = { trace_id: suspect, session_id: suspect, task_id: suspect, project_id: suspect }
+      expecting(201, await post({ ...ids, spans: [span], artifacts }))
+      expecting(200, await post({ ...ids, spans: [{ name: 'more', parent_id: suspect }] }))
+      const answer = await bench.send('GET', `/api/v1/runs/${suspect}`)
+      assert.equal(answer.status, 200, answer.text)
+      assert.ok(!answer.text.includes(suspect))
+      const list = await bench.send('GET', `/api/v1/runs?session_id=${suspect}&project_id=${suspect}`)
+      assert.equal(JSON.parse(list.text).runs?.length, 1, list.text)
+    })
+
     it('stores nested spans below an implicit root, with exact nanoseconds', async () => {
       const body = {
         trace_id: 'nested',
