@@ -71,7 +71,6 @@ export const reasons: Readonly<Record<string, string>> = {
   'tree-sitter-bash': "Bash's grammar, for the check of commands in tool arguments",
   typebox: 'schemas of routes and options with their types',
   typescript: 'types of the sources, and declarations',
-  wabt: 'tests: the WebAssembly in the sources equals its text',
   'web-tree-sitter': 'runs the grammar of Bash',
   ws: 'WebSockets to and from clients',
   yaml: 'configuration, policies, prices',

@@ -18,11 +18,6 @@ export interface ApiStyle {
   readonly list: string
   /** A request may name an earlier reply as its `previous_response_id`, so that replies have to be found by their ids. */
   readonly continues?: true
-  /**
-   * To `parts` only ASCII means anything: of other characters it looks at none and takes none apart, so that its strings may hold the bytes of UTF-8 instead, which is faster.
-   * Of a long text that is no data URL it looks at no more than white space at its beginning and 32 characters behind, so that all else may stand elsewhere.
-   */
-  readonly bytewise?: true
   /** Reads everything but the elements of `list`; `members` holds the other top-level members, and `list` itself if it is no array. Pure: what it gives is frozen, and shared by requests whose members and target are equal. `target`: the path as it came, and what its parameters stand for, percent-decoded. */
   envelope(
     members: Readonly<Record<string, unknown>>,

@@ -49,7 +49,6 @@ export const chatCompletions = apiStyle({
   id: 'chat_completions',
   paths: ['/v1/chat/completions'],
   list: 'messages',
-  bytewise: true,
 
   envelope(members: JsonObject): Envelope {
     const common = commonEnvelope(members, 'messages')

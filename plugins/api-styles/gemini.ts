@@ -40,7 +40,6 @@ export const gemini = apiStyle({
   credential: { header: 'x-goog-api-key', query: 'key' },
   json_stream: true,
   list: 'contents',
-  bytewise: true,
 
   envelope(members: JsonObject, { path, params }): Envelope {
     const config = jsonObjectOf(either(members, 'generationConfig', 'generation_config'))

@@ -42,7 +42,6 @@ export const messages = apiStyle({
   unguarded: ['POST /v1/messages/count_tokens'],
   credential: { header: 'x-api-key' },
   list: 'messages',
-  bytewise: true,
 
   envelope(members: JsonObject): Envelope {
     const common = commonEnvelope(members, 'messages')

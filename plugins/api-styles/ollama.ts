@@ -38,7 +38,6 @@ export const ollama = apiStyle({
   ],
   json_stream: true,
   list: 'messages',
-  bytewise: true,
 
   envelope(members: JsonObject): Envelope {
     const options = jsonObjectOf(members.options)

@@ -61,7 +61,6 @@ export const responses = apiStyle({
   paths: ['/v1/responses', COMPACT],
   unguarded: storedPaths,
   list: 'input',
-  bytewise: true,
   continues: true,
 
   envelope(members: JsonObject, { path }): Envelope {

@@ -33,7 +33,6 @@ describe('state', () => {
     'trace/hmac.ts',
     'tools/effect.ts',
     'request-reader/conversation/fingerprint.ts',
-    'request-reader/digest/memory.ts',
   ].map((file) => `plugins/lib/${file}`)
   it('belongs to a gateway: no module of core or of a library holds any that changes, but for notes on objects', () => {
     for (const file of shared.filter((name) => !remembering.includes(name))) {

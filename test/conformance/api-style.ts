@@ -3,9 +3,6 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ApiStyle, Part } from 'guard-gateway/core'
 import { pathPattern, targetOf } from 'guard-gateway/lib/api-style'
-import { RequestReader } from 'guard-gateway/lib/request-reader'
-import { bothOf } from '../kit/placeholders.ts'
-import { assertReadAlike } from '../kit/read-alike.ts'
 import { type AddressedSample, addressesAreRead } from './api-style/addressed.ts'
 import { hostile } from './api-style/hostile-requests.ts'
 import { meterConforms, type ReplySample } from './meter.ts'
@@ -20,14 +17,6 @@ export interface StyleSamples {
 }
 
 const kinds = new Set(['system', 'user', 'beside', 'text', 'call', 'result'])
-
-/** Puts characters beyond ASCII around all that a style may not know by its name. */
-const beyondAscii = (name: string, value: unknown): unknown =>
-  typeof value === 'string' && name !== 'role' && name !== 'type' ? `\u00a0${value}—à` : value
-
-/** Makes all that a style may not know by its name too long to be parsed whole. */
-const lengthened = (name: string, value: unknown): unknown =>
-  typeof value === 'string' && name !== 'role' && name !== 'type' ? `${value} ${'and so on, '.repeat(20)}` : value
 
 /** All texts and numbers in a value. */
 const leaves = (value: unknown): readonly unknown[] =>
@@ -74,29 +63,6 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
         }
       }
     })
-
-    if (style.bytewise === true)
-      it('reads byte strings as the text that they stand for', () => {
-        for (const request of samples.requests) {
-          const json = JSON.stringify(request[style.list], beyondAscii)
-          const bytes = Buffer.from(json).toString('latin1')
-          const [told, read] = [bytes, json].map((list) => JSON.stringify(JSON.parse(list).flatMap(style.parts)))
-          assert.equal(Buffer.from(told ?? '', 'latin1').toString(), read)
-        }
-      })
-
-    if (style.bytewise === true)
-      it('reads long texts as whole ones of which it is given the beginning', () => {
-        const [shortened, literal] = bothOf(style)
-        const reader = new RequestReader()
-        for (const request of samples.requests)
-          for (const list of [[], request[style.list]]) {
-            const body = Buffer.from(JSON.stringify({ ...request, [style.list]: list }, lengthened))
-            const [one, other] = [shortened, literal].map((either) => reader.read(either, body, '').conversation)
-            assert.ok(one !== undefined && other !== undefined)
-            assertReadAlike(one, other)
-          }
-      })
 
     it('reads the envelope without the list', () => {
       for (const { [style.list]: _, ...members } of samples.requests) {

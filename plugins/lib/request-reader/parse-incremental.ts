@@ -27,7 +27,7 @@ export const parseIncremental = (
   cached: readonly CachedBody<BodyState>[],
 ): IncrementalRead => {
   const { style } = spoken
-  const scan = new ListScan(style, body, cached)
+  const scan = scanned(style, body, cached)
   const envelope = scan.sameEnvelope?.envelope ?? envelopeOf(spoken, membersOf(scan))
   const state = resumeState(scan, envelope) ?? newState(scan, envelope)
   const conversation = conversationOf(envelope, state.builder, {
@@ -42,6 +42,16 @@ export const parseIncremental = (
     request: { envelope, conversation },
     state,
     earlier: state.builder === scan.earlier?.state.builder ? scan.earlier : undefined,
+  }
+}
+
+/** What is no JSON is refused with the byte from which on it is none, which only a parse of the whole body tells. */
+const scanned = (style: ApiStyle, body: Buffer, cached: readonly CachedBody<BodyState>[]): ListScan => {
+  try {
+    return new ListScan(style, body, cached)
+  } catch (error) {
+    parseSlice(body, 0, body.length)
+    throw error
   }
 }
 

@@ -3,10 +3,7 @@ import { type ApiStyle, GuardError, withErrorOrigin } from 'guard-gateway/core'
 import { type RequestTarget, targetOf } from 'guard-gateway/lib/api-style'
 import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { BodyCache } from './body-cache.ts'
-import { EnvelopeCache } from './envelope-cache.ts'
-import { LastParsedList } from './last-parsed-list.ts'
 import type { BodyState } from './list-scan.ts'
-import { parseFull } from './parse-full.ts'
 import { parseIncremental } from './parse-incremental.ts'
 import { PrefixChecksums, sharesPrefix } from './prefix-checksums.ts'
 import type { ReadRequest } from './requests.ts'
@@ -25,7 +22,6 @@ const ELEMENT_BYTES = 600
 export class RequestReader {
   readonly #bodies: BodyCache<BodyState>
   readonly #checksums = new PrefixChecksums()
-  readonly #caches = { envelopes: new EnvelopeCache(), lastList: new LastParsedList() }
   readonly #styleIds = new WeakMap<ApiStyle, number>()
   #lastStyleId = 0
 
@@ -46,17 +42,15 @@ export class RequestReader {
   clear(): void {
     this.#bodies.clear()
     this.#checksums.clear()
-    this.#caches.envelopes.clear()
-    this.#caches.lastList.clear()
   }
 
   #read(spoken: Spoken, body: Buffer, hint: string): ReadRequest {
     if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
-    if (body.length < MIN_CACHED_BYTES) return parseFull(spoken, body, this.#caches)
+    if (body.length < MIN_CACHED_BYTES) return parseIncremental(spoken, body, []).request
     const name = `${this.#styleId(spoken.style)} ${hint} ${spoken.target.path}`
     const bodies = this.#bodies.get(name)
     if (!bodies.some((earlier) => sharesPrefix(body, earlier)) && !this.#checksums.continues(name, body))
-      return parseFull(spoken, body, this.#caches)
+      return parseIncremental(spoken, body, []).request
     const { request, state, earlier } = parseIncremental(spoken, body, bodies)
     this.#bodies.set(name, body, state, earlier)
     return request

@@ -1,6 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
 import { closingQuote, syntaxErrorAt } from 'guard-gateway/lib/json'
-import type { Encoding } from './conversation/byte-strings.ts'
 
 const QUOTE = 0x22
 const OPEN_OBJECT = 0x7b
@@ -75,23 +74,6 @@ const skipNested = (json: Buffer, at: number, outer: number): number => {
   throw syntaxError(at, 'an object or array does not end')
 }
 
-/** Whether a parsed value, itself at this depth, stays within the nesting limit. */
-export const nestsWithin = (value: object, depth: number): boolean => {
-  if (depth > DEPTH_LIMIT) return false
-  if (Array.isArray(value)) {
-    for (const element of value) if (isNested(element) && !nestsWithin(element, depth + 1)) return false
-    return true
-  }
-  const object = value as Readonly<Record<string, unknown>>
-  for (const name in object) {
-    const member = object[name]
-    if (isNested(member) && !nestsWithin(member, depth + 1)) return false
-  }
-  return true
-}
-
-const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
-
 /** Receives the members that `scanObject` finds. */
 export interface MemberVisitor {
   /** Visits a member whose value starts at `at`. Returns the end of the value. */
@@ -138,15 +120,14 @@ export const scanArray = (json: Buffer, at: number, element: (at: number) => num
 }
 
 /** Parses the bytes from `start` to `end`. Throws INVALID_BODY. */
-export const parseSlice = (json: Buffer, start: number, end: number, encoding: Encoding = 'utf8'): unknown => {
-  const text = json.toString(encoding, start, end)
+export const parseSlice = (json: Buffer, start: number, end: number): unknown => {
+  const text = json.toString('utf8', start, end)
   try {
     return JSON.parse(text) as unknown
   } catch {
-    // callers also parse parts on trial, so a failure there must be cheap
-    const fault = start > 0 || text.length > MAX_SEARCHED ? undefined : syntaxErrorAt(text)
+    const fault = text.length > MAX_SEARCHED ? undefined : syntaxErrorAt(text)
     if (fault === undefined) throw syntaxError(start, 'a value cannot be parsed')
-    throw syntaxError(Buffer.byteLength(text.slice(0, fault.at), encoding), `expected ${fault.expected}`)
+    throw syntaxError(start + Buffer.byteLength(text.slice(0, fault.at)), `expected ${fault.expected}`)
   }
 }
 

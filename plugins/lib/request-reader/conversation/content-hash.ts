@@ -1,5 +1,4 @@
 import { shortSha256 } from 'guard-gateway/lib/ids'
-import type { Encoding } from './byte-strings.ts'
 
 const SPACE = 0x20
 
@@ -25,11 +24,11 @@ export interface ContentHash {
 }
 
 /** Hashes a text with white space collapsed to single spaces and trimmed, and the canonical text of its other blocks (images, files). */
-export const contentHash = (text: string, blocks: string, encoding: Encoding): ContentHash => {
+export const contentHash = (text: string, blocks: string): ContentHash => {
   const room = text.length * MAX_BYTES_PER_UNIT + STEP
   const fits = room <= SCRATCH_BYTES
   const buffer = fits ? scratch : Buffer.allocUnsafeSlow(room)
-  const bytes = buffer.write(text, 0, encoding)
+  const bytes = buffer.write(text)
   const length = collapseBytes(fits ? scratchView : new DataView(buffer.buffer), bytes)
   const collapsed = buffer.subarray(0, length)
   if (blocks !== '') return { hash: shortSha256(Buffer.concat([collapsed, SEPARATOR, Buffer.from(blocks)])), bytes }

@@ -3,7 +3,6 @@ import { shortSha256 } from 'guard-gateway/lib/ids'
 import { effectOf } from 'guard-gateway/lib/tools'
 import { contentHash } from './content-hash.ts'
 import { canonical, inBodies } from './fingerprint.ts'
-import { literal, type StringEncoding } from './string-encoding.ts'
 import { withoutReminders } from './system-reminders.ts'
 import { argumentText, callKey, resultSummary } from './tool-calls.ts'
 
@@ -44,29 +43,28 @@ export interface HashedResult {
   readonly bytes: number
 }
 
-/** Hashes one part. Equal content gives equal hashes in all API styles and string encodings. */
-export const hashPart = (part: Part, strings: StringEncoding = literal.utf8): HashedPart => {
-  // the text is hashed as it is encoded; all other values are compared and kept, so they are decoded
+/** Hashes one part. Equal content gives equal hashes in all API styles. */
+export const hashPart = (part: Part): HashedPart => {
   switch (part.kind) {
     case 'call': {
-      const tool = strings.decode(part.tool)
-      const args = argumentText(strings.decode(part.args))
+      const { tool } = part
+      const args = argumentText(part.args)
       return {
         kind: 'call',
         key: callKey(tool, args),
         tool,
-        id: strings.decode(part.id) ?? null,
+        id: part.id ?? null,
         effect: effectOf(tool, args),
         bytes: tool.length + args.length,
       }
     }
     case 'result': {
-      const blocks = blockText(strings.decode(part.blocks))
-      const { result, error, passed, pending, bytes } = resultSummary(part.text, blocks, part.error ?? null, strings)
+      const blocks = blockText(part.blocks)
+      const { result, error, passed, pending, bytes } = resultSummary(part.text, blocks, part.error ?? null)
       return {
         kind: 'result',
         full: result ?? '',
-        id: strings.decode(part.id) ?? null,
+        id: part.id ?? null,
         result,
         error,
         passed,
@@ -76,23 +74,18 @@ export const hashPart = (part: Part, strings: StringEncoding = literal.utf8): Ha
       }
     }
     default:
-      return hashText(part.kind, part.text, blockText(strings.decode(part.blocks)), strings)
+      return hashText(part.kind, part.text, blockText(part.blocks))
   }
 }
 
 const hashText = (
   kind: 'system' | 'user' | 'beside' | 'text',
-  string: string,
+  text: string,
   blocks: string,
-  strings: StringEncoding,
 ): HashedMessage | HashedText => {
-  const known = blocks === '' ? strings.knownHash(string) : undefined
-  if (known !== undefined) return { kind, full: known.hash, chain: known.hash, bytes: known.bytes }
-  const { encoding } = strings
-  const text = strings.expand(string)
-  const { hash: full = EMPTY_HASH, bytes } = contentHash(text, blocks, encoding)
+  const { hash: full = EMPTY_HASH, bytes } = contentHash(text, blocks)
   if (!text.includes('<system-reminder>')) return { kind, full, chain: full, bytes }
-  return { kind, full, chain: contentHash(withoutReminders(text), blocks, encoding).hash ?? null, bytes }
+  return { kind, full, chain: contentHash(withoutReminders(text), blocks).hash ?? null, bytes }
 }
 
 const EMPTY_HASH = shortSha256('')

@@ -7,8 +7,7 @@ import { unframeResult } from '../results/unframe-result.ts'
 import { contentHash } from './content-hash.ts'
 import { canonical, field, inArguments } from './fingerprint.ts'
 import { arePlainArguments } from './plain-arguments.ts'
-import type { StringEncoding } from './string-encoding.ts'
-import { REMINDER, withoutReminders } from './system-reminders.ts'
+import { withoutReminders } from './system-reminders.ts'
 
 /** Argument text that nests deeper is not parsed. */
 const DEPTH_LIMIT = 128
@@ -67,41 +66,21 @@ export interface ResultSummary {
 const SHORT_BYTES = 200
 
 /** The summary of a result. `flagged`: whether the API style flags it as an error; null if it flags nothing. */
-export const resultSummary = (
-  string: string,
-  blocks: string,
-  flagged: boolean | null,
-  strings: StringEncoding,
-): ResultSummary => {
-  const known = blocks === '' && flagged !== true ? strings.knownHash(string) : undefined
-  if (known !== undefined) return knownSummary(known, flagged)
-  const { encoding } = strings
-  const text = strings.expand(string)
+export const resultSummary = (text: string, blocks: string, flagged: boolean | null): ResultSummary => {
   const plain = withoutReminders(text)
   const framed = unframeResult(plain)
   const failed = framed.failed ?? (flagged === null && hasFailed(plain) ? true : null)
   const error = flagged === true || failed === true
   const counted = error ? masked(withoutRunLines(plain)) : withoutRunLines(framed.body)
-  const { hash = null, bytes } = contentHash(counted, blocks, encoding)
+  const { hash = null, bytes } = contentHash(counted, blocks)
   return {
     result: hash,
     error,
-    passed: !error && (flagged === false || failed === false || Buffer.byteLength(text, encoding) < SHORT_BYTES),
+    passed: !error && (flagged === false || failed === false || Buffer.byteLength(text) < SHORT_BYTES),
     pending: !error && isPending(plain),
-    bytes: counted === text ? bytes : Buffer.byteLength(text, encoding),
+    bytes: counted === text ? bytes : Buffer.byteLength(text),
   }
 }
-
-const knownSummary = (
-  { hash, bytes }: { readonly hash: string; readonly bytes: number },
-  flagged: boolean | null,
-): ResultSummary => ({
-  result: hash,
-  error: false,
-  passed: flagged === false || bytes < SHORT_BYTES,
-  pending: false,
-  bytes,
-})
 
 /** The text of a result as rules compare it: without reminders, lines about the process, and the frame of the client. */
 export const plainResult = (text: string): string => withoutRunLines(unframeResult(withoutReminders(text)).body)
@@ -110,9 +89,6 @@ const CHUNK = 'Chunk ID: '
 const TIME = 'Wall time: '
 const EXIT = 'xit'
 const LOUD_EXIT = 'XIT'
-
-/** A text that starts no frame and has none of these words is no error, and hashes leave nothing of it out. */
-export const markerWords = [REMINDER, CHUNK, TIME, EXIT, LOUD_EXIT] as const
 
 /** Codex puts lines before each command result that differ every time. */
 const withoutRunLines = (text: string): string =>

@@ -58,9 +58,3 @@ export const refusal: ResultFrame = {
   client: 'every client: words of its own for a call that it refused, or that failed',
   read: (text) => (refused.test(text) ? { body: text, failed: true } : undefined),
 }
-
-const firstWord =
-  /^[\t-\r ]*(?:apply_patch|write_stdin|failed|unsupported|unable|Could|No |File |The |Model|Invalid|ripgrep|Validation|E[A-Z]{4,6}:|Failed|params|Tool |Command|Path |shellId|Error|Edit |old_string|Required|MCP |Input|Output)/
-
-/** Whether a text with this beginning may be such a report. */
-export const mayBeRefusal = (beginning: string): boolean => firstWord.test(beginning)

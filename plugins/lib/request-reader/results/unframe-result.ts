@@ -3,7 +3,7 @@ import { codex } from './codex.ts'
 import { exitFailed } from './exit-code.ts'
 import { gemini } from './gemini.ts'
 import { miniSwe, miniSweJson } from './mini-swe.ts'
-import { mayBeRefusal, refusal } from './refusals.ts'
+import { refusal } from './refusals.ts'
 import type { ResultFrame, UnframedResult } from './result-frame.ts'
 import { trimmed } from './trim-ascii.ts'
 
@@ -125,9 +125,3 @@ const unframeOnce = (text: string): UnframedResult | undefined => {
     if (framed !== undefined) return framed
   }
 }
-
-const opening =
-  /^[\t-\r ]*(?:[[{<(]|Exit code|Command|Output: |Stdout: |Process |Wall time|Chunk ID|Original token|Total output)/
-
-/** Whether a text with this beginning may have a frame, or be JSON. A frame after the output is found by the marker words instead. */
-export const mayBeFramed = (beginning: string): boolean => opening.test(beginning) || mayBeRefusal(beginning)

@@ -42,16 +42,12 @@ const counting = () => {
 describe('what is remembered of request bodies', () => {
   for (const size of sizes) {
     it(`is that of one style, though another has its id: ${size} words`, () => {
-      for (const bytewise of [false, true]) {
-        const [one, other] = [plain, deaf].map((style): ApiStyle => (bytewise ? { ...style, bytewise } : style))
-        assert.ok(one !== undefined && other !== undefined)
-        const reader = new RequestReader()
-        for (const style of [one, one, one, other, one, other, other]) {
-          const read = reader.read(style, bodyOf(size), 'session')
-          const anew = readRequest(style, bodyOf(size))
-          assert.deepEqual(read.envelope, anew.envelope)
-          assertReadAlike(read.conversation, anew.conversation)
-        }
+      const reader = new RequestReader()
+      for (const style of [plain, plain, plain, deaf, plain, deaf, deaf]) {
+        const read = reader.read(style, bodyOf(size), 'session')
+        const anew = readRequest(style, bodyOf(size))
+        assert.deepEqual(read.envelope, anew.envelope)
+        assertReadAlike(read.conversation, anew.conversation)
       }
     })
 

@@ -6,7 +6,7 @@ import { contentHash } from '../../../../../plugins/lib/request-reader/conversat
 import { collapse } from '../../../../../plugins/lib/request-reader/conversation/fingerprint.ts'
 import { collidingTexts, murmur } from '../../../../kit/murmur-collision.ts'
 
-const hashOf = (text: string, blocks = '') => contentHash(text, blocks, 'utf8').hash
+const hashOf = (text: string, blocks = '') => contentHash(text, blocks).hash
 const first128 = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
 
 describe('what a text is known by', () => {
@@ -29,8 +29,7 @@ describe('what a text is known by', () => {
           const text = parts.join('')
           const collapsed = collapse(text)
           const expected = collapsed === '' ? undefined : first128(collapsed)
-          const bytes = Buffer.from(text).toString('latin1')
-          return hashOf(text) === expected && contentHash(bytes, '', 'latin1').hash === expected
+          return hashOf(text) === expected
         },
       ),
     )
@@ -57,8 +56,6 @@ describe('what a text is known by', () => {
       const hash = hashOf(said, block)
       const alike = ['\0', '\u00ff', '\ufffd', ' ', ''].map((between) => hashOf(`${said}${between}${block}`))
       assert.ok(![hashOf(said), ...alike].includes(hash))
-      const bytes = Buffer.from(`${said}é`).toString('latin1')
-      assert.equal(contentHash(bytes, block, 'latin1').hash, hashOf(`${said}é`, block))
     }
   })
 })

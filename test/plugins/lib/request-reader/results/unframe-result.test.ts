@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { literal } from '../../../../../plugins/lib/request-reader/conversation/string-encoding.ts'
 import { type ResultSummary, resultSummary } from '../../../../../plugins/lib/request-reader/conversation/tool-calls.ts'
-import { mayBeFramed, unframeResult } from '../../../../../plugins/lib/request-reader/results/unframe-result.ts'
+import { unframeResult } from '../../../../../plugins/lib/request-reader/results/unframe-result.ts'
 
 interface Recorded {
   readonly case: string
@@ -29,8 +28,7 @@ const untold = new Set([
   'copilot shell_timeout',
 ])
 
-const printOf = (text: string, flagged: boolean | null = null): ResultSummary =>
-  resultSummary(text, '', flagged, literal.utf8)
+const printOf = (text: string, flagged: boolean | null = null): ResultSummary => resultSummary(text, '', flagged)
 
 const REMINDERS = /\s*<system-reminder>[\s\S]*?<\/system-reminder>/g
 
@@ -117,17 +115,6 @@ describe('results as clients frame them', () => {
     assert.equal(one.result, other.result)
     assert.equal(printOf('<returncode>0</returncode>\n<output>\nhello\n</output>').result, one.result)
   })
-  it('are read alike where their strings are bytes of UTF-8', () => {
-    const bytes = (text: string) => resultSummary(Buffer.from(text).toString('latin1'), '', null, literal.latin1)
-    for (const text of [
-      '\u00a0',
-      'voilà <shellId: 12 completed with exit code 0>',
-      'à\n\nCommand exited with code 2',
-      '\u0085',
-      'Exit code 1\u00a0à',
-    ])
-      assert.deepEqual(bytes(text), printOf(text), text)
-  })
   it('keep words that only look like a frame', () => {
     for (const text of [
       'The exit was easy',
@@ -157,9 +144,6 @@ describe('results as clients frame them', () => {
       '\u0000',
       '💥',
     ])
-      for (const text of [piece.repeat(1_000_000), `${piece}${'x'.repeat(10_000_000)}`]) {
-        unframeResult(text)
-        mayBeFramed(text.slice(0, 32))
-      }
+      for (const text of [piece.repeat(1_000_000), `${piece}${'x'.repeat(10_000_000)}`]) unframeResult(text)
   })
 })
