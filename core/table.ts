@@ -23,7 +23,6 @@ export interface TableOf<N extends TableName> {
   readonly sparse?: readonly Names<Tables[N]>[]
   readonly unique?: readonly Names<Tables[N]>[]
   readonly repeated?: Names<Tables[N]>
-  readonly often_absent?: boolean
   readonly exact?: Names<Tables[N]>
 }
 

@@ -20,8 +20,6 @@ export interface Table {
   readonly unique?: readonly (readonly string[])[]
   /** Columns that have the same value in most rows. A backend may use that to write faster. */
   readonly repeated?: readonly string[]
-  /** Rows of this table are often looked up by a key that does not exist. A backend may keep a filter of the existing keys. */
-  readonly often_absent?: boolean
   /** Text, search and json columns that are stored without redaction: enumerations, hashes, and ids that were checked already. */
   readonly exact?: readonly string[]
 }

@@ -55,7 +55,6 @@ declare module 'guard-gateway/core' {
 
 const sessions = table<'sessions'>({
   id: 'sessions',
-  often_absent: true,
   columns: {
     id: 'text',
     project_id: 'text',

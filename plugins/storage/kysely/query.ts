@@ -152,16 +152,6 @@ export const selection = (table: Table) =>
 export const getSql = (db: Db, table: Table): Compiled =>
   compiled(db.selectFrom(table.id).select(selection(table)).where(keyTest(table, 0)))
 
-/** At least as many as a table has rows; null if it has none. */
-export const mostRowsSql = (db: Db, table: Table): Compiled =>
-  compiled(db.selectFrom(table.id).select((on) => on.fn.max('recorded').as('most')))
-
-/** First key columns of rows, in order. Values: the one before, and how many. */
-export const keysSql = (db: Db, table: Table): Compiled => {
-  const key = keyOf(table)[0] ?? 'id'
-  return compiled(db.selectFrom(table.id).select(key).distinct().where(key, '>', 0).orderBy(key).limit(1))
-}
-
 /** Values: those of the tests, then the limit. The `recorded` of removed rows is returned, so that their tokens can go too. */
 export const pruneSql = (db: Db, table: Table, { where }: Sized<'prune'>): Compiled => {
   const limit = where.filter(takesValue).length

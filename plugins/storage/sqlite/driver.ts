@@ -4,7 +4,6 @@ import { fromSql, toSql } from '../kysely/values.ts'
 import { checkInBackground } from './check/background-check.ts'
 import { Encoder } from './encoding/encoder.ts'
 import { isLarge } from './file/file.ts'
-import { KnownKeys } from './keys/known-keys.ts'
 import { Notes } from './notes.ts'
 import { PendingQueries } from './pending-queries.ts'
 import {
@@ -73,11 +72,7 @@ export const openDriver = async (
       onReplaced: (position, before) => {
         beginLog(position)
         encoder.announceAll()
-        // it is another file: which keys it has is not known, and the keys of waiting batches may be absent from it
-        if (position?.database !== before?.database) {
-          keys.clear()
-          if (before !== undefined) notes.add(removedNote(options.file))
-        }
+        if (before !== undefined && position?.database !== before.database) notes.add(removedNote(options.file))
         writes.resend()
         queries.resend()
       },
@@ -107,17 +102,7 @@ export const openDriver = async (
     log.abandon()
     fault(new Error(message), 'storage:sqlite')
   }
-  const keys = new KnownKeys()
-  /** Only while no other process writes to the file are all of its keys known. */
-  const loadKeys = (): void => {
-    if (options.exclusive)
-      keys.load(
-        tables,
-        async (table) => (await queries.send({ kind: 'keys', shape: encoder.get(table) })) as Uint8Array,
-      )
-  }
   beginLog(await supervisor.open())
-  loadKeys()
   const stopCheck =
     options.exclusive && isLarge(options) ? checkInBackground(options.file, checkEvents(state, fault)) : undefined
 
@@ -134,7 +119,6 @@ export const openDriver = async (
       return notes.journal_bytes
     },
     async get(table, key) {
-      if (!keys.mayHave(table, key)) return undefined
       const values = (await queries.send({ kind: 'get', shape: encoder.get(table), values: key })) as
         | readonly SqlValue[]
         | undefined
@@ -162,11 +146,7 @@ export const openDriver = async (
     write(batch, writeOptions) {
       const values: BatchValues = [0, writeOptions.sync ? 1 : 0]
       let bytes = 0
-      for (const change of batch) {
-        if (change.kind === 'put') keys.added(change.table, change.row)
-        else if (change.kind === 'add') keys.addedKey(change.table, change.key[0] ?? '')
-        bytes += encoder.change(change, values)
-      }
+      for (const change of batch) bytes += encoder.change(change, values)
       return writes.add(values, bytes, writeOptions)
     },
     flush: () => writes.flush(),

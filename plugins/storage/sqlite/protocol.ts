@@ -54,8 +54,6 @@ export type WorkerQuery =
       readonly by: number
     }
   | { readonly kind: 'bytes'; readonly id: number }
-  /** Answered with the bits of a Bloom filter that holds the first key column of all rows. */
-  | { readonly kind: 'keys'; readonly id: number; readonly shape: number }
 
 export type ToWorker =
   | { readonly kind: 'shape'; readonly number: number; readonly shape: Shape }
@@ -105,7 +103,7 @@ export type FromWorker =
   | {
       readonly kind: 'answer'
       readonly id: number
-      readonly value: RawPage | readonly SqlValue[] | readonly (readonly SqlValue[])[] | Uint8Array | number | undefined
+      readonly value: RawPage | readonly SqlValue[] | readonly (readonly SqlValue[])[] | number | undefined
     }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: Failure['reason']; readonly message: string }
   | { readonly kind: 'closed' }

@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
 import { type Compiled, getSql, pruneSql, pruneWordsSql } from '../../kysely/query.ts'
 import { type Shape, type SqlValue, searchColumn } from '../../kysely/shape.ts'
-import { KeyScan } from '../keys/key-scan.ts'
 import type { FromWorker, WorkerQuery } from '../protocol.ts'
 import { CompiledQuery } from './compiled-query.ts'
 import { compiler } from './compiler.ts'
@@ -29,7 +28,6 @@ export class Queries {
   readonly #compiled = new Map<number, CompiledQuery>()
   readonly #scans = new Map<number, PagedScan>()
   readonly #sums = new Map<number, SumScan>()
-  readonly #key_scans = new Map<number, KeyScan>()
 
   constructor(
     db: Database,
@@ -47,7 +45,6 @@ export class Queries {
   step(query: WorkerQuery): Step {
     if (query.kind === 'find') return this.#find(query)
     if (query.kind === 'sum') return this.#sum(query)
-    if (query.kind === 'keys') return this.#keys(query)
     if (query.kind === 'get') return { done: true, value: this.#get(query) }
     return { done: true, value: query.kind === 'prune' ? this.#prune(query) : this.#bytes() }
   }
@@ -56,7 +53,6 @@ export class Queries {
   drop(id: number): void {
     this.#scans.delete(id)
     this.#sums.delete(id)
-    this.#key_scans.delete(id)
   }
 
   #find(query: Extract<WorkerQuery, { readonly kind: 'find' }>): Step {
@@ -79,17 +75,6 @@ export class Queries {
       return { done: false }
     }
     this.#sums.delete(query.id)
-    return { done: true, value }
-  }
-
-  #keys({ id, shape }: Extract<WorkerQuery, { readonly kind: 'keys' }>): Step {
-    const scan = this.#key_scans.get(id) ?? new KeyScan(this.#shape(shape).table, this.#statements)
-    const value = scan.step()
-    if (value === undefined) {
-      this.#key_scans.set(id, scan)
-      return { done: false }
-    }
-    this.#key_scans.delete(id)
     return { done: true, value }
   }
 
