@@ -24,13 +24,13 @@ process.on('exit', () => writeFileSync('loaded-' + threadId + '.json', JSON.stri
 
 /** Starts the gateway of the package. Resolves when it listens. */
 const startGateway = async (
-  { bin, project, env }: PackedPackage,
+  { bin, project, env, program }: PackedPackage,
   flags: readonly string[],
   more: NodeJS.ProcessEnv,
 ) => {
   const args = [...flags, bin, 'gateway', 'run', '--port', '0', '--config', 'start.yml']
   await writeFile(join(project, 'start.yml'), 'gateway_key: guard_0123456789abcdef\n', { mode: 0o600 })
-  const child = spawn(process.execPath, args, { cwd: project, env: { ...env, ...more } })
+  const child = spawn(program, args, { cwd: project, env: { ...env, ...more } })
   let said = ''
   const listening = new Promise<void>((resolve, reject) => {
     const read = (bytes: Buffer): void => {
@@ -57,7 +57,7 @@ export const modulesOfStart = async (packed: PackedPackage): Promise<readonly { 
 
 /** Kills a gateway that has no time to write what it compiled, once there is something. Resolves to whether there is. */
 export const keepsCompiled = async (packed: PackedPackage, limit_ms: number): Promise<boolean> => {
-  const folder = join(packed.folder, 'cache')
+  const folder = join(packed.project, 'cache')
   const more = { NODE_DISABLE_COMPILE_CACHE: undefined, XDG_CACHE_HOME: folder }
   const child = await startGateway(packed, [], more)
   const ended = once(child, 'exit')

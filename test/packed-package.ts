@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -18,18 +19,34 @@ export interface Manifest {
 }
 export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
 
-/** The package as it is published, in a project of somebody who has installed it. */
+interface Pack {
+  readonly filename: string
+  readonly size: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+/** The package as it is published, installed by npm, with a project of its own that uses it. */
 export class PackedPackage {
+  /** Where it is installed. */
   readonly folder: string
+  /** The program of a user, below that folder. */
+  readonly project: string
   /** Paths of its files. */
   readonly files: readonly string[]
   /** Bytes of the file that npm makes. */
   readonly size: number
+  /** Of Node, by which it runs. */
+  readonly program: string
+  readonly #isShared: boolean
 
-  constructor(folder: string, files: readonly string[], size: number) {
+  constructor(folder: string, project: string, isShared: boolean) {
     this.folder = folder
-    this.files = files
+    this.project = project
+    this.#isShared = isShared
+    const { files, size } = JSON.parse(readFileSync(join(folder, 'pack.json'), 'utf8')) as Pack
+    this.files = files.map(({ path }) => path)
     this.size = size
+    this.program = process.env.GUARD_TEST_NODE ?? process.execPath
   }
 
   /** What npm made. */
@@ -37,13 +54,8 @@ export class PackedPackage {
     return join(this.folder, `guard-gateway-${manifest.version}.tgz`)
   }
 
-  /** Where it is installed. */
-  get project(): string {
-    return join(this.folder, 'project')
-  }
-
   get installed(): string {
-    return join(this.project, 'node_modules/guard-gateway')
+    return join(this.folder, 'node_modules/guard-gateway')
   }
 
   /** As those who install it get it. */
@@ -60,7 +72,7 @@ export class PackedPackage {
   readonly env = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1' }
 
   node(...argv: string[]) {
-    return run(process.execPath, argv, { cwd: this.project, env: this.env })
+    return run(this.program, argv, { cwd: this.project, env: this.env })
   }
 
   async script(text: string) {
@@ -70,14 +82,42 @@ export class PackedPackage {
   }
 
   remove(): Promise<void> {
-    return rm(this.folder, { recursive: true, force: true })
+    return rm(this.#isShared ? this.project : this.folder, { recursive: true, force: true })
+  }
+}
+
+/** The package, built, packed and installed once for all processes of a run, with a new project. */
+export const packPackage = async (): Promise<PackedPackage> => {
+  const shared = process.env.GUARD_TEST_SHARED
+  const folder =
+    shared === undefined ? await installedIn(await mkdtemp(join(tmpdir(), 'guard-package-'))) : await sharedIn(shared)
+  return new PackedPackage(folder, await mkdtemp(join(folder, 'project-')), shared !== undefined)
+}
+
+/** Whoever comes first installs; the others wait until it has. */
+const sharedIn = async (shared: string): Promise<string> => {
+  const [ready, failed] = [join(shared, 'package'), join(shared, 'package-failed')]
+  try {
+    await mkdir(join(shared, 'package-made'))
+  } catch {
+    while (!existsSync(ready)) {
+      if (existsSync(failed)) throw new Error(readFileSync(failed, 'utf8'))
+      await setTimeout(100)
+    }
+    return ready
+  }
+  try {
+    await rename(await installedIn(join(shared, 'package-made')), ready)
+    return ready
+  } catch (error) {
+    await writeFile(failed, String(error))
+    throw error
   }
 }
 
 /** Builds a copy of the sources, packs it and installs it, without a network. */
-export const packPackage = async (): Promise<PackedPackage> => {
-  const folder = await mkdtemp(join(tmpdir(), 'guard-package-'))
-  const source = join(folder, 'source')
+const installedIn = async (folder: string): Promise<string> => {
+  const source = await mkdtemp(join(tmpdir(), 'guard-package-source-'))
   // a copy is built, so that the folder under test stays as it is
   for (const name of [
     'core',
@@ -99,21 +139,19 @@ export const packPackage = async (): Promise<PackedPackage> => {
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: source,
   })
-  const [pack] = JSON.parse(stdout) as { filename: string; size: number; files: { path: string }[] }[]
+  await rm(source, { recursive: true })
+  const [pack] = JSON.parse(stdout) as Pack[]
   if (pack === undefined) throw new Error(stdout)
-  const one = new PackedPackage(
-    folder,
-    pack.files.map(({ path }) => path),
-    pack.size,
-  )
-  await mkdir(one.installed, { recursive: true })
-  await run('tar', ['-xzf', join(folder, pack.filename), '-C', one.installed, '--strip-components=1'])
-  // what it declares, what its test kit asks for, and what an example asks for, nothing else
-  const declared = Object.keys(one.manifest.dependencies)
-  for (const name of [...declared, 'fast-check', '@types/node', 'aws4', '@types/aws4']) {
-    await mkdir(join(one.project, 'node_modules', name, '..'), { recursive: true })
-    await symlink(join(modules, name), join(one.project, 'node_modules', name))
+  await writeFile(join(folder, 'pack.json'), JSON.stringify(pack))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  // what it depends on comes from here instead of the registry, and nothing else does
+  const local = ['better-sqlite3', 'node-addon-api'].map((name) => `file:${join(modules, name)}`)
+  const flags = ['--offline', '--no-audit', '--no-fund', '--install-links', '--ignore-scripts']
+  await run('npm', ['install', ...flags, `./${pack.filename}`, ...local], { cwd: folder })
+  // what its test kit asks for, and what an example asks for
+  for (const name of ['fast-check', '@types/node', 'aws4', '@types/aws4']) {
+    await mkdir(join(folder, 'node_modules', name, '..'), { recursive: true })
+    await symlink(join(modules, name), join(folder, 'node_modules', name))
   }
-  await writeFile(join(one.project, 'package.json'), '{"type":"module"}')
-  return one
+  return folder
 }

@@ -1,10 +1,11 @@
-// Runs every test, or those whose path below test/ begins as an argument says. Files share processes, since to start one costs more than most of them take.
+// Runs every test, or those whose path below test/ begins as an argument says; with --installed against the package as npm installs it. Files share processes, since to start one costs more than most of them take.
 import { globSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { packPackage } from './packed-package.ts'
 
 /** What everything else belongs to. */
 const OTHERS = 'others'
@@ -68,8 +69,11 @@ const load = (name, path, last) =>
   })
 `
 
-/** A program that runs files. */
+/** A program that runs files, in place of the sources against the installed package where `GUARD_TEST_PACKAGE` says where that is. */
 const program = (files: readonly string[]): string =>
+  (process.env.GUARD_TEST_PACKAGE === undefined
+    ? ''
+    : `import ${JSON.stringify(join(import.meta.dirname, 'resolve-installed.ts'))}\n`) +
   load +
   files
     .map(
@@ -78,7 +82,7 @@ const program = (files: readonly string[]): string =>
     )
     .join('\n')
 
-const beginnings = process.argv.slice(2)
+const beginnings = process.argv.slice(2).filter((argument) => argument !== '--installed')
 const found = globSync('**/*.test.ts', { cwd: import.meta.dirname })
   .map((file) => file.split(sep).join('/'))
   .filter((file) => beginnings.length === 0 || beginnings.some((beginning) => file.startsWith(beginning)))
@@ -88,6 +92,9 @@ const processes = [...Map.groupBy(found.sort(), processOf)].sort(
   ([one], [other]) => PROCESSES.indexOf(one) - PROCESSES.indexOf(other),
 )
 const folder = await mkdtemp(join(tmpdir(), 'guard-tests-'))
+// what is made once for all processes
+process.env.GUARD_TEST_SHARED = folder
+if (process.argv.includes('--installed')) process.env.GUARD_TEST_PACKAGE = (await packPackage()).folder
 const files: string[] = []
 for (const [name, members] of processes) {
   const file = join(folder, `${name.replaceAll('/', '-')}.mjs`)

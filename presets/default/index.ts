@@ -81,7 +81,7 @@ import { storageAt } from './storage-at.ts'
 import { version } from './version.ts'
 
 export { mcpOptions } from './config/mcp-options.ts'
-export { type Config, loadConfig } from './config.ts'
+export { type Config, loadConfig, parseConfig } from './config.ts'
 export { createGateway } from './gateway.ts'
 
 /**

@@ -95,7 +95,7 @@ export class Installation {
   }
 
   #spawn(words: readonly string[]) {
-    const child = spawn(process.execPath, [this.#packed.bin, ...words], {
+    const child = spawn(this.#packed.program, [this.#packed.bin, ...words], {
       cwd: this.#packed.project,
       env: { ...this.#packed.env, HOME: this.#packed.project },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -23,8 +23,16 @@ export interface ChildUpstream {
 }
 
 const KEY = 'guard_test_key_of_a_child_process'
-const bin = join(import.meta.dirname, '../../presets/default/bin.js')
-const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
+const installed = process.env.GUARD_TEST_PACKAGE
+
+/** What Node runs as `guard`: the sources, or the package that `GUARD_TEST_PACKAGE` has installed. */
+export const guardProgram: readonly string[] =
+  installed === undefined
+    ? [
+        ...process.execArgv.filter((argument) => argument.startsWith('--conditions=')),
+        join(import.meta.dirname, '../../presets/default/bin.js'),
+      ]
+    : [join(installed, 'node_modules/guard-gateway/dist/presets/default/bin.js')]
 
 /** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any; `env`: further variables. */
 export const startChildGateway = async (
@@ -43,7 +51,7 @@ export const startChildGateway = async (
   const upstreams = `upstreams: [${JSON.stringify(provider)}]`
   await writeFile(file, `gateway_key: ${KEY}\n${upstreams}\n${config}\n`)
   const argv = ['gateway', 'run', '--config', file, '--port', String(port), '--quiet']
-  const child = spawn(process.execPath, [...conditions, bin, ...argv], {
+  const child = spawn(process.execPath, [...guardProgram, ...argv], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

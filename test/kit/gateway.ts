@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Clock, Gateway, Plugin } from 'guard-gateway/core'
 import { serve } from 'guard-gateway/plugins/http'
-import { createGateway } from 'guard-gateway/presets/default'
-import { parseConfig } from '../../presets/default/config.ts'
+import { createGateway, parseConfig } from 'guard-gateway/presets/default'
 
 export interface StartOptions {
   /** Base address of the one upstream, which serves every style and model. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { emptyConfig } from '../../presets/default/config/defaults.ts'
-import { main } from '../../presets/default/main.ts'
-import { startChildGateway } from '../kit/child-gateway.ts'
-import { fakeIo } from '../kit/io.ts'
+import { promisify } from 'node:util'
+import { parseConfig } from 'guard-gateway/presets/default'
+import { guardProgram, startChildGateway } from '../kit/child-gateway.ts'
 import { fakeProvider } from '../kit/provider.ts'
 
 describe('4.8 command-line operations', () => {
@@ -28,12 +28,12 @@ describe('4.8 command-line operations', () => {
     }
   })
   it('lists its operations with --help', async () => {
-    const io = fakeIo()
-    assert.equal(await main(['--help'], io), 0)
-    assert.match(io.outText(), /gateway run/)
+    const { stdout } = await promisify(execFile)(process.execPath, [...guardProgram, '--help'])
+    assert.match(stdout, /gateway run/)
   })
-  it('the default listen address is loopback, port 8787', () => {
-    const { host, port } = emptyConfig().server
+  it('the default listen address is loopback, port 8787', async () => {
+    const { host, port } = (await parseConfig('gateway_key: guard_0123456789abcdef', 'guard-config.yml', {})).config
+      .server
     assert.deepEqual([host, port], ['127.0.0.1', 8787])
   })
 })

@@ -242,7 +242,6 @@ describe('sqlite: files it refuses, untouched', () => {
     close()
     await refused(file, 'DATABASE_DAMAGED', /conformance_notes\.text is integer/)
   })
-
   it('a folder that is not there', () =>
     assert.rejects(openPlain(sqlite({ file: path('none/guard.db') })), {
       code: 'DATABASE_UNWRITABLE',
