@@ -1,16 +1,35 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { root } from './documents/documents.ts'
 import { Followed, Reader } from './documents/followed.ts'
-import { standIn } from './documents/stand-in.ts'
+import { guard, standIn } from './documents/stand-in.ts'
+
+/** An agent that reads one file again and again, and plays its own provider, as its reader has none. */
+const AGENT = `
+const { OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_CUSTOM_HEADERS } = process.env
+const labels = Object.fromEntries(OPENAI_CUSTOM_HEADERS.split('\\n').map((line) => line.split(': ')))
+const headers = { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json', ...labels }
+const messages = [{ role: 'user', content: 'Why does the test fail?' }]
+for (let turn = 1; turn <= 9; turn++) {
+  const body = JSON.stringify({ model: 'gpt-5.4', messages })
+  const answer = await fetch(OPENAI_BASE_URL + '/chat/completions', { method: 'POST', headers, body })
+  const decision = answer.headers.get('x-guard-decision')
+  console.log(answer.status, decision)
+  if (decision === 'block') break
+  const call = { id: 'call_' + turn, type: 'function', function: { name: 'read_file', arguments: '{"path":"a.ts"}' } }
+  messages.push({ role: 'assistant', content: null, tool_calls: [call] })
+  messages.push({ role: 'tool', tool_call_id: call.id, content: 'return net * 0.19' })
+}
+`
 
 describe('README.md', () => {
   let reader: Reader
   const readme = new Followed('README.md', () => reader)
   before(async () => {
-    reader = await Reader.start()
+    reader = await Reader.start({ keyed: false })
   })
   after(() => reader.close())
 
@@ -44,7 +63,20 @@ describe('README.md', () => {
     body.error.session_id = 'ses_…'
     assert.deepEqual(body, JSON.parse(readme.block('json', 'guard_block')))
     await reader.gateway.request('POST', '/api/sessions/my-first-session/resume')
-    assert.match(await ask(), /HTTP\/1\.1 200 OK/)
+    assert.match(await ask(), /HTTP\/1\.1 404 [\s\S]*x-guard-decision: allow[\s\S]*NO_UPSTREAM/)
+  })
+  it('stops the agent that run starts in a folder from then on, until it is resumed', async () => {
+    const folder = join(reader.folder, 'my-app')
+    await mkdir(folder)
+    await writeFile(join(folder, 'agent.mjs'), AGENT)
+    const work = () => guard(reader, ['run', '--session', 'my-run', '--', process.execPath, 'agent.mjs'], folder)
+    const { stdout, stderr } = await work()
+    assert.match(stderr, /^guard: project my-app, enforce: .*, by the policy of project default$/m)
+    assert.equal(stdout, '404 allow\n404 allow\n404 allow\n429 block\n')
+    const status = async () => (await guard(reader, ['status', '--json', 'blocked'], folder)).stdout
+    assert.deepEqual(JSON.parse(await status()), { blocked: 2 })
+    await reader.gateway.request('POST', '/api/sessions/my-run/resume')
+    assert.match((await work()).stdout, /^404 allow\n/)
   })
   it('shows pictures that are there, small, and not in the package', async () => {
     const pictures = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/src(?:set)?="([^"]+)"/g)]

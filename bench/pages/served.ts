@@ -23,7 +23,7 @@ const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) 
 export const servePages = async (runs: number): Promise<Served> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-pages-'))
   const gateway = replayGateway(join(folder, 'guard.db'), http({ gateway_key: 'guard_bench_key_0123456789' })).use(
-    ui({ default_mode: 'shadow', version: '0' }),
+    ui({ version: '0' }),
   )
   const { url, close } = await serve(gateway, { port: 0, log: nowhere() })
   await gateway.keep(Array.from({ length: runs }, (_, at) => fragmentOf(at + 1)))

@@ -9,7 +9,8 @@ export const runAgent = (gateway: Gateway, options: ClientsOptions): Command => 
   args: '[-- command...]',
   summary: 'start one agent through the gateway; nothing is left behind',
   options: {
-    '--project <id>': 'project of its requests; the name in package.json, or of the folder, if absent',
+    '--project <id>':
+      'project of its requests; the name in package.json, or of the folder, if absent. Without a policy of its own it has that of "default"',
     '--agent <id>': "its id; the client's name if absent",
     '--session <id>': 'one session for all its requests; "new" makes an id',
     '--mode <mode>': 'shadow or enforce, where server.allow_mode_header is on',

@@ -3,10 +3,12 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { newId } from 'guard-gateway/lib/ids'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { agentEnv } from './agent-env.ts'
 import { runChild } from './child.ts'
 import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
+import { guardedBy } from './guarded-by.ts'
 import type { ClientsOptions } from './options.ts'
 import { isServed, sendsOwnLogin, servedStyle } from './passthrough-login.ts'
 import type { Launch, Profile } from './profile.ts'
@@ -37,7 +39,12 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
     await removeAbandoned()
     const launch = launchWith(setting)
     removeFiles = await writeRunFiles(setting.folder, launch)
-    if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
+    const { project = DEFAULT_PROJECT, session, agent = profile.id } = setting
+    const is_labelled = launch.is_labelled === true
+    const mode = options.allow_mode_header ? setting.mode : undefined
+    const guarded = await guardedBy({ address, project, mode, is_labelled, calledAs: options.calledAs })
+    for (const line of guarded) io.err.write(`guard: ${line}\n`)
+    if (session !== undefined) io.err.write(`guard: session ${session}\n`)
     const given = envFlagNames(input.options.env)
     const { env, withheld } = agentEnv(io.env, gateway, {
       address,
@@ -52,8 +59,6 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
     for (const line of [missingEnvText(given, io.env), withheldNote, bypassText(launch, io.env), unserved])
       if (line !== '') io.err.write(`guard: ${line}\n`)
     const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
-    const { project, session, agent = profile.id } = setting
-    const is_labelled = launch.is_labelled === true
     await reportTraffic({ address, id: setting.run_id, agent, project, session, since, is_labelled }, options, io)
     return code
   } finally {

@@ -11,16 +11,21 @@ import { upstreamLines } from './upstream-lines.ts'
 
 const MAX_SESSION_ROWS = 10
 const SESSION_LIMIT = 200
+const MAX_OTHERS = 5
 
 interface Listed {
   readonly sessions: readonly ListedSession[]
+}
+
+interface Listing {
+  readonly policies: readonly { readonly project_id: string; readonly mode_in_force: string }[]
 }
 
 interface Budgeted {
   readonly budgets: readonly BudgetLeft[]
 }
 
-/** `guard status`: the newest sessions, but for those of the Playground, with their usage and decisions, and the tightest budget. */
+/** `guard status`: the newest sessions, but for those of the Playground, with their usage and decisions, the mode, and the tightest budget. */
 export const status = ({ asking, calledAs }: ClientsOptions, now: () => number): Command => ({
   id: 'status',
   summary: 'sessions, spend, flags and blocks at a glance',
@@ -30,20 +35,21 @@ export const status = ({ asking, calledAs }: ClientsOptions, now: () => number):
   async run(input, io) {
     const { options } = input
 
-    const { sessions, budgets, address, health } = await asking(async (ask, address) => ({
+    const { sessions, budgets, policies, address, health } = await asking(async (ask, address) => ({
       ...((await ask('GET', `/api/sessions?playground=false&limit=${SESSION_LIMIT}`)) as Listed),
       budgets: await budgetsIn(ask),
+      policies: await policiesIn(ask),
       health: await ask('GET', '/api/health'),
       address,
     }))
     const totals = totalsOf(sessions)
     if (options.json === true) {
       io.out.write(
-        `${JSON.stringify({ ...totals, currency: currencyIn(health), budgets, upstreams: upstreamsIn(health), sessions: sessions.slice(0, MAX_SESSION_ROWS) })}\n`,
+        `${JSON.stringify({ ...totals, currency: currencyIn(health), mode: modeIn(policies), budgets, upstreams: upstreamsIn(health), sessions: sessions.slice(0, MAX_SESSION_ROWS) })}\n`,
       )
       return 0
     }
-    for (const line of totalLines(totals, sessions.length, { health, budgets })) io.out.write(`${line}\n`)
+    for (const line of totalLines(totals, sessions.length, { health, budgets, policies })) io.out.write(`${line}\n`)
     for (const line of sessionLines(sessions.slice(0, MAX_SESSION_ROWS), now(), { input, io }))
       io.out.write(`${line}\n`)
     for (const line of pausedSessionLines(sessions, calledAs)) io.out.write(`${line}\n`)
@@ -57,9 +63,10 @@ export const status = ({ asking, calledAs }: ClientsOptions, now: () => number):
 const totalLines = (
   totals: Totals,
   count: number,
-  { health, budgets }: { readonly health: unknown; readonly budgets: readonly BudgetLeft[] },
+  { health, budgets, policies }: Budgeted & Listing & { readonly health: unknown },
 ): readonly string[] => [
   headline(totals, count, currencyIn(health)),
+  ...modeLine(policies),
   ...upstreamLines(health).map(terminalLine),
   ...budgets.slice(0, 1).map((tightest) => budgetLine(tightest, budgets.length)),
 ]
@@ -71,6 +78,26 @@ const budgetsIn = async (ask: AskJson): Promise<readonly BudgetLeft[]> => {
     throw error
   })
   return byRemainingShare((answer as Partial<Budgeted>).budgets ?? [])
+}
+
+/** The policy of projects without one of their own, then those of projects; empty if the gateway judges nothing. */
+const policiesIn = async (ask: AskJson): Promise<Listing['policies']> => {
+  const answer = await ask('GET', '/api/policies?playground=false').catch((error: unknown) => {
+    if (error instanceof GuardError && error.code === 'NOT_FOUND') return {}
+    throw error
+  })
+  return (answer as Partial<Listing>).policies ?? []
+}
+
+const modeIn = ([first]: Listing['policies']): string | null => first?.mode_in_force ?? null
+
+/** The mode of projects without a policy of their own, and of those that differ. */
+const modeLine = ([first, ...own]: Listing['policies']): readonly string[] => {
+  if (first === undefined) return []
+  const others = own.filter(({ mode_in_force }) => mode_in_force !== first.mode_in_force)
+  const but = others.slice(0, MAX_OTHERS).map(({ project_id, mode_in_force }) => `${project_id} ${mode_in_force}`)
+  const more = others.length > MAX_OTHERS ? [`${others.length - MAX_OTHERS} more`] : []
+  return [terminalLine(`mode ${[first.mode_in_force, ...but, ...more].join('; ')}`)]
 }
 
 const totalFields = ['requests', 'flagged', 'blocked', 'total_tokens', 'cost_micro'] as const

@@ -20,7 +20,7 @@ export interface RunOptions {
     readonly allowed_hosts: readonly string[]
   }
   /** The details of the line that is printed at start, for example mode and storage. */
-  readonly facts: Readonly<Record<string, string>>
+  readonly facts: (gateway: Gateway) => Promise<Readonly<Record<string, string>>>
   /** Further commands that do the same with a gateway that was made for them. */
   readonly also?: readonly ServeCommand[]
   /** Further lines for somebody who has just started. */
@@ -65,7 +65,7 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
   const undo = input.options.json === true ? jsonWarnings(gateway, io) : () => {}
   const server = await start(gateway, options, io)
   const ended = runUntilStopped(server, gateway, io).finally(undo)
-  announce(server.url, options, input, io)
+  announce(server.url, { ...options, facts: await options.facts(gateway) }, input, io)
   const missing = firstKey(gateway, host)
   if (missing !== undefined) io.err.write(lineOf(missing, input))
   if (input.options.open === true) options.show(server.url, io)
@@ -99,7 +99,12 @@ const start = async (gateway: Gateway, { server: { host, port } }: RunOptions, i
   }
 }
 
-const announce = (url: string, { version, server, facts, next }: RunOptions, { options }: Input, io: Io): void => {
+const announce = (
+  url: string,
+  { version, server, facts, next }: Omit<RunOptions, 'facts'> & { readonly facts: Readonly<Record<string, string>> },
+  { options }: Input,
+  io: Io,
+): void => {
   const names = unnamed(server)
   if (options.json === true) {
     io.out.write(`${JSON.stringify({ version, url, ...facts })}\n`)

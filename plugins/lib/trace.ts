@@ -39,7 +39,7 @@ export type {
   SinceFlag,
 } from './trace/flag-report.ts'
 export { type OpenCallRow, openCallTable, openRecordOf, recordOfOpen } from './trace/open-call.ts'
-export { isPlayground, PLAYGROUND_UPSTREAM } from './trace/playground.ts'
+export { isPlayground, isPlaygroundProject, PLAYGROUND_UPSTREAM, playgroundProject } from './trace/playground.ts'
 export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
 export { RecentNames } from './trace/recent-names.ts'
 export { defaultRootSpan, enclosingRootSpan } from './trace/root.ts'

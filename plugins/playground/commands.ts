@@ -1,4 +1,5 @@
 import { GuardError, type Plugin } from 'guard-gateway/core'
+import { ENFORCE_RECOMMENDED } from 'guard-gateway/lib/budget'
 import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
 import { columnLines, hint, openInBrowser, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
@@ -85,11 +86,7 @@ const run = (options: PlaygroundCommandOptions, scenarios: readonly string[], ca
   async run(input, io) {
     const code = await options.asking((ask, address) => runAll(ask, input, io, address))
     if (input.options.mode === 'enforce')
-      hint(
-        `To stop agents of your own that are stuck: ${called()} policy apply enforce-recommended --mode enforce`,
-        input,
-        io,
-      )
+      hint(`To stop agents of your own that are stuck: ${called()} ${ENFORCE_RECOMMENDED}`, input, io)
     return code
   },
 })

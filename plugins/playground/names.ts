@@ -1,3 +1,4 @@
+import { playgroundProject } from 'guard-gateway/lib/trace'
 import type { Scenario } from './scenario.ts'
 
 /** Whom the requests of a run say they are from. */
@@ -10,7 +11,7 @@ export interface Names {
 
 /** Names of a run: its own session, and its own agent where the scenario pauses it, so that no run can stop another. */
 export const namesOf = (scenario: Scenario, runId: string): Names => ({
-  project_id: `playground-${scenario.id}`,
+  project_id: playgroundProject(scenario.id),
   agent_id: scenario.steps.some((step) => 'target' in step && step.target === 'agent')
     ? `playground-${runId}`
     : 'playground',

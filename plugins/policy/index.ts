@@ -66,9 +66,13 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
         presets[name] = await readRuleList(rules, gateway.detectors)
       }
     })
+    const default_mode = () => options.default_mode ?? 'shadow'
     const left = judge(gateway, policies, options)
     gateway.service('rules').provide({
-      of: async (project) => (await policies.load(project)).rules,
+      of: async (project) => {
+        const { mode, rules } = await policies.load(project)
+        return { mode: mode ?? default_mode(), rules }
+      },
       budgets: async (of) => {
         const { remainingOfProject, remainingOfSession } = await import('./budgets/remaining.ts')
         return 'session' in of ? remainingOfSession(left, of.session) : remainingOfProject(left, of.project_id)
@@ -76,7 +80,6 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     })
     gateway.hooks.http.tapPromise('policy', async (app) => {
       const { routes } = await import('./routes.ts')
-      const default_mode = () => options.default_mode ?? 'shadow'
       await app.register(routes(policies, { gateway, presets, default_mode }), { prefix: '/api' })
       const { budgetRoutes } = await import('./budgets/routes.ts')
       await app.register(budgetRoutes(left), { prefix: '/api' })

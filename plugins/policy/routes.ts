@@ -1,13 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Mode } from 'guard-gateway/core'
 import { approverHeaders } from 'guard-gateway/lib/approver'
+import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
 import { storedId } from 'guard-gateway/lib/ids'
 import { sees } from 'guard-gateway/lib/principal'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { isPlaygroundProject } from 'guard-gateway/lib/trace'
 import { readChange } from './document/document.ts'
 import { type WarningContext, warningsOf } from './document/warnings.ts'
 import type { Policies } from './policies.ts'
 import { type Policy, sourceOf } from './policy.ts'
-import { PolicyAnswer, PolicyInput, ProjectParams } from './schemas.ts'
+import { PoliciesAnswer, PoliciesQuery, PolicyAnswer, PolicyInput, ProjectParams } from './schemas.ts'
 
 const projectForm = /^[\w.-]{1,128}$/
 
@@ -19,14 +22,33 @@ export const routes =
     const answer = async (project_id: string, policy: Policy): Promise<PolicyAnswer> => {
       const { mode, rules } = policy
       return {
-        project_id,
-        ...sourceOf(policy, project_id),
-        mode,
-        mode_in_force: mode ?? default_mode(),
+        ...summaryOf(project_id, policy, default_mode()),
         rules: rules.map((rule) => ({ ...rule })),
         warnings: await warningsOf({ project_id, mode, rules }, around),
       }
     }
+    app.get(
+      '/policies',
+      {
+        schema: {
+          summary:
+            'List the policies: that of `default`, which holds for every project without one, then those of projects',
+          tags: ['policies'],
+          querystring: PoliciesQuery,
+          response: { 200: PoliciesAnswer },
+        },
+      },
+      async ({ query }) => {
+        rejectUnknownFilters(query, PoliciesQuery)
+        const { rows, next_cursor } = await gateway.storage.find('policies', { limit: MAX_LISTED })
+        const own = rows.map(({ project_id }) => project_id).filter((id) => id !== DEFAULT_PROJECT)
+        const isListed = (id: string): boolean => query.playground !== false || !isPlaygroundProject(id)
+        const listed = [...(sees(DEFAULT_PROJECT) ? [DEFAULT_PROJECT] : []), ...own.filter(isListed)]
+        const answers = listed.map(async (id) => summaryOf(id, await policies.load(id), default_mode()))
+        return { policies: await Promise.all(answers), truncated: next_cursor !== null }
+      },
+    )
+
     // The schemas describe; the document is checked where every wrong field gets its own words.
     const validatorCompiler = () => () => true
 
@@ -67,6 +89,17 @@ export const routes =
       },
     )
   }
+
+const MAX_LISTED = 500
+
+/** A policy without its rules. */
+const summaryOf = (project_id: string, policy: Policy, default_mode: Mode) => ({
+  project_id,
+  ...sourceOf(policy, project_id),
+  mode: policy.mode,
+  mode_in_force: policy.mode ?? default_mode,
+  rules: policy.rules.filter(({ enabled }) => enabled).length,
+})
 
 /** The project that a path names. Throws INVALID_REQUEST. */
 export const projectOf = (

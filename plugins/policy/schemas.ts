@@ -43,7 +43,8 @@ export const PolicyInput = Type.Union([Type.Object(PolicyShape, { additionalProp
   examples: [{ mode: 'enforce', preset: 'default' }],
 })
 
-export const PolicyAnswer = Type.Object({
+/** Whose policy holds for a project, and in which mode. */
+const PolicySummary = {
   project_id: Type.String(),
   version: Type.Integer({ description: '0: the project has no policy of its own' }),
   source: Type.Union([Type.Literal('own'), Type.Literal('inherited'), Type.Literal('built_in')], {
@@ -53,10 +54,29 @@ export const PolicyAnswer = Type.Object({
   mode_in_force: Type.Union([Type.Literal('shadow'), Type.Literal('enforce')], {
     description: 'The mode, or where it is null that of the configuration',
   }),
+}
+
+export const PolicyAnswer = Type.Object({
+  ...PolicySummary,
   rules: Type.Array(RuleAnswer),
   warnings: Type.Array(
     Type.Object({ code: Type.String(), rule_id: Type.String(), path: Type.String(), message: Type.String() }),
   ),
+})
+
+export const PoliciesQuery = Type.Object({
+  playground: Type.Optional(Type.Boolean({ description: 'false: without those of the Playground' })),
+})
+
+/** The policies of projects that have one of their own, and that of all others. */
+export const PoliciesAnswer = Type.Object({
+  policies: Type.Array(
+    Type.Object({
+      ...PolicySummary,
+      rules: Type.Integer({ description: 'How many are on' }),
+    }),
+  ),
+  truncated: Type.Boolean({ description: 'There are more' }),
 })
 
 export type PolicyAnswer = Static<typeof PolicyAnswer>

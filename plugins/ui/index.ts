@@ -11,8 +11,6 @@ import { searchPage } from './search.ts'
 import { Shell } from './shell.ts'
 
 export interface UiOptions {
-  /** Default mode, for the bar; read for each page. */
-  readonly default_mode: string
   readonly version: string
 }
 
@@ -25,7 +23,7 @@ export const ui = (options: UiOptions): Plugin => ({
   name: 'ui',
   requires: ['http'],
   apply(gateway: Gateway) {
-    gateway.registry(pageKind).add(nowPage(gateway, options))
+    gateway.registry(pageKind).add(nowPage(gateway))
     gateway.registry(pageKind).add(searchPage(gateway))
     gateway.registry(panelKind).add(needsPanel(gateway))
     gateway.hooks.http.tapPromise({ name: 'ui', stage: stages.http.pages }, async (app) => {

@@ -1,28 +1,29 @@
-import type { Gateway } from 'guard-gateway/core'
+import type { Gateway, Mode } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
 import { type Ask, type Page, type Panel, panelKind } from 'guard-gateway/lib/page'
-import type { UiOptions } from './index.ts'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 
 const NS_PER_S = 1e9
 
-const meanings: Readonly<Record<string, string>> = {
+const meanings: Readonly<Record<Mode, string>> = {
   shadow: 'what matches a rule is flagged and forwarded',
   enforce: 'what matches a blocking rule is refused',
 }
 
-/** Start page: the mode of the gateway, and the panels of features. */
-export const nowPage = (gateway: Gateway, options: UiOptions): Page => ({
+/** Start page: the mode of projects without a policy of their own, and the panels of features. */
+export const nowPage = (gateway: Gateway): Page => ({
   id: 'now',
   path: '/',
   nav: { label: 'Now', order: 0, key: 'n' },
-  render: async (ask) => ({ title: 'Now', main: await mainOf(gateway, options, ask) }),
+  render: async (ask) => ({ title: 'Now', main: await mainOf(gateway, ask) }),
 })
 
-const mainOf = async (gateway: Gateway, { default_mode }: UiOptions, ask: Ask): Promise<Html> => {
+const mainOf = async (gateway: Gateway, ask: Ask): Promise<Html> => {
   const panels = [...gateway.registry(panelKind)].sort((one, other) => one.order - other.order)
   const told = await Promise.all(panels.map((panel) => renderPanel(gateway, panel, ask)))
-  return html`<div data-live="*" data-begins><div class="head"><h1>Now</h1><p><strong>${default_mode}</strong>: ${meanings[default_mode] ?? 'requests are judged'}</p><p class="quiet">up for ${durationText(Math.floor(process.uptime()) * NS_PER_S)}</p></div>
+  const mode = (await gateway.service('rules').get()?.of(DEFAULT_PROJECT))?.mode
+  return html`<div data-live="*" data-begins><div class="head"><h1>Now</h1>${mode !== undefined && html`<p><strong>${mode}</strong>: ${meanings[mode]}, in <a href="/policies">projects without a policy of their own</a></p>`}<p class="quiet">up for ${durationText(Math.floor(process.uptime()) * NS_PER_S)}</p></div>
 ${told.map((part) => part !== undefined && html`<section>${part}</section>`)}</div>`
 }
 

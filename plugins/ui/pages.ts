@@ -33,9 +33,9 @@ export const documentOf = async (
   ask: Ask,
   notice?: Html | string,
 ): Promise<{ readonly status: number; readonly text: string; readonly location: string | undefined }> => {
-  const [view, counts] = await Promise.all([page.render(ask), shell.count()])
+  const [view, counts, mode] = await Promise.all([page.render(ask), shell.count(), shell.mode()])
   const status = view.status ?? (ask.refused === undefined ? 200 : 422)
-  return { status, text: shell.document(view, pathOf(ask.url), notice, counts), location: view.location }
+  return { status, text: shell.document(view, pathOf(ask.url), { notice, counts, mode }), location: view.location }
 }
 
 export const sendPage = async (

@@ -1,7 +1,8 @@
-import type { Gateway } from 'guard-gateway/core'
+import type { Gateway, Mode } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { type Page, pageKind, type View } from 'guard-gateway/lib/page'
 import { visibleProjects } from 'guard-gateway/lib/principal'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import type { Asset } from './assets.ts'
 import { bareDocument } from './bare-document.ts'
 import type { UiOptions } from './index.ts'
@@ -12,6 +13,14 @@ import { whoIsIn } from './who.ts'
 export type Counts = ReadonlyMap<string, number>
 
 const noCounts: Counts = Object.freeze(new Map())
+
+/** What a page shows around itself. */
+export interface Around {
+  readonly notice?: Html | string | undefined
+  readonly counts?: Counts
+  /** Of projects without a policy of their own. */
+  readonly mode?: Mode | undefined
+}
 
 /** The frame of every page: head, navigation, health warnings and the live status line. */
 export class Shell {
@@ -28,8 +37,8 @@ export class Shell {
   }
 
   /** Renders a document. `path` is the requested one; its navigation entry is marked. */
-  document(view: View, path: string, notice?: Html | string, counts = this.#lastCounts()): string {
-    return `<!doctype html>\n${this.#document(view, path, notice, counts).text}\n`
+  document(view: View, path: string, { notice, counts = this.#lastCounts(), mode }: Around = {}): string {
+    return `<!doctype html>\n${this.#document(view, path, { notice, counts, mode }).text}\n`
   }
 
   /** Renders a document for somebody who is not known: without navigation, and without anything about this gateway. */
@@ -54,6 +63,11 @@ export class Shell {
     return counts
   }
 
+  /** The mode of projects without a policy of their own; undefined where nothing judges. */
+  async mode(): Promise<Mode | undefined> {
+    return (await this.#gateway.service('rules').get()?.of(DEFAULT_PROJECT))?.mode
+  }
+
   /** The counts of an earlier page; none for those who see some projects alone. */
   #lastCounts(): Counts {
     return visibleProjects() === null ? this.#counts : noCounts
@@ -64,7 +78,7 @@ export class Shell {
     return this.#entries().find((page) => liesUnder(path, page))
   }
 
-  #document(view: View, path: string, notice: Html | string | undefined, counts: Counts): Html {
+  #document(view: View, path: string, { notice, counts = noCounts, mode }: Around): Html {
     const waiting = this.#entries().reduce((sum, { id }) => sum + (counts.get(id) ?? 0), 0)
     return html`<html lang="en">
 <head>
@@ -86,7 +100,7 @@ ${
 <a class="mark" href="/">Guard</a>
 <nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path, counts))}</nav>
 <form class="find" action="/search" role="search" aria-label="Everything"><input type="search" name="q" aria-label="Id, name or words" placeholder="Id, name or words" maxlength="512"></form>
-<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span> <button type="button" id="notify" aria-pressed="false" title="Notifications of the desktop, also while this page is in the background" hidden>Notify me</button></p>${whoIsIn()}
+<p class="state">${mode !== undefined && html`<span id="mode" title="Mode of projects without a policy of their own">${mode}</span> <span class="version">· </span>`}<span class="version">v${this.#options.version}</span> <span id="live" hidden></span> <button type="button" id="notify" aria-pressed="false" title="Notifications of the desktop, also while this page is in the background" hidden>Notify me</button></p>${whoIsIn()}
 </header>
 ${this.#unwell()}<main id="main" tabindex="-1">
 ${notice !== undefined && (typeof notice === 'string' ? html`<p class="notice" role="status">${notice}</p>` : notice)}${view.main}

@@ -111,7 +111,7 @@ const withRun = async (
   const run = gatewayRun({
     version,
     server: config.server,
-    facts: facts(config, io.cwd),
+    facts: (served) => facts(served, config, io.cwd),
     also: [mcpServe],
     show: showInBrowser,
     ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, prefix.here) }),

@@ -171,12 +171,7 @@ export const defaultPreset = (
   notify(config.notify),
   playground(),
   metrics(),
-  ui({
-    get default_mode() {
-      return mode()
-    },
-    version,
-  }),
+  ui({ version }),
   docs({
     version,
     configuration: async () => (await import('./config/schema.ts')).configSchema,

@@ -2,6 +2,7 @@ import { basename, relative } from 'node:path'
 import type { Gateway } from 'guard-gateway/core'
 import { childEnv } from 'guard-gateway/lib/child-env'
 import type { Io } from 'guard-gateway/lib/command'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
 
@@ -39,9 +40,9 @@ export const withheldFromServers = ({ mcp }: Config, gateway: Gateway, { env }: 
   return `MCP servers get HOME, PATH and the like of this environment, and no keys: ${withheldNames.join(', ')}. mcp.servers.<id>.env gives one back: { ${first}: "\${${first}}" }.`
 }
 
-/** Facts for the line printed at start. */
-export const facts = (config: Config, cwd: string) => ({
-  mode: config.preset === 'enforce-recommended' ? 'enforce' : config.default_mode,
+/** Facts for the line printed at start; the mode is that of projects without a policy of their own. */
+export const facts = async (gateway: Gateway, config: Config, cwd: string) => ({
+  mode: (await gateway.service('rules').get()?.of(DEFAULT_PROJECT))?.mode ?? config.default_mode,
   storage: storageOf(config, cwd),
 })
 

@@ -13,21 +13,22 @@ import { guardWords } from './shell.ts'
 
 export const run = promisify(execFile)
 
-/** Where documents are followed: a gateway with a provider behind it, and a folder with its configuration. */
+/** Where documents are followed: a gateway, with a provider behind it unless told otherwise, and a folder with its configuration. */
 export class Reader {
   readonly gateway: Started
   readonly folder: string
-  readonly #provider: FakeProvider
+  readonly #provider: FakeProvider | undefined
 
-  constructor(gateway: Started, folder: string, provider: FakeProvider) {
+  constructor(gateway: Started, folder: string, provider?: FakeProvider) {
     this.gateway = gateway
     this.folder = folder
     this.#provider = provider
   }
 
-  static async start(): Promise<Reader> {
-    const provider = await new FakeProvider().listen()
-    const gateway = await startGateway({ upstream: provider.url })
+  /** `keyed`: the reader has a provider's key. */
+  static async start({ keyed = true } = {}): Promise<Reader> {
+    const provider = keyed ? await new FakeProvider().listen() : undefined
+    const gateway = await startGateway(provider === undefined ? {} : { upstream: provider.url })
     const folder = await mkdtemp(join(tmpdir(), 'guard-reader-'))
     const { port } = new URL(gateway.url)
     const config = `gateway_key: ${gateway.key} # the key\nserver: { port: ${port} }\n`
@@ -47,7 +48,7 @@ export class Reader {
 
   async close(): Promise<void> {
     await this.gateway.close()
-    await this.#provider.close()
+    await this.#provider?.close()
     await rm(this.folder, { recursive: true })
   }
 }

@@ -9,12 +9,18 @@ export const standIn = async (reader: Reader, line: string): Promise<string> => 
   const folder = join(reader.folder, 'bin')
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'claude'), '#!/bin/sh\necho "talks to $ANTHROPIC_BASE_URL $*"\n', { mode: 0o755 })
-  const bin = join(root, 'presets/default/bin.js')
-  // a process of its own, as the agent writes where it does
-  const { stdout } = await run(
-    process.execPath,
-    ['--conditions=guard-source', bin, ...(guardWords(line.trim().split(' ')) ?? [])],
-    { cwd: root, env: reader.env({ PATH: `${folder}:${process.env.PATH}` }) },
-  )
-  return stdout
+  const words = guardWords(line.trim().split(' ')) ?? []
+  return (await guard(reader, words, root, { PATH: `${folder}:${process.env.PATH}` })).stdout
 }
+
+/** What a command of Guard prints, in a process of its own, since an agent writes where it does. */
+export const guard = (
+  reader: Reader,
+  words: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly stdout: string; readonly stderr: string }> =>
+  run(process.execPath, ['--conditions=guard-source', join(root, 'presets/default/bin.js'), ...words], {
+    cwd,
+    env: reader.env(env),
+  })

@@ -93,6 +93,7 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'GET /api/export/sessions/:id.json',
     'GET /api/instances',
     'GET /api/notify',
+    'GET /api/policies',
     'GET /api/policies/:project_id',
     'POST /api/policies/:project_id/simulate',
     'GET /api/sessions',

@@ -1,4 +1,4 @@
-import type { Per, Rule, Session } from 'guard-gateway/core'
+import type { Mode, Per, Rule, Session } from 'guard-gateway/core'
 
 declare module 'guard-gateway/core' {
   interface Services {
@@ -35,8 +35,12 @@ export interface BudgetLeft {
 
 /** Who judges requests. */
 export interface Rules {
-  /** The rules in force for a project. */
-  of(project_id: string): Promise<readonly Rule[]>
+  /** Mode and rules in force for a project. */
+  of(project_id: string): Promise<{ readonly mode: Mode; readonly rules: readonly Rule[] }>
   /** What is left of each budget in force: of a session, with those of its agent and its project, or of a project and its agents. */
   budgets(of: { readonly session: Session } | { readonly project_id: string }): Promise<readonly BudgetLeft[]>
 }
+
+/** The rules that are recommended to whoever wants agents to be stopped, and the command that enforces them. */
+export const RECOMMENDED = 'enforce-recommended'
+export const ENFORCE_RECOMMENDED = `policy apply ${RECOMMENDED} --mode enforce`

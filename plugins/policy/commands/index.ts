@@ -17,7 +17,7 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
     gateway.registry(commandKind).add({
       id: 'policy show',
       args: '[project]',
-      summary: 'show the rules that hold for a project; without one, those of every project that has none of its own',
+      summary: 'show the rules of a project, or of all that have none of their own',
       example: ['guard policy show', 'guard policy show shop', 'guard policy show shop --json mode,rules'],
       suggestions: { project: () => options.asking(suggestProjects) },
       paged: true,
@@ -28,8 +28,7 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
     gateway.registry(commandKind).add({
       id: 'policy apply',
       args: '[preset_or_file]',
-      summary:
-        'set the rules of all projects, or of one, to a preset or those of a file; without one, list the presets',
+      summary: 'set the rules of all projects, or of one, to a preset or a file; without one, list the presets',
       options: {
         '--project <id>': 'of this project alone; of every project that has none of its own if not said',
         '--mode <mode>': 'and its mode: shadow or enforce',

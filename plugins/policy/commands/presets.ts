@@ -1,7 +1,7 @@
+import { ENFORCE_RECOMMENDED } from 'guard-gateway/lib/budget'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { writeJson } from 'guard-gateway/lib/json'
 import { columnLines, terminalWidth, wrapLine } from 'guard-gateway/lib/terminal'
-import { RECOMMENDED } from '../document/default-enforced.ts'
 import type { PolicyCommandOptions } from './command-context.ts'
 
 /** Prints the presets, a line each, and which one to start with. */
@@ -14,7 +14,6 @@ export const listPresets = ({ options }: Input, io: Io, { summaries, calledAs }:
   const width = terminalWidth(io.out) ?? Number.POSITIVE_INFINITY
   const left = Math.max(...presets.map(([name]) => name.length)) + 2
   for (const line of columnLines(presets).flatMap((whole) => wrapLine(whole, width, left))) io.out.write(`${line}\n`)
-  if (options.quiet !== true)
-    io.err.write(`To stop agents that are stuck: ${calledAs} policy apply ${RECOMMENDED} --mode enforce\n`)
+  if (options.quiet !== true) io.err.write(`To stop agents that are stuck: ${calledAs} ${ENFORCE_RECOMMENDED}\n`)
   return 0
 }

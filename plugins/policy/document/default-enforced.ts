@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Mode, Rule } from 'guard-gateway/core'
+import { RECOMMENDED } from 'guard-gateway/lib/budget'
 
 /** The list of rules whose enforcement is warned of, and the one that is offered instead. */
 const LITERAL = 'default'
-export const RECOMMENDED = 'enforce-recommended'
 
 /**
  * Says what enforcing the default rules stops in addition to loops; undefined for other rules, in shadow mode, or without a recommended preset.

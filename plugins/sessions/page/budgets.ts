@@ -22,7 +22,7 @@ export const budgetsOf = async (
   const rulesInForce = gateway.service('rules').get()
   if (rulesInForce === undefined) return new Map()
   const asked = [...new Set(projects)].map(async (project): Promise<[string, Budgets]> => {
-    const rules = (await rulesInForce.of(project)).filter((rule) => rule.enabled && isOfSession(rule))
+    const rules = (await rulesInForce.of(project)).rules.filter((rule) => rule.enabled && isOfSession(rule))
     const least = (type: string): Budget | undefined => {
       const [first] = rules
         .filter(({ rule_type }) => rule_type === type)

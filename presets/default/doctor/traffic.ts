@@ -1,5 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
+import { ENFORCE_RECOMMENDED } from 'guard-gateway/lib/budget'
 import { jsonObjectOf } from 'guard-gateway/lib/json'
+import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { type CallRecord, isPlayground } from 'guard-gateway/lib/trace'
 import { upstreamLines } from 'guard-gateway/plugins/clients'
 import { isLoopback } from 'guard-gateway/plugins/http'
@@ -73,23 +75,24 @@ const isUnpriced = ({ cost_source }: CallRecord): boolean => cost_source === 'un
 /** A share of requests from which on it is no good news that enforce would have refused them. */
 const NOTABLE_SHARE = 0.05
 
-/** Reports the default mode, and in shadow mode what enforcing would have refused in the last seven days, by the sums of all calls on record. */
+/** Reports the mode of projects without a policy of their own, and in shadow mode what enforcing would have refused in the last seven days, by the sums of all calls on record. */
 export const mode: Check = async ({ config, gateway }) => {
   if (config === undefined || gateway === undefined) return []
-  if (config.default_mode === 'enforce') return [ok('default mode enforce')]
+  const inForce = await gateway.service('rules').get()?.of(DEFAULT_PROJECT)
+  if (inForce?.mode === 'enforce') return [ok('mode enforce')]
   const week = await weekOf(gateway)
-  if (week === undefined || week.requests === 0) return [ok('default mode shadow')]
+  if (week === undefined || week.requests === 0) return [ok('mode shadow')]
   const { requests, flagged, saved, unit, complete } = week
   const share = flagged / requests
   const percent = share > 0 && share < 0.01 ? 'under 1' : (share * 100).toFixed(0)
-  const what = `default mode shadow: enforce would have blocked ${flagged} of ${complete ? '' : 'at least '}${requests} requests of the last seven days (${percent} %)`
+  const what = `mode shadow: enforce would have blocked ${flagged} of ${complete ? '' : 'at least '}${requests} requests of the last seven days (${percent} %)`
   if (saved.requests_since_flag === 0) return [ok(what)]
   const cost = `${what}; their sessions went on for ${spentText(saved, unit)}`
   if (share < NOTABLE_SHARE) return [ok(cost)]
   return [
     warning(
       cost,
-      'guard report shows which sessions. If they were loops, default_mode: enforce refuses them; guard policy simulate tries the rules on what is stored.',
+      `guard report shows which sessions. If they were loops, guard ${ENFORCE_RECOMMENDED} tries the recommended rules on what is stored, and stops such sessions.`,
     ),
   ]
 }

@@ -21,7 +21,7 @@ export const recording = async (
   const server = createServer(({ url = '' }, response) => {
     if (url.startsWith('/api/sessions')) response.statusCode = status
     response.setHeader('date', new Date(Date.now() + clock).toUTCString())
-    response.end(JSON.stringify({ plugins, sessions, ...more }))
+    response.end(JSON.stringify({ plugins, sessions, mode_in_force: 'shadow', ...more }))
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   context.after(() => server.close())

@@ -12,7 +12,7 @@ import { fakeIo } from '../../kit/io.ts'
 
 export const KEY = 'guard_key-of-these-tests-0123456789abcdef'
 
-/** A folder of its own, and commands that work in it, on a terminal if `tty`; `outText` is what the last one has said. */
+/** A folder of its own, and commands that work in it, on a terminal if `tty`; `outText` is what the last one has said, `err` what it said to stderr beside the line that names the project of a run, `whole` with it. */
 export const workplace = async (
   context: TestContext,
   options: Partial<ClientsOptions> = {},
@@ -49,7 +49,8 @@ export const workplace = async (
     const io = { ...fakeIo({ cwd, env, tty }), in: Readable.from([typed]) }
     out = io.outText
     const code = await gateway.registry(commandKind).need(id).run({ args, options: flags, rest }, io)
-    return { code, out: io.outText(), err: io.errText() }
+    const whole = io.errText()
+    return { code, out: io.outText(), err: whole.replace(/^guard: project .*\n/, ''), whole }
   }
   return { cwd, command, outText: () => out() }
 }

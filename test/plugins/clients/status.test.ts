@@ -39,6 +39,18 @@ test('sessions are listed with usage and totals', async (context) => {
   assert.match(second ?? '', / a +demo +paused .* +3 +1 +2 +1\.5k +0\.021 +ses_2$/)
 })
 
+test('the mode is that of projects without a policy of their own, with those that differ', async (context) => {
+  const policies = [
+    { project_id: 'default', mode_in_force: 'enforce' },
+    { project_id: 'calm', mode_in_force: 'shadow' },
+    { project_id: 'shop', mode_in_force: 'enforce' },
+  ]
+  const asking = <T>(work: Work<T>) => work(async () => ({ sessions: [], policies }), undefined)
+  const { command } = await workplace(context, { asking })
+  assert.equal((await command('status', [])).out.split('\n')[1], 'mode enforce; calm shadow')
+  assert.equal(JSON.parse((await command('status', [], { json: true })).out).mode, 'enforce')
+})
+
 test('what the Playground did counts nowhere', async (context) => {
   const gateway = await startGateway({})
   context.after(() => gateway.close())

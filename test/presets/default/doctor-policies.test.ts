@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { ENFORCE_RECOMMENDED } from 'guard-gateway/lib/budget'
 import { main } from '../../../presets/default/main.ts'
+import { root } from '../../documents/documents.ts'
 import { startGateway } from '../../kit/gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
 
@@ -50,12 +52,30 @@ test('lists mode and rules of each project, and warns of enforced default rules'
   assert.doesNotMatch(out, /project playground-/)
 })
 
+test('says what README’s command has set for all projects', async (context) => {
+  const { cwd, look } = await examined(context, config('', upstreams))
+  const gateway = await startGateway({ folder: cwd, backend: 'sqlite' })
+  await gateway.request('PUT', '/api/policies/default', { mode: 'enforce', preset: 'enforce-recommended' })
+  await gateway.request('PUT', '/api/policies/calm', { mode: 'shadow' })
+  await gateway.close()
+  const out = await look()
+  assert.match(out, /^✓ mode enforce$/m)
+  assert.match(out, /^✓ projects without a policy of their own: enforce, rules of enforce-recommended$/m)
+  assert.match(out, /^✓ project calm: shadow, rules of enforce-recommended$/m)
+})
+
+test('FIRST-BLOCK recommends the command that doctor recommends', async () => {
+  assert.ok(
+    (await readFile(join(root, 'plugins/policy/FIRST-BLOCK.md'), 'utf8')).includes(`guard ${ENFORCE_RECOMMENDED}`),
+  )
+})
+
 test('warns of a configuration that enforces the default rules, not the recommended ones', async (context) => {
   const look = async (more: string) => (await examined(context, config('', `${inMemory}\n${more}`))).look()
   const literal = await look('default_mode: enforce')
   assert.match(
     literal,
-    /^! projects without a policy of their own: enforce, rules of default\. Enforced, .*\n {2}→ preset: enforce-recommended in the configuration, or guard policy apply/m,
+    /^! projects without a policy of their own: enforce, rules of default\. Enforced, .*\n {2}→ guard policy apply enforce-recommended --mode enforce$/m,
   )
   assert.equal(literal.match(/100,000 tokens/g)?.length, 1)
   const recommended = await look('preset: enforce-recommended')

@@ -30,7 +30,7 @@ test('the share that enforce would have blocked is of all requests on record, ho
   await main(['doctor'], io)
   assert.match(
     io.outText(),
-    /✓ default mode shadow: enforce would have blocked 1 of 543 requests of the last seven days \(under 1 %\); /,
+    /✓ mode shadow: enforce would have blocked 1 of 543 requests of the last seven days \(under 1 %\); /,
   )
 })
 

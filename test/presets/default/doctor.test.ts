@@ -47,13 +47,7 @@ test('a sound installation has one line per check', async (context) => {
   assert.equal(code, 0, out)
   for (const part of [/✓ Node 2\d/, /✓ configuration .*guard-config\.yml/, /✓ gateway key/, /✓ http:\S+ is free/])
     assert.match(out, part)
-  for (const part of [
-    /✓ storage .*guard\.db/,
-    /✓ default mode shadow/,
-    /✓ upstream one at/,
-    /✓ prices/,
-    /✓ no profiles/,
-  ])
+  for (const part of [/✓ storage .*guard\.db/, /✓ mode shadow/, /✓ upstream one at/, /✓ prices/, /✓ no profiles/])
     assert.match(out, part)
   assert.ok(!out.includes(KEY))
 })
@@ -119,7 +113,7 @@ test('requests of agents are judged without those of the Playground', async (con
   const { out } = await look()
   assert.match(
     out,
-    /! default mode shadow: enforce would have blocked 1 of 4 requests of the last seven days \(25 %\); their sessions went on for \d+ tokens\n {2}→ guard report /,
+    /! mode shadow: enforce would have blocked 1 of 4 requests of the last seven days \(25 %\); their sessions went on for \d+ tokens\n {2}→ guard report .* guard policy apply enforce-recommended --mode enforce /,
   )
   assert.match(out, /! no price for m-1: their cost counts as 0\n/)
 })

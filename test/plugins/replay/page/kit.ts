@@ -15,7 +15,7 @@ export interface PageBench extends Bench {
 const BROWSER = { accept: 'text/html' }
 
 export const startPages = async (options: BenchOptions = {}): Promise<PageBench> => {
-  const bench = await startReplay({ plugins: [ui({ default_mode: 'shadow', version: '0' })], ...options })
+  const bench = await startReplay({ plugins: [ui({ version: '0' })], ...options })
   return {
     ...bench,
     page: async (path, status = 200) => {
