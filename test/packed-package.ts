@@ -98,7 +98,7 @@ export const packPackage = async (): Promise<PackedPackage> => {
 const sharedIn = async (shared: string): Promise<string> => {
   const [ready, failed] = [join(shared, 'package'), join(shared, 'package-failed')]
   try {
-    await mkdir(join(shared, 'package-made'))
+    await mkdir(join(shared, 'package-lock'))
   } catch {
     while (!existsSync(ready)) {
       if (existsSync(failed)) throw new Error(readFileSync(failed, 'utf8'))
@@ -107,7 +107,7 @@ const sharedIn = async (shared: string): Promise<string> => {
     return ready
   }
   try {
-    await rename(await installedIn(join(shared, 'package-made')), ready)
+    await rename(await installedIn(await mkdtemp(join(shared, 'package-'))), ready)
     return ready
   } catch (error) {
     await writeFile(failed, String(error))

@@ -28,6 +28,7 @@ const PROCESSES = [
   'plugins/policy',
   'plugins/lib',
   'package.test.ts',
+  'package-uses.test.ts',
   'foreign-plugins',
 ]
 

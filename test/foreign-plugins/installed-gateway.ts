@@ -24,6 +24,7 @@ export interface CommandResult {
 /** A gateway of the installed package, in a process of its own. */
 export interface InstalledGateway {
   readonly url: string
+  readonly key: string
   /** Everything it wrote so far. */
   said(): string
   ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Told>
@@ -47,9 +48,14 @@ export class Installation {
     this.#upstream = upstream
   }
 
-  /** Starts `guard gateway run` with further lines of configuration. Rejects with what it said, where it ends before it serves. */
-  async start(styles: readonly string[], lines: readonly string[]): Promise<InstalledGateway> {
-    await this.#configure(styles, lines)
+  /** Starts `guard gateway run` with further lines of configuration, and entries of upstreams. Rejects with what it said, where it ends before it serves. */
+  async start(
+    styles: readonly string[],
+    lines: readonly string[],
+    ...others: readonly string[]
+  ): Promise<InstalledGateway> {
+    this.#port = 0
+    await this.#configure(styles, lines, others)
     const child = this.#spawn(['gateway', 'run', '--port', '0'])
     let text = ''
     const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -63,9 +69,10 @@ export class Installation {
     const url = await promise
     // commands look for it where the file says that it is
     this.#port = Number(new URL(url).port)
-    await this.#configure(styles, lines)
+    await this.#configure(styles, lines, others)
     return {
       url,
+      key: KEY,
       said: () => text,
       ask: (method, path, body, headers = {}) => ask(url + path, method, body, headers),
       stop: async () => {
@@ -105,9 +112,14 @@ export class Installation {
     return child
   }
 
-  #configure(styles: readonly string[], lines: readonly string[]): Promise<void> {
+  #configure(styles: readonly string[], lines: readonly string[], others: readonly string[]): Promise<void> {
     const upstream = `{ name: provider, base_url: "${this.#upstream}", styles: [${styles.join(', ')}], api_key: k }`
-    const text = [`gateway_key: ${KEY}`, `server: { port: ${this.#port} }`, `upstreams: [${upstream}]`, ...lines]
+    const text = [
+      `gateway_key: ${KEY}`,
+      `server: { port: ${this.#port} }`,
+      `upstreams: [${[upstream, ...others].join(', ')}]`,
+      ...lines,
+    ]
     return writeFile(join(this.#packed.project, 'guard-config.yml'), text.join('\n'), { mode: 0o600 })
   }
 }

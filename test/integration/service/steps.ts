@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { KEYS } from './keys.ts'
 
 /** The life of a service, step by step, beside a systemd of its own. Prints what each step came to, as JSON. */
-const [folder = '', bin = ''] = process.argv.slice(2)
-const conditions = process.execArgv.filter((word) => word.startsWith('--conditions='))
+const [folder = '', ...program] = process.argv.slice(2)
 const config = join(folder, 'guard-config.yml')
 
 const guard = (...words: readonly string[]) => {
-  const argv = [...conditions, bin, 'service', ...words]
+  const argv = [...program, 'service', ...words]
   const env = { ...process.env, ...KEYS }
   const { status, stdout, stderr } = spawnSync(process.execPath, argv, { cwd: folder, encoding: 'utf8', env })
   return { code: status, out: stdout, err: stderr }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parseEnv, promisify } from 'node:util'
+import { guardProgram } from '../../kit/child-gateway.ts'
 import { installed } from '../../kit/installed.ts'
 import { KEYS } from './keys.ts'
 
@@ -16,9 +17,7 @@ const absent =
   (!isRoot && 'only root may start a systemd of its own here') ||
   (!existsSync('/lib/systemd/systemd') && 'no systemd here')
 
-const bin = join(import.meta.dirname, '../../../presets/default/bin.js')
 const steps = join(import.meta.dirname, 'steps.ts')
-const conditions = process.execArgv.filter((word) => word.startsWith('--conditions='))
 
 interface Step {
   readonly code: number
@@ -52,7 +51,7 @@ describe('guard service, in a systemd that runs', { skip: absent }, () => {
     const config = `gateway_key: guard_0123456789abcdef\nserver: { port: ${port} }\nupstreams: [${upstream}]\n`
     writeFileSync(join(home, 'guard-config.yml'), config, { mode: 0o600 })
     const apart = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child', '--propagation', 'private']
-    const command = [process.execPath, ...conditions, steps, home, bin]
+    const command = [process.execPath, steps, home, ...guardProgram]
     const session = ['sh', join(import.meta.dirname, 'session.sh'), home, ...command]
     const { stdout } = await promisify(execFile)('unshare', [...apart, ...session], { timeout: 120_000 })
     found = JSON.parse(stdout) as Found
