@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { libraries } from './libraries.ts'
-import { code, contributions, type Import, importsOf, sources, targetOf } from './sources.ts'
+import { circlesOf, code, contributions, type Import, importGraph, importsOf, sources, targetOf } from './sources.ts'
 
 const isPackage = (specifier: string): boolean =>
   !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
@@ -88,38 +88,19 @@ describe('libraries', () => {
 })
 
 describe('circles', () => {
-  const graph = (kept: (one: Import) => boolean): ReadonlyMap<string, readonly string[]> =>
-    new Map(
-      sources.map((file) => [
-        file,
-        importsOf(file)
-          .filter((one) => one.specifier.startsWith('.') && kept(one))
-          .map(({ specifier }) => targetOf(file, specifier)),
-      ]),
+  const loaded = importGraph(sources, ({ specifier, typeOnly }) => specifier.startsWith('.') && !typeOnly)
+  it('are found', () => {
+    const edges = { a: ['b'], b: ['c', 'd'], c: ['b', 'e'], d: ['d'], e: [], f: ['a', 'g'], g: ['h'], h: ['f', 'g'] }
+    const circles = circlesOf(new Map(Object.entries(edges)))
+    assert.deepEqual(
+      circles.map((circle) => circle.toSorted().join('')),
+      ['fgh', 'd', 'bc'].toSorted((one, other) => other.length - one.length),
     )
-  const check = (edges: ReadonlyMap<string, readonly string[]>, files: readonly string[]): void => {
-    const done = new Set<string>()
-    const visit = (file: string, path: readonly string[]): void => {
-      assert.ok(!path.includes(file), `circle: ${[...path, file].join(' -> ')}`)
-      if (done.has(file)) return
-      for (const next of edges.get(file) ?? []) visit(next, [...path, file])
-      done.add(file)
-    }
-    for (const file of files) visit(file, [])
-  }
-  it('there are none', () =>
-    check(
-      graph(({ typeOnly }) => !typeOnly),
-      sources,
-    ))
+  })
+  it('there are none', () => assert.deepEqual(circlesOf(loaded), []))
   it('there are none in core among types either, but for a plugin and the gateway it is applied to', () => {
-    const edges = new Map(
-      [...graph(() => true)].map(([file, targets]) => [file, targets.filter((target) => target.startsWith('core/'))]),
-    )
+    const edges = new Map(importGraph(sources.filter((file) => file.startsWith('core/'))))
     edges.set('core/plugin.ts', edges.get('core/plugin.ts')?.filter((file) => file !== 'core/gateway.ts') ?? [])
-    check(
-      edges,
-      sources.filter((file) => file.startsWith('core/')),
-    )
+    assert.deepEqual(circlesOf(edges), [])
   })
 })
