@@ -5,7 +5,6 @@ import { gemini } from './gemini.ts'
 import { miniSwe, miniSweJson } from './mini-swe.ts'
 import { refusal } from './refusals.ts'
 import type { ResultFrame, UnframedResult } from './result-frame.ts'
-import { trimmed } from './trim-ascii.ts'
 
 /** A frame before the output. The first group of the pattern is the exit code. */
 const prefixFrame = (client: string, pattern: RegExp): ResultFrame => ({
@@ -53,7 +52,7 @@ const frames: readonly ResultFrame[] = [
       const [, code] = /^\nExit Code: (\(none\)|-?\d{1,10})/.exec(said.slice(Math.max(0, fields))) ?? []
       if (code === undefined) return
       const parts = said.slice(0, fields).split(/\n(?:Error|Stderr): /)
-      const body = parts.filter((part) => !isPlaceholder(trimmed(part))).join('\n')
+      const body = parts.filter((part) => !isPlaceholder(part.trim())).join('\n')
       // a signal ended the process
       return { body, failed: code === '(none)' ? true : exitFailed(code) }
     },
@@ -116,7 +115,7 @@ export const unframeResult = (text: string): UnframedResult => {
     framed = { body: inner.body, failed: inner.failed ?? framed.failed }
     if (inner.body.length === text.length) break
   }
-  return isPlaceholder(trimmed(framed.body)) ? { ...framed, body: '' } : framed
+  return isPlaceholder(framed.body.trim()) ? { ...framed, body: '' } : framed
 }
 
 const unframeOnce = (text: string): UnframedResult | undefined => {

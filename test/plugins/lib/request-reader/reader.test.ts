@@ -84,7 +84,7 @@ describe('bodies', () => {
 const part: fc.Arbitrary<Part> = fc.oneof(
   fc.record({
     kind: fc.constantFrom('user' as const, 'system' as const, 'text' as const, 'beside' as const),
-    text: fc.constantFrom('a', 'b', 'go on', '<system-reminder>r</system-reminder>'),
+    text: fc.constantFrom('a', 'b', 'go on', ' \u00a0日本 "😀"\ud800', '<system-reminder>r</system-reminder>'),
   }),
   fc.record({
     kind: fc.constant('call' as const),
@@ -94,7 +94,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('result' as const),
-    text: fc.constantFrom('', 'x', 'exit code 3'),
+    text: fc.constantFrom('', 'x', 'exit code 3', '\u00a0', '\nChunk ID: 7\né', '{"success":false}'),
     id: fc.constantFrom('1', '2', '3'),
   }),
 )
