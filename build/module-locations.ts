@@ -7,7 +7,7 @@ import { root } from './project.ts'
 
 /**
  * Lets modules know the location that their entry has in the package, wherever their code is: `import.meta.url` of
- * `plugins/lib/off-thread/off-thread.ts` in a chunk is still `dist/plugins/lib/off-thread/off-thread.js`.
+ * `plugins/lib/parser-process/parser-process.ts` in a chunk is still `dist/plugins/lib/parser-process/parser-process.js`.
  */
 export const moduleLocations: Plugin = {
   name: 'guard-module-locations',

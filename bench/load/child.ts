@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { START_FLAGS } from '../../presets/default/restart.js'
+import { startFlags } from '../../presets/default/restart.js'
 import { guardProgram, programEnv, programFile, programFlags } from '../programs.ts'
 import type { ChildMessages, ChildResponse, MessageName } from './child-messages.ts'
 
@@ -28,7 +28,7 @@ export class Child {
       env: { ...programEnv, ...process.env },
       // with a channel to its starter, a gateway does not start itself anew with them
       execArgv: [
-        ...(file === guardProgram ? START_FLAGS : []),
+        ...(file === guardProgram ? startFlags(0) : []),
         ...programFlags,
         '--disable-warning=ExperimentalWarning',
         `--import=${measure}`,

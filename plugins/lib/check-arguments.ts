@@ -1,4 +1,3 @@
-export { inBaselineCode } from './check-arguments/baseline-code.ts'
 export {
   type PointerText,
   type PointerValue,

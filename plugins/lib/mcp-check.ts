@@ -58,7 +58,7 @@ export interface McpCheck<Options extends TSchema = TSchema> {
   /**
    * None: the call passes. One that throws or rejects counts as unable to tell, and so does a promise that takes over 10 s.
    * Nothing else happens while it works at a stretch: more than some milliseconds of work are a promise, with turns of others in between
-   * (`findViolations`, `inTurns`) or in a thread of its own (`OffThread`). `args` never change meanwhile. At most 100 findings of a call are told.
+   * (`findViolations`, `inTurns`) or in a process of its own (`parserProcess`). `args` never change meanwhile. At most 100 findings of a call are told.
    */
   find(
     args: Arguments,

@@ -1,5 +1,5 @@
 export { editYaml, type YamlEdit } from './yaml/edit.ts'
 export type { YamlLocation } from './yaml/locations.ts'
+export { readLongYaml } from './yaml/long-text.ts'
 export type { YamlModule } from './yaml/module.ts'
-export { readYamlOffThread } from './yaml/off-thread.ts'
 export { readYaml, type Yaml } from './yaml/reader.ts'

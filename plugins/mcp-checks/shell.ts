@@ -2,9 +2,9 @@ import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
 import { findViolations, type PointerValue, type Violation, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
 import { type Arguments, mcpCheck } from 'guard-gateway/lib/mcp-check'
-import { OffThread } from 'guard-gateway/lib/off-thread'
+import { parserProcess } from 'guard-gateway/lib/parser-process'
 import type { CheckOptions } from './shell/judge.ts'
-import type { ShellTask } from './shell/worker.ts'
+import type { ShellText } from './shell/parser.ts'
 
 const schema = plainSchema<CheckOptions>({
   type: 'object',
@@ -45,50 +45,46 @@ const schema = plainSchema<CheckOptions>({
   },
 })
 
-const worker = new OffThread<ShellTask, Violation | undefined>(
-  new URL(`./shell/worker${extname(import.meta.filename)}`, import.meta.url).href,
-)
+const PARSER = new URL(`./shell/parser${extname(import.meta.filename)}`, import.meta.url).href
 
-interface Parts {
-  readonly judge: typeof import('./shell/judge.ts')
-  readonly lints: typeof import('./shell/lints.ts')
-}
-
-/** The grammar and the rules of programs take memory that only policies with this check need. */
-let parts: Parts | undefined
-
-const loadParts = async (): Promise<Parts> => {
-  const [judge, lints, { loadGrammar }] = await Promise.all([
-    import('./shell/judge.ts'),
-    import('./shell/lints.ts'),
-    import('./shell/grammar.ts'),
-  ])
-  await loadGrammar()
-  parts = { judge, lints }
-  return parts
-}
+/** The rules of programs take memory that only policies with this check need. */
+let lints: typeof import('./shell/lints.ts') | undefined
 
 /** Every command in a text must start with an allowed entry. Dynamic parts, known only at run time, are refused. */
 export const shell = mcpCheck({
   id: 'shell',
   schema,
-  prepare: async () => void (await loadParts()),
+  async prepare() {
+    lints = await import('./shell/lints.ts')
+  },
 
   lint(options) {
-    if (parts === undefined) throw new Error('The shell check has not been prepared.')
-    return parts.lints.lintsOf(options)
+    if (lints === undefined) throw new Error('The shell check has not been prepared.')
+    return lints.lintsOf(options)
   },
 
   find(args, options, { cwd }) {
     // a server with an unknown folder may run on another machine
     const mayBeOld = cwd === undefined || process.platform === 'darwin'
-    const found = ({ judge: { isLong, violationIn } }: Parts) =>
-      findViolations(valuesOf(args, options), ({ value }) =>
-        isLong(value) ? worker.run({ value, options, mayBeOld }) : violationIn(value, options, mayBeOld),
-      )
-    return parts === undefined ? loadParts().then(found) : found(parts)
+    return findViolations(valuesOf(args, options), ({ value }) =>
+      parserProcess.parse<ShellText, Violation | undefined>(
+        PARSER,
+        { value, options, mayBeOld },
+        { long: isLong(value) },
+      ),
+    )
   },
 })
+
+/** Longer texts and lists do not keep short ones waiting. The slowest texts of this length take some tens of milliseconds. */
+const SHORT_CHARS = 8_192
+
+const isLong = (value: unknown): boolean => {
+  if (!Array.isArray(value)) return typeof value === 'string' && value.length > SHORT_CHARS
+  // each word has a fixed cost
+  const length = value.reduce((sum: number, word) => sum + (typeof word === 'string' ? word.length : 0) + 4, 0)
+  return length > SHORT_CHARS
+}
 
 function* valuesOf(args: Arguments, options: CheckOptions): Generator<PointerValue> {
   for (const pointer of options.args) yield* valuesAtPointer(args, pointer)

@@ -1,15 +1,15 @@
 import { extname } from 'node:path'
 import { plainSchema } from 'guard-gateway/core'
 import { findViolations, textsAtPointers, type Violation } from 'guard-gateway/lib/check-arguments'
-import { type Arguments, mcpCheck } from 'guard-gateway/lib/mcp-check'
-import { OffThread } from 'guard-gateway/lib/off-thread'
+import { mcpCheck } from 'guard-gateway/lib/mcp-check'
+import { parserProcess } from 'guard-gateway/lib/parser-process'
 import type { SqlOptions } from './sql/judge.ts'
 import { operations } from './sql/operation.ts'
-import type { SqlTask } from './sql/worker.ts'
+import type { SqlText } from './sql/parser.ts'
 
-const worker = new OffThread<SqlTask, Violation | undefined>(
-  new URL(`./sql/worker${extname(import.meta.filename)}`, import.meta.url).href,
-)
+const PARSER = new URL(`./sql/parser${extname(import.meta.filename)}`, import.meta.url).href
+/** Longer texts do not keep short ones waiting. The slowest texts of this length take some tens of milliseconds. */
+const SHORT_CHARS = 8_192
 
 const strings = { $ref: '#/$defs/strings' }
 
@@ -28,25 +28,10 @@ const schema = plainSchema<SqlOptions>({
   },
 })
 
-type Judge = typeof import('./sql/judge.ts')
-
-/** The parsers take memory that only policies with this check need. */
-let judge: Judge | undefined
-
-const loadJudge = async (): Promise<Judge> => {
-  judge ??= await import('./sql/judge.ts')
-  return judge
-}
-
 /** Allows only the listed operations and functions without side effects. Refuses SQL that databases parse differently. */
 export const sql = mcpCheck({
   id: 'sql',
   schema,
-  async prepare() {
-    const [{ loadPostgres }] = await Promise.all([import('./sql/postgres.ts'), loadJudge()])
-    await loadPostgres()
-  },
-
   compile: async (options): Promise<SqlOptions> => ({
     ...options,
     ...(options.allow_functions && { allow_functions: options.allow_functions.map((name) => name.toLowerCase()) }),
@@ -54,11 +39,13 @@ export const sql = mcpCheck({
   }),
 
   find: (args, options) =>
-    judge === undefined ? loadJudge().then((loaded) => found(loaded, args, options)) : found(judge, args, options),
+    findViolations(textsAtPointers(args, options), ({ text, wrong }) =>
+      text === undefined
+        ? wrong
+        : parserProcess.parse<SqlText, Violation | undefined>(
+            PARSER,
+            { text, options },
+            { long: text.length > SHORT_CHARS },
+          ),
+    ),
 })
-
-const found = ({ isLong, violationIn }: Judge, args: Arguments, options: SqlOptions) =>
-  findViolations(textsAtPointers(args, options), ({ text, wrong }) => {
-    if (text === undefined) return wrong
-    return isLong(text) ? worker.run({ text, options }) : violationIn(text, options)
-  })

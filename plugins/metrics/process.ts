@@ -1,4 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
+import { parserProcess } from 'guard-gateway/lib/parser-process'
 import { gauge, type Metric } from './samples.ts'
 
 /** What the process itself uses, by the names that collectors know. */
@@ -15,7 +16,33 @@ export const processMetrics = (gateway: Gateway): readonly Metric[] => [
   gauge('process_resident_memory_bytes', 'Resident memory.', [], () => [[[], process.memoryUsage.rss()]]),
   gauge('process_start_time_seconds', 'Start, seconds since 1970.', [], () => [[[], performance.timeOrigin / 1_000]]),
   gauge('process_cpu_seconds_total', 'Processor time of all threads.', [], () => [[[], cpuSeconds()]], 'counter'),
+  gauge(
+    'guard_parser_process_starts_total',
+    'Starts of processes that parse YAML, SQL and shell commands.',
+    [],
+    () => countedOnce(parserProcess.counts.starts),
+    'counter',
+  ),
+  gauge(
+    'guard_parser_process_deaths_total',
+    'Those of them that ended by themselves, or because a text took too long.',
+    [],
+    () => countedOnce(parserProcess.counts.deaths),
+    'counter',
+  ),
+  gauge(
+    'guard_parser_refused_texts_total',
+    'Texts refused because their parser gave no answer: timeout, died, overloaded, unavailable.',
+    ['cause'],
+    () =>
+      Object.entries(parserProcess.counts.refused)
+        .filter(([, count]) => count > 0)
+        .map(([cause, count]) => [[cause], count] as const),
+    'counter',
+  ),
 ]
+
+const countedOnce = (count: number) => (count === 0 ? [] : [[[], count] as const])
 
 const cpuSeconds = (): number => {
   const { user, system } = process.cpuUsage()

@@ -41,8 +41,6 @@ if (major < 22 || (major === 22 && minor < 19)) {
   restartWithFlags(argv)
   const { runsFastCommand } = await import('./fast-commands.js')
   if (!runsFastCommand(argv)) {
-    const { setHeapFlags } = await import('./heap.js')
-    setHeapFlags()
     const { prestartDatabase } = await import('./prestart-database.ts')
     prestartDatabase(argv)
     const { runProcess } = await import('./process.ts')

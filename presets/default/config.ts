@@ -4,7 +4,7 @@ import type { ValidateFunction } from 'ajv'
 import { GuardError } from 'guard-gateway/core'
 import { withFileLocation } from 'guard-gateway/lib/errors'
 import { isJsonObject } from 'guard-gateway/lib/json'
-import { readYamlOffThread } from 'guard-gateway/lib/yaml'
+import { readLongYaml } from 'guard-gateway/lib/yaml'
 import { configErrors, configWarnings } from './config/checks.ts'
 import { storageErrors } from './config/checks-storage.ts'
 import { type ConfigError, type Refuse, refusal, schemaErrors } from './config/config-errors.ts'
@@ -84,11 +84,11 @@ export const parseConfig = async (
 }
 
 /** The configuration that the gateway writes has 8,000 characters. A thread for it would take a fifth of the start; a broken one of this length takes 0.1 s to read. */
-const HERE_CHARS = 16_384
+const SHORT_CHARS = 16_384
 
 const readText = async (text: string, file: string) => {
   try {
-    return await readYamlOffThread(import.meta.resolve('yaml'), text, { here_chars: HERE_CHARS })
+    return await readLongYaml(import.meta.resolve('yaml'), text, { short_chars: SHORT_CHARS })
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
     throw new GuardError('INVALID_CONFIG', withFileLocation(basename(file), cause), { ...cause.place, cause })

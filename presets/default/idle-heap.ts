@@ -1,7 +1,4 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { Plugin } from 'guard-gateway/core'
-import { learnFromFirstRun } from './heap.js'
 
 /**
  * Lets V8 give memory back when a burst of requests is over, and when the memory budget has emptied its stores. V8 itself collects only
@@ -11,17 +8,14 @@ export const idleHeap: Plugin = {
   name: 'idle-heap',
   requires: ['memory-budget'],
   apply(gateway) {
-    gateway.hooks.listen.tap('idle-heap', learnFromFirstRun)
     gateway.hooks.open.tap('idle-heap', () => gateway.service('memory_budget').need().onQuiet(collectGarbage))
   },
 }
 
 /**
- * Collects once, which takes about 1 ms per MB in use. After that the memory reducer of V8 compacts the heap in steps and gives its pages
- * back within ten seconds. The flavour `last-resort` of `gc` does the same at once, with a pause three times as long.
+ * Collects once, which takes about 1 ms per MB in use, where the process was started with `--expose-gc` (`restart.js`). After that the memory
+ * reducer of V8 compacts the heap in steps and gives its pages back within ten seconds.
  */
 const collectGarbage = (): void => {
-  setFlagsFromString('--expose-gc')
-  const gc: () => void = runInNewContext('gc')
-  gc()
+  globalThis.gc?.()
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import { readYamlOffThread } from 'guard-gateway/lib/yaml'
+import { readLongYaml } from 'guard-gateway/lib/yaml'
 import { checkPort } from 'guard-gateway/plugins/http'
 import type { ServiceOptions } from 'guard-gateway/plugins/service'
 import { located } from './command-config.ts'
@@ -36,7 +36,7 @@ export const serviceOptions = (): ServiceOptions => ({
         { cause },
       )
     })
-    const { value } = await readYamlOffThread(import.meta.resolve('yaml'), text, { here_chars: HERE_CHARS })
+    const { value } = await readLongYaml(import.meta.resolve('yaml'), text, { short_chars: SHORT_CHARS })
     const hasUpstreams = Array.isArray((value as { readonly upstreams?: unknown } | null)?.upstreams)
     return {
       named: referencesIn(value),
@@ -65,5 +65,5 @@ export const serviceOptions = (): ServiceOptions => ({
   },
 })
 
-/** A larger file is read in a thread. */
-const HERE_CHARS = 16_384
+/** A larger file is read in a process of its own. */
+const SHORT_CHARS = 16_384

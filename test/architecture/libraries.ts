@@ -11,7 +11,7 @@ export const libraries = [
   'time-slice',
   'memory-budget',
   'keyed-queue',
-  'off-thread',
+  'parser-process',
   'json',
   'command',
   'page',

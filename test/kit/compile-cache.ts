@@ -1,13 +1,9 @@
 // Loaded before each test file: what one process has compiled, the others need not compile again.
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { setHeapFlags } from '../../presets/default/heap.js'
 
 const folder = join(import.meta.dirname, '../../node_modules/.cache')
 const own = join(folder, 'guard-tests')
-// Tests hold large bodies as a gateway does: an eighth of the time of those that send many went into looking through the heap.
-// First, since the engine keeps compiled code together with the flags it had.
-setHeapFlags()
 enableCompileCache(own)
 // A gateway's process sets more flags of the engine, and with other flags the engine refuses what it compiled and has it compiled anew:
 // what tests start keeps its own. The runner's children are the tests.

@@ -1,5 +1,5 @@
 import type { CheckFinding } from 'guard-gateway/lib/mcp-check'
-import { OffThreadTimeout } from 'guard-gateway/lib/off-thread'
+import { ParserProcessError } from 'guard-gateway/lib/parser-process'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import type { Violation } from './pointer-values.ts'
 
@@ -13,12 +13,15 @@ const MAX_FINDINGS = 100
 /** For a value that a check had no time for. */
 export const CHECK_TIMED_OUT: Violation = { reason: 'cannot be judged: the check took too long', certain: false }
 
+const unjudged = ({ failure, message }: ParserProcessError): Violation =>
+  failure === 'timeout' ? CHECK_TIMED_OUT : { reason: `cannot be judged: ${message}`, certain: false }
+
 type Found = Violation | undefined
 
 /**
  * What a check objects to in values, one after the other: at once, or as a promise where they take more than a turn or one of them
  * is judged elsewhere. When their time is over, the next one gets `CHECK_TIMED_OUT`.
- * A check that works in steps calls `isLate` between them and returns `CHECK_TIMED_OUT`; a rejection with OffThreadTimeout counts as that.
+ * A check that works in steps calls `isLate` between them and returns `CHECK_TIMED_OUT`; a value that its parser does not get through (`ParserProcessError`) is refused with the cause.
  */
 export const findViolations = <Value extends { readonly pointer: string }>(
   values: Iterable<Value>,
@@ -88,7 +91,7 @@ class CheckRun<Value extends { readonly pointer: string }> {
     try {
       return await this.#elsewhere(found)
     } catch (error) {
-      if (error instanceof OffThreadTimeout) return CHECK_TIMED_OUT
+      if (error instanceof ParserProcessError) return unjudged(error)
       throw error
     }
   }

@@ -23,7 +23,7 @@ export interface Yaml {
 
 /**
  * Reads one YAML 1.2 document from outside: bounded size, depth and aliases; plain, unique keys; no tags of types beyond JSON's.
- * Throws GuardError INVALID_YAML, line and column in its place. Slow on large text: `readYamlOffThread` is for what comes in while serving.
+ * Throws GuardError INVALID_YAML, line and column in its place. Slow on large text: `readLongYaml` is for what comes in while serving.
  */
 export const readYaml = (yaml: YamlModule, text: string, options: YamlLimits = {}): Yaml => {
   const { value, places } = readWithLocations(yaml, text, options)

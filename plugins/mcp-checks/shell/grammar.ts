@@ -1,10 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import { isMainThread } from 'node:worker_threads'
-import { inBaselineCode } from 'guard-gateway/lib/check-arguments'
 import type { Node, Parser } from 'web-tree-sitter'
 
-/** Time limit per text, in milliseconds. A worker thread blocks no other work. */
-const TIMEOUT_MS = isMainThread ? 100 : 2_000
+/** Time limit per text, in milliseconds. */
+const TIMEOUT_MS = 2_000
 
 let parser: Parser | undefined
 
@@ -16,7 +14,6 @@ export const loadGrammar = async (): Promise<void> => {
   const wasm = fileURLToPath(import.meta.resolve('tree-sitter-bash/tree-sitter-bash.wasm'))
   const loading = new TreeParser()
   loading.setLanguage(await Language.load(wasm))
-  inBaselineCode(() => loading.parse('true')?.delete())
   parser = loading
 }
 

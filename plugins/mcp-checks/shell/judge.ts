@@ -11,8 +11,6 @@ import { Unreadable, type Word } from './word.ts'
 
 const MAX_LENGTH = 65_536
 const MAX_WORDS = 65_536
-/** Longer texts and lists are judged in a worker thread. The slowest texts of this length take some tens of milliseconds. */
-const WORKER_LENGTH = 8_192
 
 export interface CheckOptions {
   args: string[]
@@ -45,19 +43,6 @@ export const violationIn = (value: unknown, options: CheckOptions, mayBeOld: boo
   if (!Array.isArray(value)) return certainly('must be a string or a list of strings')
   if (value.length > MAX_WORDS) return { reason: `is over ${MAX_WORDS} words long`, certain: false }
   return certainly(ofWords(value, rules))
-}
-
-/** True if a value takes long to judge. False for a value that is refused without parsing. */
-export const isLong = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.length > WORKER_LENGTH && value.length <= MAX_LENGTH
-  if (!Array.isArray(value) || value.length > MAX_WORDS) return false
-  let length = 0
-  for (const word of value) {
-    if (typeof word !== 'string') return false
-    // each word has a fixed cost
-    length += word.length + 4
-  }
-  return length > WORKER_LENGTH
 }
 
 const CONTROL = /[\p{Cc}--[\t\n]]/v

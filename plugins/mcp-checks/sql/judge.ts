@@ -6,8 +6,6 @@ import { readPlainSql } from './plain.ts'
 import { readPostgresSql } from './postgres.ts'
 
 const MAX_BYTES = 256 * 1024
-/** Longer texts are judged in a worker thread. The slowest texts of this length take some tens of milliseconds. */
-const WORKER_LENGTH = 8_192
 
 type Dialect = 'postgres' | 'mysql' | 'sqlite' | 'generic'
 
@@ -40,9 +38,6 @@ export const violationIn = (written: string, options: SqlOptions): Violation | u
     throw error
   }
 }
-
-/** True if a text takes long to judge. False for a text that is refused without parsing. */
-export const isLong = ({ length }: string): boolean => length > WORKER_LENGTH && length <= 2 * MAX_BYTES
 
 const judged = (asked: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
   if (asked.statements === 0) return { reason: 'holds no statement', certain: true }

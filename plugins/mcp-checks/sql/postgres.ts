@@ -1,4 +1,3 @@
-import { inBaselineCode } from 'guard-gateway/lib/check-arguments'
 import { calledAsFields, fieldsOf } from './field-functions.ts'
 import { type Operation, type SqlUsage, Unclear } from './operation.ts'
 import { isOwnOperator } from './operators.ts'
@@ -14,7 +13,6 @@ export const loadPostgres = async (): Promise<void> => {
   if (parse !== undefined) return
   const { loadModule, parseSync } = await import('libpg-query')
   await loadModule()
-  inBaselineCode(() => parseSync('select 1'))
   parse = parseSync
 }
 

@@ -13,7 +13,7 @@ export interface CheckDeadline {
   readonly end: () => void
 }
 
-/** Longest wait for all checks of one call, milliseconds: of a name that is looked up, or a long text that is judged in a thread of its own. */
+/** Longest wait for all checks of one call, milliseconds: of a name that is looked up, or a long text that is judged in a process of its own. */
 const MAX_WAIT_MS = 10_000
 /** Findings of one check that are kept. */
 const MAX_FINDINGS = 100

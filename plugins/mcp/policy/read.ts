@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { GuardError } from 'guard-gateway/core'
-import { readYamlOffThread, type YamlLocation } from 'guard-gateway/lib/yaml'
+import { readLongYaml, type YamlLocation } from 'guard-gateway/lib/yaml'
 import type { PolicyPath } from './fault.ts'
 
 const MAX_BYTES = 1_048_576
@@ -15,7 +15,7 @@ export interface ReadPolicy {
 export const readPolicy = async (content: Buffer | string): Promise<ReadPolicy> => {
   const text = typeof content === 'string' ? content : decoded(content)
   try {
-    return await readYamlOffThread(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES })
+    return await readLongYaml(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES })
   } catch (error) {
     throw error instanceof GuardError && /alias/i.test(error.message) ? (strayAlias(text, error) ?? error) : error
   }

@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
-import { readYamlOffThread, type Yaml } from 'guard-gateway/lib/yaml'
+import { readLongYaml, type Yaml } from 'guard-gateway/lib/yaml'
 import { replayErrors } from '../error-codes.ts'
 import type { Entry } from './cost.ts'
 import { type Found, ModelTable } from './model-names.ts'
@@ -32,7 +32,7 @@ const MEMBERS: readonly string[] = ['version', 'currency', 'as_of', 'sources', '
 
 /** Parses a price file. Rejects with INVALID_PRICING, or INVALID_YAML with line and column. */
 export const readPrices = async (text: string): Promise<Prices> =>
-  pricesIn(await readYamlOffThread(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES }), text)
+  pricesIn(await readLongYaml(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES }), text)
 
 const pricesIn = (file: Yaml, text: string): Prices => {
   const fault: Fault = (path, message) => new GuardError(replayErrors.INVALID_PRICING, message, file.locate(path))

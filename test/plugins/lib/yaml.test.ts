@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as yaml from 'yaml'
 import { GuardError } from '../../../core/errors.ts'
-import { OFF_THREAD_CHARS, readYamlOffThread } from '../../../plugins/lib/yaml/off-thread.ts'
+import { readLongYaml, SHORT_CHARS } from '../../../plugins/lib/yaml/long-text.ts'
 import { readYaml } from '../../../plugins/lib/yaml/reader.ts'
 
 const refusal = (text: string, options?: { max_bytes?: number }): GuardError => {
@@ -102,10 +102,10 @@ describe('what is refused', () => {
   })
 })
 
-describe('a long text, read in a thread of its own', () => {
+describe('a long text, read in a process of its own', () => {
   const address = import.meta.resolve('yaml')
   // no test of how fast this machine is
-  const read = (text: string) => readYamlOffThread(address, text, {}, 60_000)
+  const read = (text: string) => readLongYaml(address, text, {}, 60_000)
   const long = `a:\n  b: 1\nlist:\n${'  - { name: x, "quoted": [1, 2] }\n'.repeat(600)}last: ~\nwords: ${'y'.repeat(65_536)}\n`
 
   it('gives the same value and places', async () => {
@@ -129,20 +129,20 @@ describe('a long text, read in a thread of its own', () => {
   })
   it('is every text of more than 4,096 characters, of whatever kind: none is read where requests are served', async () => {
     // the package, which tells where it is loaded
-    const source = `import { isMainThread } from 'node:worker_threads'\nif (isMainThread) throw new Error('on the event loop')\nexport * from ${JSON.stringify(address)}`
+    const source = `if (process.pid === ${process.pid}) throw new Error('on the event loop')\nexport * from ${JSON.stringify(address)}`
     const elsewhere = `data:text/javascript,${encodeURIComponent(source)}`
-    const reading = (text: string) => readYamlOffThread(elsewhere, text, {}, 60_000)
-    assert.equal(OFF_THREAD_CHARS, 4_096)
-    await assert.rejects(reading('x'.repeat(OFF_THREAD_CHARS)), /on the event loop/)
-    assert.equal((await reading('x'.repeat(OFF_THREAD_CHARS + 1))).value, 'x'.repeat(OFF_THREAD_CHARS + 1))
+    const reading = (text: string) => readLongYaml(elsewhere, text, {}, 60_000)
+    assert.equal(SHORT_CHARS, 4_096)
+    await assert.rejects(reading('x'.repeat(SHORT_CHARS)), /on the event loop/)
+    assert.equal((await reading('x'.repeat(SHORT_CHARS + 1))).value, 'x'.repeat(SHORT_CHARS + 1))
     for (const piece of ['}\n', '] ', '& ', ',', 'a: 1\n', '- ', '? ', '*a ', '%a\n', '[a,', '"\\q"\n'])
-      await assert.rejects(reading(piece.repeat(OFF_THREAD_CHARS + 1)), { code: 'INVALID_YAML' }, piece)
+      await assert.rejects(reading(piece.repeat(SHORT_CHARS + 1)), { code: 'INVALID_YAML' }, piece)
   })
   it('ends when its time is over, and the event loop continues meanwhile', async (test) => {
     let turns = 0
     const ticking = setInterval(() => turns++, 1)
     test.after(() => clearInterval(ticking))
-    await assert.rejects(readYamlOffThread(address, long, {}, 1), /takes longer than 0\.001 s/)
+    await assert.rejects(readLongYaml(address, long, {}, 1), /takes longer than 0\.001 s/)
     await read(long)
     assert.ok(turns > 0)
   })

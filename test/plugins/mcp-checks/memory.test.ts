@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { loadGrammar, outline } from '../../../plugins/mcp-checks/shell/grammar.ts'
-import { loadPostgres, readPostgresSql } from '../../../plugins/mcp-checks/sql/postgres.ts'
+import { parserProcess } from 'guard-gateway/lib/parser-process'
+import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
+import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
+import { loaded } from '../../conformance/mcp-check.ts'
 
 const COMMANDS = ['git status && ls -la | grep x', 'npm test -- --watch > out.txt 2>&1', 'cat <<EOF\nhi\nEOF\n']
 const STATEMENTS = ['select 1 from a where b in (1, 2)', "insert into t (a) values ('x') returning *", 'delete from a']
 
-/** Most bytes that the process was resident with. */
-const peakOf = (texts: readonly string[], read: (text: string) => unknown): number => {
-  let peak = 0
-  for (let round = 0; round < 1500; round++) {
-    for (const text of texts) read(text)
-    if (round % 50 === 0) peak = Math.max(peak, process.memoryUsage.rss())
-  }
-  return peak
-}
+const ROUNDS = 1_500
+/** Bytes that the process of parsers is resident with. */
+const resident = (): number =>
+  1_024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(parserProcess.pids[0])], { encoding: 'utf8' }))
 
 test('thousands of commands and statements are parsed in little memory', async () => {
-  await loadGrammar()
-  await loadPostgres()
-  const before = process.memoryUsage.rss()
-  assert.ok(peakOf(COMMANDS, outline) - before < 120e6)
-  assert.ok(peakOf(STATEMENTS, readPostgresSql) - before < 160e6)
+  const command = await loaded(shell, { args: ['/text'], allow: ['ls'] })
+  const statement = await loaded(sql, { args: ['/text'], dialect: 'postgres', operations: ['select'] })
+  await command({ text: 'ls' })
+  await statement({ text: 'select 1' })
+  const before = resident()
+  for (let round = 0; round < ROUNDS; round++)
+    await Promise.all([...COMMANDS.map((text) => command({ text })), ...STATEMENTS.map((text) => statement({ text }))])
+  assert.ok(resident() - before < 200e6, String(resident() - before))
 })

@@ -125,17 +125,6 @@ describe('the binary', () => {
     assert.deepEqual([await stripped(), await stripped()], [true, false])
     await rm(env.HOME, { recursive: true })
   })
-  it('sets heap flags only on the tested V8 version', async () => {
-    const tell =
-      "import v8 from 'node:v8'; import { syncBuiltinESMExports } from 'node:module'; const set = v8.setFlagsFromString; v8.setFlagsFromString = (flag) => { process.stderr.write(flag + ' '); set(flag) }; syncBuiltinESMExports()"
-    const other = `${tell}; Object.defineProperty(process, 'versions', { value: { ...process.versions, v8: '14.1.2' } })`
-    const said = async (source: string) => (await run(folder, FEW, [preload(source)])).err
-    assert.equal(
-      await said(tell),
-      '--external-memory-accounted-in-global-limit --no-allocation-site-pretenuring --heap-growing-percent=50 ',
-    )
-    assert.equal(await said(other), '')
-  })
   it('prints help without loading server or storage code', async () => {
     const log =
       "import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"

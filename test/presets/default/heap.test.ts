@@ -33,11 +33,20 @@ const processOf = (changes: object) => {
   return { process: process as never, calls }
 }
 
+/** Those that a gateway of any size gets. */
+const ALWAYS = [
+  '--external-memory-accounted-in-global-limit',
+  '--no-allocation-site-pretenuring',
+  '--heap-growing-percent=50',
+  '--expose-gc',
+  '--no-concurrent-recompilation',
+]
+
 describe('the heap of a gateway', () => {
   it('gets the flags that V8 reads at its start', () => {
     const { process, calls } = processOf({ execArgv: ['--conditions=x'] })
     restartWithFlags(['gateway', 'run', '--port', '0'], process)
-    const flags = ['--no-concurrent-recompilation', '--max-semi-space-size=16', '--conditions=x']
+    const flags = [...ALWAYS, '--max-semi-space-size=16', '--conditions=x']
     const args = ['/bin/node', ...flags, 'bin.js', 'gateway', 'run', '--port', '0']
     assert.deepEqual(calls, [['/bin/node', args, { HOME: '/home/me' }]])
   })
@@ -46,7 +55,7 @@ describe('the heap of a gateway', () => {
     const flagsAt = (limit: number) => {
       const { process, calls } = processOf({ execArgv: [], constrainedMemory: () => limit })
       restartWithFlags(['gateway', 'run'], process)
-      return (calls[0] as [string, string[]])[1].slice(2, -5)
+      return (calls[0] as [string, string[]])[1].slice(1 + ALWAYS.length, -5)
     }
     assert.deepEqual(flagsAt(256 * 2 ** 20), ['--max-semi-space-size=4', '--max-old-space-size=102'])
     // systems without a limit give none, or more than there is
@@ -61,11 +70,11 @@ describe('the heap of a gateway', () => {
       const { process, calls } = processOf(changes)
       restartWithFlags(['gateway', 'run'], process)
       const [, args] = calls[0] as [string, string[]]
-      assert.deepEqual(args.slice(1, -5), ['--no-concurrent-recompilation', ...changes.execArgv])
+      assert.deepEqual(args.slice(1, -5), [...ALWAYS, ...changes.execArgv])
     })
 
   for (const [why, changes] of Object.entries({
-    'has them': { execArgv: ['--no-concurrent-recompilation', '--max-semi-space-size=16'] },
+    'has them': { execArgv: [...ALWAYS, '--max-semi-space-size=16'] },
     'would lose the channel to its starter': { connected: true },
     'cannot be started anew': { execve: undefined },
     'is on Windows': { platform: 'win32' },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, it, mock } from 'node:test'
+import { after, before, describe, it, mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Gateway } from 'guard-gateway/core'
 import { memoryBudget } from 'guard-gateway/plugins/memory-budget'
 import { memory } from 'guard-gateway/plugins/storage/memory'
@@ -13,7 +15,17 @@ const watch = (): (() => boolean) => {
   return () => garbage.deref() === undefined
 }
 
+/** As in a process that was started with `--expose-gc`, which a test may set in its own. */
+setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc') as () => Promise<void>
+
 describe('the heap of an idle gateway', () => {
+  before(() => {
+    globalThis.gc = gc as typeof globalThis.gc
+  })
+  after(() => {
+    globalThis.gc = undefined
+  })
   it('is collected half a minute after the last use, not before and not again', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     try {

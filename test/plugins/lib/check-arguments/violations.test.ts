@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, mock } from 'node:test'
 import { CHECK_TIMED_OUT, findViolations } from 'guard-gateway/lib/check-arguments'
-import { OffThreadTimeout } from 'guard-gateway/lib/off-thread'
+import { ParserProcessError } from 'guard-gateway/lib/parser-process'
 
 const values = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer }))
 const found = { reason: 'is b', certain: true }
@@ -73,7 +73,7 @@ describe('what a check objects to in values', () => {
     }))
   it('cannot be told of one that was not judged elsewhere in time', async () => {
     const findings = await findViolations(values.slice(0, 2), ({ pointer }) =>
-      pointer === '/a' ? Promise.reject(new OffThreadTimeout()) : found,
+      pointer === '/a' ? Promise.reject(new ParserProcessError('timeout', 'no answer')) : found,
     )
     assert.deepEqual(findings, [
       { pointer: '/a', ...late },

@@ -4,7 +4,7 @@ import type { YamlModule } from './module.ts'
 import { readWithLocations, type YamlLimits } from './reader.ts'
 
 /** The address of the `yaml` package, and what to read. */
-export interface YamlTask {
+export interface YamlText {
   readonly yaml: string
   readonly text: string
   readonly options: YamlLimits
@@ -14,8 +14,8 @@ export type YamlAnswer =
   | { readonly value: unknown; readonly places: YamlLocations }
   | { readonly refusal: string; readonly place: Partial<YamlLocation> }
 
-/** Reads one text, in a thread. An error of ours is an answer, since its code would not cross. */
-export const work = async ({ yaml, text, options }: YamlTask): Promise<YamlAnswer> => {
+/** Reads one text. An error of ours is an answer, since its code would not cross. */
+export const parse = async ({ yaml, text, options }: YamlText): Promise<YamlAnswer> => {
   try {
     const { value, places } = readWithLocations((await import(yaml)) as YamlModule, text, options)
     return { value, places: places() }

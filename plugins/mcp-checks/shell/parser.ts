@@ -1,17 +1,17 @@
 import type { Violation } from 'guard-gateway/lib/check-arguments'
-import type { OffThreadModule } from 'guard-gateway/lib/off-thread'
+import type { ParserModule } from 'guard-gateway/lib/parser-process'
 import { loadGrammar } from './grammar.ts'
 import { type CheckOptions, violationIn } from './judge.ts'
 
-/** A long value with its options. */
-export interface ShellTask {
+/** A value with the options of its check. */
+export interface ShellText {
   readonly value: unknown
   readonly options: CheckOptions
   readonly mayBeOld: boolean
 }
 
-/** Judges long values in a worker thread. */
-export const work: OffThreadModule<ShellTask, Violation | undefined>['work'] = async ({ value, options, mayBeOld }) => {
+/** Judges one value. */
+export const parse: ParserModule<ShellText, Violation | undefined>['parse'] = async ({ value, options, mayBeOld }) => {
   await loadGrammar()
   return violationIn(value, options, mayBeOld)
 }

@@ -1,1 +1,0 @@
-export { OffThread, type OffThreadModule, OffThreadTimeout } from './off-thread/off-thread.ts'

@@ -1,0 +1,9 @@
+export {
+  type ParserCounts,
+  type ParserFailure,
+  type ParserLimits,
+  type ParserModule,
+  ParserProcess,
+  ParserProcessError,
+  parserProcess,
+} from './parser-process/parser-process.ts'
