@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type UpstreamRequest, upstreamClient } from 'guard-gateway/lib/upstream-client'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 
 /** Sends the token in a file to an upstream. Something else renews the file, such as a Kubernetes service account or an hourly login. */
 export const tokenFile = (path: string) =>
   upstreamClient({
     id: 'token_file',
     connect(address) {
-      const connections = net.connect(address)
+      const connections = undici.connect(address)
       let token = ''
       let readAt = Number.NaN
       const fresh = (): string => {

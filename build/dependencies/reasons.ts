@@ -71,6 +71,7 @@ export const reasons: Readonly<Record<string, string>> = {
   'tree-sitter-bash': "Bash's grammar, for the check of commands in tool arguments",
   typebox: 'schemas of routes and options with their types',
   typescript: 'types of the sources, and declarations',
+  undici: 'client of upstreams: its parser is that of Node, and it costs less than `node:http`',
   'web-tree-sitter': 'runs the grammar of Bash',
   ws: 'WebSockets to and from clients',
   yaml: 'configuration, policies, prices',

@@ -24,7 +24,7 @@ export class ServerConnections {
     if (client === undefined) {
       throw new GuardError(
         'MISSING_PLUGIN',
-        'An MCP server that is reached over HTTP needs a plugin that speaks HTTP, for example upstream-clients/net.',
+        'An MCP server that is reached over HTTP needs a plugin that speaks HTTP, for example upstream-clients/undici.',
       )
     }
     const made = client.connect(address)

@@ -39,6 +39,6 @@ const clientOf = (gateway: Gateway): UpstreamClient => {
   if (client !== undefined) return client
   throw new GuardError(
     'MISSING_PLUGIN',
-    'Plugin "notify" needs one that speaks HTTP, for example upstream-clients/net.',
+    'Plugin "notify" needs one that speaks HTTP, for example upstream-clients/undici.',
   )
 }

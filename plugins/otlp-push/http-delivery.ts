@@ -60,6 +60,6 @@ export const clientOf = (gateway: Gateway): UpstreamClient => {
   if (client !== undefined) return client
   throw new GuardError(
     'MISSING_PLUGIN',
-    'Plugin "otlp-push" needs one that speaks HTTP, for example upstream-clients/net.',
+    'Plugin "otlp-push" needs one that speaks HTTP, for example upstream-clients/undici.',
   )
 }

@@ -17,7 +17,7 @@ export const clientOf = (clients: Clients, id: string | undefined): UpstreamClie
   if (first !== undefined) return first
   throw new GuardError(
     'MISSING_PLUGIN',
-    'Plugin "upstream" needs one that speaks to upstreams, for example upstream-clients/net.',
+    'Plugin "upstream" needs one that speaks to upstreams, for example upstream-clients/undici.',
   )
 }
 

@@ -69,8 +69,7 @@ import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { storedResponses } from 'guard-gateway/plugins/stored-responses'
 import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
-import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { ws } from 'guard-gateway/plugins/upstream-sockets/ws'
 import { auditPlaces } from './config/audit-places.ts'
 import { mcpOptions } from './config/mcp-options.ts'
@@ -131,8 +130,7 @@ export const defaultPreset = (
   jaeger,
   langfuse,
   zipkin,
-  net,
-  nodeHttp,
+  undici,
   ws,
   http(config),
   upstream(config),

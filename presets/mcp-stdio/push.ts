@@ -1,12 +1,12 @@
 import type { Plugin } from 'guard-gateway/core'
 import { auditPush, otlpPush } from 'guard-gateway/plugins/otlp-push'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import type { Config } from 'guard-gateway/presets/default'
 import { auditPlaces } from '../default/config/audit-places.ts'
 import { version } from '../default/version.ts'
 
 export const push = (config: Config): readonly Plugin[] => [
-  net,
+  undici,
   ...(config.replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: config.replay.otlp_export, version })]),
   ...(config.mcp.audit_export.length === 0 ? [] : [auditPush({ places: auditPlaces(config), version })]),
 ]

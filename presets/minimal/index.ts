@@ -6,8 +6,7 @@ import { policy } from 'guard-gateway/plugins/policy'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
-import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import type { Config } from 'guard-gateway/presets/default'
 import { configuredFoundation } from '../default/foundation.ts'
 
@@ -17,8 +16,7 @@ export const minimalPreset = (config: Config): readonly Plugin[] => [
   memory(),
   messages,
   exactRepeat,
-  net,
-  nodeHttp,
+  undici,
   http(config),
   upstream(config),
   sessions(config.sessions),

@@ -9,7 +9,7 @@ import type {
   McpTransport,
   StreamEvent,
 } from 'guard-gateway/lib/mcp-transport'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 
 /** A server to test a transport with: it answers `initialize`, and any other request with a result. */
 export interface TransportSubject {
@@ -26,7 +26,7 @@ export const transportSession = (about: Partial<McpSession> = {}): McpSession & 
     merged: false,
     projects: null,
     frame_bytes: 1_000_000,
-    connect: (address) => net.connect(address),
+    connect: (address) => undici.connect(address),
     open: async (id) => assert.fail(`There is no transport "${id}" here.`),
     notice: () => {},
     stderr: () => {},

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import type { Clock } from 'guard-gateway/core'
 import type { Notification, Notifier, NotifyTarget } from 'guard-gateway/lib/notifier'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import type { Static, TSchema } from 'typebox'
 import { fakeClock } from '../kit/clock.ts'
 import { FakeProvider, type Script } from '../kit/provider.ts'
@@ -42,7 +42,7 @@ export const connected = <O extends TSchema>(
   options: Static<O>,
   clock: Clock = fakeClock(),
 ): NotifyTarget =>
-  notifier.connect(options, { clock, env: () => ({ PATH: process.env.PATH ?? '' }), client: () => net })
+  notifier.connect(options, { clock, env: () => ({ PATH: process.env.PATH ?? '' }), client: () => undici })
 
 /** What every notifier promises. */
 export const notifierConforms = <O extends TSchema>(

@@ -81,7 +81,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'plugins/storage/sqlite/README.md',
     'plugins/store/README.md',
     'plugins/stored-responses/README.md',
-    'plugins/upstream-clients/net/README.md',
+    'plugins/upstream-clients/undici/README.md',
   ],
 }
 

@@ -6,7 +6,7 @@ import type { Config } from './schema.ts'
 
 /** Built-in API styles are valid even if the preset omits them. */
 const STYLES = ['messages', 'responses', 'chat_completions', 'gemini', 'ollama']
-const CLIENTS = ['net', 'node_http']
+const CLIENTS = ['undici']
 const STORAGES = ['sqlite', 'postgres', 'memory']
 
 /** Storage backends, API styles and upstream clients that no plugin registers. */

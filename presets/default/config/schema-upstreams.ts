@@ -67,8 +67,8 @@ const upstreamSchema = Type.Object(
     timeouts: timeoutsSchema,
     client: Type.String({
       minLength: 1,
-      default: 'net',
-      description: 'what speaks to it: net, or node_http for Node’s own client',
+      default: 'undici',
+      description: 'what speaks to it: undici, or the client of a plugin',
     }),
     proxy: proxySchema,
     ca: caSchema,

@@ -1,5 +1,5 @@
 import { connectionFault, type UpstreamRoute, upstreamAddress } from 'guard-gateway/lib/network'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { error, type Finding, ok } from './check.ts'
 
 const TIMEOUT_MS = 3_000
@@ -21,7 +21,7 @@ export const reachability = async (
 
 /** Status of a HEAD request. Rejects with the reason of a failure. */
 const statusAt = async (url: URL, route: UpstreamRoute): Promise<number> => {
-  const connections = net.connect(upstreamAddress(url, { connect_ms: TIMEOUT_MS, idle_ms: TIMEOUT_MS }, route))
+  const connections = undici.connect(upstreamAddress(url, { connect_ms: TIMEOUT_MS, idle_ms: TIMEOUT_MS }, route))
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = { method: 'HEAD', path: url.pathname + url.search, headers: ['host', url.host], body: undefined }
   const exchange = connections.send(request, {

@@ -9,13 +9,14 @@ import { connectTo, type Heard, hear } from '../../kit/upstream-client.ts'
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`
 
-/** What a server says, and what is to be heard; `closes`: the server ends the connection behind it. */
+/** What a server says, and what is to be heard; `closes`: the server ends the connection behind it; `mayEnd`: the client may. */
 const answers: readonly {
   readonly name: string
   readonly says: string
   readonly hears: Heard
   readonly method?: string
   readonly closes?: boolean
+  readonly mayEnd?: boolean
 }[] = [
   { name: 'a body of known length', says: `${OK}content-length: 5\r\n\r\nhello`, hears: { body: 'hello' } },
   { name: 'no body', says: `${OK}content-length: 0\r\n\r\n`, hears: { body: '' } },
@@ -38,8 +39,18 @@ const answers: readonly {
     hears: { body: 'ok' },
     closes: true,
   },
-  { name: '204 with a length', says: 'HTTP/1.1 204 No\r\ncontent-length: 5\r\n\r\n', hears: { status: 204, body: '' } },
-  { name: '304 with a length', says: 'HTTP/1.1 304 No\r\ncontent-length: 5\r\n\r\n', hears: { status: 304, body: '' } },
+  {
+    name: '204 with a length',
+    says: 'HTTP/1.1 204 No\r\ncontent-length: 5\r\n\r\n',
+    hears: { status: 204, body: '' },
+    mayEnd: true,
+  },
+  {
+    name: '304 with a length',
+    says: 'HTTP/1.1 304 No\r\ncontent-length: 5\r\n\r\n',
+    hears: { status: 304, body: '' },
+    mayEnd: true,
+  },
   { name: 'the head alone', says: `${OK}content-length: 5\r\n\r\n`, hears: { body: '' }, method: 'HEAD' },
   {
     name: 'informational heads first',
@@ -66,7 +77,7 @@ const inTwo = (text: string, at: number, closes: boolean) => async (socket: Sock
 
 export const readsFraming = (client: UpstreamClient): void => {
   describe('hears', () => {
-    for (const { name, says, hears, method = 'POST', closes = false } of answers)
+    for (const { name, says, hears, method = 'POST', closes = false, mayEnd = false } of answers)
       it(`${name}, whole and cut in two at every byte`, async () => {
         await using server = await rawServer()
         const connections = connectTo(client, server.port)
@@ -76,7 +87,8 @@ export const readsFraming = (client: UpstreamClient): void => {
           const expected = { status: 200, headers: heard.headers, ended: 'whole', ...hears }
           assert.deepEqual(heard, expected, `cut at ${at}`)
         }
-        assert.equal(server.sockets.length, closes ? says.length + 1 : 1)
+        const most = closes || mayEnd ? says.length + 1 : 1
+        assert.ok(server.sockets.length <= most, `${server.sockets.length} connections`)
         connections.close()
       })
 

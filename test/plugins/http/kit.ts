@@ -10,7 +10,7 @@ import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { http, type ServerOptions, type Serving, serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, type UpstreamsOptions, upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { FakeProvider } from '../../kit/provider.ts'
 
@@ -80,7 +80,7 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
     gemini,
     ollama,
     http({ gateway_key: KEY, server, passthrough, mcp }),
-    options.client ?? net,
+    options.client ?? undici,
     upstream(options.live ?? { upstreams: options.upstreams?.(provider.url) ?? [one] }),
     watch,
     ...plugins,

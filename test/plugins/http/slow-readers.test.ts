@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import { overEachClient } from '../upstream/kit.ts'
-import { chatBody, KEY, type Started } from './kit.ts'
+
+import { chatBody, KEY, type Started, start } from './kit.ts'
 
 const MEGABYTE = 1_048_576
 const TOTAL = 64 * MEGABYTE
@@ -59,37 +59,35 @@ const still = async (value: () => number): Promise<number> => {
   }
 }
 
-overEachClient((start) => {
-  describe('a client that does not read', () => {
-    it('holds the upstream back, and gets everything when it reads again', async () => {
-      await using provider = await floodingProvider()
-      const upstreams = () => [
-        { name: 'flood', base_url: `http://127.0.0.1:${provider.port}`, styles: ['chat_completions'] },
-      ]
-      await using running = await start({ upstreams })
-      const socket = ask(running)
-      const held = await still(() => provider.counted.sent)
-      assert.ok(held < TOTAL / 2, `${held} bytes were taken from the upstream`)
-      let got = 0
-      socket.on('data', (data: Buffer) => {
-        got += data.length
-      })
-      socket.resume()
-      await once(socket, 'close')
-      assert.ok(got > TOTAL, `${got} bytes`)
-      assert.ok(provider.counted.ended)
+describe('a client that does not read', () => {
+  it('holds the upstream back, and gets everything when it reads again', async () => {
+    await using provider = await floodingProvider()
+    const upstreams = () => [
+      { name: 'flood', base_url: `http://127.0.0.1:${provider.port}`, styles: ['chat_completions'] },
+    ]
+    await using running = await start({ upstreams })
+    const socket = ask(running)
+    const held = await still(() => provider.counted.sent)
+    assert.ok(held < TOTAL / 2, `${held} bytes were taken from the upstream`)
+    let got = 0
+    socket.on('data', (data: Buffer) => {
+      got += data.length
     })
-    it('counts as gone after server.write_idle_seconds', async () => {
-      await using provider = await floodingProvider()
-      const upstreams = () => [
-        { name: 'flood', base_url: `http://127.0.0.1:${provider.port}`, styles: ['chat_completions'] },
-      ]
-      await using running = await start({ upstreams, server: { write_idle_seconds: 0.1 } })
-      const socket = ask(running)
-      while (running.settled.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
-      assert.equal(running.settled[0]?.outcome, 'client_aborted')
-      assert.equal(provider.counted.ended, false)
-      socket.destroy()
-    })
+    socket.resume()
+    await once(socket, 'close')
+    assert.ok(got > TOTAL, `${got} bytes`)
+    assert.ok(provider.counted.ended)
+  })
+  it('counts as gone after server.write_idle_seconds', async () => {
+    await using provider = await floodingProvider()
+    const upstreams = () => [
+      { name: 'flood', base_url: `http://127.0.0.1:${provider.port}`, styles: ['chat_completions'] },
+    ]
+    await using running = await start({ upstreams, server: { write_idle_seconds: 0.1 } })
+    const socket = ask(running)
+    while (running.settled.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    assert.equal(running.settled[0]?.outcome, 'client_aborted')
+    assert.equal(provider.counted.ended, false)
+    socket.destroy()
   })
 })

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { McpLink, McpServer } from 'guard-gateway/lib/mcp-transport'
 import { http } from 'guard-gateway/plugins/mcp-transports/http'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
-import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import {
   comingEvents,
   eventsIn,
@@ -24,100 +23,98 @@ const serverAt = (target: string): McpServer => ({
   env: {},
 })
 
-for (const client of [net, nodeHttp]) {
-  const about = { connect: client.connect }
-  mcpTransportConforms(
-    http,
-    async () => {
-      const upstream = await mcpUpstream()
-      return { server: serverAt(upstream.url), close: () => upstream.close() }
-    },
-    about,
-    client.id,
-  )
+const about = { connect: undici.connect }
+mcpTransportConforms(
+  http,
+  async () => {
+    const upstream = await mcpUpstream()
+    return { server: serverAt(upstream.url), close: () => upstream.close() }
+  },
+  about,
+  undici.id,
+)
 
-  describe(`the HTTP transport over ${client.id}`, () => {
-    const PING = '{"jsonrpc":"2.0","id":1,"method":"x/y"}'
-    const CHUNKED = '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'
-    const upstreams: McpUpstream[] = []
-    const opened = async (answering: McpAnswering): Promise<McpLink> => {
-      const upstream = await mcpUpstream()
-      upstreams.push(upstream)
-      upstream.answering = answering
-      return http.open(serverAt(upstream.url), transportSession(about))
-    }
-    after(() => Promise.all(upstreams.map((upstream) => upstream.close())))
+describe('the HTTP transport', () => {
+  const PING = '{"jsonrpc":"2.0","id":1,"method":"x/y"}'
+  const CHUNKED = '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'
+  const upstreams: McpUpstream[] = []
+  const opened = async (answering: McpAnswering): Promise<McpLink> => {
+    const upstream = await mcpUpstream()
+    upstreams.push(upstream)
+    upstream.answering = answering
+    return http.open(serverAt(upstream.url), transportSession(about))
+  }
+  after(() => Promise.all(upstreams.map((upstream) => upstream.close())))
 
-    it('reads an answer that comes in pieces', async () => {
-      const link = await opened((_asked, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).write(CHUNKED.slice(0, 20), () => {
-          setImmediate(() => response.end(CHUNKED.slice(20)))
-        })
-        return true
+  it('reads an answer that comes in pieces', async () => {
+    const link = await opened((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write(CHUNKED.slice(0, 20), () => {
+        setImmediate(() => response.end(CHUNKED.slice(20)))
       })
-      const [event] = await eventsIn(await link.post(transportFrame(PING)))
-      assert.equal(event?.frame?.text, CHUNKED)
-      await link.end()
+      return true
     })
-
-    it('says which answer broke off, in a JSON body and in a stream', async () => {
-      const link = await opened(({ message }, response) => {
-        const type = message?.method === 'x/y' ? 'application/json' : 'text/event-stream'
-        response.writeHead(200, { 'content-type': type }).write('{"jsonrpc"', () => response.destroy())
-        return true
-      })
-      const json = await link.post(transportFrame(PING))
-      assert.ok(json.form === 'failed' && /broke off/.test(json.message), JSON.stringify(json))
-      const stream = await link.post(transportFrame('{"jsonrpc":"2.0","id":2,"method":"x/z"}'))
-      await assert.rejects(() => eventsIn(stream), /broke off/)
-      await link.end()
-    })
-
-    it('breaks open streams off with the session, and ends those that are given up', async () => {
-      const link = await opened((_asked, response) => {
-        beginEvents(response).write(': open\n\n')
-        return true
-      })
-      for (const isGivenUp of [true, false]) {
-        const reply = await link.post(transportFrame(PING))
-        assert.ok(reply.form === 'sse')
-        const events = comingEvents(reply)
-        assert.equal(`${(await events.next()).value?.raw}`, ': open\n\n')
-        const next = events.next()
-        if (isGivenUp) reply.stop()
-        else void link.end()
-        if (isGivenUp) assert.equal((await next).done, true)
-        else await assert.rejects(next, /session has ended/)
-      }
-    })
-
-    it('takes no session id where a server gives two', async () => {
-      const seen: unknown[] = []
-      const link = await opened(({ message, headers }, response) => {
-        seen.push(headers['mcp-session-id'])
-        if (message?.method !== 'initialize') return false
-        response.setHeader('mcp-session-id', ['a', 'b'])
-        return sendJson(response, `{"jsonrpc":"2.0","id":${message.id},"result":{}}`)
-      })
-      await link.post(transportFrame('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}'))
-      await link.post(transportFrame(PING))
-      assert.deepEqual(seen, [undefined, undefined])
-      await link.end()
-    })
-
-    it('says that a header cannot be sent, and asks nobody', async () => {
-      const upstream = await mcpUpstream()
-      upstreams.push(upstream)
-      const server = { ...serverAt(upstream.url), headers: { 'x-team': 'b\nlue' } }
-      const link = await http.open(server, transportSession(about))
-      const reply = await link.post(transportFrame(PING))
-      assert.ok(reply.form === 'failed')
-      assert.deepEqual([reply.status, reply.code, upstream.asked.length], [502, 'UPSTREAM_UNREACHABLE', 0])
-      assert.match(reply.message, /headers of the server/)
-      await link.end()
-    })
+    const [event] = await eventsIn(await link.post(transportFrame(PING)))
+    assert.equal(event?.frame?.text, CHUNKED)
+    await link.end()
   })
-}
+
+  it('says which answer broke off, in a JSON body and in a stream', async () => {
+    const link = await opened(({ message }, response) => {
+      const type = message?.method === 'x/y' ? 'application/json' : 'text/event-stream'
+      response.writeHead(200, { 'content-type': type }).write('{"jsonrpc"', () => response.destroy())
+      return true
+    })
+    const json = await link.post(transportFrame(PING))
+    assert.ok(json.form === 'failed' && /broke off/.test(json.message), JSON.stringify(json))
+    const stream = await link.post(transportFrame('{"jsonrpc":"2.0","id":2,"method":"x/z"}'))
+    await assert.rejects(() => eventsIn(stream), /broke off/)
+    await link.end()
+  })
+
+  it('breaks open streams off with the session, and ends those that are given up', async () => {
+    const link = await opened((_asked, response) => {
+      beginEvents(response).write(': open\n\n')
+      return true
+    })
+    for (const isGivenUp of [true, false]) {
+      const reply = await link.post(transportFrame(PING))
+      assert.ok(reply.form === 'sse')
+      const events = comingEvents(reply)
+      assert.equal(`${(await events.next()).value?.raw}`, ': open\n\n')
+      const next = events.next()
+      if (isGivenUp) reply.stop()
+      else void link.end()
+      if (isGivenUp) assert.equal((await next).done, true)
+      else await assert.rejects(next, /session has ended/)
+    }
+  })
+
+  it('takes no session id where a server gives two', async () => {
+    const seen: unknown[] = []
+    const link = await opened(({ message, headers }, response) => {
+      seen.push(headers['mcp-session-id'])
+      if (message?.method !== 'initialize') return false
+      response.setHeader('mcp-session-id', ['a', 'b'])
+      return sendJson(response, `{"jsonrpc":"2.0","id":${message.id},"result":{}}`)
+    })
+    await link.post(transportFrame('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}'))
+    await link.post(transportFrame(PING))
+    assert.deepEqual(seen, [undefined, undefined])
+    await link.end()
+  })
+
+  it('says that a header cannot be sent, and asks nobody', async () => {
+    const upstream = await mcpUpstream()
+    upstreams.push(upstream)
+    const server = { ...serverAt(upstream.url), headers: { 'x-team': 'b\nlue' } }
+    const link = await http.open(server, transportSession(about))
+    const reply = await link.post(transportFrame(PING))
+    assert.ok(reply.form === 'failed')
+    assert.deepEqual([reply.status, reply.code, upstream.asked.length], [502, 'UPSTREAM_UNREACHABLE', 0])
+    assert.match(reply.message, /headers of the server/)
+    await link.end()
+  })
+})
 
 describe('the HTTP transport towards a server', () => {
   const PING = '{"jsonrpc":"2.0","id":1,"method":"x/y"}'

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import type { Call, Session, Settled } from 'guard-gateway/core'
 import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import { otlpPush, type ReceiverOptions } from 'guard-gateway/plugins/otlp-push'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import type { ReceiverHealth } from '../../../plugins/otlp-push/receiver.ts'
 import { type FakeProvider, fakeProvider, type ReceivedRequest, type Script } from '../../kit/provider.ts'
 import { aCall, aDecision, settled } from '../../kit/settled.ts'
@@ -129,7 +129,10 @@ export const startPush = async (test: TestContext, options: PushOptions = {}): P
   const receiver = (await fakeProvider()).script(...scripts)
   test.mock.timers.enable({ apis: ['setTimeout'] })
   const receivers = [{ url: `${receiver.url}/v1/traces`, ...about }]
-  const started = await startReplay({ ...bench, plugins: [net, otlpPush({ receivers, version: '1.2.3' }), ...plugins] })
+  const started = await startReplay({
+    ...bench,
+    plugins: [undici, otlpPush({ receivers, version: '1.2.3' }), ...plugins],
+  })
   const pushing = new Pushing(started, receiver, test)
   test.after(async () => {
     test.mock.timers.reset()

@@ -8,7 +8,7 @@ import { type ResponsesSocketOptions, responsesSocket } from 'guard-gateway/plug
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { ws } from 'guard-gateway/plugins/upstream-sockets/ws'
 import { foundation } from 'guard-gateway/presets/foundation'
 
@@ -26,7 +26,7 @@ export const startEmbedded = async (
     memory(),
     responses,
     exactRepeat,
-    net,
+    undici,
     ws,
     http({ gateway_key: KEY }),
     upstream(options),

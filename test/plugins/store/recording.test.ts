@@ -9,7 +9,7 @@ import { recorder } from 'guard-gateway/plugins/recorder'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { FakeProvider } from '../../kit/provider.ts'
 
@@ -53,7 +53,7 @@ const started = async (
     chatCompletions,
     exactRepeat,
     http({ gateway_key: KEY }),
-    net,
+    undici,
     upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['chat_completions'] }] }),
     sessions(),
     policy({ default_mode: mode }),

@@ -9,7 +9,7 @@ import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
-import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { type Config, createGateway, defaultPreset } from 'guard-gateway/presets/default'
 import { emptyConfig } from '../../../presets/default/config/defaults.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
@@ -184,15 +184,15 @@ describe('a configured gateway', () => {
   })
   it('rejects an unknown upstream client unless a plugin registers it', async () => {
     const config = await read(
-      'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages], client: node_htp }]',
+      'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages], client: undicy }]',
     )
     await assert.rejects(createGateway(config), {
       code: 'INVALID_CONFIG',
-      message: /^upstreams\[0\]\.client: there is no client "node_htp"; there is .*\. Did you mean "node_http"\?$/,
+      message: /^upstreams\[0\]\.client: there is no client "undicy"; there is .*\. Did you mean "undici"\?$/,
     })
     const own = {
       name: 'own',
-      apply: (gateway: Gateway) => gateway.registry(upstreamClientKind).add({ ...nodeHttp, id: 'node_htp' }),
+      apply: (gateway: Gateway) => gateway.registry(upstreamClientKind).add({ ...undici, id: 'undicy' }),
     }
     assert.ok((await createGateway(config, [own])).plugins().includes('own'))
   })
@@ -207,8 +207,7 @@ describe('a configured gateway', () => {
       'storage/memory',
       'api-style/messages',
       'detector/exact_repeat',
-      'upstream-client/net',
-      'upstream-client/node_http',
+      'upstream-client/undici',
       'http',
       'upstream',
       'sessions',

@@ -8,7 +8,7 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { asRequestHandler, type EmbeddedGateway, http, type ServerOptions } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { foundation } from 'guard-gateway/presets/foundation'
 import type { FakeProvider } from '../../../kit/provider.ts'
 import { KEY } from '../kit.ts'
@@ -22,7 +22,7 @@ export const gatewayFor = (provider: FakeProvider, server: Partial<ServerOptions
     messages,
     gemini,
     http({ gateway_key: KEY, server }),
-    net,
+    undici,
     upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['messages'] }] }),
   )
 

@@ -6,7 +6,7 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { injected } from '../../../kit/injected.ts'
 import { fakeProvider } from '../../../kit/provider.ts'
@@ -32,7 +32,7 @@ const turnsOf = async (bytes: number): Promise<readonly number[]> => {
     memory(),
     { name: 'noting', apply: (one) => one.apiStyles.add(noting) },
     http({ gateway_key: KEY }),
-    net,
+    undici,
     upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['messages'] }] }),
   )
   const app = Fastify()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { openMcp } from 'guard-gateway/plugins/mcp'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { connectionsOf } from '../../../../plugins/mcp/connections.ts'
 import { mcpOf } from '../../../../plugins/mcp/mcp.ts'
@@ -202,7 +202,7 @@ describe('connections to servers', () => {
   const address = { secure: false, hostname: '127.0.0.1', port: 9, connect_ms: 1_000, idle_ms: 1_000 }
 
   it('are the same for all sessions of an address, and others for another one', () => {
-    const connections = connectionsOf(new Gateway().use(...foundation(), net))
+    const connections = connectionsOf(new Gateway().use(...foundation(), undici))
     assert.equal(connections.to(address), connections.to({ ...address }))
     assert.notEqual(connections.to(address), connections.to({ ...address, port: 10 }))
     connections.close()

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { rawServer } from '../../../kit/raw-server.ts'
 import { connectTo, hear, send } from '../../../kit/upstream-client.ts'
 
 describe('requests of one turn of the event loop', () => {
   it('go out at its end, and not on a connection that ended meanwhile', async () => {
     await using server = await rawServer()
-    const connections = connectTo(net, server.port)
+    const connections = connectTo(undici, server.port)
     const sockets: Socket[] = []
     const note = (message: unknown) => sockets.push((message as { readonly socket: Socket }).socket)
     channel('net.client.socket').subscribe(note)
@@ -23,7 +23,7 @@ describe('requests of one turn of the event loop', () => {
   })
   it('are never sent if they are stopped or closed before', async () => {
     await using server = await rawServer()
-    const connections = connectTo(net, server.port)
+    const connections = connectTo(undici, server.port)
     const stopped = send(connections)
     stopped.exchange.stop(new Error('enough'))
     await assert.rejects(stopped.response, { message: 'enough' })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { detachBuffer } from 'guard-gateway/lib/request-reader'
-import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
 import { connectTo } from '../../../kit/upstream-client.ts'
 
 /** More than all buffers on the way take. */
@@ -13,7 +13,7 @@ const SIZE = 32 * 1024 * 1024
 const sending = async () => {
   const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const connections = connectTo(net, (server.address() as AddressInfo).port)
+  const connections = connectTo(undici, (server.address() as AddressInfo).port)
   const body = Buffer.allocUnsafeSlow(SIZE).fill('0123456789')
   const sent = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
@@ -43,7 +43,7 @@ const sending = async () => {
   return { socket, head, exchange, told, sent: sent.promise, over: over.promise, [Symbol.dispose]: close }
 }
 
-describe('the thin client', () => {
+describe('the client of undici', () => {
   it('says that a body is sent when a server that reads slowly has got it all', async () => {
     using slow = await sending()
     assert.equal(slow.told.sent, 0)

@@ -1,8 +1,8 @@
 import { upstreamClient } from 'guard-gateway/lib/upstream-client'
 import { ConnectionPool } from './connection-pool.ts'
 
-/** Speaks HTTP/1.1 to upstreams over `node:net` and `node:tls` itself: one write a request, no stream a reply. */
-export const net = upstreamClient({
-  id: 'net',
+/** Speaks HTTP/1.1 to upstreams through `undici`, a connection a client. */
+export const undici = upstreamClient({
+  id: 'undici',
   connect: (address) => new ConnectionPool(address),
 })
