@@ -2,6 +2,7 @@ import type { Finder, Redactor } from 'guard-gateway/core'
 import { holdsKey } from './redact/certain.ts'
 import { mark } from './redact/hit.ts'
 import { json } from './redact/json.ts'
+import { Learned } from './redact/learned.ts'
 import { nameJudge } from './redact/names.ts'
 import { texts } from './redact/texts.ts'
 import { type Walker, walk } from './redact/walk.ts'
@@ -45,18 +46,28 @@ export const redactor = ({
       // a failing reporter must not undo that the part is hidden
     }
   }
-  const walker: Walker = { text: (text, level) => plain.redact(text, level), levelOf, fault: report }
+  const learned = new Learned()
+  const walker: Walker = {
+    text: (text, level) => plain.redact(text, level),
+    levelOf,
+    fault: report,
+    hidden: (text) => learned.add(text, [{ start: 0, end: text.length, kind: 'name' }]),
+  }
   const rewrite = json(walker)
   const work = new Work()
-  const plain = texts({ levelOf, emails, accounts: true }, finders, rewrite, work)
-  const ids = texts({ levelOf, emails: false, accounts: true }, finders, rewrite, work)
-  const made = texts({ levelOf, emails: false, accounts: false }, finders, rewrite, work)
+  const plain = texts({ levelOf, emails, accounts: true }, finders, rewrite, work, learned)
+  const ids = texts({ levelOf, emails: false, accounts: true }, finders, rewrite, work, new Learned())
+  const made = texts({ levelOf, emails: false, accounts: false }, finders, rewrite, work, new Learned())
   return {
     value<T>(value: T): T {
-      return work.within(() => walk(value, walker, 0) as T)
+      learned.clear()
+      const result = work.within(() => walk(value, walker, 0))
+      // what was found late in the record may stand earlier in it
+      return (learned.size === 0 ? result : work.within(() => walk(result, walker, 0))) as T
     },
     text(text) {
       if (text.length > MAX_TEXT) return mark('limit')
+      learned.clear()
       try {
         return work.within(() => plain.redact(text, 0))
       } catch (error) {

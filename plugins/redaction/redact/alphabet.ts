@@ -65,6 +65,18 @@ export const runStart = (text: string, end: number, alphabet: number, max: numbe
   return start
 }
 
+/** As `runStart` of `PARTS`, letters beyond ASCII included. */
+export const nameStart = (text: string, end: number, max: number): number => {
+  const first = Math.max(0, end - max)
+  let start = runStart(text, end, PARTS, max)
+  for (; start > first; start--) {
+    const unit = text.charCodeAt(start - 1)
+    if (unit < 128 && (classOf(unit) & PARTS) === 0) break
+    if (unit >= 128 && (unit < 0xc0 || unit === 0xd7 || (unit >= 0x2000 && unit < 0x3040) || unit >= 0xfe00)) break
+  }
+  return start
+}
+
 /** The offset of the first character at or behind `from` that is neither blank nor tab, at most `max` characters on. */
 export const skipBlanks = (text: string, from: number, max = 16): number => {
   let at = from

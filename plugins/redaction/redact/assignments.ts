@@ -1,8 +1,17 @@
-import { isAlnum, isBlank, isDigit, isSpace, PARTS, runStart, skipBlanks } from './alphabet.ts'
+import { isAlnum, isBlank, isDigit, isSpace, nameStart, PARTS, runStart, skipBlanks } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
 import { isFolder, isSecretUnder, phraseAt } from './opaque.ts'
-import { isExpression, isNoValue, isOdd, isPlaceholder, isProse, isSchemeOnly, refersAt } from './placeholders.ts'
+import {
+  isExpression,
+  isNone,
+  isNoValue,
+  isOdd,
+  isPlaceholder,
+  isProse,
+  isSchemeOnly,
+  refersAt,
+} from './placeholders.ts'
 import type { Scan } from './scan.ts'
 import { isQuoted, lineEnd, quotedValue, unquotedEnd } from './values.ts'
 
@@ -27,15 +36,23 @@ interface Name {
 
 const QUOTES = new Set(['"', "'", '`'])
 
-/** The name that ends before `separator`, behind optional blanks, quotes, brackets and a question mark. */
-const nameBefore = (text: string, separator: number): Name | undefined => {
+/** Where the name ends before `separator`: before blanks, a bracket, a question mark, quotes, marks of Markdown. */
+const nameEnd = (text: string, separator: number): readonly [end: number, quoted: boolean] => {
   let end = separator
   while (end > separator - 8 && isBlank(text.charCodeAt(end - 1))) end--
   if (text[end - 1] === '?' || text[end - 1] === ']') end--
   const quoted = QUOTES.has(text.charAt(end - 1))
   if (quoted) end--
   if (quoted && text[end - 1] === '\\') end--
-  let start = runStart(text, end, PARTS, MAX_NAME)
+  const last = text.charCodeAt(end - 1)
+  return [(last === 0x2a || last === 0x5f) && text.charCodeAt(end - 2) === last ? end - 2 : end, quoted]
+}
+
+/** The name that ends before `separator`; the default of a variable of the shell (`${NAME:-x}`) has none. */
+const nameBefore = (text: string, separator: number): Name | undefined => {
+  const [end, quoted] = nameEnd(text, separator)
+  let start = nameStart(text, end, MAX_NAME)
+  if (text[start - 1] === '{' && text[start - 2] === '$') return undefined
   // No name begins with a digit; times and sizes do.
   if (start === end || isDigit(text.charCodeAt(start)) || marksAt(text, start - 10)) return undefined
   // "API key: …": the word that makes `key` sensitive stands before it.
@@ -90,18 +107,51 @@ export const assignment = (scan: Scan, at: number): Hit | undefined => {
   const name = nameBefore(text, at)
   if (name === undefined) return undefined
   scan.spend(NAME)
-  const from = skipBlanks(text, after)
+  const from = valueStart(text, skipBlanks(text, after))
   if (isReference(text, from, at)) return undefined
   const level = levelHere(scan, name, at)
   if (level === Levels.none)
     return openPair(scan, name, from) ?? (text[at] === '=' ? queryValue(scan, name, from) : undefined)
   scan.spend(VALUE)
   if (isWorkingDirectory(name.text, text, from)) return undefined
+  return assigned({ scan, name, level, at, from, tight: from === after })
+}
+
+/** The value of a sensitive name, as its level has it. */
+const assigned = (bare: Bare): Hit | undefined => {
+  const { scan, name, level, at, from } = bare
+  const { text } = scan
   if (level === Levels.line) return wholeLine(scan, name, from)
   if (level < Levels.likely) return judgedValue(scan, level, at, from) ?? queryValue(scan, name, from)
-  if (isQuoted(text, from)) return quotedValue(text, from, 'name')
-  return bareValue({ scan, name, level, at, from, tight: from === after })
+  if (isQuoted(text, from)) return quotedSecret(text, from)
+  if (text[from] === '|' || text[from] === '>') return block(scan, name, from)
+  return bareValue(bare)
 }
+
+/** Where the value begins behind marks of Markdown that close its name, and behind the tag or anchor of YAML. */
+const valueStart = (text: string, from: number): number => {
+  BEFORE_VALUE.lastIndex = from
+  return BEFORE_VALUE.test(text) ? BEFORE_VALUE.lastIndex : from
+}
+const BEFORE_VALUE = /(?:(?:\*\*|__|~~|[*`])[ \t]{1,4}(?:\*\*|__|`)?|(?:[&!][\w!-]{1,40}[ \t]{1,4}){1,2})/y
+
+/** The text of a block of YAML: all lines that stand deeper than its name. */
+const block = (scan: Scan, name: Name, from: number): Hit | undefined => {
+  const { text } = scan
+  const head = /^[|>][+-]?\d?[ \t]*\r?\n([ \t]*)(?=\S)/.exec(text.slice(from, from + 120))
+  if (head === null) return undefined
+  const line = /[^\n]*$/.exec(text.slice(Math.max(0, name.start - PAIR_REACH), name.start))?.[0] ?? ''
+  const indent = head[1]?.length ?? 0
+  if (indent <= line.length - line.trimStart().length) return undefined
+  const start = from + head[0].length
+  let end = lineEnd(text, start, undefined)
+  while (text.startsWith(`\n${head[1]}`, end) && end - start < MAX_BLOCK) end = lineEnd(text, end + 1, undefined)
+  const value = text.slice(start, Math.min(end, start + MAX_JUDGED)).trim()
+  return isOdd(value.split(/\s/)[0] ?? '') && !isPlaceholder(value) && !isExpression(value)
+    ? { start, end, kind: 'name' }
+    : undefined
+}
+const MAX_BLOCK = 16_384
 
 /** A mark, a reference, or after a colon a word in backticks: so prose puts the names of things. */
 const isReference = (text: string, from: number, separator: number): boolean =>
@@ -109,7 +159,7 @@ const isReference = (text: string, from: number, separator: number): boolean =>
 
 /** The level of the name, or of the name it forms a pair with: `name: X, value: …`. */
 const levelHere = (scan: Scan, name: Name, at: number): Level => {
-  if (/^val(?:ue)?$/i.test(name.text) && scan.pair !== undefined && at < scan.pair.until) {
+  if (/^(?:parameter)?val(?:ue)?$/i.test(name.text) && scan.pair !== undefined && at < scan.pair.until) {
     const { level } = scan.pair
     scan.pair = undefined
     return level
@@ -119,7 +169,7 @@ const levelHere = (scan: Scan, name: Name, at: number): Level => {
 
 /** Remembers the sensitive name that is the value of `name`, `key` or `header`. */
 const openPair = (scan: Scan, name: Name, from: number): undefined => {
-  if (!/(?:^|[ ._-])(?:name|key|header)$/i.test(name.text)) return undefined
+  if (!/(?:^|[ ._-])(?:name|key|header|parameterkey|label)$/i.test(name.text)) return undefined
   scan.spend(PAIR)
   const quoted = /^\\?["'`]/.exec(scan.text.slice(from, from + 2))?.[0].length ?? 0
   const value = /^[\w.-]{1,64}/.exec(scan.text.slice(from + quoted, from + quoted + MAX_NAME))?.[0]
@@ -128,6 +178,14 @@ const openPair = (scan: Scan, name: Name, from: number): undefined => {
   if (level !== Levels.none)
     scan.pair = { level: Math.min(level, Levels.password) as Level, from, until: from + PAIR_REACH }
   return undefined
+}
+
+/** A value in quotes that is no label, reference or state. */
+const quotedSecret = (text: string, from: number): Hit | undefined => {
+  const hit = quotedValue(text, from, 'name')
+  const value = hit === undefined ? '' : text.slice(hit.start, Math.min(hit.end, hit.start + MAX_JUDGED))
+  // signs alone, or a blank first: the quote closes what stands before it
+  return isNone(value) || /^\s|^[^\p{L}\p{N}]*$/u.test(value) ? undefined : hit
 }
 
 /** `PWD=/home/me` is where a shell stands. */
@@ -162,7 +220,9 @@ const SCHEME = /^[A-Za-z][\w-]{2,30} +[^\s,;"']/
 /** `Authorization: …` and `Cookie: …`: all that stands on the line, up to the quote the header stands in. */
 const wholeLine = ({ text }: Scan, name: Name, from: number): Hit | undefined => {
   if (isQuoted(text, from)) {
-    return isSchemeOnly(text.slice(from + 1, from + MAX_JUDGED)) ? undefined : quotedValue(text, from, 'token')
+    if (isSchemeOnly(text.slice(from + 1, from + MAX_JUDGED))) return undefined
+    const hit = quotedSecret(text, from)
+    return hit && { ...hit, kind: 'token' }
   }
   const quote = text.charAt(name.start - 1)
   const stop = !name.quoted && QUOTES.has(quote) ? quote : undefined
@@ -204,7 +264,7 @@ const bareValue = (bare: Bare): Hit | undefined => {
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/
 const isNotSecret = ({ scan, name, level }: Bare, value: string): boolean => {
-  if (isPlaceholder(value) || isNoValue(value) || isExpression(value)) return true
+  if (isNone(value) || isExpression(value) || /^[^\p{L}\p{N}]*$/u.test(value)) return true
   if (NUMBER.test(value))
     return level !== Levels.password && (name.quoted || value.length < 6 || level === Levels.likely)
   return value.length <= MAX_NAME && /^[A-Za-z_$][\w$.]*$/.test(value) && scan.rules.levelOf(value) !== Levels.none

@@ -35,6 +35,8 @@ const COMMANDS: ReadonlyMap<string, PasswordOptions> = new Map([
   ...options('lftp ncftp', '', '', 'u,'),
   ...options('smbclient rpcclient smbget smbtree', '', '', 'U%'),
   ...options('http https xh xhs', '', '', 'a:'),
+  ...options('twine', '', 'p'),
+  ...options('curl', '', '', 'U:'),
   // docker, podman, helm, oc, az and others
   ...options('login', '', 'p'),
 ])

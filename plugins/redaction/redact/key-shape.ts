@@ -27,6 +27,7 @@ export const keyShape = ({ kind, alphabet, min, max, check }: KeyRule, anchor: s
     const from = at + anchor.length
     const end = scan.runEnd(from, alphabet)
     if (end - from < min || end - from > max) return undefined
+    if (/(.)\1{7}/.test(scan.text.slice(from, Math.min(end, from + 64)))) return undefined
     if (passes !== undefined && !passes(scan.text, from, end)) return undefined
     return { start: kind === 'url' ? from : at, end, kind }
   }

@@ -75,8 +75,8 @@ const isProgram = (part: string): boolean => part.length < 64 && passwordOptions
 export const isListOfPairs = (list: readonly unknown[]): boolean =>
   list.length > 0 && list.every((entry) => Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string')
 
-const NAMES = new Set(['name', 'key', 'header'])
-const VALUES = new Set(['value', 'values', 'val'])
+const NAMES = new Set(['name', 'key', 'header', 'id', 'label', 'parameterkey', 'field', 'title'])
+const VALUES = new Set(['value', 'values', 'val', 'parametervalue'])
 
 /** The level of the name that a `{ name, value }` object holds for its value. */
 export const pairLevel = (
@@ -85,8 +85,11 @@ export const pairLevel = (
   levelOf: Judge,
 ): Level => {
   if (!keys.some((key) => VALUES.has(key.toLowerCase()))) return Levels.none
-  const name = keys.find((key) => NAMES.has(key.toLowerCase()) && typeof object[key] === 'string')
-  return name === undefined ? Levels.none : levelOf(String(object[name]))
+  let level: Level = Levels.none
+  for (const key of keys)
+    if (level === Levels.none && NAMES.has(key.toLowerCase()) && typeof object[key] === 'string')
+      level = levelOf(String(object[key]))
+  return level
 }
 
 /** The member holds the value of a `{ name, value }` object. */

@@ -25,9 +25,12 @@ export type Level = (typeof Levels)[keyof typeof Levels]
 const LAST: ReadonlyMap<string, Level> = new Map(
   (
     [
-      [Levels.password, 'password passwords passwd pwd pswd passphrase passcode'],
-      [Levels.certain, 'secret credential credentials creds dsn psk'],
-      [Levels.likely, 'token jwt otp totp'],
+      [
+        Levels.password,
+        'password passwords passwd pwd pswd passphrase passcode passwort kennwort senha contrasena wachtwoord parola salasana heslo lozinka adgangskode passord sifre authtok',
+      ],
+      [Levels.certain, 'secret credential credentials creds dsn psk tkn'],
+      [Levels.likely, 'token jwt otp totp passe'],
       [Levels.line, 'cookie cookies authorization'],
       [Levels.word, 'pass pw'],
       [Levels.code, 'pin cvv cvc'],
@@ -59,17 +62,21 @@ const LAST_TWO: readonly (readonly [string, string])[] = [
   ['code', 'verifier'],
   ['client', 'assertion'],
   ['key', 'data'],
+  ['auth', 'key'],
+  ['key', 'base'],
+  ['key', 'string'],
+  ['server', 'key'],
 ]
 const PAIRS = new Set<string>(LAST_TWO.map((pair) => pair.join(' ')))
 
 /** Pairs that are written as one word by those who write words apart elsewhere. */
 const JOINED = ['api key', 'access key', 'private key', 'signing key', 'encryption key', 'secret key', 'account key']
-  .concat(['connection string', 'license key', 'master key', 'subscription key', 'webhook url'])
+  .concat(['connection string', 'license key', 'master key', 'subscription key', 'webhook url', 'auth key'])
   .map((pair) => pair.replace(' ', ''))
 
 /** Whose `pass` is a password. */
 const PASS_OF = new Set(
-  'db database user smtp imap mail email mysql mariadb postgres pg redis mongo root admin ftp sftp ssh sudo login auth proxy http ldap vpn wifi key store keystore truststore account service app rabbitmq amqp mqtt client server host git registry docker sql basic'.split(
+  'become db database user smtp imap mail email mysql mariadb postgres pg redis mongo root admin ftp sftp ssh sudo login auth proxy http ldap vpn wifi key store keystore truststore account service app rabbitmq amqp mqtt client server host git registry docker sql basic'.split(
     ' ',
   ),
 )
@@ -83,6 +90,10 @@ const ENDINGS: readonly (readonly [ending: string, level: Level])[] = [
     (ending) => [ending, Levels.certain] as const,
   ),
 ]
+
+/** Words for a password or a key in languages that other letters are used in, or several words. */
+const FOREIGN =
+  /(?:contraseña|clave (?:secreta|de acceso)|mot de passe|lösenord|hasło|heslo|şifre|parola|jelszó|пароль|парол|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|סיסמה|كلمة (?:السر|المرور)|κωδικός|รหัสผ่าน|mật khẩu)$/u
 
 /** Names of cookies that carry a login by convention. */
 const SESSION_COOKIES = new Set([
@@ -106,7 +117,7 @@ export const wordsOf = (name: string): readonly string[] => {
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]/)
+    .split(/^[\x00-\x7f]*$/.test(name) ? /[^a-z0-9]/ : /[^\p{L}\p{M}\p{N}]/u)
     .filter((word) => word !== '')
   while (words.length > 1 && /^\d+$/.test(words.at(-1) ?? '')) words.pop()
   const last = words.pop()
@@ -127,10 +138,15 @@ const judge = (words: readonly string[], own: readonly string[]): Level => {
   const all = words.join(' ')
   if (PAIRS.has(words.slice(-2).join(' ')) || SESSION_COOKIES.has(all)) return Levels.certain
   const level = LAST.get(last) ?? ENDINGS.find(([ending]) => last.endsWith(ending))?.[1]
-  if (level !== undefined && level > Levels.word) return level
-  if (isOwn(all, own)) return Levels.certain
-  return level === Levels.word ? wordLevel(words) : (level ?? Levels.none)
+  // charts name a secret of the cluster so
+  if (level !== undefined && level > Levels.word) return all.startsWith('existing secret') ? Levels.none : level
+  return isOwn(all, own) ? Levels.certain : weakLevel(words, all, level)
 }
+
+const weakLevel = (words: readonly string[], all: string, level: Level | undefined): Level =>
+  level === Levels.word ? wordLevel(words) : (level ?? (isForeign(all) ? Levels.password : Levels.none))
+
+const isForeign = (all: string): boolean => !/^[ -~]*$/.test(all) && FOREIGN.test(all)
 
 const isOwn = (all: string, own: readonly string[]): boolean =>
   own.some((name) => all === name || all.endsWith(` ${name}`))

@@ -1,7 +1,7 @@
 import { decodeBase64 } from './base64.ts'
 import { looksIssued } from './issued.ts'
 import { type Level, Levels } from './names.ts'
-import { isExpression, isNoValue, isPlaceholder } from './placeholders.ts'
+import { isExpression, isNone, isNoValue, isPlaceholder } from './placeholders.ts'
 
 /** What identifies something and opens nothing: UUIDs, ULIDs, ids with a prefix, numbers, times. */
 const IDENTIFIER =
@@ -37,6 +37,30 @@ export const looksOpaque = (value: string): boolean => {
   return /[a-z]/.test(judged) && /[A-Z]/.test(judged) && looksIssued(judged, 0, judged.length, 2.4)
 }
 
+/** Words joined by signs or by their capitals, perhaps with a short number at the end: names of things. */
+const NAMED = /^[A-Za-z]+(?:[-_./:@ ][A-Za-z]+)*[-_.]?\d{0,2}$/
+/** Sizes, times, versions, dates, numbers. */
+const MEASURE = /^v?\d[\d.,:/+-]*(?:[a-zA-Z%]{0,3}|[TZ][\d:.+-]*Z?)$/
+const CODE_SIGNS = /["'`]|[(){}<>[\]|\\]|=>|::|&&|^[.$@#]|[.,;:]$/
+
+/** A value as people and generators make secrets: letters with digits or signs among them, no name, measure, path or piece of code. */
+export const isChosen = (value: string): boolean => {
+  if (value.length < 8 || value.length > 512 || /\s/.test(value)) return false
+  if (isPlaceholder(value) || isNoValue(value) || isExpression(value)) return false
+  if (NAMED.test(value) || MEASURE.test(value) || PATH_OR_ADDRESS.test(value) || CODE_SIGNS.test(value)) return false
+  if (value.length <= 24 && METHOD.test(value)) return false
+  return /[A-Za-z]/.test(value) && (/\d/.test(value) || /[!#%^*+=~&$@]/.test(value)) && !FILE.test(value)
+}
+const FILE = /\.[a-z]{1,5}[0-9]?(?::\d+)?$/
+
+/** As `isChosen`, and its pieces are those of a generator: it needs no sign before it. */
+export const isMade = (value: string): boolean =>
+  isChosen(value) && !/[/.]/.test(value) && !/^[a-z]{2,8}_\d+$/.test(value) && looksIssued(value, 0, value.length, 4)
+
+/** A literal that is assigned to a name for secrets alone: no label, no reference. */
+export const isSureValue = (value: string): boolean =>
+  isChosen(value) || (value.length >= 4 && !isNone(value) && !isExpression(value) && !/\s/.test(value))
+
 /** A number one types in: a PIN, a check value of a card. */
 const CODE = /^\d{3,12}$/
 /** What a test, a run or a pass over something came to. */
@@ -58,7 +82,7 @@ export const isFolder = (value: string): boolean =>
 
 /** Whether a text under a name of this level is a secret. */
 export const isSecretUnder = (level: Level, value: string): boolean => {
-  if (level >= Levels.likely) return !isPlaceholder(value)
+  if (level >= Levels.likely) return !isNone(value)
   if (level === Levels.word) return isPassword(value)
   return level === Levels.code ? isCode(value) : level === Levels.opaque && looksOpaque(value)
 }

@@ -1,12 +1,13 @@
 import { ALNUM, classOf, isBlank } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
+import { isChosen } from './opaque.ts'
 import { isExpression, isPlaceholder } from './placeholders.ts'
 import type { Scan, Shape } from './scan.ts'
 import { quotedValue } from './values.ts'
 
 /** Programs that read a password from what is piped into them. */
 const READS =
-  /^\| *(?:sudo +(?:-[\w-]+ +){0,4}-\w*S\b|(?:[\w./-]{1,64} +){1,5}--(?:password|token|passphrase|secret|with)-(?:stdin|token|fd)\b|(?:sudo +)?(?:chpasswd|cryptsetup|kinit|passwd +--stdin)\b)/
+  /^\| *(?:sudo +(?:-[\w-]+ +){0,4}-\w*S\b|(?:[\w./-]{1,64} +){1,5}--(?:password|token|passphrase|secret|with)-(?:stdin|token|fd)\b|(?:sudo +)?(?:chpasswd|cryptsetup|kinit|vncpasswd|gh +auth +login|passwd +--stdin)\b)/
 const PRINTED =
   /(?:^|[\s;&(`"'])(?:echo|printf)(?: +-\w+){0,3} +(?:\\?(["'])([^"'\n]{3,200}?)\\?\1|([^\s"']{3,200})) *$/
 
@@ -30,6 +31,20 @@ const whole = (text: string, start: number, value: string): Hit | undefined =>
 const LAST_WORD =
   /^(?:htpasswd(?: +-[ac-zA-Z0-9]{1,4}){0,3} +-[ac-zA-Z0-9]{0,4}b\w{0,4}(?: +-\w{1,4}){0,3}(?: +[^\s|;&-][^\s|;&]{0,100}){1,2} +|wpa_passphrase +[^\s|;&]{1,64} +|net +use\b[^\n|;]{0,160}?\/user:\S+ +|net +user +[^\s/|;&]+ +)(?=[^\s/|;&*-])/i
 
+/** Programs that take a key or a password by its place, or behind an option of their own. */
+const BY_PLACE =
+  /^(?:(?:cargo|vault|snyk|railway|hcp|render|pulumi) +(?:login|auth) +|poetry +config +(?:http-basic|pypi-token)\.\S{1,60} +(?:[\w@.-]{1,60} +(?=\S))?|gh +(?:secret|variable) +set +[\w-]{1,80} +(?:--body|-b)[ =]?|rclone +config +create +[^\n|;]{1,100} pass +)["']?(?!-)/
+
+/** A key in its place among the arguments of a program; triggered at the program's name. */
+export const placedArgument: Shape = ({ text }, at) => {
+  if ((classOf(text.charCodeAt(at - 1)) & ALNUM) !== 0) return undefined
+  const found = BY_PLACE.exec(text.slice(at, at + 240))
+  if (found === null) return undefined
+  const start = at + found[0].length
+  const value = /^[^\s"'|;&]{8,256}/.exec(text.slice(start, start + 260))?.[0] ?? ''
+  return isChosen(value) ? whole(text, start, value) : undefined
+}
+
 /** A password as the last argument of a program; triggered at the program's name. */
 export const lastArgument: Shape = ({ text }, at) => {
   if ((classOf(text.charCodeAt(at - 1)) & ALNUM) !== 0) return undefined
@@ -43,12 +58,12 @@ export const lastArgument: Shape = ({ text }, at) => {
 export const slashOption: Shape = ({ text }, at) => {
   const next = text.charCodeAt(at + 1) | 0x20
   if ((next !== 0x70 && next !== 0x72) || !isBlank(text.charCodeAt(at - 1))) return undefined
-  const found = /^\/(?:p|pass|password|rp):(["']?)(?=[^\s"'])/i.exec(text.slice(at, at + 16))
+  const found = /^\/(?:p|pass|password|rp)(?::| +)(["']?)(?=[^\s"'])/i.exec(text.slice(at, at + 16))
   if (found === null) return undefined
   const start = at + found[0].length
   const value =
     (found[1] === '' ? /^[^\s"']{1,256}/ : /^[^"'\n]{1,256}/).exec(text.slice(start, start + 260))?.[0] ?? ''
-  return whole(text, start, value)
+  return found[0].includes(':') || isChosen(value) ? whole(text, start, value) : undefined
 }
 
 /** `ConvertTo-SecureString "…"` of PowerShell; triggered at the word. */

@@ -1,6 +1,7 @@
 import { isBlank, isDigit, isSpace, runStart, URL64 } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { looksIssued } from './issued.ts'
+import { isChosen as isGenerated } from './opaque.ts'
 import { isOdd, isPlaceholder } from './placeholders.ts'
 import type { Scan, Shape } from './scan.ts'
 import { isQuoted, quotedValue } from './values.ts'
@@ -154,6 +155,13 @@ export const wireLogin: Shape = (scan, at) => {
   const { text } = scan
   const auth = /^AUTH[ =](?:PLAIN|LOGIN|XOAUTH2|CRAM-MD5)[ \t]+(?=[A-Za-z0-9+/]{8})/.exec(text.slice(at, at + 40))
   if (auth !== null) return bareValue(scan, at + auth[0].length)
+  const command = /^(?:AUTH|PASS|LOGIN)[ \t]+(?:[\w@."-]{1,64}[ \t]+)?(?=\S{8,200}[ \t]*(?:\r?\n|$))/.exec(
+    text.slice(at, at + 300),
+  )
+  if (command !== null && /(?:^|\n)[\w.*-]{0,8} ?$/.test(text.slice(Math.max(0, at - 12), at))) {
+    const hit = bareValue(scan, at + command[0].length)
+    if (hit !== undefined && isGenerated(text.slice(hit.start, hit.end))) return hit
+  }
   if (!text.startsWith('PASS', at) || !isBlank(text.charCodeAt(at + 4))) return undefined
   const before = text.slice(Math.max(0, at - 200), at)
   if (!/(?:^|\n)[^\n]{0,16}(?:USER \S{1,64}|331 [^\n]{0,100})\r?\n(?:[^\n]{0,80}\r?\n)?[^\n]{0,16}$/.test(before))

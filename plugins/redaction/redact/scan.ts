@@ -5,6 +5,7 @@ import type { Hit } from './hit.ts'
 import { isIgnorable } from './ignorable.ts'
 import type { Level } from './names.ts'
 import type { Command } from './program-options.ts'
+import { mayTell, telling } from './telling.ts'
 import { beginsSequence, maySequence } from './terminal.ts'
 import { unquotedEnd } from './values.ts'
 import type { Work } from './work.ts'
@@ -188,7 +189,10 @@ export class Scan {
       this.#runStart = hit.end
       return hit.end
     }
-    return isWord ? this.#wordEnd(at + 1) : at + 1
+    if (!isWord) return at + 1
+    const end = this.#wordEnd(at + 1)
+    if (mayTell(this.text, end)) telling(this, at, end)
+    return end
   }
 
   #wordEnd(from: number): number {
@@ -218,16 +222,20 @@ export class Scan {
   }
 
   #sign(shapes: Compiled, at: number, unit: number): Hit | undefined {
-    if (unit >= 128 || unit < 0x20) {
-      if (beginsSequence(unit)) this.coloured = true
-      else if (isIgnorable(unit)) this.coded = true
-      return undefined
-    }
+    if (unit >= 128 || unit < 0x20) return this.#rare(shapes, at, unit)
     const sign = shapes.signs[unit] ?? 0
     if (sign === 0) return undefined
     if (unit === BRACKET && !this.coloured) this.#bracket(at)
     if ((sign & ESCAPE) !== 0) this.coded = true
     return (sign & SIGN) === 0 ? undefined : this.#first(shapes.bySign[unit], at)
+  }
+
+  /** A control, or a character beyond ASCII. */
+  #rare(shapes: Compiled, at: number, unit: number): Hit | undefined {
+    if (beginsSequence(unit)) this.coloured = true
+    else if (isIgnorable(unit)) this.coded = true
+    // the colon of East Asian scripts
+    return unit === 0xff1a ? this.#first(shapes.bySign[0x3a], at) : undefined
   }
 
   #bracket(at: number): void {

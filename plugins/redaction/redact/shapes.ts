@@ -6,7 +6,7 @@ import { keyShape } from './key-shape.ts'
 import { keyRules } from './keys.ts'
 import { element } from './markup.ts'
 import { card, iban, ibanCountries } from './numbers.ts'
-import { lastArgument, pipedPassword, secureString, slashOption } from './piped.ts'
+import { lastArgument, pipedPassword, placedArgument, secureString, slashOption } from './piped.ts'
 import { identifiedBy, passwordWord, pgpassLine, serverSetting, wireLogin } from './positional.ts'
 import { pemKey, puttyKey } from './private-keys.ts'
 import { command, commandOption, oracleLogin, setting } from './program-options.ts'
@@ -63,7 +63,9 @@ for (const spelling of spellings('identified')) enterAtAll(spelling, identifiedB
 for (const word of ['requirepass', 'masterauth', 'rootpw', 'bindpw', 'olcRootPW']) enterAtAll(word, serverSetting)
 for (const word of ['htpasswd', 'wpa_passphrase', 'net']) enterAtAll(word, lastArgument)
 enterAtAll('ConvertTo', secureString)
-for (const word of ['AUTH', 'PASS']) enterAtAll(word, wireLogin)
+for (const word of ['cargo', 'vault', 'snyk', 'railway', 'hcp', 'render', 'pulumi', 'poetry', 'gh', 'rclone'])
+  enterAtAll(word, placedArgument)
+for (const word of ['AUTH', 'PASS', 'LOGIN']) enterAtAll(word, wireLogin)
 
 const sign = (character: string): number => character.charCodeAt(0)
 const signs = new Map<number, readonly Shape[]>([

@@ -2,6 +2,7 @@ import type { Finder } from 'guard-gateway/core'
 import { decodeBase64 } from './base64.ts'
 import { decode } from './decode.ts'
 import { type Hit, hide, isMark, type Kind, mark } from './hit.ts'
+import type { Learned } from './learned.ts'
 import { remembered } from './remembered.ts'
 import { type Rules, Scan } from './scan.ts'
 import { shapes } from './shapes.ts'
@@ -63,19 +64,33 @@ const joinLines = (text: string, runs: readonly number[]): readonly (readonly [s
 }
 
 /** The redactor of texts for one set of rules; configured finders run on every form of a text, clean or not. */
-export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: JsonRewriter, work: Work): Texts => {
+export const texts = (
+  rules: Rules,
+  finders: readonly Finder[],
+  rewriteJson: JsonRewriter,
+  work: Work,
+  learned: Learned,
+): Texts => {
   const clean = remembered(MAX_REMEMBERED)
 
   const hitsIn = (text: string, level: number, isView = false): readonly Hit[] => {
     const scan = new Scan(text, rules, work).run(shapes)
     const { hits, runs, coded, coloured } = scan
     if (finders.length > 0) findAll(text, finders, hits)
+    again(text, hits)
     // A view of a coloured text has no colours; what it still shows of them stood apart.
     if (coloured && !isView) inColours(text, level, hits)
     const isPlain = !coded && !coloured && runs.length === 0
     if (!isPlain) inOtherForms(scan, level + 1)
     else if (hits.length === 0) clean.add(text)
     return hits
+  }
+
+  /** What was hidden before in the same text or record. */
+  const again = (text: string, hits: Hit[]): void => {
+    work.spend(text.length * learned.size)
+    learned.find(text, hits)
+    learned.add(text, hits)
   }
 
   const inColours = (text: string, level: number, hits: Hit[]): void => {
@@ -120,7 +135,7 @@ export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: Jso
   }
 
   const isClean = (text: string): boolean => {
-    if (!clean.has(text)) return false
+    if (!clean.has(text) || learned.standsIn(text)) return false
     for (const finder of finders) if (finder(text, 0) !== undefined) return false
     return true
   }

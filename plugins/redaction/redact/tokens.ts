@@ -1,5 +1,6 @@
 import { isBlank, OPAQUE, PARTS, runEnd, skipBlanks, URL64 } from './alphabet.ts'
 import { decodeBase64 } from './base64.ts'
+import { isPlaceholder } from './placeholders.ts'
 import type { Shape } from './scan.ts'
 import { lineEnd } from './values.ts'
 
@@ -53,7 +54,8 @@ export const scheme: Shape = (scan, at) => {
     : undefined
   if (judge === undefined || !isBlank(text.charCodeAt(end))) return undefined
   const from = skipBlanks(text, end)
-  if (!judge(text.slice(from, runEnd(text, from, OPAQUE, MAX_JUDGED)))) return undefined
+  const value = text.slice(from, runEnd(text, from, OPAQUE, MAX_JUDGED))
+  if (!judge(value) || isPlaceholder(value) || /^your[-_]/i.test(value)) return undefined
   return { start: from, end: runEnd(text, from, OPAQUE), kind: 'token' }
 }
 

@@ -15,6 +15,8 @@ export interface Walker {
   text(text: string, level: number): string
   levelOf(name: string): Level
   fault(error: unknown): void
+  /** A whole text was hidden for the name it stands under. */
+  hidden(text: string): void
 }
 
 /** Private members of a JSON Web Key. */
@@ -65,7 +67,9 @@ class Walk {
 
   #string(text: string, under: Level): string {
     if (++this.#nodes > MAX_NODES || this.#text + text.length > MAX_TEXT) return mark('limit')
-    const result = isSecretUnder(under, text) ? mark('name') : under < Levels.likely ? this.#redacted(text) : text
+    const isSecret = isSecretUnder(under, text)
+    if (isSecret) this.#walker.hidden(text)
+    const result = isSecret ? mark('name') : under < Levels.likely ? this.#redacted(text) : text
     // Marks may be longer than what they hide; counted as they come out, the result stays within the limit.
     this.#text += Math.max(text.length, result.length)
     return this.#text > MAX_TEXT ? mark('limit') : result

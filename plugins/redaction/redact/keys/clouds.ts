@@ -42,7 +42,7 @@ export const cloudKeys: readonly KeyRule[] = [
   key('sb_secret_', URL64, 30, 60),
   // Neon: API keys and passwords; Xata, Aiven, CockroachDB, MongoDB Atlas, Confluent; gitleaks: clickhouse-cloud-api-secret-key
   key('napi_', ALNUM, 60, 80),
-  key('npg_', ALNUM, 11, 24, 'issued'),
+  key('npg_', ALNUM, 11, 24),
   key('xau_', ALNUM, 20, 64, 'issued'),
   key('AVNS_', URL64, 15, 30),
   key('CCDB1_', WORD, 50, 80),

@@ -9,13 +9,7 @@ export const codeKeys: readonly KeyRule[] = [
   key('ghs_', PARTS, 36, LONG * 2, 'issued'),
   key('github_pat_', WORD, 60, 255),
   // gitleaks: gitlab-*, with the routable forms of 2025
-  key(
-    'glpat- gldt- glptt- glrt- glrtr- glsoat- glcbt- glimt- glagent- glft- glffct- gloas- glwt-',
-    PARTS,
-    20,
-    400,
-    'mixed',
-  ),
+  key('glpat- gldt- glptt- glrt- glrtr- glsoat- glcbt- glimt- glagent- glft- glffct- gloas- glwt-', PARTS, 20, 400),
   key('GR1348941', URL64, 20),
   // gitleaks: atlassian-api-token; trufflehog: bitbucketdatacenter; Trello
   key('ATBB', ALNUM, 32, 32),

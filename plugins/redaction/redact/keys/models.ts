@@ -1,4 +1,4 @@
-import { ALNUM, BASE64, HEX, OPAQUE, URL64, WORD } from '../alphabet.ts'
+import { ALNUM, BASE64, HEX, OPAQUE, PARTS, URL64, WORD } from '../alphabet.ts'
 import { type KeyRule, key, LONG } from './rule.ts'
 
 /** Keys of model providers and of what agents call beside them. Source: the vendor's documentation where no other is named. */
@@ -9,6 +9,7 @@ export const modelKeys: readonly KeyRule[] = [
   key('sk-proj- sk-svcacct- sk-service- sk-admin- sk-None- sk-or-v1- sk-lf-', URL64, 20, LONG, 'mixed'),
   key('sk-', URL64, 20, LONG, 'issued'),
   key('sess-', ALNUM, 40),
+  { ...key('openai-insecure-api-key.', PARTS, 16, LONG), kind: 'url' },
   // gitleaks: gcp-api-key; keys of Google AI Studio since 2025 begin with `AQ.`
   key('AIza', URL64, 35),
   key('AQ.Ab', URL64, 30, 120, 'mixed'),

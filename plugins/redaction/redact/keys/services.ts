@@ -57,4 +57,7 @@ export const serviceKeys: readonly KeyRule[] = [
   webhook('discord.com/api/webhooks/ discordapp.com/api/webhooks/', 20),
   webhook('hooks.zapier.com/hooks/catch/ webhook.office.com/webhookb2/ outlook.office.com/webhook/', 8),
   webhook('api.telegram.org/bot', 30),
+  // node providers, IFTTT, Mattermost
+  { ...key('alchemy.com/v2/ infura.io/v3/ with/key/', URL64, 20, 64, 'mixed'), kind: 'url' },
+  { ...key('hooks/', ALNUM, 20, 40, 'issued'), kind: 'url' },
 ]

@@ -1,0 +1,42 @@
+import type { Hit } from './hit.ts'
+import { isMade } from './opaque.ts'
+
+const MAX_VALUES = 32
+const MAX_LENGTH = 200
+const MIN_LENGTH = 12
+/** Longer texts teach nothing, so that no text makes itself dear. */
+const MAX_TEXT = 262_144
+
+/** Values that were hidden in one text or record, so that they are hidden wherever else they stand in it; bounded, and no common words. */
+export class Learned {
+  readonly #values = new Set<string>()
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  clear(): void {
+    this.#values.clear()
+  }
+
+  add(text: string, hits: readonly Hit[]): void {
+    if (text.length > MAX_TEXT) return
+    for (const { start, end, kind } of hits) {
+      if (kind === 'email' || end - start < MIN_LENGTH || end - start > MAX_LENGTH) continue
+      const value = text.slice(start, end)
+      if (this.#values.size < MAX_VALUES && isMade(value)) this.#values.add(value)
+    }
+  }
+
+  standsIn(text: string): boolean {
+    for (const value of this.#values) if (text.includes(value)) return true
+    return false
+  }
+
+  /** Adds where the values stand again. */
+  find(text: string, hits: Hit[]): void {
+    for (const value of this.#values)
+      for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length))
+        hits.push({ start: at, end: at + value.length, kind: 'name' })
+  }
+}

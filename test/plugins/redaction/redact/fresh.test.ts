@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { redactor } from '../../../../plugins/redaction/redact.ts'
+import { characters, numbers, type Random } from './shapes.ts'
+
+/** Texts parted by empty lines, without the headings among them. */
+const read = (name: string): readonly string[] =>
+  readFileSync(new URL(`../../../data/${name}.txt`, import.meta.url), 'utf8')
+    .replace(/^## .*\n/gm, '')
+    .split(/\n\n+/)
+    .map((text) => text.replace(/\n$/, ''))
+    .filter((text) => text !== '')
+
+const WORDS = ['tangerine', 'harbor', 'meadow', 'sunny', 'kestrel', 'orbit', 'velvet', 'copper']
+const word = (random: Random): string => {
+  const chosen = WORDS[Math.floor(random() * WORDS.length)] ?? ''
+  return chosen.charAt(0).toUpperCase() + chosen.slice(1)
+}
+const SIGNS = '!#%^*+=-_.'
+const values: readonly ((random: Random) => string)[] = [
+  (random) => characters(random, 'hex', 32),
+  (random) => characters(random, 'alnum', 22),
+  (random) => word(random) + characters(random, 'digit', 2) + word(random),
+  (random) =>
+    Array.from({ length: 14 }, (_none, at) =>
+      at % 4 === 3 ? SIGNS.charAt(Math.floor(random() * SIGNS.length)) : characters(random, 'alnum', 1),
+    ).join(''),
+]
+
+describe('values behind telling names', () => {
+  it('are hidden in at least 91 % of fresh contexts', () => {
+    const random = numbers(4)
+    const contexts = read('fresh-contexts')
+    assert.ok(contexts.length > 200)
+    const missed = contexts.flatMap((context) =>
+      values.flatMap((make) => {
+        const value = make(random)
+        const text = context.replaceAll('\u00a7', value)
+        return redactor().text(text).includes(value) ? [text] : []
+      }),
+    )
+    assert.ok(missed.length <= contexts.length * values.length * 0.09, `${missed.length}\n${missed.join('\n')}`)
+  })
+  it('are not seen in more than 2 % of labels, references, placeholders and code', () => {
+    const texts = read('fresh-look-alikes')
+    assert.ok(texts.length > 300)
+    const changed = texts.filter((text) => redactor().text(text) !== text)
+    assert.ok(changed.length <= texts.length * 0.02, changed.join('\n'))
+  })
+  it('lose no mark of Markdown, and no bracket of a prompt', () => {
+    const value = characters(numbers(5), 'alnum', 22)
+    const redact = redactor()
+    assert.equal(redact.text(`- **Password:** ${value}`), '- **Password:** [REDACTED:name]')
+    assert.equal(redact.text(`__Token__: \`${value}\``).includes(value), false)
+    for (const text of ['password = input("Password: ")', 'read -s -p "Password: " password'])
+      assert.equal(redact.text(text), text)
+  })
+  it('are hidden where they stand again', () => {
+    const value = characters(numbers(6), 'alnum', 22)
+    const redact = redactor()
+    assert.ok(!redact.text(`tried ${value} first\npassword: ${value}\nthen ${value}`).includes(value))
+    const record = { log: [`echo ${value}`], env: { API_TOKEN: value }, more: `again ${value}` }
+    assert.ok(!JSON.stringify(redact.value(record)).includes(value))
+    assert.equal(redact.text(`alone ${value}`), `alone ${value}`)
+  })
+  it('need no digit behind the prefix of a vendor', () => {
+    for (const key of ['glpat-abcdefGHIJKLmnopqrst', 'npg_AbCdEfGhIjKl']) assert.ok(!redactor().text(key).includes(key))
+  })
+})
