@@ -68,3 +68,4 @@ export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
 export { buildSpanTree, buildSpanTreePaced } from './trace/tree.ts'
 export { resultsIn, turnsIn, turnText } from './trace/turn-text.ts'
+export { type Prices, unsettled } from './trace/unsettled.ts'

@@ -73,6 +73,7 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
         const { mode, rules } = await policies.load(project)
         return { mode: mode ?? default_mode(), rules }
       },
+      unseen: (project) => policies.at(project)?.unseen,
       budgets: async (of) => {
         const { remainingOfProject, remainingOfSession } = await import('./budgets/remaining.ts')
         return 'session' in of ? remainingOfSession(left, of.session) : remainingOfProject(left, of.project_id)

@@ -1,5 +1,5 @@
 import type { Detector, Mode, Per, Period, Registry, Rule } from 'guard-gateway/core'
-import { periodOfParams } from 'guard-gateway/lib/budget'
+import { periodOfParams, type UnseenUsage } from 'guard-gateway/lib/budget'
 
 /** Minimum and maximum rows of a session's history. */
 const ROWS = 64
@@ -28,6 +28,8 @@ export interface Policy {
   readonly measuring: readonly Detector[]
   /** The active rules whose detectors watch replies. */
   readonly streaming: readonly ActiveRule[]
+  /** What a call counts for whose reply nobody saw; undefined: no active rule is a budget. */
+  readonly unseen: UnseenUsage | undefined
   /** Ids of the active rules that need prices. */
   readonly priced: readonly string[]
   /** The calendar periods of its active rules. */
@@ -59,6 +61,8 @@ export const policyOf = (
   }
   const measuring = [...new Set(active.map(({ detector }) => detector))].filter(({ measure }) => measure !== undefined)
   const streaming = active.filter(({ detector }) => detector.stream !== undefined)
+  const budgets = active.filter(({ detector }) => detector.kind === 'budget')
+  const holds = budgets.some(({ rule }) => asParams(rule.params).reserve === true)
   const priced = active.filter(({ detector }) => detector.needs === 'prices').map(({ rule }) => rule.id)
   const pers = [...new Set(active.flatMap(({ period }) => period?.per ?? []))]
   const comparing = measuring.filter(({ compares }) => compares === 'starts').map(({ id }) => id)
@@ -70,6 +74,7 @@ export const policyOf = (
     active,
     measuring,
     streaming,
+    unseen: budgets.length === 0 ? undefined : holds ? 'reserved' : 'estimated',
     priced,
     pers,
     comparing,

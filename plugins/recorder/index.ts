@@ -8,7 +8,7 @@ import { HourSums } from './figures/hour-sums.ts'
 import { readFigures } from './figures/read.ts'
 import { noteDecided } from './flags/flag-sums.ts'
 import { readFlagReport } from './flags/read-report.ts'
-import { endOpenCalls } from './open-calls.ts'
+import { endOpenCalls, OpenCalls } from './open-calls.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
 import { SumRetention } from './sum-retention.ts'
@@ -31,7 +31,8 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     if (options.full_content_logging === true) gateway.service('previews').provide(PREVIEW_BYTES)
     const totals = new WriteBehindTotals(gateway)
     const sums = new HourSums()
-    const { record, end } = callRecorder(gateway, totals, sums, options)
+    const open = new OpenCalls(gateway)
+    const { record, end } = callRecorder(gateway, totals, sums, open, options)
     const retention = new SumRetention(gateway)
     const ended = new EndedSums(() => gateway.clock.now())
     const figures = { read: (query: FiguresQuery) => readFigures(ended.over(gateway.storage), query) }
@@ -41,15 +42,18 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     gateway.hooks.open.tapPromise('recorder', async ({ beside }) => {
       const cluster = gateway.service('cluster').get()
       // shared totals are complete with each request
-      if (cluster === undefined) await recoverTotals(gateway)
-      else sums.divide(randomInt(2 ** 32))
-      cluster?.onEnded((instance) => endOpenCalls(gateway, instance, new HourSums()))
+      if (cluster === undefined) {
+        if (!beside) await endOpenCalls(gateway, new HourSums())
+        await recoverTotals(gateway)
+      } else sums.divide(randomInt(2 ** 32))
+      cluster?.onEnded((instance) => endOpenCalls(gateway, new HourSums(), instance))
       if (!beside) retention.start()
       totals.start()
     })
-    gateway.hooks.decision.tap({ name: 'recorder', stage: stages.decision.flags }, (decision, call) => {
+    gateway.hooks.decision.tapPromise({ name: 'recorder', stage: stages.decision.flags }, (decision, call) => {
       noteDecided(decision, call)
-      return decision
+      const begun = open.begin(call, decision)
+      return begun === undefined ? decision : begun.then(() => decision)
     })
     gateway.hooks.settle.tapPromise('recorder', record)
     // runs before Replay closes, because Replay gets these writes

@@ -3,6 +3,7 @@ import type { Claims } from 'guard-gateway/lib/session'
 import { type CallRecord, newCallRecord, type Previews, traceOf } from 'guard-gateway/lib/trace'
 import type { HourSums } from './figures/hour-sums.ts'
 import { flagSums, noteSettled, repeatedFlag } from './flags/flag-sums.ts'
+import type { OpenCalls } from './open-calls.ts'
 import { requestPreview, responsePreview } from './preview.ts'
 import { sessionRowLock } from './session-row-lock.ts'
 import type { WriteBehindTotals } from './write-behind-totals.ts'
@@ -17,6 +18,7 @@ export const callRecorder = (
   gateway: Gateway,
   totals: WriteBehindTotals,
   sums: HourSums,
+  open: OpenCalls,
   { full_content_logging = false }: RecorderOptions,
 ) => {
   /** Pending records of blocked requests. Repeats wait for them, because they increment them. */
@@ -35,7 +37,7 @@ export const callRecorder = (
     if (claims !== undefined) return writeShared(claims, entry, attempt, batch)
     const change = totalsChange(settled, attempt)
     if (change !== undefined) batch.push(change)
-    batch.push(sums.call(record), ...flags)
+    batch.push(sums.call(record), ...flags, ...open.ended(record.id))
     const onRefused = () => retryAnswered(entry, attempt + 1)
     const written = await gateway.storage.write(batch, { hold: true, onRefused })
     if (!written) await retry(entry, attempt + 1)

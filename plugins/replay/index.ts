@@ -55,6 +55,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     let key = ''
 
     for (const table of tables) gateway.tables.add(table)
+    gateway.service('prices').provide(pricing)
     gateway.health.set('replay', () => ({
       open_runs: runWriter.runs.size,
       open_run_bytes: runWriter.runs.bytes,

@@ -33,10 +33,15 @@ export interface BudgetLeft {
   readonly time_zone: string | null
 }
 
+/** What a call counts for in tokens whose reply nobody saw: what was held for it, or what it sent, estimated from its text. */
+export type UnseenUsage = 'reserved' | 'estimated'
+
 /** Who judges requests. */
 export interface Rules {
   /** Mode and rules in force for a project. */
   of(project_id: string): Promise<{ readonly mode: Mode; readonly rules: readonly Rule[] }>
+  /** Set where a rule in force for a project is a budget: its calls are put on record before they go up. The policy of the project must have been read, as it is for every request. */
+  unseen(project_id: string): UnseenUsage | undefined
   /** What is left of each budget in force: of a session, with those of its agent and its project, or of a project and its agents. */
   budgets(of: { readonly session: Session } | { readonly project_id: string }): Promise<readonly BudgetLeft[]>
 }

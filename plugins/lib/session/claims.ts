@@ -1,4 +1,4 @@
-import type { Change, Session, Settled } from 'guard-gateway/core'
+import type { Change, Session, Settled, Tables } from 'guard-gateway/core'
 
 declare module 'guard-gateway/core' {
   interface Services {
@@ -26,6 +26,6 @@ export interface Claims {
   change(session: Session, write: Write): Promise<boolean>
   /** Reads the session as it stands now. */
   refresh(session: Session): Promise<void>
-  /** What the end of a call changes whose process has died. */
-  released(call: OpenClaim): readonly Change[]
+  /** What the end of a call changes whose process has died: it counts as its record does, and holds nothing any more. */
+  released(call: OpenClaim, record: Tables['calls']): readonly Change[]
 }

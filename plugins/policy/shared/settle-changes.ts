@@ -1,4 +1,4 @@
-import type { Addends, Change, Session, SessionRow, Settled } from 'guard-gateway/core'
+import type { Addends, Change, Session, SessionRow, Settled, Tables } from 'guard-gateway/core'
 import { isCounting, requestsIn } from 'guard-gateway/lib/session'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
 import type { Usage } from '../history/usage.ts'
@@ -30,6 +30,14 @@ export const usageOf = ({ usage, cost, outcome }: Settled): Partial<Usage> =>
         cache_read_tokens: usage.cache_read_tokens,
         cost_micro: cost?.cost_micro ?? 0,
       }
+
+/** The same of a record. */
+export const usedBy = ({ outcome, total_tokens, cost_micro, cost_source }: Tables['calls']): Partial<Usage> => ({
+  failed: hasFailed({ outcome }) ? 1 : 0,
+  unpriced: isUnpriced(total_tokens, cost_source ?? undefined) ? 1 : 0,
+  tokens: total_tokens,
+  cost_micro: cost_micro ?? 0,
+})
 
 const isFlaggedByReply = ({ decision }: Settled): boolean =>
   decision.decision === 'shadow_flag' && decision.row?.decision === 'allow'

@@ -1,6 +1,7 @@
 import type { Call, Decision, Gateway, Session } from 'guard-gateway/core'
 import type { Cluster } from 'guard-gateway/lib/session'
 import type { Calendar } from 'guard-gateway/lib/time'
+import { unsettled } from 'guard-gateway/lib/trace'
 import { decide } from '../evaluate/decide.ts'
 import type { History } from '../history/history.ts'
 import type { SessionHistories } from '../history/session-histories.ts'
@@ -10,7 +11,6 @@ import type { KnownStarts } from '../starts/known-starts.ts'
 import { SharedBudgets } from './shared-budgets.ts'
 import { SharedClaims } from './shared-claims.ts'
 import { SharedJudge } from './shared-judge.ts'
-import { unsettled } from './unsettled.ts'
 
 /** What judging needs that other processes share. */
 export interface Sharing {
@@ -92,7 +92,7 @@ export const share = ({
       if (call.notes.recorded !== false)
         await claims.turned(
           before,
-          unsettled(call, after),
+          unsettled(call, after, found.unseen ?? 'estimated', gateway.service('prices').get()),
           call.uncounted === 'warmup' ? [] : budgets.keys(found, call),
         )
       return after

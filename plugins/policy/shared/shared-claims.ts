@@ -1,10 +1,10 @@
-import type { Call, Change, Decision, Gateway, Row, Session, Settled } from 'guard-gateway/core'
+import type { Call, Change, Decision, Gateway, Row, Session, Settled, Tables } from 'guard-gateway/core'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import type { Claims, Cluster, OpenClaim } from 'guard-gateway/lib/session'
 import type { SessionHistories } from '../history/session-histories.ts'
 import type { Usage } from '../history/usage.ts'
 import { claimChanges, turnChanges } from './claim-changes.ts'
-import { settleChanges, usageOf } from './settle-changes.ts'
+import { settleChanges, usageOf, usedBy } from './settle-changes.ts'
 import type { SharedBudgets, WindowKey } from './shared-budgets.ts'
 
 /** What this process knows of a session that others change too. */
@@ -165,9 +165,9 @@ export class SharedClaims implements Claims {
     })
   }
 
-  released({ session_id, reserved, windows }: OpenClaim): readonly Change[] {
+  released({ session_id, reserved, windows }: OpenClaim, record: Tables['calls']): readonly Change[] {
     return [
-      ...this.#budgets.settle(windows, { reserved: -reserved }),
+      ...this.#budgets.settle(windows, { ...usedBy(record), reserved: -reserved }),
       { table: 'sessions', key: session_id, add: { version: 1 } },
     ]
   }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Call, type Decision, type Gateway, GuardError, type Session, undecided } from 'guard-gateway/core'
+import { unsettled } from 'guard-gateway/lib/trace'
 import type { Policies } from '../policies.ts'
 import type { Policy } from '../policy.ts'
 import type { SharedBudgets, WindowKey } from './shared-budgets.ts'
 import type { SharedClaims } from './shared-claims.ts'
-import { unsettled } from './unsettled.ts'
 
 /** Others may decide about the same session or budget in between each time; a decision that took longer is given up. */
 const GIVE_UP_MS = 8_000
@@ -52,7 +52,7 @@ export class SharedJudge {
       const keys = call.uncounted === 'warmup' ? [] : budgets.keys(found, call)
       const row = { ...session.row }
       const decision = await this.#judged(before, call, session, found)
-      if (call.notes.recorded === false || (await this.#claim(decision, call, keys))) {
+      if (call.notes.recorded === false || (await this.#claim(decision, call, keys, found))) {
         decided(decision, call, session, found)
         return decision
       }
@@ -78,10 +78,15 @@ export class SharedJudge {
   }
 
   /** True also where it cannot be recorded, and may pass all the same. */
-  async #claim(decision: Decision, call: Call, keys: readonly WindowKey[]): Promise<boolean> {
+  async #claim(
+    decision: Decision,
+    call: Call,
+    keys: readonly WindowKey[],
+    { unseen = 'estimated' }: Policy,
+  ): Promise<boolean> {
     const { gateway, claims, mayPass } = this.#parts
     try {
-      return await claims.claim(unsettled(call, decision), keys)
+      return await claims.claim(unsettled(call, decision, unseen, gateway.service('prices').get()), keys)
     } catch (error) {
       if (!(error instanceof GuardError) || !mayPass(call)) throw error
       gateway.fault(error, 'policy:claim')

@@ -1,11 +1,11 @@
 import type { Call, CallTrace, Gateway, Recording } from 'guard-gateway/core'
-import { isPlayground, isProjectReplaceable, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
+import { isProjectReplaceable, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { labelsWith } from '../write/labels.ts'
 import { OpenRun } from '../write/open-run.ts'
 import { callChange, runChange } from '../write/run-change.ts'
-import { isGuarded, newRow, withProject } from '../write/run-row.ts'
+import { isGuarded, newRow, originOf, withProject } from '../write/run-row.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { type SummedCall, summedCall } from '../write/summed-span.ts'
 
@@ -199,5 +199,3 @@ const place = (call: Call, run: OpenRun, parent_span_id: string | null): void =>
   const placed: Placed = { trace_id: run.row.trace_id, span_id: newSpanId(), parent_span_id, run, isDeferred: false }
   call.trace = placed
 }
-
-const originOf = (call: Call): 'gateway' | 'playground' => (isPlayground(call) ? 'playground' : 'gateway')

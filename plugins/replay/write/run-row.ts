@@ -8,7 +8,7 @@ import {
 } from 'guard-gateway/core'
 import { writer } from 'guard-gateway/lib/ids'
 import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
-import { isProjectReplaceable, newSpanId } from 'guard-gateway/lib/trace'
+import { isPlayground, isProjectReplaceable, newSpanId } from 'guard-gateway/lib/trace'
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
@@ -21,6 +21,10 @@ const ROOT_NAME = 'agent.run'
 /** Runs that the gateway or the MCP proxy began; clients cannot change what they are about. */
 export const isGuarded = ({ origin }: Pick<RunRow, 'origin'>): boolean =>
   origin === 'gateway' || origin === 'mcp' || origin === 'playground'
+
+/** The origin of a run that a call begins. */
+export const originOf = (call: { readonly upstream: string | null }): 'gateway' | 'playground' =>
+  isPlayground(call) ? 'playground' : 'gateway'
 
 /** True for a span that names itself the root of its run. */
 export const isRoot = ({ name, parent_id }: SpanDraft): boolean => name === ROOT_NAME && (parent_id ?? null) === null

@@ -20,7 +20,7 @@ describe('a call whose process dies', () => {
     ['its session', {}],
     ['its project', { scope: 'project', per: 'day' }],
   ] as const) {
-    it(`is ended by another one as interrupted, once, and gives back what it held of ${title}`, async () => {
+    it(`is ended by another one as interrupted, once, and counts what it held of ${title}`, async () => {
       const backend = sharedMemory()
       const start = () => startService({ plugins: [backend], backend: 'shared-memory' })
       await using dying = await start()
@@ -43,15 +43,22 @@ describe('a call whose process dies', () => {
       const { rows: open } = await gateway.storage.find('open_calls')
       assert.equal(open.length, 1)
       const instance = open[0]?.instance ?? ''
-      await endOpenCalls(gateway, instance, new HourSums())
-      await endOpenCalls(gateway, instance, new HourSums())
+      await endOpenCalls(gateway, new HourSums(), instance)
+      await endOpenCalls(gateway, new HourSums(), instance)
       const call = await gateway.storage.get('calls', open[0]?.id ?? '')
       assert.deepEqual([call?.outcome, call?.decision, call?.model_requested], ['interrupted', 'allow', 'm-1'])
       assert.equal((await gateway.storage.find('open_calls')).rows.length, 0)
-      const passed = await alive.request('POST', PATH, chat, headers)
-      assert.equal(passed.headers.get('x-guard-decision'), 'allow')
-      const { requests, blocked } = await alive.session('mine')
-      assert.deepEqual([requests, blocked], [2, 1])
+      // the provider may bill it: its tokens are no longer held, and used
+      const after = await alive.request(
+        'POST',
+        PATH,
+        { ...chat, messages: [{ role: 'user', content: 'And?' }] },
+        headers,
+      )
+      assert.equal(after.headers.get('x-guard-reason'), 'LIMIT_TOKENS')
+      const { requests, blocked, total_tokens } = await alive.session('mine')
+      assert.deepEqual([requests, blocked, total_tokens], [1, 2, call?.total_tokens])
+      assert.ok(total_tokens >= chat.max_tokens, String(total_tokens))
       abort.abort()
       await lost
     })
