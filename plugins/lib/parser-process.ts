@@ -1,4 +1,5 @@
 export {
+  type ParseOptions,
   type ParserCounts,
   type ParserFailure,
   type ParserLimits,

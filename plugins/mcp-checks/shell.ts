@@ -70,7 +70,7 @@ export const shell = mcpCheck({
       parserProcess.parse<ShellText, Violation | undefined>(
         PARSER,
         { value, options, mayBeOld },
-        { long: isLong(value) },
+        { kind: 'shell', long: charsOf(value) > SHORT_CHARS, chars: charsOf(value) },
       ),
     )
   },
@@ -79,11 +79,10 @@ export const shell = mcpCheck({
 /** Longer texts and lists do not keep short ones waiting. The slowest texts of this length take some tens of milliseconds. */
 const SHORT_CHARS = 8_192
 
-const isLong = (value: unknown): boolean => {
-  if (!Array.isArray(value)) return typeof value === 'string' && value.length > SHORT_CHARS
-  // each word has a fixed cost
-  const length = value.reduce((sum: number, word) => sum + (typeof word === 'string' ? word.length : 0) + 4, 0)
-  return length > SHORT_CHARS
+/** In a list, each word has a fixed cost. */
+const charsOf = (value: unknown): number => {
+  if (!Array.isArray(value)) return typeof value === 'string' ? value.length : 0
+  return value.reduce((sum: number, word) => sum + (typeof word === 'string' ? word.length : 0) + 4, 0)
 }
 
 function* valuesOf(args: Arguments, options: CheckOptions): Generator<PointerValue> {

@@ -45,7 +45,7 @@ export const sql = mcpCheck({
         : parserProcess.parse<SqlText, Violation | undefined>(
             PARSER,
             { text, options },
-            { long: text.length > SHORT_CHARS },
+            { kind: 'sql', long: text.length > SHORT_CHARS, chars: text.length },
           ),
     ),
 })

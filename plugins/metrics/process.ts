@@ -32,12 +32,14 @@ export const processMetrics = (gateway: Gateway): readonly Metric[] => [
   ),
   gauge(
     'guard_parser_refused_texts_total',
-    'Texts refused because their parser gave no answer: timeout, died, overloaded, unavailable.',
-    ['cause'],
+    'Texts refused because their parser gave no answer, by kind and cause: timeout, died, overloaded, unavailable.',
+    ['kind', 'cause'],
     () =>
-      Object.entries(parserProcess.counts.refused)
-        .filter(([, count]) => count > 0)
-        .map(([cause, count]) => [[cause], count] as const),
+      [...parserProcess.counts.refused].flatMap(([kind, causes]) =>
+        Object.entries(causes)
+          .filter(([, count]) => count > 0)
+          .map(([cause, count]) => [[kind, cause], count] as const),
+      ),
     'counter',
   ),
 ]

@@ -1,5 +1,6 @@
 import type { Plugin } from 'guard-gateway/core'
 import { type AccessOptions, access } from 'guard-gateway/plugins/access'
+import { parsers } from 'guard-gateway/plugins/parsers'
 import { type RedactionOptions, redaction } from 'guard-gateway/plugins/redaction'
 import { type StoreOptions, store } from 'guard-gateway/plugins/store'
 
@@ -9,9 +10,10 @@ export interface FoundationOptions {
   readonly store?: StoreOptions
 }
 
-/** The base of every gateway: redaction, access control and storage. */
+/** The base of every gateway: redaction, access control, storage, and the end of the processes of parsers. */
 export const foundation = (options: FoundationOptions = {}): readonly Plugin[] => [
   redaction(options.redaction),
   access(options.access),
   store(options.store),
+  parsers(),
 ]

@@ -1,16 +1,20 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What a module exports whose parser runs in the process. It sees copies of its texts, and should import little: the first text waits for it. */
 export interface ParserModule<Text, Answer> {
-  parse(text: Text): Answer | Promise<Answer>
+  /** Loads what a text needs, before its time begins to count against the parser. */
+  load?(text: Text): Promise<void>
+  /** Without a break: a process that nobody is left to end interrupts it. */
+  parse(text: Text): Answer
 }
 
 /** A text for a module, whose address is that of the file. */
 export interface ParserRequest {
   readonly module: string
   readonly text: unknown
+  readonly limit_ms: number
 }
 
 export type ParserReply =
@@ -35,11 +39,22 @@ export class ParserProcessError extends Error {
 export interface ParserCounts {
   readonly starts: number
   readonly deaths: number
-  /** Texts that were refused, by why. */
-  readonly refused: Readonly<Record<ParserFailure, number>>
+  /** Texts that were refused, by kind and by why. */
+  readonly refused: ReadonlyMap<string, Readonly<Record<ParserFailure, number>>>
+}
+
+export interface ParseOptions {
+  /** What the text is, in counts. */
+  readonly kind?: string
+  readonly long?: boolean
+  /** About its length; what waits is limited by it. */
+  readonly chars?: number
+  readonly limit_ms?: number
 }
 
 interface Job {
+  readonly kind: string
+  readonly chars: number
   readonly request: ParserRequest
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
@@ -61,6 +76,8 @@ export interface ParserLimits {
   readonly idle_ms: number
   /** Texts that wait in a lane; a further one is refused. */
   readonly max_waiting: number
+  /** What the texts of a lane have together. */
+  readonly max_waiting_chars: number
   /** A process that is resident with more is replaced after its answer. */
   readonly max_resident_bytes: number
   /** The heap of a process, MB. */
@@ -71,6 +88,7 @@ const LIMITS: ParserLimits = {
   limit_ms: 10_000,
   idle_ms: 30_000,
   max_waiting: 1_000,
+  max_waiting_chars: 16 * 1024 * 1024,
   max_resident_bytes: 512 * 1024 * 1024,
   max_heap_mb: 256,
 }
@@ -98,14 +116,16 @@ export class ParserProcess {
   }
   #starts = 0
   #deaths = 0
-  readonly #refused: Record<ParserFailure, number> = { timeout: 0, died: 0, overloaded: 0, unavailable: 0 }
+  readonly #refused = new Map<string, Record<ParserFailure, number>>()
+  #users = 0
+  #isEnding = false
 
   constructor(limits: Partial<ParserLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits }
   }
 
   get counts(): ParserCounts {
-    return { starts: this.#starts, deaths: this.#deaths, refused: { ...this.#refused } }
+    return { starts: this.#starts, deaths: this.#deaths, refused: this.#refused }
   }
 
   /** Ids of the processes that run. */
@@ -113,25 +133,47 @@ export class ParserProcess {
     return Object.values(this.#lanes).flatMap(({ child }) => child?.pid ?? [])
   }
 
+  /** Counts a gateway that uses the processes until it calls the result. They end with the last one, after the texts that they have. */
+  use(): () => void {
+    this.#users++
+    this.#isEnding = false
+    let hasLeft = false
+    return () => {
+      if (hasLeft) return
+      hasLeft = true
+      this.#isEnding = --this.#users === 0
+      for (const lane of Object.values(this.#lanes)) if (lane.jobs.length === 0) this.#next(lane)
+    }
+  }
+
   /** Parses a text by the module at this address. Rejects with ParserProcessError, or with what the parser throws. */
   parse<Text, Answer>(
     module: string,
     text: Text,
-    { long = false, limit_ms = this.#limits.limit_ms }: { readonly long?: boolean; readonly limit_ms?: number } = {},
+    { kind = 'other', long = false, chars = 0, limit_ms = this.#limits.limit_ms }: ParseOptions = {},
   ): Promise<Answer> {
     const lane = this.#lanes[long ? 'long' : 'short']
-    if (lane.jobs.length > this.#limits.max_waiting)
-      return Promise.reject(this.#refusal('overloaded', 'too many texts wait for their parser'))
+    if (!this.#hasRoom(lane, chars))
+      return Promise.reject(this.#refusal(kind, 'overloaded', 'too many texts wait for their parser'))
     return new Promise<unknown>((resolve, reject) => {
       const timer = setTimeout(() => this.#timeOut(lane, job, limit_ms), limit_ms)
-      const job: Job = { request: { module, text }, resolve, reject, timer }
+      const job: Job = { kind, chars, request: { module, text, limit_ms }, resolve, reject, timer }
       lane.jobs.push(job)
       if (lane.jobs.length === 1) this.#next(lane)
     }) as Promise<Answer>
   }
 
-  #refusal(failure: ParserFailure, message: string, cause?: unknown): ParserProcessError {
-    this.#refused[failure]++
+  /** One text has room however long it is. */
+  #hasRoom({ jobs }: Lane, chars: number): boolean {
+    const { max_waiting, max_waiting_chars } = this.#limits
+    const waiting = jobs.reduce((sum, job) => sum + job.chars, 0)
+    return jobs.length === 0 || (jobs.length <= max_waiting && waiting + chars <= max_waiting_chars)
+  }
+
+  #refusal(kind: string, failure: ParserFailure, message: string, cause?: unknown): ParserProcessError {
+    const counts = this.#refused.get(kind) ?? { timeout: 0, died: 0, overloaded: 0, unavailable: 0 }
+    counts[failure]++
+    this.#refused.set(kind, counts)
     return new ParserProcessError(failure, message, { cause })
   }
 
@@ -140,7 +182,8 @@ export class ParserProcess {
     const [job] = lane.jobs
     if (job === undefined) {
       lane.child?.channel?.unref()
-      if (lane === this.#lanes.long) lane.idle = setTimeout(() => this.#end(lane), this.#limits.idle_ms).unref()
+      if (this.#isEnding) this.#end(lane)
+      else if (lane === this.#lanes.long) lane.idle = setTimeout(() => this.#end(lane), this.#limits.idle_ms).unref()
       return
     }
     try {
@@ -151,14 +194,16 @@ export class ParserProcess {
         if (error !== null) child.kill('SIGKILL')
       })
     } catch (error) {
-      this.#settle(lane, ({ reject }) => reject(this.#refusal('unavailable', cannotStart(error), error)))
+      this.#settle(lane, ({ kind, reject }) => reject(this.#refusal(kind, 'unavailable', cannotStart(error), error)))
     }
   }
 
   #started(lane: Lane): ChildProcess {
     // .ts from source, .js from a build
-    const url = new URL(`./program${extname(import.meta.filename)}`, import.meta.url)
-    const child = fork(fileURLToPath(url), [], {
+    const program = fileURLToPath(new URL(`./program${extname(import.meta.filename)}`, import.meta.url))
+    const child = fork(program, [], {
+      // the folder of this program may be gone, and nothing starts in such a one
+      cwd: dirname(program),
       env: {},
       execArgv: [
         ...process.execArgv.filter((option) => CONDITIONS.test(option)),
@@ -191,7 +236,7 @@ export class ParserProcess {
     if (lane.child !== child) return
     lane.child = undefined
     this.#deaths++
-    this.#settle(lane, ({ reject }) => reject(this.#refusal(failure, message)))
+    this.#settle(lane, ({ kind, reject }) => reject(this.#refusal(kind, failure, message)))
   }
 
   /** Ends the first job, and begins the next. */
@@ -207,7 +252,9 @@ export class ParserProcess {
   #timeOut(lane: Lane, job: Job, limit_ms: number): void {
     const at = lane.jobs.indexOf(job)
     lane.jobs.splice(at, 1)
-    job.reject(this.#refusal('timeout', `the process that reads it did not answer within ${limit_ms / 1000} s`))
+    job.reject(
+      this.#refusal(job.kind, 'timeout', `the process that reads it did not answer within ${limit_ms / 1000} s`),
+    )
     if (at !== 0) return
     this.#deaths++
     this.#end(lane)

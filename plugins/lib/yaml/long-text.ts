@@ -24,7 +24,7 @@ export const readLongYaml = async (
   if (text.length <= short_chars) return readYaml((await import(yaml)) as YamlModule, text, options)
   const request: YamlText = { yaml, text, options }
   const answer = await parserProcess
-    .parse<YamlText, YamlAnswer>(PARSER, request, { long: true, limit_ms })
+    .parse<YamlText, YamlAnswer>(PARSER, request, { kind: 'yaml', long: true, chars: text.length, limit_ms })
     .catch((error: unknown) => {
       if (!(error instanceof ParserProcessError)) throw error
       throw new GuardError('INVALID_YAML', unreadText(error, limit_ms))

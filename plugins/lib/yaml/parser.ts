@@ -14,10 +14,17 @@ export type YamlAnswer =
   | { readonly value: unknown; readonly places: YamlLocations }
   | { readonly refusal: string; readonly place: Partial<YamlLocation> }
 
+const loaded: { yaml?: YamlModule } = {}
+
+export const load = async ({ yaml }: YamlText): Promise<void> => {
+  loaded.yaml ??= (await import(yaml)) as YamlModule
+}
+
 /** Reads one text. An error of ours is an answer, since its code would not cross. */
-export const parse = async ({ yaml, text, options }: YamlText): Promise<YamlAnswer> => {
+export const parse = ({ text, options }: YamlText): YamlAnswer => {
+  if (loaded.yaml === undefined) throw new Error('The package has not been loaded.')
   try {
-    const { value, places } = readWithLocations((await import(yaml)) as YamlModule, text, options)
+    const { value, places } = readWithLocations(loaded.yaml, text, options)
     return { value, places: places() }
   } catch (error) {
     if (!(error instanceof GuardError)) throw error

@@ -10,7 +10,9 @@ export interface SqlText {
 }
 
 /** Judges one text. */
-export const parse: ParserModule<SqlText, Violation | undefined>['parse'] = async ({ text, options }) => {
+export const parse: ParserModule<SqlText, Violation | undefined>['parse'] = ({ text, options }) =>
+  violationIn(text, options)
+
+export const load = async ({ options }: SqlText): Promise<void> => {
   if (options.dialect === 'postgres') await loadPostgres()
-  return violationIn(text, options)
 }

@@ -65,15 +65,11 @@ const statementsOf = (read: Parse, sql: string): readonly unknown[] => {
     const tree = read(sql)
     return listOf(isShape(tree) ? tree.stmts : undefined).map((one) => (isShape(one) ? one.stmt : undefined))
   } catch (error) {
-    // the module is in an undefined state after a stack overflow
-    if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) parse = refuse
+    // after a stack overflow nobody knows the state of the module: the process ends with it
+    if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) throw error
     const why = error instanceof Error ? `: ${error.message.slice(0, 100)}` : ''
     throw new Unclear(`is no SQL that PostgreSQL accepts${why}`)
   }
-}
-
-const refuse: Parse = () => {
-  throw new Unclear('cannot be read, since the grammar failed on an earlier text; restart the process')
 }
 
 /** Visits every node of a tree without recursion. */

@@ -27,6 +27,8 @@ RestartSec=5
 RestartPreventExitStatus=2 ${config.shared ? '' : '69 '}78
 # MCP servers end with the gateway, which gets the signal first
 KillMode=mixed
+# where memory is short, the system ends the process of parsers, which starts again
+OOMPolicy=continue
 # longer than server.shutdown_grace_seconds
 TimeoutStopSec=${stopSeconds(config)}
 NoNewPrivileges=yes

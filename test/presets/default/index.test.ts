@@ -202,6 +202,7 @@ describe('a configured gateway', () => {
       'redaction',
       'access',
       'store',
+      'parsers',
       'memory-budget',
       'credentials',
       'storage/memory',

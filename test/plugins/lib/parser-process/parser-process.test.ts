@@ -16,6 +16,7 @@ const started = (limits?: Partial<ParserLimits>) => {
     parse: (text: Text, options?: { readonly long?: boolean }) => parsers.parse<Text, Answer>(address, text, options),
   }
 }
+const refused = ({ counts }: ParserProcess) => counts.refused.get('other') ?? assert.fail('nothing was refused')
 const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
@@ -43,11 +44,7 @@ describe('texts for a process of parsers', () => {
     assert.notEqual(first?.pid, process.pid)
     assert.deepEqual(parsers.pids, [first?.pid])
     assert.deepEqual(first?.env, [])
-    assert.deepEqual(parsers.counts, {
-      starts: 1,
-      deaths: 0,
-      refused: { timeout: 0, died: 0, overloaded: 0, unavailable: 0 },
-    })
+    assert.deepEqual(parsers.counts, { starts: 1, deaths: 0, refused: new Map() })
   })
   it('reject with what their parser throws; the next one is parsed', async () => {
     const { parse } = started()
@@ -75,7 +72,7 @@ describe('texts for a process of parsers', () => {
     const next = await parse({ say: 'b' })
     assert.deepEqual([next.say, next.before], ['b', 0])
     await ended(first.pid)
-    assert.deepEqual([parsers.counts.starts, parsers.counts.deaths, parsers.counts.refused.timeout], [2, 1, 1])
+    assert.deepEqual([parsers.counts.starts, parsers.counts.deaths, refused(parsers).timeout], [2, 1, 1])
   })
   it('that end the process are refused, alone', async () => {
     const { parse, parsers } = started()
@@ -85,12 +82,19 @@ describe('texts for a process of parsers', () => {
     process.kill((await next).pid, 'SIGKILL')
     await ended((await next).pid)
     assert.equal((await parse({ say: 'c' })).say, 'c')
-    assert.equal(parsers.counts.refused.died, 1)
+    assert.equal(refused(parsers).died, 1)
   })
   it('that fill the memory of the process are refused', async () => {
     const { parse } = started({ max_heap_mb: 24 })
     await assert.rejects(parse({ hoard: true }), { failure: 'died' })
     assert.equal((await parse({ say: 'a' })).say, 'a')
+  })
+  it('after which nobody knows the state of their parser are refused, and end the process', async () => {
+    const { parse, parsers } = started()
+    const first = await parse({ say: 'a' })
+    await assert.rejects(parse({ overflow: true }), { failure: 'died', message: /has ended \(code 70\)$/ })
+    assert.notEqual((await parse({ say: 'b' })).pid, first.pid)
+    assert.equal(refused(parsers).died, 1)
   })
   it('get another process where one has grown large', async () => {
     const { parse } = started({ max_resident_bytes: 1 })
@@ -104,7 +108,18 @@ describe('texts for a process of parsers', () => {
       all.map(({ status }) => status),
       ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected'],
     )
-    assert.equal(parsers.counts.refused.overloaded, 2)
+    assert.equal(refused(parsers).overloaded, 2)
+  })
+  it('are refused where those that wait are too long together, by kind', async () => {
+    const { parsers } = started({ max_waiting_chars: 10 })
+    const all = await Promise.allSettled(
+      [8, 3, 2].map((chars) => parsers.parse(address, { say: 'a' }, { kind: 'sql', chars })),
+    )
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    assert.deepEqual([...parsers.counts.refused], [['sql', { timeout: 0, died: 0, overloaded: 1, unavailable: 0 }]])
   })
   it('are refused where no process can be started, with the cause', async (context) => {
     const { parse } = started()
@@ -140,11 +155,34 @@ describe('the process of parsers', () => {
     await once(child, 'exit')
     await ended(Number(text))
   })
-  it('ends with a program that is killed', async () => {
-    const child = program('wait')
+  for (const how of ['wait', 'spin'])
+    it(`ends with a program that is killed, with a text that makes the process ${how}`, async () => {
+      const child = program(how)
+      const [text] = await once(child.stdout, 'data')
+      // the text that it spins with is sent before the id is
+      assert.ok(isRunning(Number(text)))
+      child.kill('SIGKILL')
+      await ended(Number(text))
+    })
+  it('ends when its last user leaves, after what it parses, and starts for the next', async () => {
+    const { parse, parsers } = started()
+    const [leave, leaveToo] = [parsers.use(), parsers.use()]
+    const { pid } = await parse({ say: 'a' })
+    leave()
+    leave()
+    const last = parse({ say: 'b' })
+    leaveToo()
+    assert.equal((await last).pid, pid)
+    await ended(pid)
+    assert.deepEqual([parsers.pids, parsers.counts.deaths], [[], 0])
+    const leaveAgain = parsers.use()
+    assert.equal((await parse({ say: 'c' })).before, 0)
+    leaveAgain()
+  })
+  it('starts where the folder of its program is gone', async () => {
+    const child = program('gone')
     const [text] = await once(child.stdout, 'data')
-    assert.ok(isRunning(Number(text)))
-    child.kill('SIGKILL')
-    await ended(Number(text))
+    await once(child, 'exit')
+    assert.match(String(text), /^\d+\n$/)
   })
 })

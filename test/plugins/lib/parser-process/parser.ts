@@ -5,6 +5,8 @@ export interface Text {
   readonly fail?: string
   readonly spin?: boolean
   readonly exit?: boolean
+  /** Exhausts the stack. */
+  readonly overflow?: boolean
   /** Fills the heap. */
   readonly hoard?: boolean
 }
@@ -20,9 +22,12 @@ export interface Answer {
 
 let count = 0
 
-export const parse: ParserModule<Text, Answer>['parse'] = ({ say = '', fail, spin, exit, hoard }) => {
+const deeper = (): unknown => [deeper()]
+
+export const parse: ParserModule<Text, Answer>['parse'] = ({ say = '', fail, spin, exit, overflow, hoard }) => {
   if (fail !== undefined) throw new Error(fail)
   if (exit === true) process.exit(3)
+  if (overflow === true) deeper()
   const heap: unknown[] = []
   while (hoard === true) heap.push(Array.from({ length: 10_000 }, () => ({})))
   while (spin === true) count += 0
