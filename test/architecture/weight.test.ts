@@ -4,7 +4,7 @@ import { circlesOf, code, filesBelow, importGraph, read, sources } from './sourc
 
 /** The most that there may be of each. A limit may fall, never rise: a commit that raises one says in its body what it replaces. */
 const limits = {
-  lines: 147_832,
+  lines: 147_948,
   files: 2055,
   small_files_with_one_reader: 341,
   dynamic_imports: 237,
