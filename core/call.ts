@@ -31,6 +31,10 @@ export interface Envelope {
   readonly task?: string
   readonly previous_response_id: string | null
   readonly conversation: string | null
+  /** Whether the provider is to keep the reply; absent: as it does by itself. */
+  readonly store?: boolean
+  /** Objects of the provider's account that members beside the list name; the reader of requests adds them. */
+  readonly objects?: readonly ProviderObject[]
   /** Session ids found in the body, by source, for the sessions plugin: `metadata.user_id`, `prompt_cache_key`, `conversation`, `client_metadata.session_id` and `.thread_id`. */
   readonly hints: Readonly<Record<string, string>>
 }
@@ -72,6 +76,25 @@ export interface Attempt {
   readonly error: string | null
 }
 
+/** Something that a provider keeps in its account: a response, a conversation, a file. */
+export interface ProviderObject {
+  /** `response`, `conversation`, `file` and the like. */
+  readonly kind: string
+  readonly id: string
+}
+
+/** What admission read of a request: later hooks take it from here, and derive none of it anew. Frozen. */
+export interface Admission {
+  /** Canonical and decoded: ids in it read as they are compared. */
+  readonly path: string
+  /** The project that its key or its header names; null: that of its agent, or `default`. */
+  readonly project_id: string | null
+  /** The session that its headers name; null: it is found from its body or its key. */
+  readonly session: string | null
+  /** Objects of the provider's account that it names, those of its path first. */
+  readonly objects: readonly ProviderObject[]
+}
+
 /** Who sent a request, found from its key. */
 export interface Identity {
   readonly agent_id: string | null
@@ -101,6 +124,8 @@ export interface Call {
   /** The user agent, at most 200 characters. */
   readonly client: string
   readonly identity: Identity
+  /** Absent where the gateway itself made the call. */
+  readonly admission?: Admission
   /**
    * The request's bytes as they came. Their memory may be freed once the call is settled, and the buffer is empty then: who reads them later,
    * or writes them anywhere without waiting for it, copies them.

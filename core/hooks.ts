@@ -7,7 +7,7 @@ import {
   SyncHook,
   SyncWaterfallHook,
 } from 'tapable'
-import type { Call } from './call.ts'
+import type { Call, ProviderObject } from './call.ts'
 import type { Client, OutboundHead, ProxyRequest, Reply, ReplyHead } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
 import type { Fragment } from './fragment.ts'
@@ -61,6 +61,13 @@ export const createHooks = () => {
     reply: isolated(
       new SyncHook<[head: ReplyHead, request: Call | ProxyRequest | undefined]>(['head', 'request']),
       'reply',
+      fault,
+      2,
+    ),
+    /** A reply to a guarded call names an object of the provider's account: with the event that first names it, before that is passed on. Isolated. */
+    named: isolated(
+      new SyncHook<[object: ProviderObject & { readonly upstream: string }, call: Call]>(['object', 'call']),
+      'named',
       fault,
       2,
     ),

@@ -1,4 +1,4 @@
-export type { Attempt, Call, CallTrace, Envelope, Identity, Mode, Outcome, Part } from './call.ts'
+export type * from './call.ts'
 export { type Clock, elapsed, endedMoment, type Moment, systemClock, timeSince } from './clock.ts'
 export type * from './contracts/index.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'

@@ -1,4 +1,4 @@
-import type { Envelope, Part } from '../call.ts'
+import type { Envelope, Part, ProviderObject } from '../call.ts'
 import type { ErrorBody } from '../errors.ts'
 import type { Reading } from '../settled.ts'
 import type { Listener } from './reply.ts'
@@ -25,13 +25,21 @@ export interface ApiStyle {
   ): Envelope
   /** Reads one element of `list`. Pure: the same element always gives equal parts. */
   parts(element: unknown): readonly Part[]
-  meter(about: { readonly status: number; readonly stream: boolean }): Meter
+  meter(about: ReplyAbout): Meter
   /** Lets a listener hear the text of one reply; called only where somebody listens. Without it replies are not listened to. `listenBy` of `guard-gateway/lib/api-style` makes it from a `Speech`. */
   listen?(request: ListenRequest): ListenedReply
   /** A user message as an element of `list`. Without it requests are not steered. */
   nudge?(text: string): object
   /** One of our own errors in this dialect, sent with this HTTP status. */
   refusal(error: ErrorBody, requestId: string, status: number): object
+}
+
+/** What is known of a reply before its first byte. */
+export interface ReplyAbout {
+  readonly status: number
+  readonly stream: boolean
+  /** Called for each object of the provider's account that the reply names, with the event that first names it. */
+  readonly named?: (object: ProviderObject) => void
 }
 
 /** Watches one reply as it passes; gets decoded copies, changes and keeps back nothing. */

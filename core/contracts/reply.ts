@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Attempt, Identity } from '../call.ts'
+import type { Admission, Attempt, Identity } from '../call.ts'
 
 /** The client's side of an exchange: an HTTP response, or whoever runs a scripted request. */
 export interface Client {
@@ -85,6 +85,7 @@ export interface ProxyRequest {
   /** Name, value, name, value … as they came, without credentials and the length of the body. */
   readonly raw_headers: readonly string[]
   readonly identity: Identity
+  readonly admission: Admission
   readonly body: Buffer | undefined
   /** Name of the upstream that has to answer; absent: the first that serves style and model. */
   upstream?: string

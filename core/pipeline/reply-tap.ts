@@ -1,4 +1,4 @@
-import type { ApiStyle, Meter } from '../contracts/api-style.ts'
+import type { ApiStyle, Meter, ReplyAbout } from '../contracts/api-style.ts'
 import type { Decision } from '../decision.ts'
 import type { EarlyEnd } from './relay.ts'
 import { createTap, type Tap, unreadable } from './tap.ts'
@@ -14,11 +14,11 @@ export interface ReplyTap {
 /** Creates the tap of a reply. If a style throws, `fault` reports it, and the reply passes without meter or listener. */
 export const createReplyTap = (
   style: ApiStyle,
-  about: { readonly status: number; readonly stream: boolean; readonly encoding: string | undefined },
+  about: ReplyAbout & { readonly encoding: string | undefined },
   watch: Decision['watch'],
   fault: Fault,
 ): ReplyTap => {
-  const { status, stream, encoding } = about
+  const { stream, encoding } = about
   const attempt = <T>(where: string, work: () => T): T | undefined => {
     try {
       return work()
@@ -28,7 +28,7 @@ export const createReplyTap = (
   }
   const metering = `meter:${style.id}`
   const listening = `listen:${style.id}`
-  const meter = attempt(metering, () => needed(style.meter({ status, stream }))) ?? blind
+  const meter = attempt(metering, () => needed(style.meter(about))) ?? blind
   const listened =
     watch === undefined
       ? undefined

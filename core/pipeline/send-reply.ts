@@ -1,4 +1,4 @@
-import type { Call, Outcome } from '../call.ts'
+import type { Call, Outcome, ProviderObject } from '../call.ts'
 import { timeSince } from '../clock.ts'
 import type { Client, Reply } from '../contracts/reply.ts'
 import type { Decision } from '../decision.ts'
@@ -33,7 +33,9 @@ export const sendReply = async (
   client.head(reply.status, headers, headerOf(reply.headers, 'content-length') === undefined)
   const style = gateway.apiStyles.need(call.style)
   const stream = isEventStream(reply, call.envelope.stream, style.json_stream)
-  const about = { status: reply.status, stream, encoding: headerOf(reply.headers, 'content-encoding') }
+  const { upstream } = reply
+  const named = (object: ProviderObject): void => gateway.hooks.named.call({ ...object, upstream }, call)
+  const about = { status: reply.status, stream, named, encoding: headerOf(reply.headers, 'content-encoding') }
   const { tap, ending } = createReplyTap(style, about, decision.watch, gateway.fault)
   const keep = gateway.service('previews').get()?.[stream ? 'stream' : 'whole'] ?? 0
   const now = (): number => timeSince(gateway.clock, call)

@@ -166,6 +166,8 @@ const isDone = (bytes: Buffer, start: number, end: number): boolean =>
   bytes[start] === DONE[0] && end - start < 16 && bytes.toString('latin1', start, end).trim() === '[DONE]'
 
 const noteReply = (draft: Draft, counts: ChatCounts, reply: JsonObject): void => {
+  const id = draft.response_id === null ? nonEmptyText(reply.id) : null
+  if (id !== null) draft.named({ kind: 'completion', id })
   noteIdentity(draft, reply)
   if (reply.error !== undefined && reply.error !== null) draft.error = providerError(reply) ?? draft.error
   // Groq tells usage here where nobody asked for it.

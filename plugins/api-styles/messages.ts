@@ -22,6 +22,7 @@ import {
   noCounts,
   noteError,
   noteIdentity,
+  objectsIn,
   parsedEvent,
   providerError,
   providerResultPart,
@@ -177,6 +178,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
   const handlers: Readonly<Record<string, (event: JsonObject) => void>> = {
     message_start: (event) => noteMessage(draft, counts, jsonObjectOf(event.message)),
     content_block_start: (event) => {
+      nameObjects(draft, event.content_block)
       noteKind(draft, jsonObjectOf(event.content_block))
       if (isCall(event.content_block)) open.set(event.index, { block: event.content_block, args: new ArgumentText() })
       else draft.output_bytes += Buffer.byteLength(textOf(event.content_block))
@@ -187,6 +189,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
     },
     content_block_stop: (event) => finish(event.index),
     message_delta: (event) => {
+      nameObjects(draft, event.delta)
       draft.finish_reason = nonEmptyText(jsonObjectOf(event.delta).stop_reason) ?? draft.finish_reason
       noteUsage(draft, counts, event.usage)
     },
@@ -216,7 +219,13 @@ const messagesReader = (draft: Draft): ReplyReader => {
   }
 }
 
+/** Names the container of the tools that run at the provider, and files that they made. */
+const nameObjects = (draft: Draft, value: unknown): void => {
+  for (const object of objectsIn(value)) draft.named(object)
+}
+
 const noteMessage = (draft: Draft, counts: Counts<keyof typeof countPaths>, message: JsonObject): void => {
+  nameObjects(draft, message)
   noteIdentity(draft, message)
   draft.finish_reason = nonEmptyText(message.stop_reason) ?? draft.finish_reason
   noteUsage(draft, counts, message.usage)

@@ -16,6 +16,7 @@ import {
   noteCounts,
   noteError,
   noteIdentity,
+  objectsIn,
   parsedEvent,
   providerError,
   type ReplyReader,
@@ -106,6 +107,8 @@ const telling = [
   'response.queued',
   'error',
 ] as const
+/** Those that begin a stream; they tell whose it is, and are parsed until one has. */
+const beginning = ['response.created', 'response.in_progress'] as const
 
 /** Looks through one event at a time, whoever's it is. */
 const keys = new KeyCursor()
@@ -121,7 +124,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
     while (keys.next()) {
       if (!keys.is('type') || !isEventType(keys)) continue
       if (keys.ends('.delta')) count(bytes, start, end)
-      return keys.equalsAmong(telling)
+      return keys.equalsAmong(telling) || (draft.response_id === null && keys.equalsAmong(beginning))
     }
     return true
   }
@@ -147,6 +150,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
       switch (event.type) {
         case 'response.output_item.done':
           addCalls(draft, callsIn([event.item]))
+          nameObjects(draft, event.item)
           noteKind(draft, jsonObjectOf(event.item))
           break
         case 'response.completed':
@@ -155,8 +159,12 @@ const responsesReader = (draft: Draft): ReplyReader => {
           finish(jsonObjectOf(event.response))
           break
         case 'response.queued':
-          noteIdentity(draft, jsonObjectOf(event.response))
           isPending = true
+          noteBeginning(draft, jsonObjectOf(event.response))
+          break
+        case 'response.created':
+        case 'response.in_progress':
+          noteBeginning(draft, jsonObjectOf(event.response))
           break
         default:
           if (event.type !== 'error' && firstOf(event.error) === undefined) break
@@ -165,6 +173,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
     },
     body(value) {
       finish(value)
+      nameObjects(draft, value.output)
       for (const item of listOf(value.output)) draft.output_bytes += bytesOf(jsonObjectOf(item))
     },
     close: () => usageOf(counts, { includes_cache: true }) ?? (isPending ? noUsage : null),
@@ -175,7 +184,28 @@ const pendingStates: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
 const isEventType = (keys: KeyCursor): boolean => keys.begins('response.') || keys.equals('error')
 
+/** Takes over whose reply a stream is: it may break off at any time. What it will be served as comes at its end. */
+const noteBeginning = (draft: Draft, reply: JsonObject): void => {
+  nameReply(draft, reply)
+  noteIdentity(draft, { model: reply.model, id: reply.id })
+}
+
+/** Names the response and its conversation. */
+const nameReply = (draft: Draft, { id, conversation }: JsonObject): void => {
+  const response = nonEmptyText(id)
+  if (response === null || response === draft.response_id) return
+  draft.named({ kind: 'response', id: response })
+  const named = conversationId({ conversation })
+  if (named !== null) draft.named({ kind: 'conversation', id: named })
+}
+
+/** Names containers and files that a reply made. */
+const nameObjects = (draft: Draft, items: unknown): void => {
+  for (const object of objectsIn(items)) draft.named(object)
+}
+
 const noteReply = (draft: Draft, counts: Counts<keyof typeof countPaths>, reply: JsonObject): void => {
+  nameReply(draft, reply)
   noteIdentity(draft, reply)
   draft.finish_reason =
     nonEmptyText(jsonObjectOf(reply.incomplete_details).reason) ?? nonEmptyText(reply.status) ?? draft.finish_reason

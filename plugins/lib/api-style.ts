@@ -17,7 +17,7 @@ export {
   unknownParts,
 } from './api-style/parts.ts'
 export { type PathPattern, pathPattern, type RequestTarget, targetOf } from './api-style/path-pattern.ts'
-export { isIdSegment } from './api-style/provider-objects.ts'
+export { collectionAt, distinct, isIdSegment, NONE, objectsIn, objectsInPath } from './api-style/provider-objects.ts'
 export {
   ArgumentText,
   addCalls,

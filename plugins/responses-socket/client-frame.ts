@@ -1,4 +1,5 @@
-import { GuardError } from 'guard-gateway/core'
+import { GuardError, type ProviderObject } from 'guard-gateway/core'
+import { NONE, objectsIn } from 'guard-gateway/lib/api-style'
 import { type Span, uniqueMemberSpans } from 'guard-gateway/lib/request-reader'
 
 /** A message of a client, as far as it says what to do with it. */
@@ -6,6 +7,8 @@ export interface ClientFrame {
   readonly bytes: Buffer
   readonly type: string
   readonly previous_response_id: string | null
+  /** What it names of the provider's account; of a message that asks for a response they are read with it. */
+  readonly objects: readonly ProviderObject[]
 }
 
 /** A message that asks for a response. */
@@ -31,12 +34,12 @@ export const readClientFrame = (bytes: Buffer): ClientFrame | CreateFrame => {
   if (type === CREATE)
     return {
       ...frame,
+      objects: NONE,
       stream_id: textOf(valueAt(bytes, spans.get('stream_id'))),
       warmup: valueAt(bytes, spans.get('generate')) === false,
     }
   // brackets and strings were looked at alone so far
-  valueAt(bytes, { start: 0, end: bytes.length })
-  return frame
+  return { ...frame, objects: objectsIn(valueAt(bytes, { start: 0, end: bytes.length })) }
 }
 
 export const isCreate = (frame: ClientFrame): frame is CreateFrame => frame.type === CREATE

@@ -38,7 +38,7 @@ export const shakeHands = async (context: HandshakeContext, upgrade: SocketUpgra
     throw new GuardError('OVERLOADED', `${most} WebSockets are open, which is server.websocket_connections.`, {
       headers: { 'retry-after': '1' },
     })
-  const chosen = gateway.service('socketUpstreams').get()?.choose('responses')
+  const chosen = await gateway.service('socketUpstreams').get()?.choose('responses', upgrade.proxied)
   const [sockets] = gateway.registry(upstreamSocketKind)
   if (chosen === undefined || sockets === undefined) throw new GuardError(socketErrors.HTTP_ONLY)
   connections.dialling++

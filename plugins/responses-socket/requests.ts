@@ -137,8 +137,9 @@ export class SocketRequests {
 
   /** Another message than a request for a response. */
   async #pass(frame: ClientFrame): Promise<void> {
-    const { gateway, connection } = this.#parts
-    const { previous_response_id } = frame
+    const { gateway, connection, upgrade } = this.#parts
+    const { previous_response_id, objects } = frame
+    if (objects.length > 0) await gateway.service('providerObjects').get()?.check(objects, upgrade.proxied.identity)
     const target = previous_response_id === null ? undefined : connection.lanes.response(previous_response_id)
     const spent = isSteer(frame) && target !== undefined ? await spentBudget(gateway, target) : undefined
     if (spent !== undefined) return this.#refuse(spent, target?.stream_id, undefined)

@@ -8,7 +8,7 @@ import { LiveSessions } from './live.ts'
 import { Openings } from './openings.ts'
 import { pausedProxy, pauseOf, pauseSession, pauses } from './pause.ts'
 import { liveById } from './queries.ts'
-import { resolver } from './resolve.ts'
+import { callerOf, resolver } from './resolve.ts'
 import { Responses } from './responses.ts'
 import { tables } from './tables.ts'
 
@@ -46,6 +46,7 @@ export const sessions = ({
           throw new GuardError('UNAUTHORIZED', 'The key was revoked.')
         return pauses(agents)(decision, call)
       },
+      callerOf: (headers, identity) => callerOf({ ids, agents }, headers, identity),
       pauseOf: pauseOf({ agents, live }),
       pause: (session, reason, attributes) => pauseSession(gateway, session, reason, attributes),
     })

@@ -18,6 +18,7 @@ import type { LiveUpstreams } from './live-upstreams.ts'
 import { missingLogin, needsLogin } from './login.ts'
 import { amended } from './outbound.ts'
 import { discard } from './read-body.ts'
+import { isFor } from './routing.ts'
 import { Targets } from './targets.ts'
 import { guardedPath, type Upstream } from './upstream.ts'
 import { NoReply, send } from './upstream-attempt.ts'
@@ -29,11 +30,13 @@ export const forwardHandler =
   (call: Call, client: Client): Promise<Reply | undefined> | undefined => {
     const upstreams = live.current
     const upstream =
-      call.upstream === null ? upstreams.route([call.style], call.envelope.model) : upstreams.get(call.upstream)
+      call.upstream === null
+        ? upstreams.route([call.style], call.envelope.model, call.project_id)
+        : upstreams.get(call.upstream)
     if (upstream === undefined) return undefined
     const refused = missingLogin(gateway, upstream, call)
     if (refused !== undefined) throw refused
-    const standIns = upstream.fallback.length === 0 ? [] : standInsOf(upstreams.fallbacks(upstream), call.style)
+    const standIns = upstream.fallback.length === 0 ? [] : standInsOf(upstreams.fallbacks(upstream), call)
     const targets = new Targets([upstream, ...standIns], gateway.clock)
     const forwarding = { gateway, call, client, targets, login: clientCredentials.get(call) ?? [] }
     // nearly every call: there is one place to ask, and whatever comes of it is the answer
@@ -41,9 +44,11 @@ export const forwardHandler =
     return isOnly ? attempt({ ...forwarding, upstream }, []) : forwarded(forwarding)
   }
 
-/** Those that can be in: they speak the style, and need no login, which goes to the upstream that was chosen alone. */
-const standInsOf = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
-  upstreams.filter((upstream) => upstream.styles.includes(style) && !needsLogin(upstream))
+/** Those that can be in: they speak the style, serve the project, and need no login, which goes to the upstream that was chosen alone. */
+const standInsOf = (upstreams: readonly Upstream[], { style, project_id }: Call): readonly Upstream[] =>
+  upstreams.filter(
+    (upstream) => upstream.styles.includes(style) && isFor(upstream, project_id) && !needsLogin(upstream),
+  )
 
 /** One call, wherever it goes. */
 interface Forwarding {

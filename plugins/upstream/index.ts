@@ -7,6 +7,7 @@ import { healthOf } from './health.ts'
 import { LiveUpstreams, type UpstreamsOptions } from './live-upstreams.ts'
 import type { UpstreamOptions } from './options.ts'
 import { passthroughHandler } from './passthrough.ts'
+import { projectOf } from './routing.ts'
 import { LiveSocketUpstreams } from './socket-upstreams.ts'
 
 export type { UpstreamsOptions } from './live-upstreams.ts'
@@ -28,8 +29,14 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
     gateway.hooks.open.tap('upstream', () => {
       for (const { client } of options.upstreams) clientOf(gateway.registry(upstreamClientKind), client)
     })
-    gateway.hooks.request.tap({ name: 'upstream', stage: ROUTE_STAGE }, (call) => {
-      call.upstream ??= upstreams.current.find([call.style], call.envelope.model)?.name ?? null
+    gateway.hooks.request.tapPromise({ name: 'upstream', stage: ROUTE_STAGE }, (call) => {
+      const { current } = upstreams
+      const choose = (project: string): void => {
+        // what names no upstream of the project, as one that is gone by now, goes where others go
+        if (call.upstream === null || (current.areDivided && current.named(call.upstream, project) === undefined))
+          call.upstream = current.find([call.style], call.envelope.model, project)?.name ?? null
+      }
+      return current.areDivided ? projectOf(gateway, current, call).then(choose) : choose('')
     })
     gateway.hooks.forward.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, forwardHandler(gateway, upstreams))
     gateway.hooks.proxy.tapPromise({ name: 'upstream', stage: FORWARD_STAGE }, passthroughHandler(gateway, upstreams))

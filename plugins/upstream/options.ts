@@ -30,6 +30,8 @@ export interface UpstreamOptions {
   readonly auth?: Auth
   /** Ids of API styles. */
   readonly styles: readonly string[]
+  /** The projects whose requests it gets; absent or empty: all. */
+  readonly projects?: readonly string[]
   /** Globs; absent: every model. */
   readonly models?: readonly string[]
   /** Set on every request. */

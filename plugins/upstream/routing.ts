@@ -1,7 +1,10 @@
-import { GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
 import type { Upstream } from './upstream.ts'
 
 const named = (model: string): string => (model === '' ? ' without a model' : ` and model "${model.slice(0, 100)}"`)
+
+/** Whether an upstream gets the requests of a project. */
+export const isFor = ({ projects }: Upstream, project: string): boolean => projects === null || projects.has(project)
 
 /** Upstreams in the order of the configuration. Throws UNKNOWN for a fallback that is none of them. */
 export class Upstreams {
@@ -29,29 +32,41 @@ export class Upstreams {
     })
   }
 
-  /** Those that serve one of the styles. */
-  speaking(styles: readonly string[]): readonly Upstream[] {
-    return this.all.filter((upstream) => upstream.styles.some((style) => styles.includes(style)))
+  /** Some are for some projects alone, so that it matters whose a request is. */
+  get areDivided(): boolean {
+    return this.all.some(({ projects }) => projects !== null)
   }
 
-  /** The first that serves style and model; null: whatever the model. */
-  find(styles: readonly string[], model: string | null): Upstream | undefined {
-    return this.all.find(
-      (upstream) =>
-        upstream.styles.some((style) => styles.includes(style)) && (model === null || upstream.serves(model)),
+  /** The upstream of this name, if it serves the project. */
+  named(name: string | null | undefined, project: string): Upstream | undefined {
+    const found = this.#byName.get(name ?? '')
+    return found !== undefined && isFor(found, project) ? found : undefined
+  }
+
+  /** Those that serve the project and one of the styles. */
+  speaking(styles: readonly string[], project: string): readonly Upstream[] {
+    return this.all.filter(
+      (upstream) => isFor(upstream, project) && upstream.styles.some((style) => styles.includes(style)),
     )
   }
 
+  /** The first that serves project, style and model; null: whatever the model. */
+  find(styles: readonly string[], model: string | null, project: string): Upstream | undefined {
+    return this.speaking(styles, project).find((upstream) => model === null || upstream.serves(model))
+  }
+
   /** The same. Throws NO_UPSTREAM, which says what there is. */
-  route(styles: readonly string[], model: string | null): Upstream {
-    const found = this.find(styles, model)
-    if (found === undefined) throw this.#none(styles, model)
+  route(styles: readonly string[], model: string | null, project: string): Upstream {
+    const found = this.find(styles, model, project)
+    if (found === undefined) throw this.#none(styles, model, project)
     return found
   }
 
-  #none(styles: readonly string[], model: string | null): GuardError {
-    const wanted = `style ${styles.join(' or ')}${model === null ? '' : named(model)}`
-    const there = this.all.map(({ name, styles, models }) => `${name} (${styles.join(', ')}: ${models.join(', ')})`)
+  #none(styles: readonly string[], model: string | null, project: string): GuardError {
+    const whose = this.areDivided ? ` for project "${project}"` : ''
+    const wanted = `style ${styles.join(' or ')}${model === null ? '' : named(model)}${whose}`
+    const seen = this.all.filter((upstream) => isFor(upstream, project))
+    const there = seen.map(({ name, styles, models }) => `${name} (${styles.join(', ')}: ${models.join(', ')})`)
     const way =
       there.length === 0
         ? 'Start the gateway with OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY in its environment, or add one under upstreams in guard-config.yml.'
@@ -59,7 +74,18 @@ export class Upstreams {
     return new GuardError(
       'NO_UPSTREAM',
       `No upstream serves ${wanted}; there is ${there.join('; ') || 'none'}. ${way}`,
-      { known: this.all.map(({ name }) => name) },
+      { known: seen.map(({ name }) => name) },
     )
   }
+}
+
+/** The project that a request is of, where some upstreams are for some projects alone; elsewhere nobody asks. */
+export const projectOf = async (
+  gateway: Gateway,
+  upstreams: Upstreams,
+  { headers, identity }: { readonly headers: Readonly<Record<string, string>>; readonly identity: Identity },
+): Promise<string> => {
+  if (!upstreams.areDivided) return ''
+  const sessions = gateway.service('sessions').get()
+  return sessions === undefined ? 'default' : (await sessions.callerOf(headers, identity)).project_id
 }

@@ -6,7 +6,7 @@ import { coolDown } from './cool-down.ts'
 import { clientResponseHeaders, type HeaderRules, upstreamRequestHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live-upstreams.ts'
 import { missingLogin } from './login.ts'
-import type { Upstreams } from './routing.ts'
+import { projectOf, type Upstreams } from './routing.ts'
 import { statusesOfKeys } from './statuses.ts'
 import { guardedPath, type Upstream } from './upstream.ts'
 import { noReply } from './upstream-attempt.ts'
@@ -29,11 +29,12 @@ export class LiveSocketUpstreams implements SocketUpstreams {
     this.#live = live
   }
 
-  choose(style: string): SocketUpstream | undefined {
+  async choose(style: string, request: ProxyRequest): Promise<SocketUpstream | undefined> {
     const { current } = this.#live
+    const project = await projectOf(this.#gateway, current, request)
     if (this.#of !== current) this.#lacking.clear()
     this.#of = current
-    const speaking = current.speaking([style])
+    const speaking = current.speaking([style], project)
     const upstream =
       speaking.find(({ websocket }) => websocket === 'on') ??
       speaking.find(({ websocket }) => websocket === 'auto' && speaking.length === 1)

@@ -22,6 +22,8 @@ export interface Upstream {
   /** The proxy on the way, for messages. */
   readonly via: string | undefined
   readonly serves: (model: string) => boolean
+  /** The projects whose requests it gets; null: all. */
+  readonly projects: ReadonlySet<string> | null
   /** With its key, or the first of them. */
   readonly rules: HeaderRules
   readonly timeouts: Timeouts
@@ -63,6 +65,7 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     address: address.hostname,
     via: address.proxy?.shown,
     serves: anyGlob(models),
+    projects: onlyThose(options.projects),
     rules: rules[0] as HeaderRules,
     timeouts,
     connections: new UpstreamConnections(clients, options.client, address),
@@ -79,6 +82,10 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     availability: new Availability({ ...circuitDefaults, ...options.circuit }, pool),
   }
 }
+
+/** Null for a list that names none. */
+const onlyThose = (names: readonly string[] = []): ReadonlySet<string> | null =>
+  names.length === 0 ? null : new Set(names)
 
 /** A last segment of `base_url` that says a version of an API, which the path says too. */
 const VERSION = /^\/v1(?:alpha|beta)\d*\/$/

@@ -58,6 +58,7 @@ import { otlp } from 'guard-gateway/plugins/otlp'
 import { auditPush, otlpPush } from 'guard-gateway/plugins/otlp-push'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
+import { providerObjects } from 'guard-gateway/plugins/provider-objects'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { replay, replayMcp } from 'guard-gateway/plugins/replay'
 import { responsesSocket } from 'guard-gateway/plugins/responses-socket'
@@ -66,7 +67,6 @@ import { storageCopy } from 'guard-gateway/plugins/storage/copy'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { postgres } from 'guard-gateway/plugins/storage/postgres'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
-import { storedResponses } from 'guard-gateway/plugins/stored-responses'
 import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
@@ -144,7 +144,7 @@ export const defaultPreset = (
     load: () => shippedRules(rules),
   }),
   recorder(config.storage),
-  storedResponses(),
+  providerObjects(),
   replay({ ...config.replay, ...config.sessions }),
   path,
   shell,

@@ -61,7 +61,7 @@ const thrower: Plugin = {
   },
 }
 type Tap = (name: string, run: (first: unknown) => unknown) => void
-const SYNC: ReadonlySet<string> = new Set(['listen', 'tool', 'fault', 'notice', 'reply'])
+const SYNC: ReadonlySet<string> = new Set(['listen', 'tool', 'fault', 'notice', 'reply', 'named'])
 
 interface Told {
   readonly status: number
@@ -126,6 +126,7 @@ describe('a tap that throws', () => {
     proxy: async () =>
       void (await refused(() => post('/v1/messages/count_tokens', { model: 'm-1', messages: content() }))),
     reply: async () => void (await served(chat)),
+    named: async () => void (await served(() => post('/v1/responses', { model: 'm-1', input: content() }))),
     settle: async () => void (await served(chat)),
     record: async () => void (await chat()),
     tool: async () => {

@@ -80,7 +80,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'plugins/sessions/README.md',
     'plugins/storage/sqlite/README.md',
     'plugins/store/README.md',
-    'plugins/stored-responses/README.md',
+    'plugins/provider-objects/README.md',
     'plugins/upstream-clients/undici/README.md',
   ],
 }

@@ -39,6 +39,11 @@ export const refuseEncodedPlain = (segment: string): void => {
 
 export const encodedFixedPart = (): GuardError => new GuardError(httpErrors.ENCODED_PATH)
 
+/** What an upstream that decodes once more could read as another path, or as the end of one. */
+export const AMBIGUOUS = /[%?#;\\]/
+/** What some servers cut off a name. */
+export const EDGES = /^[\s.]|[\s.]$/
+
 /** The part of a target before its query. */
 export const pathOf = (target: string): string => {
   const mark = target.indexOf('?')

@@ -6,28 +6,9 @@ import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { bindProject } from '../admission/bound-project.ts'
 import { type InboundHeaders, readInboundHeaders } from '../admission/inbound-headers.ts'
 import { queryOf, withoutQueryKey } from '../admission/target.ts'
+import { admissionOf, objectsAt } from './admission.ts'
 
 const MAX_CLIENT_CHARS = 200
-
-/** Headers that may name a session, in order: requests of one session start alike, which is what readers use this for. */
-const sessionHeaders = [
-  'x-guard-session-id',
-  'x-client-session-id',
-  'x-claude-code-session-id',
-  'session-id',
-  'session_id',
-  'x-session-id',
-  'agent-session-id',
-]
-
-/** What groups requests whose bodies start alike; empty if the request names no session. */
-export const hintOf = ({ headers }: IncomingMessage): string => {
-  for (const name of sessionHeaders) {
-    const value = headers[name]
-    if (typeof value === 'string' && value !== '') return value
-  }
-  return ''
-}
 
 /** The mode in a request's header. Throws INVALID_HEADER for an unknown mode; null where the header is not honoured. */
 export const modeOf = (request: IncomingMessage, honoured: boolean): Mode | null => {
@@ -67,6 +48,7 @@ export const callOf = (
   const { identity, style } = metadata
   const { query, keys } = queryFor(style, request.url)
   bindProject(headers, identity.projects)
+  const objects = [...objectsAt(metadata.path), ...read.objects]
   const call: Call = {
     id: metadata.id,
     at: metadata.at,
@@ -78,6 +60,7 @@ export const callOf = (
     raw_headers: received.raw,
     client: (headers['user-agent'] ?? '').slice(0, MAX_CLIENT_CHARS),
     identity,
+    admission: admissionOf(request, metadata.path, headers, objects),
     body: metadata.body,
     envelope: read.envelope,
     conversation: read.conversation,

@@ -21,8 +21,9 @@ import { guardErrorOf, modelError } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { refusal } from '../log-events.ts'
 import { checkJsonType } from '../media-type.ts'
+import { hintOf } from './admission.ts'
 import { contentLength, readBody, tooLarge } from './body-reader.ts'
-import { callOf, hintOf, modeOf } from './call.ts'
+import { callOf, modeOf } from './call.ts'
 
 /** Bodies from this size on are read one by one: to read 500 KB that are new takes some milliseconds. */
 export const LARGE = 65_536

@@ -2,7 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import type { ApiStyle } from 'guard-gateway/core'
 import { isIdSegment, type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
 import { classOf, type RouteClass } from '../admission/route-class.ts'
-import { decodedPath, encodedFixedPart, keptPath, pathOf, refuseEncodedPlain } from '../admission/target.ts'
+import {
+  AMBIGUOUS,
+  decodedPath,
+  EDGES,
+  encodedFixedPart,
+  keptPath,
+  pathOf,
+  refuseEncodedPlain,
+} from '../admission/target.ts'
 import type { Serve } from './exchange.ts'
 
 /** How requests to one path of a style are served. */
@@ -41,8 +49,6 @@ interface ParameterRoute {
 
 /** A segment that another server could resolve. */
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/
-/** A parameter of an unguarded path holds none of these: what an upstream decodes once more could be a path that is judged, and what it cuts off another id. */
-const AMBIGUOUS = /[%?#;\\]|^[\s.]|[\s.]$/
 /** Headers for keys that clients of several dialects send. */
 const COMMON: ReadonlySet<string> = new Set(['authorization', 'x-api-key'])
 /** Shared by several dialects, so that a path says nothing by it. */
@@ -108,7 +114,7 @@ export class ModelPaths {
       const params = pattern.match(decoded)
       if (params === undefined || holds(params, DOTS)) continue
       // some providers let a header say another method
-      if (!isGuarded && (holds(params, AMBIGUOUS) || this.isSpelling(decoded))) continue
+      if (!isGuarded && (holds(params, AMBIGUOUS) || holds(params, EDGES) || this.isSpelling(decoded))) continue
       return { style, serve: serve({ path, params }) }
     }
   }

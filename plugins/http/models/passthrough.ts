@@ -14,6 +14,7 @@ import { memberValue } from 'guard-gateway/lib/request-reader'
 import { bindProject } from '../admission/bound-project.ts'
 import { readInboundHeaders } from '../admission/inbound-headers.ts'
 import { mayBeJson } from '../media-type.ts'
+import { admissionOf, objectsAt, objectsInBody, objectsInQuery } from './admission.ts'
 import { readBody } from './body-reader.ts'
 import { keepLogin, queryFor, queryLogin } from './call.ts'
 import type { Serve } from './exchange.ts'
@@ -45,16 +46,26 @@ export const passthrough =
     const received = readInboundHeaders(gateway, request.rawHeaders, count)
     bindProject(received.headers, identity.projects)
     const { query, keys } = queryFor(style, request.url)
+    const plain =
+      body === undefined
+        ? undefined
+        : await inflated(body, request.headers['content-encoding'], server.body_limit_bytes)
+    const objects = [
+      ...objectsAt(destination.path),
+      ...objectsInQuery(query),
+      ...(plain === undefined ? [] : objectsInBody(plain)),
+    ]
     const asked: ProxyRequest = {
       id,
       method: destination.method ?? request.method ?? 'GET',
       path: destination.path,
       styles: destination.styles,
       query,
-      model: modelIn(style, target) ?? (await modelOf(body, request.headers, server.body_limit_bytes)),
+      model: modelIn(style, target) ?? modelOf(plain, request.headers),
       headers: received.headers,
       raw_headers: received.raw,
       identity,
+      admission: admissionOf(request, destination.path, received.headers, objects),
       body,
     }
     keepLogin(asked, received, queryLogin(gateway, style, keys))
@@ -84,13 +95,8 @@ const modelIn = (style: ApiStyle | undefined, target: RequestTarget | undefined)
     : style.envelope({}, target).model || null
 
 /** The model that a body names; null for a body of any other form, which is the upstream's to judge. */
-const modelOf = async (
-  body: Buffer | undefined,
-  headers: IncomingHttpHeaders,
-  limit: number,
-): Promise<string | null> => {
-  if (body === undefined || !mayBeJson(headers['content-type'])) return null
-  const plain = await inflated(body, headers['content-encoding'], limit)
+const modelOf = (plain: Buffer | undefined, headers: IncomingHttpHeaders): string | null => {
+  if (plain === undefined || !mayBeJson(headers['content-type'])) return null
   try {
     const model = memberValue(plain, 'model')
     return typeof model === 'string' ? model : null

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Call, GuardError, type Identity, type ProxyRequest } from 'guard-gateway/core'
+import { NONE } from 'guard-gateway/lib/api-style'
 import type { InFlightClient, SocketCall, SocketUpgrade } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
@@ -10,7 +11,8 @@ import { queryOf } from '../admission/target.ts'
 import type { SocketAnswer } from '../connections/socket-answer.ts'
 import { styleOf } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
-import { callOf, hintOf, modeOf } from './call.ts'
+import { admissionOf, hintOf } from './admission.ts'
+import { callOf, modeOf } from './call.ts'
 import { LARGE } from './exchange.ts'
 
 interface Handshake {
@@ -62,7 +64,8 @@ export class ModelSocketUpgrade implements SocketUpgrade {
     } = readInboundHeaders(state.gateway, request.rawHeaders, credentials.length)
     const query = queryOf(request.url ?? '')
     const asked = { method: 'GET', path, query, styles: [styleOf(path, headers)], model: null, body: undefined }
-    this.proxied = { ...asked, id: answer.id, headers, raw_headers, identity }
+    const admission = admissionOf(request, path, headers, NONE)
+    this.proxied = { ...asked, id: answer.id, headers, raw_headers, identity, admission }
     this.login = login
   }
 

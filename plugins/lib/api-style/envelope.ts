@@ -16,6 +16,7 @@ export const commonEnvelope = (members: JsonObject, list: string): Envelope => {
     tool_choice: members.tool_choice,
     previous_response_id: null,
     conversation: null,
+    ...(typeof members.store === 'boolean' ? { store: members.store } : {}),
     hints: hintsIn(members),
   }
 }

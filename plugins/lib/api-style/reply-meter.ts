@@ -1,4 +1,4 @@
-import type { Meter, Reading, Usage } from 'guard-gateway/core'
+import type { Meter, ProviderObject, Reading, ReplyAbout, Usage } from 'guard-gateway/core'
 import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
 import { BufferedBody } from './buffered-body.ts'
@@ -11,6 +11,8 @@ const MESSAGE_LIMIT = 500
 /** A reading that grows while the reply passes. */
 export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls' | 'wordless'>]-?: Reading[K] } & {
   calls: Reading['calls'][number][]
+  /** Tells that the reply names an object of the provider's account. */
+  named: (object: ProviderObject) => void
   /** It holds reasoning. */
   reasoned: boolean
   /** It holds text or calls. */
@@ -68,7 +70,7 @@ export interface StreamOptions {
 
 /** A meter that shows a dialect the events of a stream, or a whole body, whatever chunks they come in. */
 export const replyMeter = (
-  about: { readonly status: number; readonly stream: boolean },
+  about: ReplyAbout,
   reader: (draft: Draft) => ReplyReader,
   options: StreamOptions = {},
 ): Meter => {
@@ -80,6 +82,7 @@ export const replyMeter = (
     service_tier: null,
     inference_geo: null,
     calls: [],
+    named: about.named ?? unheard,
     error: null,
     complete: false,
     reasoned: false,
@@ -90,6 +93,8 @@ export const replyMeter = (
     ? new StreamMeter(dialect, draft, about.status, options)
     : new BodyMeter(dialect, draft, about.status)
 }
+
+const unheard = (): void => {}
 
 class StreamMeter implements Meter {
   readonly #dialect: ReplyReader

@@ -2,6 +2,9 @@ import { GuardError } from 'guard-gateway/core'
 
 /** Members that a request of any API style may have only once, since sessions, rules or the reply depend on them: of duplicates, two parsers could read different values. */
 const uniqueNames = new Set([
+  'cachedContent',
+  'cached_content',
+  'container',
   'conversation',
   'function_call',
   'functions',

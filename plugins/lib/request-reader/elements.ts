@@ -1,13 +1,21 @@
-import type { ApiStyle, Part } from 'guard-gateway/core'
+import type { ApiStyle, Part, ProviderObject } from 'guard-gateway/core'
+import { objectsIn } from 'guard-gateway/lib/api-style'
 import { hasRoundedInteger, readJson } from 'guard-gateway/lib/json'
 import { type HashedPart, hashPart } from './conversation/hashed-parts.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './scanner.ts'
 
-/** The parts of the list element at this span, as hashes. */
-export const hashedPartsAt = (style: ApiStyle, body: Buffer, span: Span): readonly HashedPart[] => {
+/** What is kept of a list element. */
+export interface HashedElement {
+  readonly parts: readonly HashedPart[]
+  readonly objects: readonly ProviderObject[]
+}
+
+/** The list element at this span: its parts as hashes, and the objects that it names. */
+export const hashedElementAt = (style: ApiStyle, body: Buffer, span: Span): HashedElement => {
   const element = parseSlice(body, span.start, span.end)
-  return exactParts(style, element, () => readJson(body.toString('utf8', span.start, span.end))).map(hashPart)
+  const parts = exactParts(style, element, () => readJson(body.toString('utf8', span.start, span.end)))
+  return { parts: parts.map(hashPart), objects: objectsIn(element) }
 }
 
 /** The parts of an element. If an integer in the arguments of a call may have lost digits, they are taken from `exactly()` instead. */

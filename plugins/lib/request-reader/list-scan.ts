@@ -1,9 +1,8 @@
 import type { ApiStyle, Envelope } from 'guard-gateway/core'
 import type { CachedBody } from './body-cache.ts'
 import type { Checkpoint, ConversationBuilder } from './conversation/conversation-builder.ts'
-import type { HashedPart } from './conversation/hashed-parts.ts'
 import { DuplicateMembers } from './duplicate-members.ts'
-import { hashedPartsAt } from './elements.ts'
+import { type HashedElement, hashedElementAt } from './elements.ts'
 import type { Span } from './member.ts'
 import { type MemberVisitor, parseSlice, scanArray, scanObject, skipValue } from './scanner.ts'
 
@@ -12,13 +11,20 @@ export interface Slice<T> extends Span {
   readonly value: T
 }
 
-/** The state of a body that was read, for a later body that starts like it. */
-export interface BodyState {
-  /** The members of the body apart from its list. */
+/** The members of a body apart from its list. */
+interface EnvelopeState {
   readonly members: ReadonlyMap<string, Slice<unknown>>
+  /** The members after the list are so many bytes further than their spans say. */
+  readonly moved: number
   readonly envelope: Envelope
-  /** The elements of the list as hashed parts. */
-  readonly elements: readonly Slice<readonly HashedPart[]>[]
+}
+
+/** The state of a body that was read, for a later body that starts like it. */
+export interface BodyState extends EnvelopeState {
+  /** The span of the list, brackets included; undefined in a body without a list. */
+  readonly list: Span | undefined
+  /** The elements of the list as hashed parts, with the objects that they name. */
+  readonly elements: readonly Slice<HashedElement>[]
   readonly builder: ConversationBuilder
   /** Checkpoints of the builder: before the first element, and before every sixteenth after it. */
   readonly checkpoints: Checkpoint[]
@@ -36,11 +42,15 @@ const OPEN_ARRAY = 0x5b
 /** One pass over a body: each value is either recognised by its bytes, which equal those of an earlier body, or parsed. */
 export class ListScan implements MemberVisitor {
   readonly members = new Map<string, Slice<unknown>>()
-  readonly elements: Slice<readonly HashedPart[]>[] = []
+  readonly elements: Slice<HashedElement>[] = []
   /** The earlier body whose list has the longest common beginning with this one. */
   earlier: CachedBody<BodyState> | undefined
   /** The number of first elements that equal those of the earlier body. */
   same = 0
+  /** The span of the list, brackets included. */
+  list: Span | undefined
+  /** The envelope of an earlier body, if all bytes around the list equal those of that body. */
+  sameEnvelope: EnvelopeState | undefined
   readonly #style: ApiStyle
   readonly #body: Buffer
   readonly #cached: readonly CachedBody<BodyState>[]
@@ -51,7 +61,31 @@ export class ListScan implements MemberVisitor {
     this.#body = body
     this.#cached = cached
     this.#duplicates = new DuplicateMembers(style.list)
-    scanObject(body, this)
+    if (!this.#scanSameEnvelope()) scanObject(body, this)
+  }
+
+  /** Scans only the list, if all bytes around it equal those of an earlier body; false if they do not. */
+  #scanSameEnvelope(): boolean {
+    for (const { bytes, length, state } of this.#cached) {
+      if (state.list === undefined) continue
+      const { start, end } = state.list
+      const growth = this.#body.length - length
+      if (
+        end + growth < start + 2 ||
+        !this.#isSame(bytes, 0, start + 1, 0) ||
+        !this.#isSame(bytes, end - 1, length, growth)
+      )
+        continue
+      if (this.#scanList(start) === end + growth) {
+        this.sameEnvelope = { members: state.members, moved: state.moved + growth, envelope: state.envelope }
+        return true
+      }
+      this.elements.length = 0
+      this.earlier = undefined
+      this.same = 0
+      return false
+    }
+    return false
   }
 
   member(name: string, at: number): number {
@@ -66,8 +100,10 @@ export class ListScan implements MemberVisitor {
     for (const { bytes, state } of this.#cached) {
       const slice = state.members.get(name)
       if (slice === undefined || slice.end - slice.start < WORTH_COMPARING) continue
-      const { start, end, value } = slice
-      if (this.#isEqual(at, bytes, start, end)) return { start: at, end: at + end - start, value }
+      const moved = state.list !== undefined && slice.start > state.list.start ? state.moved : 0
+      const start = slice.start + moved
+      const end = slice.end + moved
+      if (this.#isEqual(at, bytes, start, end)) return { start: at, end: at + end - start, value: slice.value }
     }
   }
 
@@ -91,7 +127,7 @@ export class ListScan implements MemberVisitor {
   #scanList(at: number): number {
     let isFirst = true
     let equal = true
-    return scanArray(this.#body, at, (start) => {
+    const listEnd = scanArray(this.#body, at, (start) => {
       if (isFirst) {
         isFirst = false
         this.#chooseEarlier(start)
@@ -108,8 +144,10 @@ export class ListScan implements MemberVisitor {
       }
       equal = false
       const end = skipValue(this.#body, start, 2)
-      return this.#add(start, end, hashedPartsAt(this.#style, this.#body, { start, end }))
+      return this.#add(start, end, hashedElementAt(this.#style, this.#body, { start, end }))
     })
+    this.list = { start: at, end: listEnd }
+    return listEnd
   }
 
   /** Copies the first elements, whose bytes are equal, from the earlier body. Returns the end of the last one. */
@@ -127,7 +165,7 @@ export class ListScan implements MemberVisitor {
     return end
   }
 
-  #add(start: number, end: number, value: readonly HashedPart[]): number {
+  #add(start: number, end: number, value: HashedElement): number {
     this.elements.push({ start, end, value })
     return end
   }

@@ -1,4 +1,5 @@
-import type { ApiStyle, Envelope, Part } from 'guard-gateway/core'
+import type { ApiStyle, Envelope, Part, ProviderObject } from 'guard-gateway/core'
+import { distinct, NONE } from 'guard-gateway/lib/api-style'
 import type { CachedBody } from './body-cache.ts'
 import { conversationOf } from './conversation/conversation.ts'
 import { ConversationBuilder } from './conversation/conversation-builder.ts'
@@ -28,7 +29,7 @@ export const parseIncremental = (
 ): IncrementalRead => {
   const { style } = spoken
   const scan = scanned(style, body, cached)
-  const envelope = envelopeOf(spoken, membersOf(scan))
+  const envelope = scan.sameEnvelope?.envelope ?? envelopeOf(spoken, membersOf(scan))
   const state = resumeState(scan, envelope) ?? newState(scan, envelope)
   const conversation = conversationOf(envelope, state.builder, {
     opening: () => {
@@ -39,7 +40,7 @@ export const parseIncremental = (
     partsAt: (index) => partsAt(style, body, scan, index),
   })
   return {
-    request: { envelope, conversation },
+    request: { envelope, conversation, objects: objectsOf(scan, envelope) },
     state,
     earlier: state.builder === scan.earlier?.state.builder ? scan.earlier : undefined,
   }
@@ -53,6 +54,11 @@ const scanned = (style: ApiStyle, body: Buffer, cached: readonly CachedBody<Body
     parseSlice(body, 0, body.length)
     throw error
   }
+}
+
+const objectsOf = ({ elements }: ListScan, { objects = NONE }: Envelope): readonly ProviderObject[] => {
+  const named = elements.flatMap(({ value }) => (value.objects.length === 0 ? [] : value.objects))
+  return named.length === 0 ? objects : distinct([...objects, ...named])
 }
 
 const partsAt = (style: ApiStyle, body: Buffer, { elements }: ListScan, index: number): readonly Part[] => {
@@ -80,8 +86,7 @@ const resumeState = (scan: ListScan, envelope: Envelope): BodyState | undefined 
   return addElements(
     scan,
     {
-      members: scan.members,
-      envelope,
+      ...envelopeState(scan, envelope),
       elements: scan.elements,
       builder: state.builder,
       checkpoints: state.checkpoints,
@@ -98,8 +103,7 @@ const newState = (scan: ListScan, envelope: Envelope): BodyState => {
   return addElements(
     scan,
     {
-      members: scan.members,
-      envelope,
+      ...envelopeState(scan, envelope),
       elements: scan.elements,
       builder,
       checkpoints: [],
@@ -109,6 +113,13 @@ const newState = (scan: ListScan, envelope: Envelope): BodyState => {
     0,
   )
 }
+
+const envelopeState = ({ sameEnvelope, members, list }: ListScan, envelope: Envelope) => ({
+  members: sameEnvelope?.members ?? members,
+  moved: sameEnvelope?.moved ?? 0,
+  envelope,
+  list,
+})
 
 /** Parts with blocks are never the same here: they are rare before a list. */
 const sameParts = (left: readonly Part[], right: readonly Part[]): boolean =>
@@ -126,7 +137,7 @@ const samePart = (left: Part, right: Part | undefined): boolean =>
 const addElements = (scan: ListScan, state: BodyState, from: number): BodyState => {
   for (let index = from; index < scan.elements.length; index++) {
     if (index % CHECKPOINT_ELEMENTS === 0) state.checkpoints.push(state.builder.checkpoint())
-    for (const piece of scan.elements[index]?.value ?? []) state.builder.add(piece)
+    for (const piece of scan.elements[index]?.value.parts ?? []) state.builder.add(piece)
   }
   state.end = state.builder.checkpoint()
   return state

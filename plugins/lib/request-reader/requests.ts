@@ -1,4 +1,4 @@
-import type { ApiStyle, Conversation, Envelope } from 'guard-gateway/core'
+import type { ApiStyle, Conversation, Envelope, ProviderObject } from 'guard-gateway/core'
 import type { RequestTarget } from 'guard-gateway/lib/api-style'
 
 declare module 'guard-gateway/core' {
@@ -12,6 +12,8 @@ declare module 'guard-gateway/core' {
 export interface ReadRequest {
   readonly envelope: Envelope
   readonly conversation: Conversation
+  /** Objects of the provider's account that the body names. */
+  readonly objects: readonly ProviderObject[]
 }
 
 /** Reads model requests, and owns the memory of their bodies. */

@@ -10,8 +10,8 @@ declare module 'guard-gateway/core' {
 
 /** Chooses the upstream of a WebSocket, as the configuration stands now. */
 export interface SocketUpstreams {
-  /** Undefined: clients of the style are to use HTTP. */
-  choose(style: string): SocketUpstream | undefined
+  /** For a handshake; undefined: clients of the style are to use HTTP. */
+  choose(style: string, request: ProxyRequest): Promise<SocketUpstream | undefined>
 }
 
 /** An upstream as a WebSocket needs it. */

@@ -133,7 +133,7 @@ export const configWarnings = (
   }
   if (config.default_mode === 'enforce' && config.preset === 'default') warnings.push(DEFAULT_ENFORCED)
   warnings.push(...unencrypted(config))
-  warnings.push(...config.upstreams.flatMap(keyWarnings), ...skippedFallbacks(config))
+  warnings.push(...config.upstreams.flatMap(keyWarnings), ...skippedFallbacks(config), ...unserved(config))
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     warnings.push('NODE_TLS_REJECT_UNAUTHORIZED=0: nothing checks whom the upstreams are.')
   return warnings
@@ -150,6 +150,21 @@ const skippedFallbacks = ({ upstreams }: Config): readonly string[] => {
           `Upstream ${name} never falls back to ${other}: auth: passthrough takes a login, and no login goes to a stand-in.`,
       ),
   )
+}
+
+/** Whether some upstream gets the requests of a project. */
+export const servesProject = (upstreams: readonly UpstreamConfig[], project: string): boolean =>
+  upstreams.some(({ projects }) => projects.length === 0 || projects.includes(project))
+
+const unserved = ({ upstreams, server }: Config): readonly string[] => {
+  if (upstreams.length === 0) return []
+  const named = ['default', ...Object.values(server.auth_proxy?.projects ?? {}).flat()]
+  return [...new Set(named)]
+    .filter((project) => !servesProject(upstreams, project))
+    .map(
+      (project) =>
+        `No upstream serves project ${project}: each entry of upstreams has projects, and none names it. Its requests get NO_UPSTREAM.`,
+    )
 }
 
 const unencrypted = ({ upstreams, replay, mcp, notify }: Config): readonly string[] =>

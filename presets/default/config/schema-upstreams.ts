@@ -62,6 +62,7 @@ const upstreamSchema = Type.Object(
       description: 'auto, bearer, x-api-key, api-key, none; passthrough: the login of the client',
     }),
     styles: strings({ minItems: 1, description: 'messages, responses, chat_completions, gemini, ollama' }),
+    projects: strings({ default: [], description: 'whose requests it gets, as [shop]; empty: those of all projects' }),
     models: strings({ minItems: 1, default: ['*'], description: 'globs' }),
     headers: map('set on every request'),
     timeouts: timeoutsSchema,

@@ -3,6 +3,7 @@ import { ENFORCE_RECOMMENDED } from 'guard-gateway/lib/budget'
 import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { isPlaygroundProject } from 'guard-gateway/lib/trace'
 import { defaultEnforced, presetNamed } from 'guard-gateway/plugins/policy'
+import { servesProject } from '../config/checks.ts'
 import { shippedRules } from '../policies.ts'
 import { type Check, type Finding, ok, warning } from './check.ts'
 
@@ -20,10 +21,16 @@ export const policies: Check = async ({ config, gateway }) => {
   const projects = await Promise.all(
     [DEFAULT_PROJECT, ...own].map(async (project) => ({ project, ...(await inForce.of(project)) })),
   )
+  const { upstreams } = config
   const findings = projects.map(({ project, mode, rules }): Finding => {
     const isDefault = project === DEFAULT_PROJECT
     const what = isDefault ? 'projects without a policy of their own' : `project ${project}`
     const summary = `${what}: ${mode}, ${rulesText(rules, presets)}`
+    if (!isDefault && upstreams.length > 0 && !servesProject(upstreams, project))
+      return warning(
+        `${summary}. No upstream serves it`,
+        `Name ${project} under projects of an entry of upstreams, or add an entry without projects.`,
+      )
     const enforcedNote = defaultEnforced(mode, rules, presets)
     if (enforcedNote === undefined) return ok(summary)
     return warning(

@@ -29,9 +29,13 @@ const sessionTables: Plugin = {
       const named = await gateway.storage.find('sessions', { where: { external_id: id } })
       return row ?? onlySession(id, named.rows)
     }
-    gateway
-      .service('sessions')
-      .provide({ find, held: (decision) => decision, pauseOf: async () => undefined, pause: async () => {} })
+    gateway.service('sessions').provide({
+      find,
+      held: (decision) => decision,
+      callerOf: async () => ({ project_id: 'default', agent_id: null, external_session_id: null }),
+      pauseOf: async () => undefined,
+      pause: async () => {},
+    })
   },
 }
 

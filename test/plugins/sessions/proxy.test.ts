@@ -32,6 +32,7 @@ describe('requests beside the guarded ones', () => {
         headers,
         raw_headers: [],
         identity: { agent_id: null, key_id: null },
+        admission: { path: '/v1/messages/count_tokens', project_id: null, session: null, objects: [] },
         body: Buffer.from('{}'),
         ...over,
       },

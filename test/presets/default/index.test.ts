@@ -52,7 +52,7 @@ describe('the default preset', () => {
       'sessions',
       'policy',
       'recorder',
-      'stored-responses',
+      'provider-objects',
       'replay',
       'mcp',
       'replay-mcp',

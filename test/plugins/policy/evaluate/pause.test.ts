@@ -176,7 +176,7 @@ describe('action pause', () => {
       tried++
       throw new Error('no room')
     }
-    gateway.service('sessions').provide({ find: fail, held: fail, pauseOf: fail, pause })
+    gateway.service('sessions').provide({ find: fail, held: fail, callerOf: fail, pauseOf: fail, pause })
     const one = newSession()
     for (const text of ['a', 'b']) {
       const decision = await send(call({ session: one, items: [user(text)] }))

@@ -84,7 +84,7 @@ describe('an upstream that says only what it must', () => {
         models: ['*'],
         headers: {},
         timeouts: { connect_ms: 10_000, headers_ms: 600_000, idle_ms: 300_000, total_ms: 0 },
-        client: 'net',
+        client: 'undici',
         inject_stream_usage: false,
         on_disconnect: 'abort',
         fallback: [],
@@ -93,6 +93,7 @@ describe('an upstream that says only what it must', () => {
         key_order: 'in_order',
         model_map: {},
         paths: {},
+        projects: [],
         websocket: 'auto',
       },
     ])

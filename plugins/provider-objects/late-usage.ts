@@ -12,7 +12,7 @@ import {
   type Usage,
 } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import { type StoredResponse, storedResponse } from './stored-response.ts'
+import { type ResponseRecords, recordsOf } from './owners.ts'
 
 const STYLE = 'responses'
 const EMPTY_BODY = Buffer.from('{}')
@@ -44,7 +44,7 @@ const recordUsage = async (
   reading: Reading,
   id: string,
 ): Promise<void> => {
-  const stored = await storedResponse(gateway, id)
+  const stored = await recordsOf(gateway, id)
   if (stored === undefined || stored.records.some(({ usage_source }) => usage_source === 'reported')) return
   const usage = beyond(reading.usage, stored.records)
   await settleLate(gateway, retrievalOf(gateway, request, reply, stored), reply, { ...reading, usage })
@@ -66,7 +66,7 @@ const beyond = (usage: Usage | null, records: readonly CallRecord[]): Usage => {
 }
 
 /** The retrieval as a call of the session, project and agent that made the response. */
-const retrievalOf = (gateway: Gateway, request: ProxyRequest, reply: Reply, { id, made }: StoredResponse): Call => {
+const retrievalOf = (gateway: Gateway, request: ProxyRequest, reply: Reply, { id, made }: ResponseRecords): Call => {
   const { envelope, conversation } = gateway
     .service('requests')
     .need()
