@@ -56,7 +56,7 @@ export interface Chain {
 }
 
 /** A result whose call is not in the body. */
-export type LooseResult = { readonly id: string; readonly pending: boolean } & Pick<
+export type LooseResult = { readonly id: string; readonly pending: boolean; readonly notice: boolean } & Pick<
   ToolCall,
   'result' | 'error' | 'passed'
 >

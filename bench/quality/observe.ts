@@ -1,5 +1,5 @@
 import { serialize } from 'node:v8'
-import type { Match } from 'guard-gateway/core'
+import type { Detector, Match } from 'guard-gateway/core'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { callOf, NOON } from '../kit.ts'
 import type { Case } from './case.ts'
@@ -16,6 +16,8 @@ const MAX_ROWS = 64
 export interface Watched {
   readonly subject: Subject
   readonly rule_ids: readonly string[]
+  /** Those of the rules that may stop. */
+  readonly stopping: ReadonlySet<string>
   /** True if rules without a stop count as alarms: the subject has no rule that stops. */
   readonly flags_count: boolean
 }
@@ -34,6 +36,7 @@ interface Played {
 /** The rules of all subjects in one list. The prefix of an id identifies the subject. */
 export const watch = (
   subjects: readonly Subject[],
+  detectors: readonly Detector[],
 ): { readonly watched: readonly Watched[]; readonly rules: readonly object[] } => {
   const rules = subjects.map((subject, place) =>
     subject.rules.map((rule, number) => ({
@@ -41,11 +44,17 @@ export const watch = (
       id: `${place}.${number}.${rule.id ?? rule.rule_type}`.slice(0, 64),
     })),
   )
-  const watched = subjects.map((subject, place) => ({
-    subject,
-    rule_ids: (rules[place] ?? []).map(({ id }) => id),
-    flags_count: subject.rules.every(({ action = 'block' }) => !isStop(action)),
-  }))
+  const advisory = new Set(detectors.filter((one) => one.advisory === true).map(({ id }) => id))
+  const watched = subjects.map((subject, place) => {
+    const own = rules[place] ?? []
+    const stopping = own.filter(({ rule_type, action = 'block' }) => isStop(action) && !advisory.has(rule_type))
+    return {
+      subject,
+      rule_ids: own.map(({ id }) => id),
+      stopping: new Set(stopping.map(({ id }) => id)),
+      flags_count: stopping.length === 0,
+    }
+  })
   return { watched, rules: rules.flat() }
 }
 
@@ -97,7 +106,7 @@ const play = async (
 
 const note = (
   mine: Watching,
-  { rule_ids, flags_count }: Watched,
+  { rule_ids, stopping, flags_count }: Watched,
   step: number,
   matches: readonly Match[],
   judge: Judge,
@@ -106,7 +115,7 @@ const note = (
     const { rule_id, action, code } = match
     if (!rule_ids.includes(rule_id)) continue
     mine.matches++
-    if (match.probe === true || !(flags_count || stops(mine, match))) continue
+    if (match.probe === true || !(flags_count || (stopping.has(rule_id) && stops(mine, match)))) continue
     mine.alarm ??= { step, action, code, rule_id: rule_id.replace(/^\d+\.\d+\./, '') }
   }
   mine.rule_ns.push(rule_ids.reduce((sum, id) => sum + judge.ruleNs(id), 0))

@@ -36,7 +36,7 @@ export const observeAll = async (
 ): Promise<readonly Observation[]> => {
   const observations: Observation[] = []
   for (const some of atOnce(subjects)) {
-    const { watched, rules } = watch(some)
+    const { watched, rules } = watch(some, detectors)
     const judge = await openJudge(detectors, rules)
     try {
       for (const one of cases) observations.push(...(await observe(one, watched, judge, facts)))

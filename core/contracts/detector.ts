@@ -138,6 +138,8 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly params?: Params
   /** Loop rules are inherited by another attempt of the same request and quieted by a resume; budget and outcome rules are judged anew. */
   readonly kind: 'loop' | 'outcome' | 'budget'
+  /** What it finds is too little to stop anybody for: its rules tell the model, as `steer` does, and never refuse. */
+  readonly advisory?: true
   /** Without these its silence says nothing: whoever sets, records or simulates a rule of it is told where they are missing. */
   readonly needs?: 'prices'
   /** Is shown earlier starts; its measure is what starts are known by: text that is equal where they begin alike, empty for what is none. */

@@ -16,7 +16,8 @@ const names = (description: string) =>
 
 /**
  * Tool turns whose results hold no line that the conversation has not shown before, while calls repeat among them. A new change that is
- * acknowledged as others were is progress, and waiting is another matter until it has lasted.
+ * acknowledged as others were is progress, and waiting is another matter until it has lasted. The end of good work looks alike: what was
+ * changed is looked at once more. So the model is told, and nothing is refused.
  */
 export const noveltyStall = detector({
   id: 'novelty_stall',
@@ -24,7 +25,8 @@ export const noveltyStall = detector({
   summary: 'Tool results bring nothing new',
   version: '2',
   kind: 'loop',
-  defaults: { threshold: 6, window_size: 0 },
+  advisory: true,
+  defaults: { threshold: 6, window_size: 0, action: 'steer' },
   unit: 'turns',
   params: ruleParams({
     repeated_calls: optionalInteger(

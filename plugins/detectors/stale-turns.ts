@@ -1,6 +1,6 @@
-import { detector, type Finding, type Turn } from 'guard-gateway/core'
+import { detector, type Finding, type ToolCall, type Turn } from 'guard-gateway/core'
 import { optionalFlag, ruleParams, turnPlaces } from 'guard-gateway/lib/detection'
-import { callOf, isNewChange } from 'guard-gateway/lib/tools'
+import { callOf, isNewChange, isNewElsewhere } from 'guard-gateway/lib/tools'
 
 /** A call was made before if it was made within so many turns. */
 const REACH = 10
@@ -50,14 +50,20 @@ const isStale = (turns: readonly Turn[], index: number, reset: boolean): boolean
   const turn = turns[index]
   if (turn === undefined || turn.calls.length === 0 || (reset && turn.user_after)) return false
   for (const { key, result, effect } of turn.calls)
-    if (result === null || effect === 'wait' || !isKnown(turns, index, key, result)) return false
+    if (result === null || effect === 'wait' || !isKnown(turns, index, { key, result, effect })) return false
   return true
 }
 
-const isKnown = (turns: readonly Turn[], index: number, key: string, result: string): boolean => {
+/** An act is not known where something else has changed since it was made before. */
+const isKnown = (
+  turns: readonly Turn[],
+  index: number,
+  { key, result, effect }: Pick<ToolCall, 'key' | 'result' | 'effect'>,
+): boolean => {
   for (let earlier = index - 1; earlier >= 0 && earlier >= index - REACH; earlier--) {
     const turn = turns[earlier]
     if (turn !== undefined && callOf(turn, key)?.result === result) return true
+    if (effect === 'act' && isNewElsewhere(turns, earlier, key)) return false
   }
   return false
 }

@@ -1,5 +1,5 @@
-export { isNewChange } from './tools/changed.ts'
-export { changes, effectOf, effectOfName, whilePending } from './tools/effect.ts'
+export { isNewChange, isNewElsewhere } from './tools/changed.ts'
+export { changes, effectOf, effectOfName, resultOfCall, whilePending } from './tools/effect.ts'
 export { toolMatcher } from './tools/matcher.ts'
 export { isProse, withoutProse } from './tools/prose.ts'
 export { callOf, hasKey } from './tools/sorted-keys.ts'

@@ -51,7 +51,16 @@ export const conversation = (items: readonly Item[], extra = ''): Conversation =
     text_bytes: Buffer.byteLength(chained.join('')),
     loose_results: items.flatMap((item) =>
       item.kind === 'result' && !known.has(item.id)
-        ? [{ id: item.id, result: resultOf(item.text), error: item.error, passed: false, pending: false }]
+        ? [
+            {
+              id: item.id,
+              result: resultOf(item.text),
+              error: item.error,
+              passed: false,
+              pending: false,
+              notice: false,
+            },
+          ]
         : [],
     ),
     turnContents: (turns) => contentsOf(items).slice(-turns),

@@ -1,6 +1,6 @@
 import type { Finding, ToolCall, Turn } from 'guard-gateway/core'
 import { cachedToolMatcher, shownToolName, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
-import { callOf, isNewChange } from 'guard-gateway/lib/tools'
+import { callOf, isNewChange, isNewElsewhere } from 'guard-gateway/lib/tools'
 import { FAILED_THRESHOLD, FAR, POLL_THRESHOLD, type Ruled, UNCHANGED_THRESHOLD } from './params.ts'
 import { verdict } from './results.ts'
 
@@ -79,7 +79,8 @@ const found = (turns: readonly Turn[], call: ToolCall, limits: Limits, steps: re
 
 /**
  * A poll may be repeated for longer; the same edit made again is a repetition even where its result grows. Where results count, a new
- * change in between makes a repeated call a check, unless it goes on failing, or on saying the same.
+ * change in between makes a repeated call a check, unless it goes on failing, or on saying the same. An act is none while something else
+ * shows that it does something.
  */
 const limitsOf = ({ threshold, window_size, params: given }: Ruled, call: ToolCall): Limits => {
   const { tool, effect } = call
@@ -94,7 +95,9 @@ const limitsOf = ({ threshold, window_size, params: given }: Ruled, call: ToolCa
   if (aware && ((given?.repeated_edits === true && effect === 'edit') || mutating(tool)))
     return { threshold, window_size, aware: false, consecutive: true, stubborn: never }
   if (!aware) return { threshold, window_size, aware, consecutive: false, stubborn: never }
-  const changed = (turns: readonly Turn[], index: number) => isNewChange(turns, index, mutating)
+  // what an act did shows elsewhere: a picture of the page, the state of what is debugged
+  const isSeen = (turns: readonly Turn[], index: number) => effect === 'act' && isNewElsewhere(turns, index, call.key)
+  const changed = (turns: readonly Turn[], index: number) => isNewChange(turns, index, mutating) || isSeen(turns, index)
   return { threshold, window_size, aware, consecutive: false, stubborn: stubbornFrom(given, call), changed }
 }
 

@@ -1,6 +1,6 @@
 import type { Call, Conversation, Row, ToolCall, Turn } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { whilePending } from 'guard-gateway/lib/tools'
+import { resultOfCall, whilePending } from 'guard-gateway/lib/tools'
 import { joinedTurns } from './new-turns.ts'
 
 /** What is known of a session's requests when a new one is placed. Rows are newest first. */
@@ -38,13 +38,14 @@ export const ownTurns = (
 ): readonly Turn[] => {
   const { loose_results, turns } = conversation
   const calls = new Map<string, ToolCall>()
-  for (const { id, result, error, passed, pending } of loose_results) {
+  for (const loose of loose_results) {
+    const { id, error, passed, pending } = loose
     const call = replied.get(id)
     if (call !== undefined)
       calls.set(call.key, {
         ...call,
         id,
-        result,
+        result: resultOfCall(call.key, loose),
         error,
         passed,
         effect: pending ? whilePending(call.effect) : call.effect,

@@ -1,4 +1,4 @@
-import type { Turn } from 'guard-gateway/core'
+import type { ToolCall, Turn } from 'guard-gateway/core'
 import { changes } from './effect.ts'
 import { callOf } from './sorted-keys.ts'
 
@@ -12,6 +12,17 @@ export const isNewChange = (turns: readonly Turn[], index: number, mutating?: (t
     if (!isMadeBefore(turns, index, key)) return true
   }
   return false
+}
+
+/** Whether another call of a turn brought a result that it did not bring shortly before: something else has changed. */
+export const isNewElsewhere = (turns: readonly Turn[], index: number, key: string): boolean =>
+  turns[index]?.calls.some((call) => call.key !== key && isNewResult(turns, index, call)) === true
+
+const isNewResult = (turns: readonly Turn[], index: number, { tool, result, error }: ToolCall): boolean => {
+  if (result === null || error) return false
+  for (let earlier = index - 1; earlier >= 0 && earlier >= index - REACH; earlier--)
+    if (turns[earlier]?.calls.some((other) => other.tool === tool && other.result === result)) return false
+  return true
 }
 
 const isMadeBefore = (turns: readonly Turn[], index: number, key: string): boolean => {

@@ -1,6 +1,7 @@
-import type { ToolEffect } from 'guard-gateway/core'
+import type { LooseResult, ToolEffect } from 'guard-gateway/core'
+import { shortSha256 } from 'guard-gateway/lib/ids'
 import { effectOfCommand, isSilence, isTaskOutput, isView } from './commands.ts'
-import { acting, editing, general, looking, named, posting, waiting } from './verbs.ts'
+import { acting, editing, general, looking, named, operating, posting, waiting } from './verbs.ts'
 import { lastPart, wordsOf } from './words.ts'
 
 /** Whether a call changes something. */
@@ -12,8 +13,12 @@ export const whilePending = (effect: ToolEffect | null): ToolEffect | null => (c
 /** What a name says by itself, and what its arguments may add. */
 interface NameEffect {
   readonly effect: ToolEffect | null
-  readonly inArguments: 'command' | 'view' | 'input' | null
+  readonly inArguments: 'command' | 'view' | 'input' | 'action' | null
 }
+
+/** What the result of a call is known by: a notice of the client, which is worded alike for all calls, is equal only where the call is. */
+export const resultOfCall = (key: string, { result, notice }: Pick<LooseResult, 'result' | 'notice'>): string | null =>
+  notice && result !== null ? shortSha256(`${key} ${result}`) : result
 
 const REMEMBERED = 4096
 
@@ -24,9 +29,22 @@ export const effectOf = (tool: string, args: string): ToolEffect | null => {
   const { effect, inArguments } = byName(tool)
   if (inArguments === null) return effect === 'look' && isTaskOutput(args) ? 'wait' : effect
   if (inArguments === 'command') return effectOfCommand(args)
+  if (inArguments === 'action') return effectOfAction(args)
   if (inArguments === 'view') return isView(args) ? 'look' : effect
   return isSilence(args) ? 'wait' : effectOfCommand(args)
 }
+
+const action = /"action":\s?(?:"([\w-]{1,64})"|\{[^{}]{0,1000}?"type":\s?"([\w-]{1,64})")/
+
+/** What a call of a computer or a browser does: it acts, unless it only waits, or takes a picture. */
+const effectOfAction = (args: string): ToolEffect => {
+  const [, plain, nested] = action.exec(args) ?? []
+  const words = wordsOf(plain ?? nested ?? '')
+  if (words.some((word) => waiting.has(word))) return 'wait'
+  return words.some((word) => pictures.has(word)) ? 'look' : 'act'
+}
+
+const pictures: ReadonlySet<string> = new Set(['screenshot', 'snapshot', 'zoom', 'cursor'])
 
 /** The effect of a call whose arguments are not known. */
 export const effectOfName = (tool: string): ToolEffect | null => byName(tool).effect
@@ -45,8 +63,9 @@ const readName = (tool: string): NameEffect => {
   const whole = words.join('')
   if (named.has(whole)) {
     const effect = named.get(whole) ?? null
-    return { effect, inArguments: effect === null ? 'input' : null }
+    return { effect, inArguments: effect === null ? 'input' : effect === 'act' ? 'action' : null }
   }
+  if (words.some((word) => operating.has(word))) return { effect: 'act', inArguments: 'action' }
   const effect = byWords(words)
   if (effect === 'general') return { effect: null, inArguments: 'command' }
   return { effect, inArguments: effect === 'edit' && words.includes('editor') ? 'view' : null }

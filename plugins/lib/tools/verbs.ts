@@ -13,16 +13,16 @@ export const editing = words(`
   restore revert save set submit truncate uninstall unlink update upload upsert write
 `)
 
-/** browser_click, browser_type, book_flight, send_message, start_process, kill_terminal: the same call may do something else each time. */
+/** browser_click, browser_press_key, scroll_down, debugger_step_over, book_flight, send_message, start_process, kill_terminal: the same call may do something else each time. */
 export const acting = words(`
-  book click close connect drag disable enable fill hover invite kill launch lock notify pay press reopen restart resume select send
-  start stop swipe switch tap transfer trigger type unlock
+  book click close connect continue drag disable enable fill hover invite key keypress keys kill launch lock notify pay press reopen
+  restart resume scroll select send start step stop swipe switch tap transfer trigger type unlock
 `)
 
-/** Read, Grep, Glob, get_file_contents, list_issues, search_code, WebFetch, browser_navigate, SWE-agent's open and scroll_down … */
+/** Read, Grep, Glob, get_file_contents, list_issues, search_code, WebFetch, browser_navigate, SWE-agent's open … */
 export const looking = words(`
   analyze back browse calculate cat check compare count describe diff examine explain explore fetch find forward get glob goto grep head
-  inspect list locate lookup ls navigate next open outline previous read recall reload retrieve scroll search show snapshot stat summarize
+  inspect list locate lookup ls navigate next open outline previous read recall reload retrieve search show snapshot stat summarize
   tail think tree validate verify view
 `)
 
@@ -34,11 +34,16 @@ export const general = words(`
   bash cmd command console eval exec execute invoke powershell process pwsh python query repl run script sh shell sql terminal zsh
 `)
 
+/** Anthropic's `computer`, OpenAI's `computer_use_preview`: what a call does is in its member `action`. */
+export const operating = words('computer')
+
 /** Methods of HTTP: Notion's `API-post-search` looks, `API-post-page` writes. They decide where no other word does. */
 export const posting = words('post put')
 
 /** Tools whose names say less than what they do, in lower case and without signs. */
 export const named: ReadonlyMap<string, 'edit' | 'act' | 'look' | 'wait' | null> = new Map([
+  // Cline: what it does is in its member `action`
+  ['browseraction', 'act'],
   // Claude Code: output of what runs in the background
   ['bashoutput', 'wait'],
   ['taskoutput', 'wait'],

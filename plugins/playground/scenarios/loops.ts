@@ -113,16 +113,17 @@ export const noProgress = scenario({
   id: 'no-progress',
   title: 'Work that brings nothing new',
   summary:
-    'Searches, two of them made before, that all find what is known: after five of them the next request is stopped.',
+    'Searches, two of them made before, that all find what is known: after five of them the model is told, and nothing is refused.',
   kind: 'model',
   rules: [
-    { id: 'novelty_stall', rule_type: 'novelty_stall', threshold: 6, window_size: 0, action: 'block', enabled: true },
+    { id: 'novelty_stall', rule_type: 'novelty_stall', threshold: 6, window_size: 0, action: 'steer', enabled: true },
   ],
   steps: agentWork(
     TASK,
     places.map((text) => ({ what: `searches for "${text}"`, call: 'search', arguments: { text }, returns: FOUND })),
     { what: 'brings the same once more', says: 'I will search again.' },
-    (index) => (index === 7 ? caught('LOOP_NO_PROGRESS') : allowed),
+    (index) =>
+      index === 7 ? both({ decision: 'shadow_flag', reason: 'LOOP_NO_PROGRESS', status: 200, outcome: 'ok' }) : allowed,
   ),
 })
 

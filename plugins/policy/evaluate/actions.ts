@@ -28,12 +28,18 @@ export const actionFor = (
 ): MatchAction => {
   if (mode !== 'enforce') return {}
   const acting = matches.filter((match) => acts(match) && !isResumedBudget(match, history, resumed_at))
-  const refusing = acting.find((match) => match.action !== 'steer' || isRepeatedMatch(match, place, history))
+  const refusing = acting.find(
+    (match) => match.action !== 'steer' || (!isAdvisory(match, policy) && isRepeatedMatch(match, place, history)),
+  )
   if (refusing?.action === 'pause') return { refusal: pauseRefusal(refusing, id) }
   if (refusing !== undefined) return { refusal: blocking(refusing, policy) }
   const [steering] = acting
   return steering === undefined ? {} : { steering }
 }
+
+/** A rule that tells the model, and never refuses. */
+export const isAdvisory = ({ rule_id }: Match, { active }: Policy): boolean =>
+  active.find(({ rule }) => rule.id === rule_id)?.detector.advisory === true
 
 const actions: ReadonlySet<string> = new Set(['block', 'pause', 'steer'])
 

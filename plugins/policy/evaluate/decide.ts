@@ -11,7 +11,7 @@ import {
 import { placeInThread, type ThreadPlacement } from 'guard-gateway/lib/threads'
 import type { History } from '../history/history.ts'
 import { type Policy, policyVersion } from '../policy.ts'
-import { actionFor } from './actions.ts'
+import { actionFor, isAdvisory } from './actions.ts'
 import { evaluate } from './evaluate.ts'
 import type { EvidenceSources } from './evidence-sources.ts'
 import { measuresOf, noMeasures } from './measures.ts'
@@ -57,7 +57,7 @@ export const decide = (
   if (first === undefined && policy.streaming.length === 0) return forward(decision, row, session, history)
   const { refusal, steering } = actionFor(matches, call, session, placed, history, policy)
   if (refusal !== undefined) return block({ ...decision, ...refusal }, row, session, history)
-  const steered = steering && steer(steering, call, styles?.get(call.style))
+  const steered = steering && steer(steering, call, styles?.get(call.style), !isAdvisory(steering, policy))
   const watch = replyWatch(policy, call, row, fault)
   if (watch !== undefined) decision.watch = watch
   if (steered !== undefined) decision.matches = matches.map((match) => (match === steering ? steered : match))

@@ -115,6 +115,8 @@ const inThread = (evidence: Evidence, session: Session, history: History): Evide
 
 const NOWHERE: NonNullable<Finding['where']> = Object.freeze([])
 
+const isStopping = (action: string): boolean => action === 'block' || action === 'pause'
+
 /** A finding as a rule's match; results and places that it leaves open are null and empty. */
 export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match => ({
   where: NOWHERE,
@@ -124,7 +126,7 @@ export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match
   rule_id: rule.id,
   rule_type: rule.rule_type,
   code: detector.code,
-  action: rule.action,
+  action: detector.advisory === true && isStopping(rule.action) ? 'steer' : rule.action,
   threshold: rule.threshold,
   window_size: rule.window_size,
   message: cutText(finding.message, MESSAGE_CHARS),

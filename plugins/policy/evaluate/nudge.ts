@@ -1,8 +1,8 @@
 import type { Match } from 'guard-gateway/core'
 
-/** The text that tells a model of a repetition and of alternatives; it is added to the request as a user's message. */
-export const nudgeFor = (match: Match): string =>
-  `Guard has noticed a ${match.evidence === 'budget' ? 'budget that is used up' : 'repetition'}: ${match.message}. ${adviceFor(match)} If it goes on like this, the next request is refused.`
+/** The text that tells a model of a repetition and of alternatives; it is added to the request as a user's message. `refuses`: the rule refuses what goes on. */
+export const nudgeFor = (match: Match, refuses: boolean): string =>
+  `Guard has noticed a ${match.evidence === 'budget' ? 'budget that is used up' : 'repetition'}: ${match.message}. ${adviceFor(match)}${refuses ? ' If it goes on like this, the next request is refused.' : ''}`
 
 const adviceFor = ({ code, evidence, tool }: Match): string => {
   if (evidence === 'budget') return 'Finish with what you have, and say what is left to do.'

@@ -6,8 +6,8 @@ const OPEN_ARRAY = 0x5b
 const QUOTE = 0x22
 
 /** Steers a request if its body can be changed; a compressed one cannot. Returns the match with the result. */
-export const steer = (match: Match, call: Call, style: ApiStyle | undefined): Match => {
-  const body = style === undefined ? undefined : withText(call, style, nudgeFor(match))
+export const steer = (match: Match, call: Call, style: ApiStyle | undefined, refuses: boolean): Match => {
+  const body = style === undefined ? undefined : withText(call, style, nudgeFor(match, refuses))
   if (body !== undefined) call.steered_body = body
   return { ...match, steered: body !== undefined }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Finding } from 'guard-gateway/core'
+import { readRequest } from 'guard-gateway/lib/request-reader'
+import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { detectorConforms } from '../../conformance/detector.ts'
 import { called, conversation, type Item, keyOf, result, says, step, turn, user } from '../../kit/conversation.ts'
@@ -36,6 +38,48 @@ describe('tool_error_streak: 4 tool turns in a row', () => {
     const finding = detect(times(4, () => failing({ cmd: `make -j${++n}` })))
     assert.equal(finding?.count, 4)
     assert.equal(finding?.key, undefined)
+  })
+  it('counts a notice of the client as equal only where the call is', () => {
+    const noticed = (text: string) => {
+      const run = (command: string, of: number) => ({
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: `t${of}`, name: 'bash', input: { command } }],
+      })
+      const answer = (of: number) => ({
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: `t${of}`, content: text, is_error: true }],
+      })
+      const said = (commands: readonly string[]) => {
+        const body = {
+          model: 'm',
+          messages: [{ role: 'user', content: 'go' }, ...commands.flatMap((one, of) => [run(one, of), answer(of)])],
+        }
+        const { conversation: read } = readRequest(messages, Buffer.from(JSON.stringify(body)))
+        return toolErrorStreak.detect(evidence(toolErrorStreak, 'a', { turns: read.turns })) as Finding | undefined
+      }
+      return [said(['go build', 'go vet', 'go test', 'go test ./x']), said(Array(4).fill('go build'))]
+    }
+    for (const text of [
+      'Command timed out after 30s',
+      'Command timed out after 2m 0.0s',
+      'MCP error -32001: Request timed out',
+      'command timed out after 10000 milliseconds',
+      "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+      'The user rejected permission to use this specific tool call.',
+      '[Request interrupted by user for tool use]',
+      'Tool execution was cancelled by user',
+      '<tool_use_error>Cancelled: parallel tool call Bash(ls) errored</tool_use_error>',
+      'Exit code 1',
+    ]) {
+      const [different, same] = noticed(text)
+      assert.equal(different, undefined, text)
+      assert.equal(same?.count, 4, text)
+    }
+    for (const text of [
+      'npm ERR! missing script: build',
+      'Command timed out after 30s\n\nCannot connect to the daemon',
+    ])
+      assert.equal(noticed(text)[0]?.count, 4, text)
   })
   it('takes only results that say themselves that they are errors', () => {
     const text = 'Exception: everything is broken'

@@ -29,6 +29,24 @@ describe('tool_repeat in the history: 3 in 8 turns', () => {
       results_equal: true,
     })
   })
+  it('takes no act for a repetition while something else shows that it does something', () => {
+    const rule = { threshold: 3, window_size: 5, params: { result_aware: true } }
+    for (const [tool, args, shows] of [
+      ['browser_press_key', { key: 'Tab' }, 'browser_snapshot'],
+      ['scroll_down', {}, 'screenshot'],
+      ['computer', { action: 'key', text: 'Down' }, 'take_screenshot'],
+      ['debugger_step_over', {}, 'read_variables'],
+    ] as const) {
+      const act = () => step(tool, args, 'done')
+      const round = (n: number) => [...act(), ...step(shows, {}, `state ${n}`)]
+      const rounds = [1, 2, 3, 4, 5].flatMap(round)
+      assert.equal(inHistory([...rounds, ...act()], rule), undefined, tool)
+      assert.equal(inHistory([...rounds, ...act(), ...act()], rule), undefined, tool)
+      assert.notEqual(inHistory([...rounds, ...act(), ...act(), ...act()], rule), undefined, tool)
+      const still = [1, 1, 1].flatMap(round)
+      assert.notEqual(inHistory([...still, ...act()], rule), undefined, `${tool} without effect`)
+    }
+  })
   it('is silent at two', () => assert.equal(inHistory([...read(), ...read()]), undefined))
   it('counts turns of words in the window', () => {
     const words = ['1', '2', '3', '4', '5'].map(says)

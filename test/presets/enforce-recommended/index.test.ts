@@ -11,6 +11,10 @@ const tool = (name: string, args: object, result: string): Step => ({ tool: name
 /** Sessions that are stuck, by the code that stops them. */
 const stuck: Readonly<Record<string, readonly Step[]>> = {
   LOOP_TOOL_CALL: [TASK, ...Array.from({ length: 3 }, () => tool('bash', { command: 'npm test' }, '3 failing'))],
+}
+
+/** Sessions that bring nothing new; so does the end of good work, which looks once more at what it has changed. */
+const told: Readonly<Record<string, readonly Step[]>> = {
   LOOP_NO_PROGRESS: [
     TASK,
     tool('bash', { command: 'make check' }, LOG),
@@ -121,6 +125,17 @@ describe('the preset enforce-recommended', () => {
     for (const [reason, steps] of Object.entries(stuck)) {
       it(`stops a session in ${dialect.style} with ${reason} at its last step`, async () => {
         assert.deepEqual(await live(dialect, steps, reason), { reason, status: 429, end: steps.length })
+      })
+    }
+    for (const [reason, steps] of Object.entries(told)) {
+      it(`tells the model in ${dialect.style} of ${reason}, and never stops the session`, async () => {
+        assert.deepEqual(await live(dialect, steps, reason), { reason, status: 200, end: steps.length })
+        assert.match(provider.requests.at(-1)?.body.toString() ?? '', /told you nothing new(?!.*is refused)/)
+        const on = [...steps, tool('bash', { command: 'make check | tail -9' }, LOG.split('\n').slice(-9).join('\n'))]
+        const answer = await gateway.request('POST', dialect.path, dialect.body(on), {
+          'x-guard-session-id': `${dialect.style} ${reason}`.replaceAll(' ', '-'),
+        })
+        assert.deepEqual([answer.status, answer.headers.get('x-guard-reason')], [200, reason])
       })
     }
     for (const [name, steps] of Object.entries(fine)) {

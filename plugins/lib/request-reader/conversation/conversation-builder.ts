@@ -162,15 +162,15 @@ export class ConversationBuilder {
 
   #addResult(part: HashedResult): void {
     this.#append('result', part.full, part.full)
-    const { id, result, error, passed, pending, served } = part
+    const { id, result, error, passed, pending, notice, served } = part
     const location = this.#callOf(id)
     if (location !== undefined) {
       this.#invalidate(location.turn)
-      const pairing = { call: location.call, result, error, passed, pending, served }
+      const pairing = { call: location.call, result, error, passed, pending, notice, served }
       if (location.turn.results.length === 0) location.turn.results = [pairing]
       else location.turn.results.push(pairing)
       this.#results.push(location.turn)
-    } else if (id !== null) this.#loose.push({ id, result, error, passed, pending })
+    } else if (id !== null) this.#loose.push({ id, result, error, passed, pending, notice })
   }
 
   /** The call that a result belongs to: the call of its id, else the next call of the last turn. */

@@ -39,6 +39,7 @@ export interface HashedResult {
   readonly error: boolean
   readonly passed: boolean
   readonly pending: boolean
+  readonly notice: boolean
   readonly served: boolean
   readonly bytes: number
 }
@@ -60,7 +61,7 @@ export const hashPart = (part: Part): HashedPart => {
     }
     case 'result': {
       const blocks = blockText(part.blocks)
-      const { result, error, passed, pending, bytes } = resultSummary(part.text, blocks, part.error ?? null)
+      const { result, error, passed, pending, notice, bytes } = resultSummary(part.text, blocks, part.error ?? null)
       return {
         kind: 'result',
         full: result ?? '',
@@ -69,6 +70,7 @@ export const hashPart = (part: Part): HashedPart => {
         error,
         passed,
         pending,
+        notice,
         served: part.served === true,
         bytes,
       }

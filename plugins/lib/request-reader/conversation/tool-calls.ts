@@ -2,6 +2,7 @@ import type { ToolCall } from 'guard-gateway/core'
 import { shortSha256 } from 'guard-gateway/lib/ids'
 import { hasRoundedInteger, readJson } from 'guard-gateway/lib/json'
 import { effectOf } from 'guard-gateway/lib/tools'
+import { isNotice } from '../results/notices.ts'
 import { isPending } from '../results/pending.ts'
 import { unframeResult } from '../results/unframe-result.ts'
 import { contentHash } from './content-hash.ts'
@@ -58,6 +59,8 @@ export interface ResultSummary {
   readonly passed: boolean
   /** The text says that something is still running. */
   readonly pending: boolean
+  /** The text is the client's own word for a call that it ended or did not make, and says nothing about it. */
+  readonly notice: boolean
   /** The length of the text in UTF-8 bytes. */
   readonly bytes: number
 }
@@ -78,6 +81,7 @@ export const resultSummary = (text: string, blocks: string, flagged: boolean | n
     error,
     passed: !error && (flagged === false || failed === false || Buffer.byteLength(text) < SHORT_BYTES),
     pending: !error && isPending(plain),
+    notice: error && (framed.body === '' || isNotice(plain)),
     bytes: counted === text ? bytes : Buffer.byteLength(text),
   }
 }

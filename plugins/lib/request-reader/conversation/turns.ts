@@ -1,6 +1,6 @@
 import type { ToolCall, ToolEffect, Turn } from 'guard-gateway/core'
 import { shortSha256 } from 'guard-gateway/lib/ids'
-import { whilePending } from 'guard-gateway/lib/tools'
+import { resultOfCall, whilePending } from 'guard-gateway/lib/tools'
 
 /** A call of a turn, before its result is known. */
 export interface OpenCall {
@@ -34,6 +34,7 @@ interface Pairing {
   readonly error: boolean
   readonly passed: boolean
   readonly pending: boolean
+  readonly notice: boolean
   readonly served: boolean
 }
 
@@ -72,7 +73,7 @@ const withResult = ({ key, tool, id, effect }: OpenCall, pairing: Pairing | unde
   key,
   tool,
   id,
-  result: pairing === undefined ? null : pairing.result,
+  result: pairing === undefined ? null : resultOfCall(key, pairing),
   error: pairing?.error === true,
   passed: pairing?.passed === true,
   effect: pairing?.pending === true ? whilePending(effect) : effect,

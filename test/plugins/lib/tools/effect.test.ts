@@ -23,7 +23,17 @@ const tools: Readonly<Record<ToolEffect | 'unknown', readonly string[]>> = {
     ...['mcp__filesystem__edit_file', 'replace_symbol_body', 'SearchReplace', 'create_issue', 'API-patch-page'],
     ...['API-post-page', 'apply_migration', 'create_or_update_file', 'update_plan', 'merge_pull_request', 'push_files'],
   ],
-  act: ['browser_click', 'browser.click', 'browser_type', 'book_flight', 'telegram_send', 'TaskStop', 'KillShell'],
+  act: [
+    ...['browser_click', 'browser.click', 'browser_type', 'book_flight', 'telegram_send', 'TaskStop', 'KillShell'],
+    ...[
+      'browser_press_key',
+      'scroll_down',
+      'mcp__debugger__step_over',
+      'continue_execution',
+      'computer',
+      'browser_action',
+    ],
+  ],
   look: [
     ...['Read', 'Grep', 'Glob', 'LS', 'read_file', 'view', 'list_directory', 'WebFetch', 'search_code', 'TaskList'],
     ...[
@@ -33,7 +43,7 @@ const tools: Readonly<Record<ToolEffect | 'unknown', readonly string[]>> = {
       'browser_snapshot',
       'mcp__x__get_edit_history',
     ],
-    ...['find_symbol', 'goto', 'scroll_down', 'open', 'get_action_details'],
+    ...['find_symbol', 'goto', 'open', 'get_action_details'],
   ],
   wait: [
     ...['TaskOutput', 'BashOutput', 'read_bash', 'CheckBackgroundJob', 'read_background_output', 'get_job_status'],
@@ -66,6 +76,17 @@ describe('what a tool does, by its name', () => {
 describe('what a call does, by its arguments', () => {
   const shell = (command: string): ToolEffect | null => effectOf('Bash', argumentText({ command }))
 
+  it('is in the member action of a computer and a browser', () => {
+    for (const [args, effect] of [
+      [{ action: 'key', text: 'Down' }, 'act'],
+      [{ action: 'left_click', coordinate: [1, 2] }, 'act'],
+      [{ action: { type: 'scroll', x: 1 } }, 'act'],
+      [{ action: 'wait', duration: 2 }, 'wait'],
+      [{ action: 'screenshot' }, 'look'],
+      [{}, 'act'],
+    ] as const)
+      assert.equal(effectOf('computer', argumentText(args)), effect, JSON.stringify(args))
+  })
   it('is an edit where a command changes something', () => {
     const commands = [
       ...[
