@@ -69,12 +69,20 @@ export const shell = mcpCheck({
     return findViolations(valuesOf(args, options), ({ value }) =>
       parserProcess.parse<ShellText, Violation | undefined>(
         PARSER,
-        { value, options, mayBeOld },
+        { value, options: textOf(options), mayBeOld },
         { kind: 'shell', long: charsOf(value) > SHORT_CHARS, chars: charsOf(value) },
       ),
     )
   },
 })
+
+const texts = new WeakMap<CheckOptions, string>()
+
+const textOf = (options: CheckOptions): string => {
+  const text = texts.get(options) ?? JSON.stringify(options)
+  texts.set(options, text)
+  return text
+}
 
 /** Longer texts and lists do not keep short ones waiting. The slowest texts of this length take some tens of milliseconds. */
 const SHORT_CHARS = 8_192

@@ -4,13 +4,13 @@ import { circlesOf, code, filesBelow, importGraph, read, sources } from './sourc
 
 /** The most that there may be of each. A limit may fall, never rise: a commit that raises one says in its body what it replaces. */
 const limits = {
-  lines: 148_666,
-  files: 2065,
-  small_files_with_one_reader: 346,
-  dynamic_imports: 242,
-  json_scanners: 16,
+  lines: 148_599,
+  files: 2060,
+  small_files_with_one_reader: 341,
+  dynamic_imports: 237,
+  json_scanners: 15,
   type_circles: 33,
-  files_in_type_circles: 162,
+  files_in_type_circles: 166,
 }
 
 const product = ['core', 'plugins', 'presets', 'build'].flatMap((folder) => filesBelow(folder, ['.ts', '.js']))

@@ -11,18 +11,11 @@ export interface Slice<T> extends Span {
   readonly value: T
 }
 
-/** The members of a body apart from its list. */
-interface EnvelopeState {
-  readonly members: ReadonlyMap<string, Slice<unknown>>
-  /** The members after the list are so many bytes further than their spans say. */
-  readonly moved: number
-  readonly envelope: Envelope
-}
-
 /** The state of a body that was read, for a later body that starts like it. */
-export interface BodyState extends EnvelopeState {
-  /** The span of the list, brackets included; undefined in a body without a list. */
-  readonly list: Span | undefined
+export interface BodyState {
+  /** The members of the body apart from its list. */
+  readonly members: ReadonlyMap<string, Slice<unknown>>
+  readonly envelope: Envelope
   /** The elements of the list as hashed parts, with the objects that they name. */
   readonly elements: readonly Slice<HashedElement>[]
   readonly builder: ConversationBuilder
@@ -47,10 +40,6 @@ export class ListScan implements MemberVisitor {
   earlier: CachedBody<BodyState> | undefined
   /** The number of first elements that equal those of the earlier body. */
   same = 0
-  /** The span of the list, brackets included. */
-  list: Span | undefined
-  /** The envelope of an earlier body, if all bytes around the list equal those of that body. */
-  sameEnvelope: EnvelopeState | undefined
   readonly #style: ApiStyle
   readonly #body: Buffer
   readonly #cached: readonly CachedBody<BodyState>[]
@@ -61,31 +50,7 @@ export class ListScan implements MemberVisitor {
     this.#body = body
     this.#cached = cached
     this.#duplicates = new DuplicateMembers(style.list)
-    if (!this.#scanSameEnvelope()) scanObject(body, this)
-  }
-
-  /** Scans only the list, if all bytes around it equal those of an earlier body; false if they do not. */
-  #scanSameEnvelope(): boolean {
-    for (const { bytes, length, state } of this.#cached) {
-      if (state.list === undefined) continue
-      const { start, end } = state.list
-      const growth = this.#body.length - length
-      if (
-        end + growth < start + 2 ||
-        !this.#isSame(bytes, 0, start + 1, 0) ||
-        !this.#isSame(bytes, end - 1, length, growth)
-      )
-        continue
-      if (this.#scanList(start) === end + growth) {
-        this.sameEnvelope = { members: state.members, moved: state.moved + growth, envelope: state.envelope }
-        return true
-      }
-      this.elements.length = 0
-      this.earlier = undefined
-      this.same = 0
-      return false
-    }
-    return false
+    scanObject(body, this)
   }
 
   member(name: string, at: number): number {
@@ -100,10 +65,8 @@ export class ListScan implements MemberVisitor {
     for (const { bytes, state } of this.#cached) {
       const slice = state.members.get(name)
       if (slice === undefined || slice.end - slice.start < WORTH_COMPARING) continue
-      const moved = state.list !== undefined && slice.start > state.list.start ? state.moved : 0
-      const start = slice.start + moved
-      const end = slice.end + moved
-      if (this.#isEqual(at, bytes, start, end)) return { start: at, end: at + end - start, value: slice.value }
+      const { start, end, value } = slice
+      if (this.#isEqual(at, bytes, start, end)) return { start: at, end: at + end - start, value }
     }
   }
 
@@ -127,7 +90,7 @@ export class ListScan implements MemberVisitor {
   #scanList(at: number): number {
     let isFirst = true
     let equal = true
-    const listEnd = scanArray(this.#body, at, (start) => {
+    return scanArray(this.#body, at, (start) => {
       if (isFirst) {
         isFirst = false
         this.#chooseEarlier(start)
@@ -146,8 +109,6 @@ export class ListScan implements MemberVisitor {
       const end = skipValue(this.#body, start, 2)
       return this.#add(start, end, hashedElementAt(this.#style, this.#body, { start, end }))
     })
-    this.list = { start: at, end: listEnd }
-    return listEnd
   }
 
   /** Copies the first elements, whose bytes are equal, from the earlier body. Returns the end of the last one. */

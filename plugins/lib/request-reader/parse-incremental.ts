@@ -29,7 +29,7 @@ export const parseIncremental = (
 ): IncrementalRead => {
   const { style } = spoken
   const scan = scanned(style, body, cached)
-  const envelope = scan.sameEnvelope?.envelope ?? envelopeOf(spoken, membersOf(scan))
+  const envelope = envelopeOf(spoken, membersOf(scan))
   const state = resumeState(scan, envelope) ?? newState(scan, envelope)
   const conversation = conversationOf(envelope, state.builder, {
     opening: () => {
@@ -86,7 +86,8 @@ const resumeState = (scan: ListScan, envelope: Envelope): BodyState | undefined 
   return addElements(
     scan,
     {
-      ...envelopeState(scan, envelope),
+      members: scan.members,
+      envelope,
       elements: scan.elements,
       builder: state.builder,
       checkpoints: state.checkpoints,
@@ -103,7 +104,8 @@ const newState = (scan: ListScan, envelope: Envelope): BodyState => {
   return addElements(
     scan,
     {
-      ...envelopeState(scan, envelope),
+      members: scan.members,
+      envelope,
       elements: scan.elements,
       builder,
       checkpoints: [],
@@ -113,13 +115,6 @@ const newState = (scan: ListScan, envelope: Envelope): BodyState => {
     0,
   )
 }
-
-const envelopeState = ({ sameEnvelope, members, list }: ListScan, envelope: Envelope) => ({
-  members: sameEnvelope?.members ?? members,
-  moved: sameEnvelope?.moved ?? 0,
-  envelope,
-  list,
-})
 
 /** Parts with blocks are never the same here: they are rare before a list. */
 const sameParts = (left: readonly Part[], right: readonly Part[]): boolean =>

@@ -5,7 +5,6 @@ import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
 import { BodyCache } from './body-cache.ts'
 import type { BodyState } from './list-scan.ts'
 import { parseIncremental } from './parse-incremental.ts'
-import { PrefixChecksums, sharesPrefix } from './prefix-checksums.ts'
 import type { ReadRequest } from './requests.ts'
 import type { Spoken } from './spoken.ts'
 
@@ -21,7 +20,6 @@ const ELEMENT_BYTES = 600
  */
 export class RequestReader {
   readonly #bodies: BodyCache<BodyState>
-  readonly #checksums = new PrefixChecksums()
   readonly #styleIds = new WeakMap<ApiStyle, number>()
   #lastStyleId = 0
 
@@ -31,17 +29,16 @@ export class RequestReader {
 
   /**
    * Reads a request body for a style. If the body starts like an earlier one of the same `hint` (a session id, or an empty text), only
-   * its new elements are parsed and hashed. Of any other body only a checksum is remembered. `target`: where the request was sent.
+   * its new elements are parsed and hashed. `target`: where the request was sent.
    * Throws INVALID_BODY unless the body is one JSON object within limits.
    */
   read(style: ApiStyle, body: Buffer, hint: string, target: RequestTarget = targetOf(style)): ReadRequest {
     return withErrorOrigin(`api-style:${style.id}`, () => this.#read({ style, target }, body, hint))
   }
 
-  /** Clears all caches. Later reads fill them again. */
+  /** Clears the cache. Later reads fill it again. */
   clear(): void {
     this.#bodies.clear()
-    this.#checksums.clear()
   }
 
   #read(spoken: Spoken, body: Buffer, hint: string): ReadRequest {
@@ -49,8 +46,6 @@ export class RequestReader {
     if (body.length < MIN_CACHED_BYTES) return parseIncremental(spoken, body, []).request
     const name = `${this.#styleId(spoken.style)} ${hint} ${spoken.target.path}`
     const bodies = this.#bodies.get(name)
-    if (!bodies.some((earlier) => sharesPrefix(body, earlier)) && !this.#checksums.continues(name, body))
-      return parseIncremental(spoken, body, []).request
     const { request, state, earlier } = parseIncremental(spoken, body, bodies)
     this.#bodies.set(name, body, state, earlier)
     return request

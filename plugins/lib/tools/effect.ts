@@ -20,10 +20,6 @@ interface NameEffect {
 export const resultOfCall = (key: string, { result, notice }: Pick<LooseResult, 'result' | 'notice'>): string | null =>
   notice && result !== null ? shortSha256(`${key} ${result}`) : result
 
-const REMEMBERED = 4096
-
-const known = new Map<string, NameEffect>()
-
 /** The effect of a call by its tool's name and its canonical arguments. */
 export const effectOf = (tool: string, args: string): ToolEffect | null => {
   const { effect, inArguments } = byName(tool)
@@ -50,15 +46,6 @@ const pictures: ReadonlySet<string> = new Set(['screenshot', 'snapshot', 'zoom',
 export const effectOfName = (tool: string): ToolEffect | null => byName(tool).effect
 
 const byName = (tool: string): NameEffect => {
-  const remembered = known.get(tool)
-  if (remembered !== undefined) return remembered
-  const read = readName(tool)
-  if (known.size === REMEMBERED) known.clear()
-  known.set(tool, read)
-  return read
-}
-
-const readName = (tool: string): NameEffect => {
   const words = wordsOf(lastPart(tool))
   const whole = words.join('')
   if (named.has(whole)) {

@@ -1,10 +1,11 @@
+import { createHmac } from 'node:crypto'
 import { parseJson, readJson } from 'guard-gateway/lib/json'
-import { hmacSha256 } from './hmac.ts'
 
 const MAX_DEPTH = 256
 
 /** HMAC-SHA-256 of a tool call's arguments under a key, hex: equal for every spelling of the same JSON, and not to be guessed from outside. */
-export const argumentHash = (key: string, args: unknown): string => hmacSha256(key, canonicalText(args))
+export const argumentHash = (key: string, args: unknown): string =>
+  createHmac('sha256', key).update(canonicalText(args)).digest('hex')
 
 /** Members sorted and nothing dropped; numbers with every digit. Text that is no JSON stands for itself. */
 const canonicalText = (args: unknown): string => {

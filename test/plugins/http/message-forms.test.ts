@@ -49,6 +49,18 @@ describe('forms of a message that HTTP allows and few clients use', () => {
     assert.equal((await send([length, `content-length: ${BODY.length + 1}`], BODY)).status, 400)
     assert.equal((await send([length, 'transfer-encoding: chunked'], `${size}\r\n${BODY}\r\n0\r\n\r\n`)).status, 400)
   })
+  it('chunks by HTTP/1.0 are 400, and nothing behind them is a request', async () => {
+    const head = `host: 127.0.0.1:${running.port}\r\nauthorization: Bearer ${KEY}\r\nconnection: keep-alive`
+    const before = running.provider.requests.length
+    for (const path of ['/v1/chat/completions', '/v1/files/x', '/api/hello', '/livez', '/nothing']) {
+      const first = `POST ${path} HTTP/1.0\r\n${head}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`
+      const second = `GET /v1/models HTTP/1.1\r\n${head}\r\n\r\n`
+      const { status, bytes } = await rawHttp(running.port, first + second)
+      assert.equal(status, 400, path)
+      assert.equal(bytes.toString().split('HTTP/1.1 ').length, 2, path)
+    }
+    assert.equal(running.provider.requests.length, before)
+  })
   it('an expectation that nobody meets is 417', async () => {
     assert.equal((await send(['expect: 200-ok', `content-length: ${BODY.length}`], BODY)).status, 417)
   })

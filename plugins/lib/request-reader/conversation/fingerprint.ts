@@ -36,21 +36,14 @@ const volatileInTools = new Set(['cachecontrol'])
 /** Whether canonical text leaves a member of this name out. */
 export type IsVolatile = (name: string) => boolean
 
-/** Caches the verdict for each name, since requests use the same few names again and again. */
-const memoised = (names: ReadonlySet<string>): IsVolatile => {
-  const verdicts = new Map<string, boolean>()
-  return (name) => {
-    const known = verdicts.get(name)
-    if (known !== undefined) return known
-    const verdict = names.has(name.replace(/[_-]/g, '').toLowerCase())
-    if (verdicts.size < 4096) verdicts.set(name, verdict)
-    return verdict
-  }
-}
+const oneOf =
+  (names: ReadonlySet<string>): IsVolatile =>
+  (name) =>
+    names.has(name.replace(/[_-]/g, '').toLowerCase())
 
-export const inBodies = memoised(volatileInBodies)
-export const inArguments = memoised(volatileInArguments)
-const inTools = memoised(volatileInTools)
+export const inBodies = oneOf(volatileInBodies)
+export const inArguments = oneOf(volatileInArguments)
+const inTools = oneOf(volatileInTools)
 export const nothing: IsVolatile = () => false
 
 const DEPTH_LIMIT = 256

@@ -7,7 +7,6 @@ import { isPending } from '../results/pending.ts'
 import { unframeResult } from '../results/unframe-result.ts'
 import { contentHash } from './content-hash.ts'
 import { canonical, field, inArguments } from './fingerprint.ts'
-import { arePlainArguments } from './plain-arguments.ts'
 import { withoutReminders } from './system-reminders.ts'
 
 /** Argument text that nests deeper is not parsed. */
@@ -21,7 +20,6 @@ export const argumentText = (args: unknown): string => {
   if (typeof args !== 'string') return args === undefined || args === null ? '{}' : canonical(args, inArguments)
   const text = args.trim()
   if (text === '') return '{}'
-  if (arePlainArguments(text)) return text
   if (text[0] !== '{' && text[0] !== '[') return text
   if (nestsTooDeep(text)) return text
   try {

@@ -79,10 +79,9 @@ describe('what is remembered of request bodies', () => {
         return count.elements
       }),
     )
-    // the first is remembered by a print, the second as it was read
     assert.deepEqual(told, [
-      [5, 5, 0],
-      [5, 5, 0],
+      [5, 0, 0],
+      [5, 0, 0],
     ])
   })
 
@@ -101,7 +100,7 @@ describe('what is remembered of request bodies', () => {
     const after = [read(), read(), read()]
     assert.deepEqual(
       [...before, ...after].map(({ elements }) => elements),
-      [5, 5, 0, 5, 5, 0],
+      [5, 0, 0, 5, 0, 0],
     )
     assert.notEqual(before[0]?.envelope, after[0]?.envelope)
     // what was read before is still told in full
