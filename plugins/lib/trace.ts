@@ -38,7 +38,14 @@ export type {
   Savings,
   SinceFlag,
 } from './trace/flag-report.ts'
-export { type OpenCallRow, openCallTable, openRecordOf, recordOfOpen } from './trace/open-call.ts'
+export {
+  type OpenCallRow,
+  openCallTable,
+  openRecordOf,
+  type Prices,
+  recordOfOpen,
+  unsettled,
+} from './trace/open-call.ts'
 export { isPlayground, isPlaygroundProject, PLAYGROUND_UPSTREAM, playgroundProject } from './trace/playground.ts'
 export { isProjectReplaceable, joinsProject, type ProjectSource } from './trace/project.ts'
 export { RecentNames } from './trace/recent-names.ts'
@@ -68,4 +75,3 @@ export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
 export { buildSpanTree, buildSpanTreePaced } from './trace/tree.ts'
 export { resultsIn, turnsIn, turnText } from './trace/turn-text.ts'
-export { type Prices, unsettled } from './trace/unsettled.ts'
