@@ -1,6 +1,8 @@
-import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import { approver } from './approver.ts'
-import { auditLog } from './audit/audit.ts'
+import { randomBytes } from 'node:crypto'
+import { type Approver, type Change, type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/core'
+import { APPROVER_FIELD, APPROVER_HEADER } from 'guard-gateway/lib/approver'
+import { newId, sha256 } from 'guard-gateway/lib/ids'
+import { type AuditLog, actorOf, mayOperate } from 'guard-gateway/lib/principal'
 import { auditTable } from './audit/tables.ts'
 import { accessErrors } from './error-codes.ts'
 import { KeyRing } from './key-ring.ts'
@@ -9,7 +11,6 @@ import { keyTable } from './keys/tables.ts'
 import { LoginSessions } from './login/login-sessions.ts'
 import { loginTable } from './login/tables.ts'
 import { principals } from './principals.ts'
-import { Upkeep } from './upkeep.ts'
 
 export { type AccessCommandOptions, accessCommands } from './commands.ts'
 
@@ -64,3 +65,132 @@ export const access = ({ approver_key }: AccessOptions = {}): Plugin => ({
     })
   },
 })
+
+/** Keeps who did what, in the storage. */
+const auditLog = (gateway: Gateway): AuditLog => {
+  const change: AuditLog['change'] = ({
+    action,
+    subject = null,
+    project_id = null,
+    details = {},
+    actor = actorOf(),
+  }) => {
+    const at = gateway.clock.now()
+    const { name, kind, key_id } = actor
+    return {
+      table: 'audit',
+      put: {
+        id: newId('adt_', at),
+        at,
+        actor: name,
+        actor_kind: kind,
+        key_id,
+        action,
+        subject,
+        project_id,
+        details,
+        instance: gateway.service('cluster').get()?.instance ?? null,
+      },
+    } satisfies Change
+  }
+  return {
+    change,
+    note: async (entry) => {
+      try {
+        await gateway.storage.write([change(entry)], { hold: true })
+      } catch (error) {
+        gateway.fault(error, 'access:audit')
+      }
+    },
+  }
+}
+
+const HASHED = /^sha256:([0-9a-f]{64})$/i
+
+const digestOf = (key: string): string => HASHED.exec(key)?.[1]?.toLowerCase() ?? sha256(key)
+
+/** The approver that a configuration describes: `key` is the key itself, or `sha256:` and its hex digest; undefined lets everybody approve. */
+export const approver = (key: string | undefined): Approver => {
+  let wanted = key === undefined ? undefined : digestOf(key)
+  const pass = randomBytes(32).toString('hex')
+  const passed = sha256(pass)
+  const fault = (given: string | undefined): string | undefined => {
+    if (wanted === undefined) return undefined
+    // digests are compared: how many of their characters are equal says nothing about the key
+    if (given !== undefined && [wanted, passed].includes(sha256(given))) return undefined
+    return given === undefined ? 'This needs the approver key.' : 'The approver key is wrong.'
+  }
+  const check = (given: string | undefined): void => {
+    const message = fault(given)
+    if (message === undefined) return
+    const how = `Send it as ${APPROVER_HEADER}, or give --approver-key on the command line.`
+    throw new GuardError(accessErrors.APPROVER_KEY_REQUIRED, given === undefined ? `${message} ${how}` : message)
+  }
+  return {
+    get needsKey() {
+      return wanted !== undefined
+    },
+    demand(next) {
+      wanted ??= digestOf(next)
+    },
+    pass,
+    check,
+    checkHeaders({ [APPROVER_HEADER]: given }) {
+      if (!mayOperate()) check(typeof given === 'string' ? given : undefined)
+    },
+    faultIn(fields) {
+      if (mayOperate()) return undefined
+      const message = fault(fields.get(APPROVER_FIELD) || undefined)
+      return message === undefined ? undefined : { field: APPROVER_FIELD, message }
+    },
+  }
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** Records of who did what are kept so long. */
+const AUDIT_MS = 400 * DAY_MS
+const AT_ONCE = 1_000
+
+/** Removes records of who did what that are older than 400 days, and logins that have ended. */
+export const removeOld = async ({ storage, clock }: Gateway): Promise<void> => {
+  const now = clock.now()
+  const removeAll = async (remove: () => Promise<number>): Promise<void> => {
+    while ((await remove()) === AT_ONCE);
+  }
+  await removeAll(() => storage.remove('audit', { at: { lt: now - AUDIT_MS } }, AT_ONCE))
+  await removeAll(() => storage.remove('logins', { expires_at: { lt: now } }, AT_ONCE))
+}
+
+/** Does so once a day, in one process of those that share a storage. */
+class Upkeep {
+  readonly #gateway: Gateway
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  begin(): void {
+    this.#schedule(MINUTE_MS)
+  }
+
+  async end(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    await this.#running
+  }
+
+  #schedule(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.#pass()
+    }, ms).unref()
+  }
+
+  async #pass(): Promise<void> {
+    const leads = this.#gateway.service('cluster').get()?.leads ?? true
+    if (leads) await removeOld(this.#gateway).catch((error: unknown) => this.#gateway.fault(error, 'access:upkeep'))
+    if (this.#timer !== undefined) this.#schedule(DAY_MS)
+  }
+}

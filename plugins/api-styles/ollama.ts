@@ -1,4 +1,4 @@
-import { apiStyle, type Envelope, type Part } from 'guard-gateway/core'
+import { apiStyle, type Envelope, type Listener, type Part } from 'guard-gateway/core'
 import {
   addWholeCalls,
   type Content,
@@ -19,12 +19,34 @@ import {
   type ReplyReader,
   replyMeter,
   resultPart,
+  type Speech,
   tokenLimit,
   unknownParts,
   usageOf,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
-import { ollamaSpeech } from './ollama/speech.ts'
+
+/** What a reply of Ollama says, and how its lines end when tokens run out. */
+const ollamaSpeech = (): Speech => {
+  let last: JsonObject | undefined
+  const hear = (reply: JsonObject, listener: Listener): void => {
+    const message = jsonObjectOf(reply.message)
+    const text = nonEmptyText(message.content) ?? nonEmptyText(reply.response)
+    last = reply.done === true ? undefined : reply
+    if (text !== null) listener.text(text)
+    if (listOf(message.tool_calls).length > 0) listener.gap()
+  }
+  return {
+    event: hear,
+    body: hear,
+    ending() {
+      if (last === undefined) return ''
+      const { model, created_at, message } = last
+      const empty = message === undefined ? { response: '' } : { message: { role: 'assistant', content: '' } }
+      return `${JSON.stringify({ model, created_at, ...empty, done: true, done_reason: 'length' })}\n`
+    },
+  }
+}
 
 const countPaths = { input: ['prompt_eval_count'], output: ['eval_count'] } as const
 

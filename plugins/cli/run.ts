@@ -1,11 +1,14 @@
 import type { Gateway } from 'guard-gateway/core'
-import { type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { terminalWidth } from 'guard-gateway/lib/terminal'
-import { COMPLETE, suggest } from './completion/suggest.ts'
+import { type Command, commandKind, type Input, type Io, type Suggestion } from 'guard-gateway/lib/command'
+import { openInBrowser, terminalWidth } from 'guard-gateway/lib/terminal'
+import { terminalLine } from 'guard-gateway/lib/text'
+import { argumentNames } from './completion/words.ts'
+import { leadingWords, read } from './flags.ts'
 import { helpText } from './help.ts'
-import { type Parsed, parse } from './parse.ts'
+import { FieldFilter } from './json-fields.ts'
+import { throughPager } from './pager.ts'
+import { commandIn, type Parsed, parse } from './parse.ts'
 import { exitOf, exits, printError, printUsage } from './print.ts'
-import { runCommand } from './run-command.ts'
 
 /** Where a command line finds its commands. */
 export interface CommandSource {
@@ -82,3 +85,84 @@ const answer = (
   }
   return exits.done
 }
+
+/** Runs a command with what every command can do: `--web`, chosen fields of `--json`, and the pager. `address`: of the gateway that runs; throws GATEWAY_NOT_RUNNING. */
+const runCommand = async (command: Command, input: Input, io: Io, address: () => Promise<string>): Promise<number> => {
+  const { jsonFields, web } = input.options
+  if (web === true && command.page !== undefined) {
+    const running = await address()
+    return openInBrowser(running, await command.page(input), input, io)
+  }
+  if (Array.isArray(jsonFields)) return withFields(command, input, io, jsonFields)
+  const { paged = false } = command
+  return (typeof paged === 'boolean' ? paged : paged(input))
+    ? throughPager(io, input, (collected) => command.run(input, collected))
+    : command.run(input, io)
+}
+
+const withFields = async (command: Command, input: Input, io: Io, fields: readonly string[]): Promise<number> => {
+  const filter = new FieldFilter(fields, io.out)
+  const code = await command.run(input, { ...io, out: filter }).catch(async (error: unknown) => {
+    await filter.finish()
+    throw error
+  })
+  await filter.finish()
+  return code
+}
+
+/** The command that completion scripts ask, with the words typed so far; no help names it. */
+const COMPLETE = '__complete'
+
+const MAX_SUGGESTIONS = 100
+
+/** Prints what the last of these words may become: a value a line, a tab, and what it is. Never fails: a shell completes nothing then. */
+const suggest = async (
+  words: readonly string[],
+  commands: readonly Command[],
+  io: Io,
+  source: CommandSource,
+): Promise<0> => {
+  const typed = words.at(-1) ?? ''
+  try {
+    const found = placeOf(words.slice(0, -1), commands)
+    if (found === undefined) return 0
+    const gateway = await source.configured(found.options, found.command)
+    const { suggestions = {} } = gateway.registry(commandKind).get(found.command.id) ?? found.command
+    const offered = (await suggestions[found.name]?.({ args: found.args })) ?? []
+    const fitting = offered.filter(({ value }) => value.startsWith(typed)).slice(0, MAX_SUGGESTIONS)
+    io.out.write(fitting.map((one) => `${lineOf(one)}\n`).join(''))
+  } catch {
+    // no gateway, no configuration, no storage: there is nothing to offer
+  }
+  return 0
+}
+
+interface Place {
+  readonly command: Command
+  /** The flag or the argument whose value is typed. */
+  readonly name: string
+  readonly args: readonly string[]
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/** What is typed behind these words; undefined where nothing stored can stand. */
+const placeOf = (before: readonly string[], commands: readonly Command[]): Place | undefined => {
+  const { command, length } = commandIn(leadingWords(before), commands)
+  if (command?.suggestions === undefined) return undefined
+  const { tokens } = read(before, command)
+  const args = tokens.flatMap(({ word }) => word ?? []).slice(length)
+  const options = Object.fromEntries(
+    tokens.flatMap((token) =>
+      token.word === undefined && token.flag?.name === 'config' ? [['config', token.value]] : [],
+    ),
+  )
+  const last = tokens.at(-1)
+  const isValue =
+    last !== undefined && last.word === undefined && last.flag?.valued === true && last.value === undefined
+  const names = argumentNames(command.args ?? '')
+  const name = isValue ? last.text : (names[args.length] ?? (command.args?.includes('...') ? names.at(-1) : undefined))
+  return name === undefined ? undefined : { command, name, args, options }
+}
+
+const lineOf = ({ value, meaning }: Suggestion): string =>
+  meaning === undefined || meaning === '' ? terminalLine(value) : `${terminalLine(value)}\t${terminalLine(meaning)}`

@@ -1,24 +1,28 @@
-import { basename } from 'node:path'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
+import { type ChildEnv, childEnv, envFlagNames, missingEnvText, withheldText } from 'guard-gateway/lib/child-env'
 import type { Input, Io } from 'guard-gateway/lib/command'
+import { errorFromResponse } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
+import { directReason } from 'guard-gateway/lib/network'
 import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { agentEnv } from './agent-env.ts'
-import { runChild } from './child.ts'
+import { clientErrors } from './error-codes.ts'
 import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
 import { guardedBy } from './guarded-by.ts'
 import type { ClientsOptions } from './options.ts'
 import { isServed, sendsOwnLogin, servedStyle } from './passthrough-login.ts'
 import type { Launch, Profile } from './profile.ts'
-import { labels, type ProfileSettings } from './profile-settings.ts'
+import { headerLines, KEY_HEADER, labels, type ProfileSettings } from './profile-settings.ts'
 import { profileOf, profiles } from './profiles/index.ts'
-import { projectName } from './project-name.ts'
 import { removeAbandoned, runFolder, writeRunFiles } from './run-files.ts'
 import { type AgentRun, runTraffic, warningOf } from './run-traffic.ts'
 import { summaryOf } from './summary.ts'
-import { startTemporaryGateway } from './temporary-gateway.ts'
 
 /** Runs `guard run`. Resolves to the exit code of the agent. */
 export const startAgent = async (gateway: Gateway, options: ClientsOptions, input: Input, io: Io): Promise<number> => {
@@ -189,3 +193,177 @@ const reportTraffic = async (run: AgentRun, { calledAs }: ClientsOptions, io: Io
   else if ('sessions' in traffic && 'isTTY' in io.err && io.err.isTTY === true)
     io.err.write(`${summaryOf(traffic.sessions, address)}\n`)
 }
+
+const MAX_NAME = 128
+
+/** Project name of a folder: the name in the nearest package.json, else the folder's name. */
+const projectName = async (folder: string): Promise<string> => {
+  for (let at = folder; ; at = dirname(at)) {
+    const name = await packageName(join(at, 'package.json'))
+    if (name !== undefined) return reduced(name)
+    if (dirname(at) === at) return reduced(basename(folder))
+  }
+}
+
+const packageName = async (file: string): Promise<string | undefined> => {
+  try {
+    const found = readJson(await readFile(file, 'utf8'))
+    return isJsonObject(found) && typeof found.name === 'string' && found.name !== '' ? found.name : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const reduced = (name: string): string =>
+  name
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[-.]+|-+$/g, '')
+    .slice(0, MAX_NAME) || 'default'
+
+const passedOn = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
+
+/** A child process. It shares the terminal of this process. */
+interface ChildCommand {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+}
+
+/** Runs a process to its end and returns its exit status; 128 plus the signal number if a signal ended it. Throws COMMAND_NOT_FOUND. */
+const runChild = async ({ command, args, env, cwd }: ChildCommand): Promise<number> => {
+  const child = spawn(command, args, { cwd, env, stdio: 'inherit' })
+  const release = passSignals(child)
+  try {
+    return await ended(child, command)
+  } finally {
+    release()
+  }
+}
+
+const ended = (child: ChildProcess, command: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    child.once('error', (cause: NodeJS.ErrnoException) => {
+      const missing = cause.code === 'ENOENT'
+      const why = missing ? 'There is no such command on the PATH' : `It cannot be started: ${cause.message}`
+      reject(new GuardError(clientErrors.COMMAND_NOT_FOUND, `${command}: ${why}.`, { cause }))
+    })
+    child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]))
+  })
+
+/** Forwards signals to the child. The terminal interrupts both processes by itself. */
+const passSignals = (child: ChildProcess): (() => void) => {
+  const stay = () => {}
+  process.on('SIGINT', stay)
+  process.on('SIGQUIT', stay)
+  const listeners = passedOn.map((signal) => {
+    const pass = () => void child.kill(signal)
+    process.on(signal, pass)
+    return () => process.off(signal, pass)
+  })
+  return () => {
+    process.off('SIGINT', stay)
+    process.off('SIGQUIT', stay)
+    for (const release of listeners) release()
+  }
+}
+
+const START_MS = 15_000
+const STEP_MS = 100
+
+/** Starts a gateway, waits until it answers, and returns a function that stops it. Throws GATEWAY_NOT_RUNNING with the gateway's error. */
+const startTemporaryGateway = async ({
+  guard,
+  gateway_flags = [],
+  config,
+  running,
+}: ClientsOptions): Promise<() => Promise<void>> => {
+  const [node = process.execPath, ...args] = guard
+  const child = spawn(node, [...gateway_flags, ...args, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
+    // the IPC channel closes when this process ends in any way, and that stops the gateway
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // Ctrl-C goes to the agent only, which may survive it
+    detached: true,
+  })
+  let stderr = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString()).slice(-2000)
+  })
+  // `close` comes after the last output
+  let closed = false
+  child.once('close', () => {
+    closed = true
+  })
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  const until = performance.now() + START_MS
+  while (!closed && performance.now() < until) {
+    if (await isUp(running)) return stop
+    await new Promise((resolve) => setTimeout(resolve, STEP_MS))
+  }
+  await stop()
+  const { code, message } = errorFromResponse(stderr.trim().split('\n').at(-1) ?? '')
+  throw new GuardError('GATEWAY_NOT_RUNNING', `The gateway did not come up: ${message} (${code})`)
+}
+
+const isUp = (running: ClientsOptions['running']): Promise<boolean> =>
+  running().then(
+    () => true,
+    () => false,
+  )
+
+interface AgentEnvOptions {
+  /** Address of the gateway. The agent reaches it without a proxy. */
+  readonly address: string
+  /** File of certificates to trust, as in `ClientsOptions`. */
+  readonly authority?: string | undefined
+  readonly launch: Launch
+  readonly gateway_key: string
+  /** Headers that the agent adds to its requests. */
+  readonly labels: Readonly<Record<string, string>>
+  /** Variables from `--env`. They are passed on even if they hold a key. */
+  readonly given: readonly string[]
+}
+
+/** Builds the agent's environment: the user's own without keys, the variables of its profile, and the gateway key where the client reads it. */
+const agentEnv = (
+  own: Io['env'],
+  gateway: Pick<Gateway, 'secrets' | 'approver'>,
+  { address, authority = '', launch, gateway_key, labels, given }: AgentEnvOptions,
+): ChildEnv => {
+  const { env, key_variables, header_variables = [], key_headers = [], logins } = launch
+  const child = childEnv(own, gateway, { given, ...(logins === undefined ? {} : { logins }) })
+  const linesFor = (name: string): string => {
+    const headers = key_headers.includes(name) ? { ...labels, [KEY_HEADER]: gateway_key } : labels
+    return [...userHeaderLines(child.env[name] ?? '', headers), headerLines(headers)].join('\n')
+  }
+  const set = {
+    ...directReason(address, child.env),
+    // one that the user has set holds more than ours
+    ...(authority === '' || child.env[TRUSTED] ? {} : { [TRUSTED]: authority }),
+    ...env,
+    ...Object.fromEntries(key_variables.map((name) => [name, gateway_key])),
+    ...Object.fromEntries(header_variables.map((name) => [name, linesFor(name)])),
+  }
+  const passed = Object.fromEntries(
+    given.flatMap((name) => (child.env[name] === undefined ? [] : [[name, child.env[name]]])),
+  )
+  return {
+    env: { ...child.env, ...set, ...passed },
+    // a variable that has another value is not withheld
+    withheld: child.withheld.filter((name) => !Object.hasOwn(set, name)),
+  }
+}
+
+/** What Node and Bun trust besides, which most agents run on. */
+const TRUSTED = 'NODE_EXTRA_CA_CERTS'
+
+/** Returns the user's own header lines. A nested run drops the headers of the outer run, since a request names one run. */
+const userHeaderLines = (text: string, headers: Readonly<Record<string, string>>): readonly string[] =>
+  text.split('\n').filter((line) => {
+    const name = line.split(':', 1)[0]?.trim().toLowerCase() ?? ''
+    return line.trim() !== '' && !Object.hasOwn(headers, name) && !name.startsWith('x-guard-')
+  })

@@ -6,7 +6,6 @@ import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
 import { hint, type ListedSession, sessionLines } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
-import { isPaused, pausedSessionLines } from './paused-sessions.ts'
 import { upstreamLines } from './upstream-lines.ts'
 
 const MAX_SESSION_ROWS = 10
@@ -140,3 +139,22 @@ const budgetLine = (budget: BudgetLeft, count: number): string => {
 
 const agentText = (agent_id: string | null): string =>
   agent_id === null ? 'requests without an agent' : `agent ${agent_id}`
+
+const MAX_SESSIONS = 5
+
+const isPaused = ({ paused, ended_at = null }: ListedSession): boolean => paused && ended_at === null
+
+/** Two lines for each paused session: the reason and the commands to use. */
+const pausedSessionLines = (sessions: readonly ListedSession[], calledAs: string): readonly string[] => {
+  const pausedSessions = sessions.filter(isPaused)
+  const more = pausedSessions.length - MAX_SESSIONS
+  return [
+    ...pausedSessions
+      .slice(0, MAX_SESSIONS)
+      .flatMap(({ id, pause_reason }) => [
+        `${id} waits for a person${pause_reason ? `: ${terminalLine(pause_reason)}` : ''}`,
+        `  ${calledAs} sessions resume ${id}, or sessions end ${id}`,
+      ]),
+    ...(more > 0 ? [`and ${more} more: ${calledAs} sessions list --paused`] : []),
+  ]
+}

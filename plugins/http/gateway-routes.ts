@@ -1,12 +1,13 @@
-import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { ownPluginKind } from 'guard-gateway/lib/plugin-options'
 import { guardRoutes, unmatchedGuard } from './admission/guard.ts'
 import { RouteTable } from './admission/route-table.ts'
 import { sendError } from './errors.ts'
 import type { HttpServerState } from './http-server-state.ts'
 import { jsonBodies } from './json-bodies.ts'
 import { declareModelPaths } from './models/declare-paths.ts'
-import { detectRequestHooks } from './request-hooks.ts'
-import { declareRoutes } from './route-owners.ts'
 
 /** Paths that belong to the gateway inside a host application too. */
 const ownedPaths = ['/v1', '/v1/*', '/api/*', '/mcp/*', '/ui/*']
@@ -56,4 +57,75 @@ const guardUnmatched = (scope: FastifyInstance, unmatched: onRequestHookHandler)
     if (request.is404) unmatched.call(scope, request, reply, done)
     else done()
   })
+}
+
+/** The framework's hooks that still run for a hijacked request. */
+const hookNames = ['onRequest', 'onRequestAbort', 'onTimeout', 'onResponse'] as const
+const names: ReadonlySet<string> = new Set(hookNames)
+
+/** Sets `hasRequestHooks` if a plugin adds hooks to model requests: to its whole scope, or to a single route. */
+const detectRequestHooks = (state: HttpServerState, scope: FastifyInstance): void => {
+  const guarded: (readonly [route: RouteOptions, hooks: readonly unknown[]])[] = []
+  scope.addHook('onRoute', (route) => {
+    if (state.modelPaths.has(route.url)) guarded.push([route, hooksOf(route)])
+  })
+  scope.addHook('onReady', async () => {
+    // until now they could be added to
+    state.hasRequestHooks ||= guarded.some(([route, hooks]) => !isDeepStrictEqual(hooksOf(route), hooks))
+  })
+  const addHook: (...args: never[]) => FastifyInstance = scope.addHook
+  scope.addHook = function (this: FastifyInstance, ...args: never[]) {
+    if (this === scope && names.has(args[0] ?? '')) state.hasRequestHooks = true
+    return addHook.apply(this, args)
+  }
+}
+
+const hooksOf = (route: RouteOptions): readonly unknown[] => hookNames.flatMap((name) => route[name] ?? [])
+
+/** A tap of the hook `http`, which is a plugin. */
+interface Declarer {
+  readonly name: string
+}
+
+/** The methods of all routes that plugins have declared so far, each with its path, and the plugin that has. */
+type Owners = Map<string, Declarer>
+
+/**
+ * Lets every plugin declare its routes in this scope.
+ * Throws DUPLICATE with names and files of two plugins that declare the same one: the framework knows neither.
+ */
+const declareRoutes = async (gateway: Gateway, scope: FastifyInstance): Promise<void> => {
+  const owners: Owners = new Map()
+  const { http } = gateway.hooks
+  let plugin: Declarer = { name: '' }
+  http.intercept({
+    tap: (tap) => {
+      plugin = tap
+      gateway.registering = `plugin ${told(gateway, tap)}`
+    },
+  })
+  scope.addHook('onRoute', ({ method, url, constraints }) => {
+    if (constraints !== undefined) return
+    for (const one of [method].flat()) claim(gateway, owners, `${one} ${url}`, plugin)
+  })
+  const { registering } = gateway
+  await http.promise(scope)
+  gateway.registering = registering
+}
+
+const claim = (gateway: Gateway, owners: Owners, route: string, plugin: Declarer): void => {
+  const owner = owners.get(route)
+  // of its own routes a plugin is shown by the framework, with the line
+  if (owner === undefined || owner === plugin) owners.set(route, plugin)
+  else
+    throw new GuardError(
+      'DUPLICATE',
+      `The plugins ${told(gateway, owner)} and ${told(gateway, plugin)} both declare the route ${route}. Give the one of your own another path.`,
+    )
+}
+
+/** A plugin of the user's with its file. */
+const told = (gateway: Gateway, { name }: Declarer): string => {
+  const file = gateway.registry(ownPluginKind).get(name)?.file
+  return file === undefined ? `"${name}"` : `"${name}" (${file})`
 }

@@ -8,11 +8,39 @@ import { isLoopback } from './admission/loopback.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
 import { drain } from './connections/drain.ts'
-import { InFlightRequests } from './connections/in-flight.ts'
 import { Log, type LogTarget } from './log.ts'
 import { ModelPaths } from './models/model-paths.ts'
 import { SerialQueue } from './models/serial-queue.ts'
 import type { HttpOptions, ServerOptions } from './options.ts'
+
+/**
+ * The model requests in flight. An array instead of a Set: a Set with constant additions and deletions leaves old tables
+ * that keep every finished exchange alive until the next full garbage collection.
+ */
+class InFlightRequests {
+  readonly #clients: InFlightClient[] = []
+
+  get size(): number {
+    return this.#clients.length
+  }
+
+  add(client: InFlightClient): void {
+    client.index = this.#clients.length
+    this.#clients.push(client)
+  }
+
+  remove(client: InFlightClient): void {
+    const last = this.#clients.pop()
+    if (last === undefined || last === client) return
+    last.index = client.index
+    this.#clients[client.index] = last
+  }
+
+  /** All of them at this moment. */
+  all(): readonly InFlightClient[] {
+    return [...this.#clients]
+  }
+}
 
 /** How long a client should wait before it tries again, in seconds. */
 const RETRY_AFTER = '1'

@@ -1,16 +1,94 @@
-export {
-  choice,
-  costHead,
-  costUnit,
-  countMark,
-  cursorLinks,
-  decisionMark,
-  durationMark,
-  faultList,
-  instantMark,
-  newRowsMark,
-  pageUrl,
-  priceMark,
-  suggestedValues,
-} from './html/marks.ts'
+import type { Gateway } from 'guard-gateway/core'
+import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
+import { jsonObjectOf } from 'guard-gateway/lib/json'
+import type { Ask, FieldFault } from 'guard-gateway/lib/page'
+import { type Html, html, raw } from './html/template.ts'
+
 export { escapeInvisible, Html, type HtmlValue, html, joined, raw } from './html/template.ts'
+
+/** An instant in UTC, which script shows in the reader's zone; both in milliseconds since 1970. */
+export const instantMark = (at: number, now: number): Html =>
+  html`<time datetime="${new Date(at).toISOString()}">${timeText(at, now)}</time>`
+
+/** A number of things with its exact value. */
+export const countMark = (count: number): Html =>
+  Math.abs(count) < 1_000
+    ? html`${count}`
+    : html`<span title="${count.toLocaleString('en')}">${countText(count)}</span>`
+
+/** Millionths of a currency's unit with their exact value. */
+export const priceMark = (micro: number): Html =>
+  micro === 0 ? html`0` : html`<span title="${micro} millionths">${costText(micro)}</span>`
+
+/** What costs are in: the currency of the prices in force; `cost` where there are none. */
+export const costUnit = ({ health }: Gateway): string => {
+  const { currency } = jsonObjectOf(health.get('pricing')?.())
+  return typeof currency === 'string' ? currency : 'cost'
+}
+
+/** The head of a column of costs. */
+export const costHead = (gateway: Gateway, words = 'Cost'): string => {
+  const unit = costUnit(gateway)
+  return unit === 'cost' ? words : `${words}, ${unit}`
+}
+
+/** A length of time in milliseconds. */
+export const durationMark = (ms: number): Html => html`<span title="${ms} ms">${durationText(ms * 1e6)}</span>`
+
+const colours = new Map([
+  ['allow', 'ok'],
+  ['block', 'error'],
+  ['deny', 'error'],
+  ['refused', 'error'],
+  ['invalid', 'error'],
+])
+
+/** A decision as its word, coloured by how grave it is. */
+export const decisionMark = (decision: string): Html =>
+  html`<span class="${colours.get(decision) ?? 'warning'} status">${decision}</span>`
+
+/** A field with choices, each its value and its label; a value that is none of them is among them, so that it is not lost. */
+export const choice = (name: string, value: string, choices: readonly (readonly [string, string])[]): Html => {
+  const all = choices.some(([known]) => known === value) ? choices : [...choices, [value, value] as const]
+  return html`<select name="${name}">${all.map(
+    ([known, label]) => html`<option value="${known}"${known === value ? raw` selected` : ''}>${label}</option>`,
+  )}</select>`
+}
+
+/** What a field with this `list` suggests; nothing for none. */
+export const suggestedValues = (id: string, values: readonly string[]): Html =>
+  values.length === 0
+    ? html``
+    : html`<datalist id="${id}">${values.map((value) => html`<option value="${value}"></option>`)}</datalist>`
+
+/** What is wrong in a form, each point with a link to its field, whose id is `field-` and its name. */
+export const faultList = (faults: readonly FieldFault[]): Html =>
+  faults.length === 0
+    ? html``
+    : html`<div class="faults" role="alert"><p>${faults.length === 1 ? 'There is a problem:' : `There are ${faults.length} problems:`}</p><ul>${faults.map(
+        ({ field, message }) =>
+          html`<li>${field === '' ? message : html`<a href="#field-${field}">${message}</a>`}</li>`,
+      )}</ul></div>`
+
+/** The path of a page with some of its query; what is empty or null is left out. */
+export const pageUrl = (path: string, query: Readonly<Record<string, string | null>>): string => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== null && value !== '') search.set(name, value)
+  const text = search.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** The links between the pages of a list that continues by cursor: to its beginning, and on. Other parameters stay. */
+export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Html => {
+  const [path = ''] = url.split('?', 1)
+  const { cursor: _cursor, notice: _notice, about: _about, ...rest } = Object.fromEntries(query)
+  const links = [
+    query.has('cursor') && html`<a href="${pageUrl(path, rest)}">← newest</a>`,
+    next_cursor !== null && html`<a href="${pageUrl(path, { ...rest, cursor: next_cursor })}">older →</a>`,
+  ]
+  return html`${links.some((link) => link !== false) && html`<nav class="pages" aria-label="Pages of the list">${links}</nav>`}`
+}
+
+/** Where script says how many rows a list has before its first one: `seen` is that row's id, `first` the list's beginning, `what` one of its things. */
+export const newRowsMark = (first: string, seen: string, what: string): Html =>
+  html`<p id="news" class="news" data-seen="${seen}" data-what="${what}" hidden><a href="${first}"></a></p>`

@@ -1,16 +1,148 @@
-import { isAbsolute, resolve, sep } from 'node:path'
-import { plainSchema } from 'guard-gateway/core'
-import { findViolations, textsAtPointers, type Violation } from 'guard-gateway/lib/check-arguments'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { GuardError, plainSchema } from 'guard-gateway/core'
+import { CHECK_TIMED_OUT, findViolations, textsAtPointers, type Violation } from 'guard-gateway/lib/check-arguments'
 import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
-import { runSteps, type Steps } from './path/bounded-steps.ts'
+import { inTurns, Pace } from 'guard-gateway/lib/time-slice'
 import { isInside } from './path/containment.ts'
-import { gatewayFiles } from './path/gateway-files.ts'
-import { patternLints } from './path/patterns.ts'
+import { type Matcher, matchersOf, patternLints, rejectHome, tooManySpellings } from './path/patterns.ts'
 import { type ResolvedPath, resolveLinks } from './path/resolve-links.ts'
-import { type Roots, rootsOf } from './path/roots.ts'
 import { SECRETS } from './path/secrets.ts'
 import { spellingsOf } from './path/spellings.ts'
 import { unusablePath } from './path/unusable-path.ts'
+
+/** Work that yields between steps, and its result. */
+type Steps<Result> = Generator<undefined, Result | undefined>
+
+/** Time limit for the steps of one text, in milliseconds. */
+const MAX_MS = 1_000
+
+function* bounded(steps: Steps<Violation>, isLate: () => boolean): Steps<Violation> {
+  let worked = 0
+  for (;;) {
+    if (worked > MAX_MS || isLate()) return CHECK_TIMED_OUT
+    const since = performance.now()
+    const step = steps.next()
+    worked += performance.now() - since
+    if (step.done === true) return step.value
+    yield
+  }
+}
+
+/** Runs the steps: short work synchronously, longer work with yields to the event loop. After the time limit the result is uncertain. */
+const runSteps = (
+  steps: Steps<Violation>,
+  isLate: () => boolean,
+): Violation | undefined | Promise<Violation | undefined> => inTurns(bounded(steps, isLate), new Pace())
+
+interface PathOptions {
+  readonly inside: readonly string[]
+  readonly deny?: string | readonly string[]
+  readonly cwd?: string
+}
+
+/** The compiled options of a path check. */
+interface Roots {
+  /** Absolute folders, as written and as resolved. */
+  readonly folders: readonly string[]
+  /** All spellings of the folders. */
+  readonly spelled: readonly string[]
+  /** Resolved folders. */
+  readonly real: readonly string[]
+  /** Folder of relative paths, if the policy sets one. */
+  readonly cwd: string | undefined
+  readonly first: string
+  /** True if the patterns take too long for a path. */
+  readonly isTooDeep: (path: string) => boolean
+  /** The first pattern that matches a path relative to a root, or a folder above it. Yields between matches, which can be slow. */
+  denied(path: string): Steps<string>
+}
+
+/** An absolute folder from a policy. */
+const folder = (text: string, key: string): string => {
+  if (text.trim() === '')
+    throw new GuardError('INVALID_POLICY', `A path check has an empty folder under "${key}".`, { path: key })
+  rejectHome(text, key)
+  return resolve(text)
+}
+
+/** Resolves the folders of a check and compiles its patterns. */
+const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<Roots> => {
+  const written = inside.map((text) => folder(text, 'inside'))
+  const real = written.map((root) => resolveLinks(root).real)
+  const folders = [...new Set([...written, ...real])]
+  const patterns = await matchersOf([deny].flat())
+  const absolute = patterns.filter(({ pattern }) => isAbsolute(pattern))
+  const denied = function* (path: string): Steps<string> {
+    if (patterns.length === 0) return undefined
+    for (const root of folders.filter((one) => isInside(one, path))) {
+      const found = yield* firstOf(patterns, relative(root, path))
+      if (found !== undefined) return found
+    }
+    return yield* firstOf(absolute, path)
+  }
+  return {
+    folders,
+    spelled: folders.flatMap((root) => [...(spellingsOf(root) ?? [])]),
+    real,
+    cwd: cwd === undefined ? undefined : folder(cwd, 'cwd'),
+    first: written[0] ?? process.cwd(),
+    isTooDeep: tooManySpellings([deny].flat()),
+    denied,
+  }
+}
+
+/** The first matching pattern. */
+function* firstOf(patterns: readonly Matcher[], path: string): Steps<string> {
+  if (patterns.length === 0) return undefined
+  const whole = [slashed(path)]
+  const parents = withParents(path)
+  for (const { pattern, matches, whole: isWhole = false } of patterns)
+    for (const one of isWhole ? whole : parents) {
+      if (matches(one)) return pattern
+      yield
+    }
+  return undefined
+}
+
+const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
+
+/** `a/b/c` gives `a/b/c`, `a/b` and `a`, because a denied folder includes its contents. */
+const withParents = (path: string): string[] => {
+  const whole = slashed(path)
+  const paths: string[] = []
+  for (let end = whole.length; end > 0; end = whole.lastIndexOf('/', end - 1)) paths.push(whole.slice(0, end))
+  return paths
+}
+
+const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
+const folded = (path: string): string => (foldsCase ? path.toLowerCase() : path)
+
+/** Predicates by their list. Each gateway has one list. */
+const known = new WeakMap<readonly string[], (path: string) => boolean>()
+
+/**
+ * Returns a predicate for files of the gateway. It also matches names that extend theirs, such as journals of a
+ * database and copies. It knows each file by its name and by its resolved path.
+ */
+const gatewayFiles = (files: readonly string[]): ((path: string) => boolean) => {
+  const made = known.get(files)
+  if (made !== undefined) return made
+  const all = [...new Set(files.flatMap((file) => [file, resolved(file)]))].map(folded)
+  const isOwn = (path: string): boolean => {
+    const asked = folded(path)
+    return all.some((file) => asked.startsWith(file) && !asked.slice(file.length).includes('/'))
+  }
+  known.set(files, isOwn)
+  return isOwn
+}
+
+const resolved = (file: string): string => {
+  try {
+    return resolveLinks(file).real
+  } catch {
+    return file
+  }
+}
 
 const MAX_BYTES = 4096
 

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { mcpDefaults } from 'guard-gateway/lib/config-defaults'
-import { type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
+import { type McpServer, mcpTransportKind, ownMcpServerKind } from 'guard-gateway/lib/mcp-transport'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
@@ -9,16 +9,94 @@ import { connectionsOf } from './connections.ts'
 import type { Logins } from './login/index.ts'
 import type { McpLimits, McpOptions } from './options.ts'
 import type { Policies, PolicyChange, PolicyOptions } from './policy/index.ts'
-import { InFlight } from './server-http/in-flight.ts'
-import { serversOf } from './servers/configured-servers.ts'
-import { OwnServers } from './servers/own-servers.ts'
-import { ServerDoor } from './servers/server-door.ts'
+import { serverOf, serversOf } from './servers/configured-servers.ts'
 import type { McpServerState } from './servers/server-state.ts'
 import type { Door } from './session/client-session.ts'
 import type { RunningSession, ServerContext } from './session/running-session.ts'
 import type { SessionInfo } from './session/session.ts'
 import { Sessions } from './session/sessions.ts'
-import { type PinRows, ToolCatalog } from './tools/index.ts'
+import { type PinRows, sessionPins, ToolCatalog } from './tools/index.ts'
+
+/** MCP servers of the gateway's own, made when a client asks for one. */
+class OwnServers {
+  readonly #mcp: Mcp
+  readonly #states = new Map<string, McpServerState>()
+  readonly #policies = new Map<string, Promise<Policies>>()
+
+  constructor(mcp: Mcp) {
+    this.#mcp = mcp
+  }
+
+  /** Undefined if the gateway has no such server. */
+  state(id: string): McpServerState | undefined {
+    const known = this.#states.get(id)
+    if (known !== undefined) return known
+    const own = this.#mcp.gateway.registry(ownMcpServerKind).get(id)
+    if (own === undefined) return undefined
+    // its definitions are those of this program, so that nobody has to trust them
+    const state = this.#mcp.createServerState(serverOf(id, own), sessionPins())
+    this.#states.set(id, state)
+    return state
+  }
+
+  states(): readonly McpServerState[] {
+    return [...this.#states.values()]
+  }
+
+  /** The policy of such a server where no policy file is named; undefined: the one in force. */
+  policies(state: McpServerState): Promise<Policies> | undefined {
+    const { id } = state.server
+    const { gateway, options } = this.#mcp
+    const own = this.#states.get(id) === state ? gateway.registry(ownMcpServerKind).get(id) : undefined
+    if (own === undefined || (options.policy ?? '') !== '') return undefined
+    const known = this.#policies.get(id) ?? this.#mcp.openPolicies({ policy: own.policy, fault: gateway.fault })
+    this.#policies.set(id, known)
+    return known
+  }
+}
+
+/** The way of clients to one server. */
+class ServerDoor implements Door<RunningSession> {
+  readonly #mcp: Mcp
+  readonly #state: McpServerState
+
+  constructor(mcp: Mcp, state: McpServerState) {
+    this.#mcp = mcp
+    this.#state = state
+  }
+
+  get id(): string {
+    return this.#state.server.id
+  }
+
+  open(about: SessionInfo): Promise<RunningSession> {
+    return this.#mcp.openSession(this.#state, about)
+  }
+
+  find(session_id: string, owner: string): RunningSession | undefined {
+    return this.#mcp.sessions.find(session_id, owner, this.id)
+  }
+
+  end(running: RunningSession, reason: string): void {
+    this.#mcp.sessions.end(running, reason)
+  }
+}
+
+/** Requests that are being answered; the gateway waits for them before it closes. */
+class InFlight {
+  readonly #open = new Set<Promise<void>>()
+
+  /** Adds the promise of a request, which must not reject. */
+  add(task: Promise<void>): void {
+    this.#open.add(task)
+    void task.then(() => this.#open.delete(task))
+  }
+
+  /** Resolves when none is left, those that are added meanwhile included. */
+  async over(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open)
+  }
+}
 
 /** How often the policy file is looked at while no call comes: a change is read within a second. */
 const POLL_MS = 1_000

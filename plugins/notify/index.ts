@@ -1,10 +1,9 @@
-import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { type Attempt, type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { Notify } from './notify.ts'
 import type { NotifyOptions } from './options.ts'
 import { BudgetWatch } from './sources/budgets.ts'
 import { tellOfCalls } from './sources/calls.ts'
 import { tellOfStorage } from './sources/storage.ts'
-import { tellOfUpstreams } from './sources/upstreams.ts'
 
 export { notifyCommands } from './commands.ts'
 export { knownEvents, type NotifyOptions, type ReceiverOptions, type RuleOptions } from './options.ts'
@@ -39,4 +38,35 @@ export const notify = (options: NotifyOptions = {}): Plugin => ({
       return notifier.end()
     })
   },
+})
+
+/** Failed requests in a row after which an upstream counts as failing. */
+const FAILING = 3
+
+/** Tells of an upstream that fails again and again, once until it works. */
+const tellOfUpstreams = (gateway: Gateway): void => {
+  const failures = new Map<string, number>()
+  gateway.hooks.settle.tap('notify', ({ attempts }) => {
+    for (const attempt of attempts) {
+      if (attempt.error === 'CLIENT_GONE') continue
+      const { upstream } = attempt
+      if (!hasFailed(attempt)) {
+        failures.delete(upstream)
+        continue
+      }
+      const count = (failures.get(upstream) ?? 0) + 1
+      failures.set(upstream, count)
+      if (count === FAILING) gateway.hooks.notice.call(noticeOf(attempt))
+    }
+  })
+}
+
+/** A request that the upstream refuses is no failure of it. */
+const hasFailed = ({ status }: Attempt): boolean => status === null || status >= 500
+
+const noticeOf = ({ upstream, status, error }: Attempt) => ({
+  event: 'upstream_failing',
+  subject: upstream,
+  text: `Upstream "${upstream}" has failed ${FAILING} times in a row, the last time with ${status ?? error ?? 'no answer'}.`,
+  path: '/',
 })

@@ -1,14 +1,12 @@
-import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
-import type { NotifyResult } from 'guard-gateway/lib/notifier'
-import { cleanNotice } from 'guard-gateway/lib/notifier'
+import { type Clock, type Gateway, GuardError, type Notice } from 'guard-gateway/core'
+import { childEnv } from 'guard-gateway/lib/child-env'
+import { newId } from 'guard-gateway/lib/ids'
+import { cleanNotice, type Notification, type NotifyResult, notifierKind } from 'guard-gateway/lib/notifier'
 import { sees, visibleProjects } from 'guard-gateway/lib/principal'
-import type { Delivery, ReceiverHealth } from './delivery.ts'
+import { type UpstreamClient, upstreamClientKind } from 'guard-gateway/lib/upstream-client'
+import { Delivery, type ReceiverHealth } from './delivery.ts'
 import { Inbox } from './inbox.ts'
-import { notificationOf } from './message.ts'
-import type { NotifyOptions } from './options.ts'
-import { connectReceivers } from './receivers.ts'
-import { type Rule, receiversOf, rulesOf } from './rules.ts'
-import { Throttle } from './throttle.ts'
+import type { NotifyOptions, ReceiverOptions, RuleOptions } from './options.ts'
 
 /** How long an orderly end waits for receivers. */
 const END_MS = 2_000
@@ -150,4 +148,206 @@ export class Notify {
 const troubleOf = ({ name, dropped, failed, last_error }: ReceiverHealth): string => {
   const lost = dropped + failed
   return `"${name}" is not reached${lost === 0 ? '' : `, ${lost} ${lost === 1 ? 'message is' : 'messages are'} lost`}: ${last_error?.message ?? ''}`
+}
+
+/** What goes to receivers. `more`: how many notices like it were held back since `since`. */
+const notificationOf = (
+  notice: Required<Notice>,
+  { at, base, more = 0, since = at }: Readonly<{ at: number; base: string; more?: number; since?: number }>,
+): Notification => ({
+  ...notice,
+  id: newId('ntf_', at),
+  at,
+  text: more > 1 ? `${more} like it since ${timeOf(since)} UTC, the last: ${notice.text}` : notice.text,
+  url: base === '' ? '' : base + notice.path,
+  count: Math.max(1, more),
+})
+
+const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 16)
+
+const DEFAULT_MINUTES = 5
+const MS_PER_MINUTE = 60_000
+
+/** A rule that is ready to be asked. */
+interface Rule {
+  readonly every_ms: number
+  matches(notice: Required<Notice>): boolean
+  /** Names of receivers. */
+  readonly to: readonly string[]
+}
+
+/** Reads rules; without one, everything goes to every receiver. */
+const rulesOf = (rules: readonly RuleOptions[], receivers: readonly string[]): readonly Rule[] =>
+  (rules.length === 0 ? [{}] : rules).map(({ events = [], projects = [], to = [], every_minutes }) => ({
+    every_ms: (every_minutes ?? DEFAULT_MINUTES) * MS_PER_MINUTE,
+    to: to.length === 0 ? receivers : to,
+    matches: ({ event, project_id }) =>
+      (events.length === 0 || events.includes(event)) &&
+      (projects.length === 0 || project_id === null || projects.includes(project_id)),
+  }))
+
+/** The receivers of a notice by the rule that decides for them: the first that matches. */
+const receiversOf = <R extends Rule>(
+  rules: readonly R[],
+  notice: Required<Notice>,
+): readonly { readonly rule: R; readonly to: readonly string[] }[] => {
+  const decided = new Set<string>()
+  return rules
+    .filter((rule) => rule.matches(notice))
+    .map((rule) => ({ rule, to: rule.to.filter((name) => decided.size !== decided.add(name).size) }))
+    .filter(({ to }) => to.length > 0)
+}
+
+/** Connects each configured receiver. Throws INVALID_CONFIG for one that cannot be used, with its place. */
+const connectReceivers = (
+  gateway: Gateway,
+  receivers: Readonly<Record<string, ReceiverOptions>>,
+): ReadonlyMap<string, Delivery> =>
+  new Map(
+    Object.entries(receivers).map(([name, { notifier: id, ...options }]) => {
+      const notifier = gateway.registry(notifierKind).need(id)
+      for (const secret of notifier.secrets ?? []) gateway.secrets.add(textOf(options[secret]))
+      const context = {
+        clock: gateway.clock,
+        env: () => childEnv(process.env, gateway).env,
+        client: () => clientOf(gateway),
+      }
+      try {
+        return [name, new Delivery(gateway, name, id, notifier.connect(options, context))]
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error
+        const path = `notify.receivers.${name}`
+        throw new GuardError('INVALID_CONFIG', `${path}: ${gateway.redact.text(error.message)}.`, {
+          path,
+          cause: error,
+        })
+      }
+    }),
+  )
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const clientOf = (gateway: Gateway): UpstreamClient => {
+  const [client] = gateway.registry(upstreamClientKind)
+  if (client !== undefined) return client
+  throw new GuardError(
+    'MISSING_PLUGIN',
+    'Plugin "notify" needs one that speaks HTTP, for example upstream-clients/undici.',
+  )
+}
+
+/** Subjects that are known at once; those beyond share one. */
+const MAX_SUBJECTS = 1_000
+/** Messages of one rule in its time; what comes then is put together by its event. */
+const MAX_BURST = 20
+
+/** Something that may come too often. */
+interface Throttled {
+  readonly event: string
+  readonly subject: string
+}
+
+/** A subject that has been told of. */
+interface Told<T> {
+  /** By the monotonic clock. */
+  until: number
+  /** Wall time of the last message. */
+  since: number
+  held: number
+  last: T
+}
+
+/** What passes: one thing at once, or the last of those that were held back since then. */
+type Passed<T> = (item: T, held: number, since: number) => void
+
+/**
+ * Lets one thing about a subject pass in a time. What comes meanwhile is held back, counted, and passes as one when the time is over:
+ * nothing is lost, however much comes.
+ */
+class Throttle<T extends Throttled> {
+  readonly #clock: Clock
+  readonly #every_ms: number
+  readonly #pass: Passed<T>
+  readonly #told = new Map<string, Told<T>>()
+  #burst = 0
+  #burst_until = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(clock: Clock, every_ms: number, pass: Passed<T>) {
+    this.#clock = clock
+    this.#every_ms = every_ms
+    this.#pass = pass
+  }
+
+  /** How many are held back. */
+  get held(): number {
+    let held = 0
+    for (const told of this.#told.values()) held += told.held
+    return held
+  }
+
+  take(item: T): void {
+    const tick = this.#clock.tick()
+    this.#release(tick)
+    const told = this.#told.get(`${item.event} ${item.subject}`) ?? this.#shared(item, tick)
+    if (told === undefined) {
+      this.#burst++
+      this.#tell(`${item.event} ${item.subject}`, item, tick)
+      return
+    }
+    told.held++
+    told.last = item
+  }
+
+  /** Lets everything pass that is held back, and waits for nothing any more. */
+  end(): void {
+    clearTimeout(this.#timer)
+    for (const { last, held, since } of this.#told.values()) if (held > 0) this.#pass(last, held, since)
+    this.#told.clear()
+  }
+
+  /** In a burst, or where there are too many subjects, that of all of its event. */
+  #shared(item: T, tick: number): Told<T> | undefined {
+    if (tick >= this.#burst_until) {
+      this.#burst = 0
+      this.#burst_until = tick + this.#every_ms
+    }
+    if (this.#burst < MAX_BURST && this.#told.size < MAX_SUBJECTS) return undefined
+    const shared = this.#told.get(item.event)
+    return shared ?? this.#keep(item.event, item, tick)
+  }
+
+  #tell(key: string, item: T, tick: number): void {
+    this.#keep(key, item, tick)
+    this.#pass(item, 0, this.#clock.now())
+  }
+
+  #keep(key: string, last: T, tick: number): Told<T> {
+    const told = { until: tick + this.#every_ms, since: this.#clock.now(), held: 0, last }
+    this.#told.set(key, told)
+    this.#timer ??= setTimeout(() => this.#wake(), this.#every_ms).unref()
+    return told
+  }
+
+  #wake(): void {
+    this.#timer = undefined
+    const tick = this.#clock.tick()
+    this.#release(tick)
+    const [next] = this.#told.values()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (next !== undefined) this.#timer = setTimeout(() => this.#wake(), Math.max(1, next.until - tick)).unref()
+  }
+
+  /** Those whose time is over, the oldest first: they stand in the order in which they were told. */
+  #release(tick: number): void {
+    for (const [key, told] of this.#told) {
+      if (told.until > tick) return
+      this.#told.delete(key)
+      const { last, held, since } = told
+      if (held === 0) continue
+      this.#keep(key, last, tick)
+      this.#pass(last, held, since)
+    }
+  }
 }

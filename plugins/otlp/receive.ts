@@ -1,15 +1,21 @@
-import { type Fragment, type FragmentRun, type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
+import {
+  type Fragment,
+  type FragmentRun,
+  type Gateway,
+  GuardError,
+  type Redactor,
+  type RunDraft,
+} from 'guard-gateway/core'
 import { storedId } from 'guard-gateway/lib/ids'
-import { type JsonObject, pointerOf } from 'guard-gateway/lib/json'
-import { fromOtlp, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
+import { isJsonObject, type JsonObject, jsonObjectOf, listOf, pointerOf } from 'guard-gateway/lib/json'
+import { fromOtlp, isContentEvent, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { Pace } from 'guard-gateway/lib/time-slice'
+import { newSpanId } from 'guard-gateway/lib/trace'
 import { ImportFault } from 'guard-gateway/lib/trace-file'
 import type { PartialSuccess } from './codec.ts'
-import { fragmentOf } from './fragment.ts'
 import { withinLimits } from './limits.ts'
 import { withPreviews } from './previews.ts'
-import { validate } from './validate.ts'
 import { writeFragments } from './write.ts'
 
 export interface ReceiveContext {
@@ -102,5 +108,180 @@ const runOf = async (context: ReceiveContext, { run: draft, names, ours }: OtlpR
   return {
     ...run,
     session_id: await namedSession(gateway.storage, storedId(project ?? 'default', gateway.redact) ?? '', label),
+  }
+}
+
+/** A fragment built from OTLP data, and notes about omitted data. */
+interface BuiltFragment {
+  readonly fragment: Fragment
+  readonly lost_spans: number
+  readonly notes: readonly string[]
+}
+
+/** Builds a fragment from records whose ids hold no key; those that look like secrets are hashed. Of records with one id, the last wins. */
+const fragmentOf = (found: OtlpRun, sent: FragmentRun, redact: Pick<Redactor, 'judgeId'>): BuiltFragment => {
+  const notes: string[] = []
+  /** The record with these ids as they are stored; none if one of them is a key. */
+  const stored = <R extends object>(record: R, names: readonly (keyof R & string)[]): readonly R[] => {
+    let copy = record
+    for (const name of names) {
+      const id = record[name]
+      if (typeof id !== 'string') continue
+      const kept = storedId(id, redact)
+      if (kept === undefined) {
+        notes.push(`"${name}" is a secret; use an id that may be shown`)
+        return []
+      }
+      if (kept !== id) copy = { ...copy, [name]: kept }
+    }
+    return [copy]
+  }
+  const base = { owner: 'client', origin: 'otlp' } as const
+  const [run] = stored(sent, ['trace_id', 'project_id', 'default_project_id', 'session_id', 'agent_id'])
+  const names = originalNames(found, sent)
+  if (run === undefined || stored(names, ['session_id', 'agent_id', 'project_id']).length === 0)
+    return {
+      fragment: { ...base, run: sent, spans: [], events: [], artifacts: [] },
+      lost_spans: found.spans.length,
+      notes,
+    }
+  const spans = found.spans.flatMap(({ record }) => stored(record, ['id', 'parent_id']))
+  const spanIds = new Set(spans.map(({ id }) => id))
+  const hasSpan = ({ span_id }: { readonly span_id?: string | null }): boolean =>
+    typeof span_id !== 'string' || spanIds.has(span_id)
+  const events = found.events
+    .map(({ record }) => ({ ...record, id: record.id ?? `evt_${newSpanId()}` }))
+    .flatMap((event) => stored(event, ['id', 'span_id', 'request_id']))
+    .filter(hasSpan)
+  const artifacts = found.artifacts
+    .map(({ record }) => ({ ...record, id: record.id ?? `art_${newSpanId()}` }))
+    .flatMap((artifact) => stored(artifact, ['id', 'span_id']))
+    .filter(hasSpan)
+  const fragment = { ...base, run, spans: lastOf(spans), events: lastOf(events), artifacts: lastOf(artifacts) }
+  return { fragment, lost_spans: found.spans.length - spans.length, notes }
+}
+
+/** Original names of the run's ids: redaction may have missed secrets in them. */
+const originalNames = (
+  { run, names: { session_id, agent_id, project_id } }: OtlpRun,
+  { project_id: declared, default_project_id: inferred }: FragmentRun,
+) => ({
+  session_id,
+  agent_id,
+  project_id: run.project_id === (declared ?? inferred) ? project_id : undefined,
+})
+
+/** Last record of each id, at the position of the first. */
+const lastOf = <R extends { readonly id: string }>(records: readonly R[]): readonly R[] => {
+  const byId = new Map(records.map((record) => [record.id, record]))
+  return byId.size === records.length ? records : [...byId.values()]
+}
+
+/** Limit of spans and events per request. */
+const MAX_RECORDS = 10_000
+
+/** Trace data within the limits of a request. */
+interface ValidatedData {
+  readonly data: JsonObject
+  /** Number of received spans. */
+  readonly received: number
+  /** Notes about skipped data. */
+  readonly notes: readonly string[]
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  resourceLogs: 'These are logs. Send them to /v1/logs, which accepts and does not store them.',
+  resourceMetrics: 'These are metrics. Send them to /v1/metrics, which accepts and does not store them.',
+}
+
+/** Member names that are no secrets and short enough. */
+const memberNames = (record: JsonObject): string =>
+  Object.keys(record)
+    .map((name) => (/^[A-Za-z_]{1,40}$/.test(name) ? `"${name}"` : 'a member of another name'))
+    .slice(0, 3)
+    .join(', ')
+
+/** Describes a record that lacks the expected list; undefined if it has the list or no other members. */
+const mismatchOf = (record: JsonObject, list: string, known: readonly string[]): string | undefined => {
+  if (Array.isArray(record[list])) return undefined
+  const other = Object.fromEntries(Object.entries(record).filter(([name]) => name !== list && !known.includes(name)))
+  if (Object.keys(other).length === 0) return undefined
+  return `there is ${memberNames(other)} where OTLP has "${list}"`
+}
+
+const notOtlp = (message: string): GuardError => new GuardError('INVALID_TRACE', message, { path: '' })
+
+/** Validates trace data before spans are read, and drops records beyond the limits. Throws INVALID_TRACE for data that is not OTLP. */
+const validate = (data: unknown): ValidatedData => {
+  if (!isJsonObject(data)) throw notOtlp('The body must be an object with "resourceSpans".')
+  const signal = Object.keys(HINTS).find((name) => Object.hasOwn(data, name))
+  const mismatch = mismatchOf(data, 'resourceSpans', [])
+  if (mismatch !== undefined && !Object.hasOwn(data, 'resourceSpans'))
+    throw notOtlp(
+      (signal && HINTS[signal]) ??
+        `The body is no OTLP trace data: ${mismatch}. Use an exporter for OTLP over HTTP, whose JSON names are in lowerCamelCase.`,
+    )
+  const limiter = new RecordLimiter()
+  const resourceSpans = Array.isArray(data.resourceSpans)
+    ? data.resourceSpans.map((group) => limiter.group(group))
+    : data.resourceSpans
+  if (limiter.received === 0 && limiter.mismatches[0] !== undefined)
+    throw notOtlp(`The body is no OTLP trace data: ${limiter.mismatches[0]}.`)
+  return { data: { ...data, resourceSpans }, received: limiter.received, notes: limiter.notes }
+}
+
+/** Counts spans and events, and drops those beyond the limit. */
+class RecordLimiter {
+  received = 0
+  readonly mismatches: string[] = []
+  #spans = 0
+  #events = 0
+  #lostEvents = 0
+
+  get notes(): readonly string[] {
+    const tooMany = (count: number, what: string): readonly string[] =>
+      count === 0
+        ? []
+        : [`a request has at most ${MAX_RECORDS} ${what}; ${count} more were left out. Send smaller batches`]
+    return [
+      ...this.mismatches,
+      ...tooMany(this.received - this.#spans, 'spans'),
+      ...tooMany(this.#lostEvents, 'events'),
+    ]
+  }
+
+  group(group: unknown): unknown {
+    if (!isJsonObject(group)) return group
+    this.#note(mismatchOf(group, 'scopeSpans', ['resource', 'schemaUrl']))
+    if (!Array.isArray(group.scopeSpans)) return group
+    return { ...group, scopeSpans: group.scopeSpans.map((scoped) => this.#scoped(scoped)) }
+  }
+
+  #note(mismatches: string | undefined): void {
+    if (mismatches !== undefined) this.mismatches.push(mismatches)
+  }
+
+  #scoped(scoped: unknown): unknown {
+    if (!isJsonObject(scoped)) return scoped
+    this.#note(mismatchOf(scoped, 'spans', ['scope', 'schemaUrl']))
+    if (!Array.isArray(scoped.spans)) return scoped
+    const spans = scoped.spans.slice(0, MAX_RECORDS - this.#spans)
+    this.received += scoped.spans.length
+    this.#spans += spans.length
+    return { ...scoped, spans: spans.map((span) => this.#withEvents(span)) }
+  }
+
+  #withEvents(span: unknown): unknown {
+    // rejected alone, as a span without ids
+    if (!isJsonObject(span)) return {}
+    const events = listOf(span.events)
+    if (events.length === 0) return span
+    // content-only events are dropped or become previews, so they do not count
+    const counted = events.filter((event) => !isContentEvent(String(jsonObjectOf(event).name)))
+    const remaining = MAX_RECORDS - this.#events
+    this.#events += Math.min(counted.length, remaining)
+    if (counted.length <= remaining && events.length <= MAX_RECORDS) return span
+    this.#lostEvents += events.length - Math.min(counted.length, remaining)
+    return { ...span, events: counted.slice(0, remaining) }
   }
 }

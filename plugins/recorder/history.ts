@@ -1,7 +1,44 @@
-import type { Found, Reader } from 'guard-gateway/core'
+import { type Found, GuardError, type Reader } from 'guard-gateway/core'
 import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
 import { DECISION, decisionV1, type EventV1, eventV1 } from './events.ts'
-import { decodeCursor, END, encodeCursor, type TableCursor } from './history-cursor.ts'
+
+/** Position in one table: a storage cursor, or null for the start. */
+type TableCursor = string | null
+/** End of the table. */
+const END = ''
+
+/** Positions in both tables of a history. */
+interface HistoryCursor {
+  readonly decisions: TableCursor
+  readonly others: TableCursor
+}
+
+const encodeCursor = ({ decisions, others }: HistoryCursor): string =>
+  Buffer.from(JSON.stringify([decisions, others])).toString('base64url')
+
+const isTableCursor = (value: unknown): value is TableCursor => value === null || typeof value === 'string'
+
+const parsed = (cursor: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Decodes a cursor of `encodeCursor`. Throws INVALID_CURSOR for any other. The storage checks each table's cursor. */
+const decodeCursor = (cursor: string | undefined): HistoryCursor => {
+  if (cursor === undefined) return { decisions: null, others: null }
+  const tables = parsed(cursor)
+  if (Array.isArray(tables) && tables.length === 2) {
+    const [decisions, others]: unknown[] = tables
+    if (isTableCursor(decisions) && isTableCursor(others)) return { decisions, others }
+  }
+  throw new GuardError(
+    'INVALID_CURSOR',
+    'The cursor is none of a session history. Start again without a cursor, and pass on "next_cursor" as it came.',
+  )
+}
 
 const PAGE_EVENTS = 500
 

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto'
-import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages, type Table, table } from 'guard-gateway/core'
 import { timeErrors } from 'guard-gateway/lib/time'
-import type { FiguresQuery } from 'guard-gateway/lib/trace'
-import { openCallTable } from 'guard-gateway/lib/trace'
+import { callColumns, type FiguresQuery, openCallTable } from 'guard-gateway/lib/trace'
 import { EndedSums } from './figures/ended-sums.ts'
 import { HourSums } from './figures/hour-sums.ts'
 import { readFigures } from './figures/read.ts'
+import { hourTables } from './figures/tables.ts'
 import { noteDecided } from './flags/flag-sums.ts'
 import { readFlagReport } from './flags/read-report.ts'
+import { flagTable } from './flags/tables.ts'
 import { endOpenCalls, OpenCalls } from './open-calls.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
 import { SumRetention } from './sum-retention.ts'
-import { tables } from './tables.ts'
 import { WriteBehindTotals } from './write-behind-totals.ts'
 
 export { type ReportCommandOptions, reportCommands } from './commands.ts'
@@ -76,3 +76,31 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     })
   },
 })
+
+/** One row per guarded request, with its decision. */
+const calls = table({
+  id: 'calls',
+  ...callColumns,
+  indexes: [['session_id', 'recorded'], ['received_at'], ['trace_id', 'recorded']],
+  sparse: [['response_id']],
+})
+
+/** Events of a session other than requests: pauses, resumes, changes. Other features add rows. */
+const sessionEvents = table({
+  id: 'session_events',
+  columns: {
+    id: 'text',
+    session_id: 'text',
+    project_id: 'text',
+    agent_id: 'text',
+    name: 'text',
+    at: 'integer',
+    severity: 'text',
+    request_id: 'text',
+    attributes: 'json',
+  },
+  indexes: [['session_id', 'recorded']],
+  exact: ['id', 'session_id', 'project_id', 'agent_id', 'name', 'severity', 'request_id'],
+})
+
+export const tables: readonly Table[] = [calls, sessionEvents, ...hourTables, flagTable]

@@ -1,13 +1,10 @@
 import type { Gateway, Mode } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { type Page, pageKind, type View } from 'guard-gateway/lib/page'
-import { visibleProjects } from 'guard-gateway/lib/principal'
+import { currentPrincipal, hasScope, visibleProjects } from 'guard-gateway/lib/principal'
 import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import type { Asset } from './assets.ts'
-import { bareDocument } from './bare-document.ts'
 import type { UiOptions } from './index.ts'
-import { keyList } from './key-list.ts'
-import { whoIsIn } from './who.ts'
 
 /** How many things wait for a person, by navigation entry. */
 export type Counts = ReadonlyMap<string, number>
@@ -162,4 +159,54 @@ const troubleOf = (name: string, section: unknown): readonly string[] => {
   if (status === undefined || status === 'ok') return []
   const message = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : undefined
   return [`${name}: ${String(status)}${typeof message === 'string' ? `. ${message}` : ''}`]
+}
+
+/** Who is logged in, with what ends it; nothing on loopback, where nobody logs in. */
+const whoIsIn = () => {
+  const principal = currentPrincipal()
+  if (principal === undefined || principal.kind === 'loopback') return false
+  const { name, kind, projects } = principal
+  return html`<div class="who">${hasScope(principal, 'admin') && html`<a href="/keys">Keys</a><a href="/audit">Audit</a>`}<span><bdi>${name}</bdi>${projects !== null && html` <span class="quiet">sees ${projects.join(', ')}</span>`}</span>${kind === 'session' && html`<form method="post" action="/logout"><button>Log out</button></form>`}</div>`
+}
+
+/** A document of a heading and little more, which tells nothing of this gateway. It needs no script. */
+const bareDocument = (view: View, styles: readonly Html[], icon: string): Html => html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${view.title} · Guard</title>
+${styles}
+<link rel="icon" href="${icon}" type="image/svg+xml">
+</head>
+<body>
+<header class="bar"><span class="mark">Guard</span></header>
+<main id="main" tabindex="-1">
+${view.main}
+</main>
+</body>
+</html>`
+
+/** Keyboard shortcuts in display order; those of pages precede the last one. */
+const keys = [
+  ['/', 'search'],
+  ['j k', 'next, previous row'],
+  ['Enter', 'open the row'],
+  ['x', 'select for comparison'],
+  ['c', 'compare the selected'],
+  ['p', 'pin'],
+  ['n b', 'next, previous match'],
+  ['[ ]', 'collapse, expand all'],
+  ['← →', 'collapse, expand this row'],
+  ['+ - 0', 'zoom'],
+  ['e', 'next error'],
+] as const
+const LAST = ['Esc', 'close, clear, leave a field'] as const
+
+/** Dialog with the keyboard shortcuts. A script opens it. */
+const keyList = (entries: readonly Page[]): Html => {
+  const leading = entries.flatMap(({ nav }) => (nav === undefined ? [] : [[`g ${nav.key}`, nav.label] as const]))
+  return html`<dialog id="keys" aria-label="Keys"><dl class="facts">${[...keys, ...leading, LAST].map(
+    ([key, what]) => html`<dt>${key}</dt><dd>${what}</dd>`,
+  )}</dl></dialog>`
 }

@@ -1,7 +1,8 @@
-import { isPlain } from 'guard-gateway/core'
-import { withInflated } from 'guard-gateway/lib/http'
+import { promisify } from 'node:util'
+import * as zlib from 'node:zlib'
+import { GuardError, isPlain } from 'guard-gateway/core'
+import { isZlibStream, withInflated } from 'guard-gateway/lib/http'
 import { memberSpan } from 'guard-gateway/lib/request-reader'
-import { compressedAs } from './compress.ts'
 import type { Upstream } from './upstream.ts'
 
 /** The largest body that is unpacked to change it; larger ones were refused before. */
@@ -71,4 +72,29 @@ const withUsageOption = (json: Buffer): Buffer | undefined => {
   if (memberSpan(options, 'include_usage') !== undefined) return undefined
   const empty = /^\{\s*\}$/.test(options.toString())
   return splice(json, span.start + 1, span.start + 1, `"include_usage":true${empty ? '' : ','}`)
+}
+
+type Compress = (bytes: Buffer) => Promise<Buffer>
+
+const gzip: Compress = promisify(zlib.gzip)
+const brotli = promisify(zlib.brotliCompress)
+/** Brotli's own default takes a second for a megabyte. */
+const BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
+
+const compressors: ReadonlyMap<string, Compress> = new Map<string, Compress>([
+  ['gzip', gzip],
+  ['x-gzip', gzip],
+  ['deflate', promisify(zlib.deflate)],
+  ['br', (bytes) => brotli(bytes, BROTLI)],
+  ['zstd', promisify(zlib.zstdCompress)],
+])
+
+const deflateRaw: Compress = promisify(zlib.deflateRaw)
+
+/** The bytes in the content encoding in which they came as `before`, compressed off the event loop. Throws UNSUPPORTED_ENCODING. */
+const compressedAs = (before: Buffer, bytes: Buffer, encoding: string | undefined): Promise<Buffer> => {
+  const name = encoding?.toLowerCase() ?? ''
+  const compress = name === 'deflate' && !isZlibStream(before) ? deflateRaw : compressors.get(name)
+  if (compress === undefined) throw new GuardError('UNSUPPORTED_ENCODING')
+  return compress(bytes)
 }

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
+import type { View } from 'guard-gateway/lib/page'
 import { hasScope, type Principal, requestPrincipals } from 'guard-gateway/lib/principal'
 import type { AccessKeys } from '../keys/access-keys.ts'
 import { cookieOf, setCookie } from './cookie.ts'
 import type { LoginSessions } from './login-sessions.ts'
-import { loginView, needlessView } from './page.ts'
 
 const MAX_BYTES = 16_384
 
@@ -109,3 +110,35 @@ const addressOf = ({ raw }: FastifyRequest) => ({ address: raw.socket.remoteAddr
 /** A path of this server to go to after the login. */
 const pathWithin = (given: string | null): string =>
   given !== null && /^\/(?![/\\])[!-[\]-~]*$/.test(given) && !/^\/log(?:in|out)\b/.test(given) ? given : '/'
+
+/** What a login page says. */
+interface LoginState {
+  /** Path to go to afterwards. */
+  readonly next: string
+  /** What was wrong with the key. */
+  readonly fault?: string | undefined
+  /** Some live key may administer. */
+  readonly hasAdmin: boolean
+}
+
+/** The page that turns a key into a login. It works without script. */
+const loginView = ({ next, fault, hasAdmin }: LoginState): View => ({
+  title: 'Log in',
+  main: html`<h1>Log in</h1>
+<p>This gateway can be reached from other machines, so its pages ask who you are.</p>
+${!hasAdmin && noAdmin}
+${fault !== undefined && html`<p class="faults" role="alert" id="fault-key">${fault}</p>`}
+<form class="login" method="post" action="/login"><input type="hidden" name="next" value="${next}">
+<label for="key">Key</label><input id="key" type="password" name="key" autocomplete="current-password" required${fault !== undefined && html` aria-invalid="true" aria-describedby="fault-key"`}>
+<button class="main">Log in</button></form>
+<p class="quiet">Whoever administers the gateway makes keys, with <code>guard key create --scope read</code> or on its page Keys.</p>`,
+})
+
+const noAdmin = html`<p class="notice" role="status">There is no key that may administer yet. On the machine of the gateway make one: <code>guard key create --name you --scope admin</code></p>`
+
+/** On loopback nobody logs in. */
+const needlessView: View = {
+  title: 'Log in',
+  main: html`<h1>Log in</h1>
+<p>Nobody needs to: only this machine reaches the gateway. <a href="/">What is going on now</a></p>`,
+}

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -6,21 +7,31 @@ import type {
   FastifySchema,
   onRequestHookHandler,
   onSendHookHandler,
+  preValidationHookHandler,
 } from 'fastify'
-import { type ApiStyle, type GuardError, statusOf } from 'guard-gateway/core'
+import { type ApiStyle, GuardError, statusOf } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
 import { newId } from 'guard-gateway/lib/ids'
-import type { Scope } from 'guard-gateway/lib/principal'
+import {
+  hasScope,
+  type Principal,
+  principalSourceKind,
+  requestPrincipals,
+  runAs,
+  type Scope,
+} from 'guard-gateway/lib/principal'
 import { askForBody } from '../connections/expect-continue.ts'
 import { lingeringClose } from '../connections/linger.ts'
+import { httpErrors } from '../error-codes.ts'
 import { guardErrorOf } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { logResponses } from '../log-events.ts'
 import { configuredPassthrough, enter } from '../models/routes.ts'
-import { guardResponse, setSecurityHeaders } from '../response-headers.ts'
+import { guardResponse, setDocumentHeaders, setSecurityHeaders } from '../response-headers.ts'
 import { admit } from './admit.ts'
-import { authorize, enterAgain, keepReading } from './authorize.ts'
+import { bindProject } from './bound-project.ts'
 import { checkProgram } from './check-program.ts'
-import { credentialsOf, identityOf } from './credentials.ts'
+import { checkScope, credentialsOf, identityOf } from './credentials.ts'
 import { refuseDuplicateHeaders } from './duplicate-headers.ts'
 import { needsKey, type RouteClass } from './route-class.ts'
 import { isUndivided, type RouteScope, scopeOf } from './route-scopes.ts'
@@ -168,3 +179,139 @@ const unmatchedEntry = (
   routes.refuseSpelling(request.method, path)
   return enter(state, () => configuredPassthrough(state, request), true)
 }
+
+/** Whether somebody may administer without showing who they are: on loopback, where no plugin knows people. */
+const isUnguarded = ({ isBeyondLoopback, gateway }: HttpServerState): boolean =>
+  !isBeyondLoopback && gateway.registry(principalSourceKind).ids().length === 0
+
+/** Lets a request to administration, pages and ingest pass if whoever sent it has the scope of the route. Sends browsers to the login. */
+const authorize =
+  (state: HttpServerState, scope: RouteScope, undivided: boolean): onRequestHookHandler =>
+  (request, reply, done) => {
+    if (isUnguarded(state)) return done()
+    const enter = (principal: Principal | undefined): void => {
+      if (principal === undefined) return void done()
+      requestPrincipals.set(request.raw, principal)
+      runAs(principal, done, isWriting(scope))
+    }
+    const refuse = (error: unknown): void => {
+      if (!redirectToLogin(request, reply, error)) done(error as Error)
+    }
+    admitted(state, request, reply, scope, undivided).then(enter, refuse)
+  }
+
+/** Whoever may pass. Rejects as `principalOf`, and with PROJECT_NOT_ALLOWED. */
+const admitted = async (
+  state: HttpServerState,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  scope: RouteScope,
+  undivided: boolean,
+): Promise<Principal | undefined> => {
+  const principal = await principalOf(state, request, scope)
+  if (principal === undefined) return undefined
+  if (undivided && principal.projects !== null) throw new GuardError(httpErrors.PROJECT_NOT_ALLOWED, ALL_PROJECTS)
+  await renewLogin(state, principal, request, reply)
+  return principal
+}
+
+const ALL_PROJECTS = 'This concerns all projects, and the key is bound to some. Use a key that is bound to none.'
+
+/** The body is read outside of what the guard has entered. */
+const enterAgain =
+  (scope: RouteScope): preValidationHookHandler =>
+  (request, _reply, done) => {
+    const principal = requestPrincipals.get(request.raw)
+    if (principal === undefined) done()
+    else runAs(principal, done, isWriting(scope))
+  }
+
+/** What reads while it is sent goes on in the name of whoever asked: the socket that asks for more knows nothing of it. */
+const keepReading: onSendHookHandler = (request, _reply, payload, done) => {
+  const principal = requestPrincipals.get(request.raw)
+  if (principal?.projects && payload instanceof Readable) {
+    const read = payload._read.bind(payload)
+    payload._read = (size) => runAs(principal, () => read(size))
+  }
+  done(null, payload)
+}
+
+/** What is ingested may meet any stored run; the writer checks whose it is. */
+const isWriting = (scope: RouteScope): boolean => scope === 'ingest'
+
+/** Undefined: whoever is on this machine. Rejects with KEY_REQUIRED, KEY_REFUSED and SCOPE_REQUIRED. */
+const principalOf = async (
+  { gateway, isBeyondLoopback }: HttpServerState,
+  { raw }: FastifyRequest,
+  scope: RouteScope,
+): Promise<Principal | undefined> => {
+  const found = isBeyondLoopback
+    ? await gateway.service('principals').need().of(raw, credentialsOf(raw.headers)).catch(openTo(scope))
+    : await firstSource(gateway.registry(principalSourceKind), raw)
+  if (found === undefined) {
+    if (!isBeyondLoopback || scope === 'open') return undefined
+    throw new GuardError(httpErrors.KEY_REQUIRED, undefined, {
+      headers: { 'www-authenticate': 'Bearer realm="guard"' },
+    })
+  }
+  if (scope === 'open') return found
+  if (!hasScope(found, scope)) checkScope(found, scope)
+  if (scope === 'ingest') bindProject(raw.headers, found.projects)
+  return found
+}
+
+/** A wrong key keeps nobody from what is open. */
+const openTo = (scope: RouteScope) => (error: unknown) => {
+  if (scope === 'open') return undefined
+  throw error
+}
+
+const firstSource = async (
+  sources: Iterable<{
+    principalOf(request: FastifyRequest['raw']): Principal | undefined | Promise<Principal | undefined>
+  }>,
+  request: FastifyRequest['raw'],
+): Promise<Principal | undefined> => {
+  for (const source of sources) {
+    const found = await source.principalOf(request)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const renewLogin = async (
+  { gateway }: HttpServerState,
+  { kind }: Principal,
+  { raw, method }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> => {
+  if (kind !== 'session' || method !== 'GET') return
+  const header = await gateway.service('principals').need().renewed(raw)
+  if (header !== undefined) reply.header('set-cookie', header)
+}
+
+/** Sends a browser that asks for a page without a login there. False: an error is the answer. */
+const redirectToLogin = (request: FastifyRequest, reply: FastifyReply, error: unknown): boolean => {
+  const { headers, method } = request
+  if (!(error instanceof GuardError) || error.entry !== httpErrors.KEY_REQUIRED) return false
+  if (headers.accept?.includes('text/html') !== true) return false
+  const isPage = method === 'GET' || method === 'HEAD'
+  // what a link from elsewhere opens comes without the cookie, which is strict; the page asks again by itself
+  if (
+    isPage &&
+    headers['sec-fetch-site'] !== undefined &&
+    /^(?:cross-site|same-site)$/.test(headers['sec-fetch-site'])
+  ) {
+    reply.code(200).type('text/html; charset=utf-8')
+    setDocumentHeaders(reply)
+    void reply.send(bounce(request.url))
+    return true
+  }
+  const next = isPage ? request.url : '/'
+  void reply.redirect(next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`, 303)
+  return true
+}
+
+const bounce = (url: string): string =>
+  html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Guard</title><meta http-equiv="refresh" content="0;url=${url}"></head><body><p><a href="${url}">Continue</a></p></body></html>`
+    .text

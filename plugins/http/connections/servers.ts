@@ -1,13 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { HttpServerState } from '../http-server-state.ts'
 import type { TlsListener } from '../tls/listener.ts'
 import { connectionErrors } from './errors.ts'
 import { delayContinue } from './expect-continue.ts'
 import { serveHalfClosed } from './half-close.ts'
-import { trackIdleConnections } from './idle-connections.ts'
 import { serveUpgrades, wantsWebSocket } from './upgrade.ts'
 
 const SECOND = 1_000
@@ -110,3 +109,15 @@ const ended = (server: Server): Promise<void> =>
     server.closeIdleConnections()
     server.close(() => resolve())
   })
+
+/** Tracks the connections of a server; the result closes those without a single byte. Browsers open such spare connections, and Node counts them as active. */
+const trackIdleConnections = (server: Server): (() => void) => {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  }
+}

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { ApiStyle } from 'guard-gateway/core'
+import { type ApiStyle, GuardError, type Registry } from 'guard-gateway/core'
 import { type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
 import { pathOf } from '../admission/target.ts'
 import { styleOf } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'
-import { checkPaths } from './check-paths.ts'
 import { guarded } from './exchange.ts'
 import { METHODS, type ModelPaths, type ModelRoute } from './model-paths.ts'
 import { passthrough, unguarded } from './passthrough.ts'
@@ -101,3 +100,42 @@ export const modelList =
 /** Upstreams that speak one of these share what is not a request to a model. */
 export const dialectsOf = (style: string): readonly string[] =>
   style === 'messages' ? ['messages'] : ['responses', 'chat_completions']
+
+interface Declared {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly isGuarded: boolean
+}
+
+/**
+ * Throws DUPLICATE with both names where two API styles serve one path: the framework and the table of patterns know neither.
+ * What both let pass is served by the first: a style that is made of another one keeps such paths of it.
+ */
+const checkPaths = (styles: Registry<ApiStyle>, spellings: (path: string) => readonly string[]): void => {
+  const taken = new Map<string, Declared>()
+  for (const declared of [...styles].flatMap(pathsOf))
+    for (const url of spellings(declared.path)) {
+      // parameters of different names match the same paths
+      const route = `${declared.method} ${url.replace(/\{\+?\w+\}/g, '{}')}`
+      const other = taken.get(route)
+      if (other !== undefined && clash(other, declared)) throw twice(styles, other, declared)
+      taken.set(route, other ?? declared)
+    }
+}
+
+const pathsOf = ({ id, paths, unguarded = [] }: ApiStyle): readonly Declared[] => [
+  ...paths.map((path) => ({ id, method: 'POST', path, isGuarded: true })),
+  ...unguarded.map((declared) => {
+    const [method = '', path = ''] = declared.split(' ', 2)
+    return { id, method, path, isGuarded: false }
+  }),
+]
+
+const clash = (one: Declared, other: Declared): boolean => one.id !== other.id && (one.isGuarded || other.isGuarded)
+
+const twice = (styles: Registry<ApiStyle>, { id: first }: Declared, { id, method, path }: Declared): GuardError =>
+  new GuardError(
+    'DUPLICATE',
+    `The API styles "${first}", added by ${styles.ownerOf(first)}, and "${id}", added by ${styles.ownerOf(id)}, both serve ${method} ${path}. Give the one of your own another path.`,
+  )

@@ -1,8 +1,6 @@
+import { type JsonValue, memberIn, sourceOf } from 'guard-gateway/lib/json'
 import { type Frame, type FrameFault, keyOfId, roundedKey } from 'guard-gateway/lib/json-rpc'
 import type { McpReply, McpSession, StreamEvent } from '../mcp-transport.ts'
-import { Exchange } from './exchange.ts'
-import { Exchanges, tokenOf } from './exchanges.ts'
-import { Queue } from './queue.ts'
 
 /** How many messages are kept for a client that does not listen yet. */
 const WAITING = 256
@@ -112,4 +110,175 @@ export class ServerChannel {
 const alreadyListening: McpReply = {
   ...{ form: 'failed', status: 409, code: 'UPSTREAM_FAILED' },
   message: 'The MCP server has a stream open for this session already.',
+}
+
+/** The requests of a client that its server has not answered yet. */
+class Exchanges {
+  readonly #byKey = new Map<string, Exchange>()
+  readonly #byToken = new Map<string, Exchange>()
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  add(exchange: Exchange): void {
+    this.#byKey.set(exchange.key, exchange)
+    if (exchange.token !== undefined) this.#byToken.set(exchange.token, exchange)
+  }
+
+  has(key: string): boolean {
+    return this.#byKey.has(key)
+  }
+
+  keys(): Iterable<string> {
+    return this.#byKey.keys()
+  }
+
+  /** The exchange of a request, which is over with that. */
+  take(key: string): Exchange | undefined {
+    const exchange = this.#byKey.get(key)
+    this.#byKey.delete(key)
+    if (exchange?.token !== undefined) this.#byToken.delete(exchange.token)
+    return exchange
+  }
+
+  /** The one exchange where there is no other. */
+  only(): Exchange | undefined {
+    const [only] = this.size === 1 ? this.#byKey.values() : []
+    return only
+  }
+
+  /** The call that a message of the server belongs to, as far as that is known. */
+  related(frame: Frame): Exchange | undefined {
+    if (frame.method === 'notifications/progress')
+      return this.#byToken.get(textOf(frame, frame.params, 'progressToken') ?? '')
+    return frame.kind === 'request' ? this.only() : undefined
+  }
+
+  /** Takes all, each to be failed. */
+  takeAll(): readonly Exchange[] {
+    const all = [...this.#byKey.values()]
+    this.#byKey.clear()
+    this.#byToken.clear()
+    return all
+  }
+}
+
+/** The progress token of a request. */
+const tokenOf = (frame: Frame): string | undefined =>
+  textOf(frame, memberIn(frame.params, '_meta')?.value, 'progressToken')
+
+const textOf = ({ text }: Frame, value: JsonValue | undefined, name: string): string | undefined => {
+  const member = memberIn(value, name)
+  return member === undefined ? undefined : sourceOf(text, member.value)
+}
+
+/** A request on its way: its answer alone, or a stream from the first message that comes before the answer. */
+class Exchange {
+  readonly key: string
+  readonly token: string | undefined
+  readonly reply: Promise<McpReply>
+  readonly #resolve: (reply: McpReply) => void
+  readonly #queue: Queue<StreamEvent>
+  #streaming = false
+
+  constructor(key: string, token: string | undefined, queue: Queue<StreamEvent>) {
+    this.key = key
+    this.token = token
+    this.#queue = queue
+    const { promise, resolve } = Promise.withResolvers<McpReply>()
+    this.reply = promise
+    this.#resolve = resolve
+  }
+
+  /** Where messages before the answer go. */
+  stream(): Queue<StreamEvent> {
+    if (!this.#streaming) {
+      this.#streaming = true
+      this.#resolve({ form: 'sse', events: this.#queue, stop: () => this.#queue.end() })
+    }
+    return this.#queue
+  }
+
+  /** The last message; an error in it is reported as in a stream. */
+  answer(event: StreamEvent): void {
+    if (event.fault !== undefined) this.stream()
+    if (this.#streaming) {
+      this.#queue.push(event)
+      this.#queue.end()
+    } else this.#resolve({ form: 'json', status: 200, event })
+  }
+
+  /** Nobody waits for an answer any more. */
+  cancel(): void {
+    if (this.#streaming) this.#queue.end()
+    else this.#resolve({ form: 'none', status: 202 })
+  }
+
+  /** There will be no answer. */
+  fail(reply: McpReply & { form: 'failed' }): void {
+    if (this.#streaming) this.#queue.end(new Error(reply.message))
+    else this.#resolve(reply)
+  }
+}
+
+/** A queue that is read as an async iterator. `onLow` is called when it runs empty. */
+class Queue<T> implements AsyncIterable<T> {
+  readonly #ready: T[] = []
+  readonly #onLow: () => void
+  #waiting: PromiseWithResolvers<void> | undefined
+  #ended = false
+  #failure: Error | undefined
+
+  constructor(onLow: () => void = () => {}) {
+    this.#onLow = onLow
+  }
+
+  get size(): number {
+    return this.#ready.length
+  }
+
+  push(thing: T): void {
+    if (this.#ended) return
+    this.#ready.push(thing)
+    this.#wake()
+  }
+
+  /** Drops the oldest thing. */
+  shift(): void {
+    this.#ready.shift()
+  }
+
+  /** Nothing follows; an error is given to the reader after the last thing. */
+  end(failure?: Error): void {
+    this.#ended = true
+    this.#failure ??= failure
+    this.#wake()
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<T> {
+    return this.read()
+  }
+
+  /** The things from now on until `signal`; what is left then is for who reads next. One reads at a time. */
+  async *read(signal?: AbortSignal): AsyncGenerator<T> {
+    signal?.addEventListener('abort', () => this.#wake(), { once: true })
+    while (signal?.aborted !== true) {
+      const next = this.#ready.shift()
+      if (next !== undefined) {
+        yield next
+        continue
+      }
+      this.#onLow()
+      if (this.#failure !== undefined) throw this.#failure
+      if (this.#ended) return
+      this.#waiting = Promise.withResolvers<void>()
+      await this.#waiting.promise
+    }
+  }
+
+  #wake(): void {
+    this.#waiting?.resolve()
+    this.#waiting = undefined
+  }
 }

@@ -1,5 +1,5 @@
 import type { Attributes, RunDraft } from 'guard-gateway/core'
-import type { ImportReading, ImportSource } from 'guard-gateway/lib/export-format'
+import type { ImportReading, ImportSource, ImportWarning } from 'guard-gateway/lib/export-format'
 import {
   addToOutlines,
   elementsOf,
@@ -17,7 +17,9 @@ import {
   recordAt,
   traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
-import { droppedWarnings, type Foreign, foreignRecords } from './foreign-records.ts'
+import { MetadataOnly } from './content/metadata-only.ts'
+import { MetadataRecords } from './content/metadata-records.ts'
+import { fitAttributes } from './fit-attributes.ts'
 import { collect, noRecords } from './map.ts'
 import { semconv } from './names.ts'
 import { foreignRun, ownRun } from './read-run.ts'
@@ -244,4 +246,51 @@ const foreignTold = (span: OtlpSpan, { clues, models }: OtlpTrace, reader: ToldR
   clues.span(span, told)
   models.add(span, told)
   return lacksModel(told) ? models.completed(span, told) : told
+}
+
+/** What records of other programs go through. */
+interface Foreign {
+  readonly quiet: MetadataRecords
+  /** The record with attributes that fit. */
+  fit<R extends { readonly attributes?: Attributes }>(record: R): R
+}
+
+/** Counts removed records in `counts`: content, and records over a limit. */
+const foreignRecords = (counts: { content: number; cut: number }): Foreign => {
+  const names = new MetadataOnly()
+  const quiet = new MetadataRecords(names, (count) => {
+    counts.content += count
+  })
+  const cut = (count: number): void => {
+    counts.cut += count
+  }
+  return {
+    quiet,
+    fit: (record) =>
+      record.attributes === undefined
+        ? record
+        : { ...record, attributes: fitAttributes(record.attributes, names, cut) },
+  }
+}
+
+/** What to say of it. */
+const droppedWarnings = ({
+  content,
+  cut,
+}: {
+  readonly content: number
+  readonly cut: number
+}): readonly ImportWarning[] => {
+  const warnings: ImportWarning[] = []
+  if (content > 0)
+    warnings.push({
+      code: 'content_dropped',
+      message: `${content} attributes or events that may tell what people, models or tools said were left out.`,
+    })
+  if (cut > 0)
+    warnings.push({
+      code: 'attributes_dropped',
+      message: `${cut} attributes beyond what a record may have were left out.`,
+    })
+  return warnings
 }

@@ -1,8 +1,11 @@
 import type { ArtifactDraft, Attributes, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 import type { JsonObject } from 'guard-gateway/lib/json'
 import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import {
+  artifactDraft,
   elementsOf,
+  eventDraft,
   ImportFault,
   type ImportLocation,
   type LocatedRecord,
@@ -11,14 +14,13 @@ import {
 } from 'guard-gateway/lib/trace-file'
 import { MetadataOnly } from './content/metadata-only.ts'
 import { MetadataRecords } from './content/metadata-records.ts'
-import { semconv } from './names.ts'
-import { eventsFromOtlp } from './read-events.ts'
+import { ARTIFACT_ATTRIBUTE, guardNames, reservedOnEvents, semconv } from './names.ts'
 import { foreignRun, ownRun } from './read-run.ts'
-import { spanFromOtlp } from './read-span.ts'
+import { spanFromOtlp, unescaped } from './read-span.ts'
 import { CallModels, lacksModel } from './reading/call-models.ts'
 import { RunClues, type RunNames } from './reading/run-clues.ts'
 import { type Told, ToldReader } from './reading/sender-attributes.ts'
-import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
+import { instantOf, nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 
 /** What OTLP data says of one trace, in our records. */
@@ -223,4 +225,68 @@ export const collect = (
   }
   for (const { record: artifact, place } of artifacts)
     into.artifacts.push({ record: quiet?.artifact(artifact) ?? artifact, place })
+}
+
+/** What the events of one OTLP span are in our records. */
+interface SpanEvents {
+  readonly events: readonly LocatedRecord<EventDraft>[]
+  readonly artifacts: readonly LocatedRecord<ArtifactDraft>[]
+}
+
+/** Reads the events of a span whose id here is `span_id`. An event that has no id gets the same one every time. Throws ImportFault. */
+const eventsFromOtlp = (span: OtlpSpan, span_id: string): SpanEvents => {
+  const events: LocatedRecord<EventDraft>[] = []
+  const artifacts: LocatedRecord<ArtifactDraft>[] = []
+  for (const { record, place } of elementsOf(span.record, 'events', span.place)) {
+    const attributes = fromKeyValues(record, 'attributes', place)
+    const owner = attributes[guardNames.eventLevel] === 'run' ? null : span_id
+    if (record.name === guardNames.artifact && typeof attributes[guardNames.artifactId] === 'string') {
+      artifacts.push({ record: artifactFrom(attributes, owner, place), place })
+    } else if (span.ours && typeof attributes[guardNames.eventId] === 'string') {
+      events.push({ record: ownEvent(record, attributes, owner, place), place })
+    } else {
+      const id = `evt_${sha256(`${span.traceId}:${span.spanId}:${events.length}`).slice(0, 16)}`
+      const time_ns = instantOf(record, 'timeUnixNano', place) || undefined
+      events.push({ record: eventDraft({ id, name: record.name, time_ns, attributes }, place, span_id), place })
+    }
+  }
+  return { events, artifacts }
+}
+
+const ownEvent = (
+  record: JsonObject,
+  attributes: Attributes,
+  span_id: string | null,
+  place: ImportLocation,
+): EventDraft =>
+  eventDraft(
+    {
+      id: attributes[guardNames.eventId],
+      name: record.name,
+      time_ns: instantOf(record, 'timeUnixNano', place),
+      severity: attributes[guardNames.severity] ?? 'info',
+      request_id: attributes[guardNames.requestId] ?? null,
+      attributes: unescaped(attributes, (name) => reservedOnEvents.has(name)),
+    },
+    place,
+    span_id,
+  )
+
+const artifactFrom = (attributes: Attributes, span_id: string | null, place: ImportLocation): ArtifactDraft => {
+  const own: Record<string, unknown> = Object.create(null)
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith(ARTIFACT_ATTRIBUTE)) own[key.slice(ARTIFACT_ATTRIBUTE.length)] = value
+  }
+  return artifactDraft(
+    {
+      id: attributes[guardNames.artifactId],
+      span_id: span_id ?? attributes[guardNames.artifactSpan] ?? null,
+      path: attributes.path,
+      mime_type: attributes.mime_type ?? null,
+      size: attributes.size ?? null,
+      sha256: attributes.sha256 ?? null,
+      attributes: own,
+    },
+    place,
+  )
 }

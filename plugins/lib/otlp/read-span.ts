@@ -1,10 +1,13 @@
-import type { Attributes, SpanDraft } from 'guard-gateway/core'
+import type { Attributes, SpanDraft, SpanKind } from 'guard-gateway/core'
 import type { JsonObject } from 'guard-gateway/lib/json'
-import { spanDraft } from 'guard-gateway/lib/trace-file'
+import { elementsOf, spanDraft } from 'guard-gateway/lib/trace-file'
 import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
-import { foreignSpan } from './reading/foreign-span.ts'
+import { canonicalAttributes } from './reading/canonical.ts'
 import type { Told } from './reading/sender-attributes.ts'
-import { instantOf, messageOf, type OtlpSpan } from './span-record.ts'
+import { type SettledUsage, settledUsage } from './reading/settled-usage.ts'
+import type { Sender } from './senders/sender.ts'
+import { instantOf, linksOf, messageOf, type OtlpSpan, statusRecord, traceStateOf } from './span-record.ts'
+import { fromKeyValues } from './values.ts'
 
 /** Our own record's attributes without what we added, under the names that they had. */
 export const unescaped = (
@@ -52,3 +55,77 @@ export const spanFromOtlp = (
   told: Told | undefined,
 ): SpanDraft =>
   spanDraft(told === undefined ? ownSpan(span, parent_id) : foreignSpan(span, told, parent_id, about), span.place)
+
+/** Members of the record of a span that another program wrote. `about`: attributes of its scope. Throws ImportFault. */
+const foreignSpan = (span: OtlpSpan, told: Told, parent_id: string | null, about: Attributes): JsonObject => {
+  const { record, place, attributes } = span
+  const end = instantOf(record, 'endTimeUnixNano', place) ?? 0n
+  const usage = settledUsage(told)
+  const kind = kindIn(told, usage, record.name)
+  const outcome = outcomeOf(span, told)
+  return {
+    id: span.spanId,
+    parent_id,
+    name: record.name,
+    kind,
+    status: end === 0n ? 'running' : outcome.status,
+    status_message: outcome.message,
+    start_ns: instantOf(record, 'startTimeUnixNano', place) || undefined,
+    end_ns: end === 0n ? null : end,
+    attributes: {
+      ...attributes,
+      ...canonicalAttributes(span, told, kind, usage),
+      ...about,
+      ...linksOf(record, place),
+      ...traceStateOf(record),
+    },
+  }
+}
+
+/** The kind that the span says; undefined: it follows from usage, tool, model and name. */
+const kindIn = ({ kind, sender }: Told, usage: SettledUsage | undefined, name: unknown): SpanKind | undefined => {
+  const said = kind === undefined ? spanKind(sender, String(name)) : kind
+  return said === null ? (usage === undefined ? 'other' : undefined) : said
+}
+
+const spanKind = (sender: Sender | undefined, name: string): SpanKind | null | undefined =>
+  sender?.span_kinds !== undefined && Object.hasOwn(sender.span_kinds, name) ? sender.span_kinds[name] : undefined
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+const OK = 1
+const FAILED = 2
+
+/** How the span ended: by its status, else by what its sender calls a failure, an error type or an exception. */
+const outcomeOf = (
+  { record, place, attributes }: OtlpSpan,
+  told: Told,
+): { readonly status: 'ok' | 'error'; readonly message: string | undefined } => {
+  const { code } = statusRecord(record, place)
+  const message = messageOf(record, place)
+  const type = told.texts.get('error_type')?.value
+  const isFailure = code === FAILED || told.failed
+  const isOk = code === OK && !told.sender?.exceptions_fail
+  if (!isFailure && isOk) return { status: 'ok', message }
+  const exception = exceptionIn(record, place)
+  const failed = isFailure || exception !== undefined || type !== undefined || attributes.error === true
+  if (!failed) return { status: 'ok', message }
+  const said = message ?? told.texts.get('status_message')?.value ?? exception?.message
+  return { status: 'error', message: said ?? type }
+}
+
+/** The last exception of a span that nobody handled. */
+const exceptionIn = (
+  record: JsonObject,
+  place: OtlpSpan['place'],
+): { readonly message: string | undefined } | undefined => {
+  let found: { readonly message: string | undefined } | undefined
+  for (const { record: event, place: at } of elementsOf(record, 'events', place)) {
+    if (event.name !== 'exception') continue
+    const attributes = fromKeyValues(event, 'attributes', at)
+    if ([false, 'false'].includes(attributes['exception.escaped'] as boolean | string)) continue
+    const said = ['exception.message', 'exception.type'].map((name) => attributes[name]).find(isText)
+    found = { message: said }
+  }
+  return found
+}

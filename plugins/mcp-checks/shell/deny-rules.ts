@@ -1,6 +1,5 @@
 import { isSubcommand } from './npm.ts'
 import { programName } from './program.ts'
-import { fits } from './wildcard.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -72,4 +71,24 @@ const follow = (program: string, args: Words, plain: readonly string[]): boolean
     const word = own[index]
     return word === undefined || fits(word, wanted) || (program === 'npm' && index === 0 && isSubcommand(word, wanted))
   })
+}
+
+/**
+ * True if a word matches an entry. An asterisk matches any characters. A trailing `:*` also matches the empty text,
+ * as users expect from a prefix.
+ */
+const fits = (word: string, wanted: string): boolean => {
+  const [head = '', ...rest] = wanted.split('*')
+  const tail = rest.pop()
+  if (tail === undefined) return word === wanted
+  if (wanted.endsWith(':*') && word === wanted.slice(0, -2)) return true
+  const end = word.length - tail.length
+  if (!word.startsWith(head) || !word.endsWith(tail)) return false
+  let at = head.length
+  for (const part of rest) {
+    const found = word.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return at <= end
 }

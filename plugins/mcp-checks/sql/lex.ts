@@ -1,5 +1,4 @@
 import { Unclear } from './operation.ts'
-import { isReadInTriples } from './triple-quotes.ts'
 
 /** A token that every database recognises alike. */
 export interface Token {
@@ -95,3 +94,31 @@ const EXCERPT = 20
 /** A short excerpt and its position, for the message. */
 const excerpt = (sql: string, at: number): string =>
   `${JSON.stringify(sql.slice(at, at + EXCERPT))} at character ${at + 1}`
+
+const COMMENT = /--[^\n]*|#[^\n]*|\/\*.*?(?:\*\/|$)/
+const DOUBLED = /(?:'(?:[^']|'')*'|"(?:[^"]|"")*")/
+/** Adjacent strings form one match, so that `'a''b'` is as long as with doubled quotes. */
+const TRIPLE = /(?:'''.*?'''|""".*?"""|(?!'''|""")(?:'[^']*'|"[^"]*"))+/
+const UNENDED = /['"]/
+
+const either = (...patterns: readonly RegExp[]): RegExp =>
+  new RegExp(patterns.map(({ source }) => source).join('|'), 'gs')
+
+const DOUBLING = either(COMMENT, DOUBLED)
+const TRIPLING = either(COMMENT, TRIPLE, UNENDED)
+
+/**
+ * True if BigQuery would end strings at other positions. BigQuery has no doubled quotes, and three quotes start a
+ * string that only three quotes end. A text with an unterminated string is invalid in BigQuery, so it has no second
+ * reading.
+ */
+const isReadInTriples = (sql: string): boolean => {
+  if (!/'''|"""/.test(sql)) return false
+  if (sql.includes('\\')) return true
+  const texts: string[] = []
+  for (const { 0: text, index } of sql.matchAll(TRIPLING)) {
+    if (/^['"]$/.test(text)) return false
+    texts.push(`${index} ${text.length}`)
+  }
+  return [...sql.matchAll(DOUBLING)].some(({ 0: text, index }, at) => texts[at] !== `${index} ${text.length}`)
+}

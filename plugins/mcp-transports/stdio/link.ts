@@ -1,4 +1,7 @@
-import { cancelledKey, type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { cancelledKey, type Frame, type LineEnds, LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
 import {
   type Lost,
   type McpLink,
@@ -8,8 +11,6 @@ import {
   ServerChannel,
   SessionSetup,
 } from 'guard-gateway/lib/mcp-transport'
-import { answeredId } from './answered-id.ts'
-import { Child } from './child.ts'
 
 /** The way to a server that is a child process, one for each session. */
 export const openStdioLink = async (server: McpServer, session: McpSession): Promise<McpLink> =>
@@ -157,3 +158,138 @@ const failed = ({ reason }: Lost): McpReply & { form: 'failed' } => ({
   code: 'UPSTREAM_UNREACHABLE',
   message: `${reason}.`,
 })
+
+const VERSION = String.raw`"jsonrpc"\s*:\s*"2\.0"`
+const ID = String.raw`"id"\s*:\s*("[^"\\]*"|-?[0-9]+)`
+
+const HEAD = new RegExp(
+  String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?(?:${ID}\s*,\s*)?(?:${VERSION}\s*,\s*)?"(?:result|error)"\s*:`,
+)
+// within a string the quotes would be after backslashes
+const TAIL = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`)
+
+/** The id of the request that a message answers of which only the ends are known; undefined for one that may answer none. */
+const answeredId = ({ head, tail }: LineEnds): string | undefined => {
+  const begun = HEAD.exec(head)
+  return begun === null ? undefined : (begun[1] ?? TAIL.exec(tail)?.[1])
+}
+
+/** How long a child may take to end by itself, and then after SIGTERM. */
+const GRACE_MS = 2_000
+/** How long its output may stay open after its end. */
+const CLOSE_MS = 500
+const posix = process.platform !== 'win32'
+
+interface ChildEvents {
+  /** The longest line in bytes. */
+  readonly limit: number
+  onLine(line: Buffer): void
+  onTooLong(ends: LineEnds): void
+  onStderr(bytes: Buffer): void
+}
+
+/** A server as a child process, in a process group of its own and without a shell. */
+class Child {
+  /** Resolves when it has ended and its output is read. */
+  readonly lost: Promise<Lost>
+  readonly #process: ChildProcessWithoutNullStreams
+  readonly #lines: LineWriter
+  #ended = false
+
+  constructor(server: McpServer, { limit, onLine, onTooLong, onStderr }: ChildEvents) {
+    const child = spawn(server.command ?? '', [...server.args], {
+      cwd: server.cwd,
+      env: server.env,
+      shell: false,
+      detached: posix,
+      windowsHide: true,
+    })
+    this.#process = child
+    const lines = new LineReader(limit, onLine, onTooLong)
+    child.stdout.on('data', (bytes: Buffer) => lines.push(bytes))
+    child.stderr.on('data', onStderr)
+    // a child that closes its input says so by its end
+    this.#lines = new LineWriter(child.stdin)
+    this.lost = this.#end(lines)
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** Writes one message; resolves when there is room for more. */
+  async send(message: Buffer): Promise<void> {
+    if (!this.#ended && this.#process.stdin.writable) await this.#lines.write(message)
+  }
+
+  pause(): void {
+    this.#process.stdout.pause()
+  }
+
+  resume(): void {
+    this.#process.stdout.resume()
+  }
+
+  /** Closes its input and waits; then SIGTERM; then SIGKILL, for everything it started. */
+  async end(): Promise<void> {
+    this.#process.stdin.end()
+    this.resume()
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (await this.#within(GRACE_MS)) break
+      this.#signal(signal)
+    }
+    await this.lost
+    this.#signal('SIGKILL')
+  }
+
+  async #within(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), ms)
+    })
+    const ended = await Promise.race([this.lost.then(() => true), late])
+    clearTimeout(timer)
+    return ended
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.#process
+    if (pid === undefined) return
+    try {
+      if (posix) process.kill(-pid, signal)
+      else if (!this.#ended) this.#process.kill(signal)
+    } catch {
+      // all of it has ended
+    }
+  }
+
+  async #end(lines: LineReader): Promise<Lost> {
+    const child = this.#process
+    const lost = await new Promise<Lost>((resolve) => {
+      child.once('error', (error: NodeJS.ErrnoException) =>
+        resolve({ reason: `Upstream server could not be started (${error.code ?? error.message})`, exit_code: 127 }),
+      )
+      child.once('exit', (code, signal) => resolve(lostBy(code, signal)))
+    })
+    await outputClosed(child)
+    lines.end()
+    this.#ended = true
+    return lost
+  }
+}
+
+const lostBy = (code: number | null, signal: NodeJS.Signals | null): Lost =>
+  signal === null
+    ? { reason: `Upstream server exited (code ${code ?? 0})`, exit_code: code ?? 0 }
+    : { reason: `Upstream server was ended by ${signal}`, exit_code: 128 + constants.signals[signal] }
+
+/** What the child wrote last may still be on its way; others who hold its output open are not waited for. */
+const outputClosed = async ({ stdout }: ChildProcessWithoutNullStreams): Promise<void> => {
+  if (stdout.closed || stdout.destroyed) return
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_MS)
+  })
+  await Promise.race([once(stdout, 'close'), late])
+  clearTimeout(timer)
+}

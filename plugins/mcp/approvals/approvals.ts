@@ -1,8 +1,16 @@
-import { type Change, type Found, type Gateway, GuardError, type Where } from 'guard-gateway/core'
+import {
+  type Change,
+  type Clock,
+  type Found,
+  type Gateway,
+  GuardError,
+  type SpanDraft,
+  timeSince,
+  type Where,
+} from 'guard-gateway/core'
 import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
-import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
-import { changeApproval, withoutTexts } from './change-approval.ts'
-import { Deadlines } from './deadlines.ts'
+import { LRU } from 'tiny-lru'
+import { type ApprovalPart, type Audit, auditedEvent, waitSpan, waitSpanId } from '../audit/index.ts'
 import { approvalNotice, argumentChars, openKey, pendingApproval, type Question, textsOf } from './question.ts'
 import type { ApprovalRow } from './tables.ts'
 
@@ -246,3 +254,110 @@ const partOf = ({ id }: ApprovalRow, changes: readonly Change[]): ApprovalPart =
   changes,
   spans: [],
 })
+
+const MAX_KNOWN = 10_000
+
+/** When the state of an approval was first seen, and until when it lasts by the monotonic clock. */
+interface KnownDeadline {
+  readonly expires_at: number
+  readonly at: number
+  readonly tick: number
+  readonly until: number
+}
+
+/** Ends what is open also by the monotonic clock: setting the wall clock back gives no approval more time. */
+class Deadlines {
+  readonly #clock: Clock
+  readonly #known = new LRU<KnownDeadline>(MAX_KNOWN)
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether the time of an open approval is over, by either clock. */
+  isOver(row: ApprovalRow): boolean {
+    const now = this.#clock.now()
+    if (row.expires_at <= now) return true
+    const name = `${row.id} ${row.status}`
+    const known = this.#known.get(name)
+    // a question that waits again has a time of its own
+    if (known?.expires_at === row.expires_at) return this.#clock.tick() >= known.until
+    // what was written on another clock lasts no longer than it was meant to from now on
+    const span = row.expires_at - (row.decided_at ?? row.created_at)
+    const tick = this.#clock.tick()
+    const { expires_at } = row
+    this.#known.set(name, { expires_at, at: now, tick, until: tick + Math.min(span, expires_at - now) })
+    return false
+  }
+
+  /** The time at which the waiting for an answer ends, now; counted from its beginning by the monotonic clock where that was seen. */
+  waitedUntil({ id, created_at }: ApprovalRow): number {
+    const known = this.#known.get(`${id} pending`)
+    return Math.max(created_at, known === undefined ? this.#clock.now() : timeSince(this.#clock, known))
+  }
+
+  forget(id: string): void {
+    for (const status of ['pending', 'allowed', 'denied']) this.#known.delete(`${id} ${status}`)
+  }
+}
+
+/** What a change of an approval writes to Replay and to the audit. */
+interface ApprovalChange {
+  /** `approval.allowed`, `approval.denied`, `approval.expired`. */
+  readonly name: string
+  /** Status of the span that shows the waiting; undefined where it has ended before. */
+  readonly waited: 'ok' | 'error' | 'cancelled' | undefined
+  /** When the waiting ended, milliseconds since 1970, not before it started. */
+  readonly waited_until: number
+  readonly reason: string | null
+}
+
+/** The whole arguments go when an approval is over. */
+const withoutTexts = ({ id }: ApprovalRow): readonly Change[] => [
+  { table: 'mcp_approval_texts', key: id, remove: true },
+]
+
+/**
+ * Changes an approval that is as `row` says, together with its record and the end of its waiting.
+ * Rejects with STORAGE_BUSY, nothing written, if it has changed meanwhile.
+ */
+const changeApproval = (
+  gateway: Gateway,
+  audit: Audit,
+  row: ApprovalRow,
+  patch: Partial<ApprovalRow>,
+  { name, waited, waited_until, reason }: ApprovalChange,
+): Promise<void> => {
+  const now = gateway.clock.now()
+  const spans: readonly SpanDraft[] =
+    waited === undefined
+      ? []
+      : [
+          {
+            id: waitSpanId(row.id),
+            name: 'approval.wait',
+            status: waited,
+            status_message: reason,
+            end_ns: BigInt(waited_until) * 1_000_000n,
+          },
+        ]
+  const { status, used_count, expires_at } = row
+  const expected = { status, used_count, expires_at }
+  const recorded = auditedEvent(row, { kind: 'approval', name, ...(reason === null ? {} : { reason }) }, now)
+  return audit.keepPolicyText(
+    {
+      origin: 'mcp',
+      run: { trace_id: row.trace_id, default_project_id: row.project_id },
+      spans,
+      events: [],
+      rows: [
+        { table: 'mcp_approvals', key: row.id, sync: true, patch, expected },
+        { table: 'mcp_audit', put: recorded },
+        ...(patch.status === 'denied' || patch.status === 'expired' ? withoutTexts(row) : []),
+      ],
+      whole: false,
+      conditional: true,
+    },
+    true,
+  )
+}

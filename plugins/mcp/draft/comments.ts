@@ -1,7 +1,8 @@
+import { cutText } from 'guard-gateway/lib/text'
+import { visibleLine } from '../management/visible-line.ts'
 import type { DraftedRule } from './drafted-rules.ts'
 import type { SeenTool } from './seen-calls.ts'
 import type { ToolPlan } from './tool-plan.ts'
-import { quoted } from './words.ts'
 
 const NAME_CHARS = 60
 const SAID_CHARS = 90
@@ -111,3 +112,12 @@ const leftOutLines = ({ uncovered, tooMany, calls, withArguments, dropped }: Dra
 }
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
+
+/** Words from outside on one line of a comment: nothing hidden, nothing that ends the line, about as long as said at most. */
+const quoted = (text: string, max: number): string => {
+  // the head is enough to look at: a description may be long
+  const line = visibleLine(cutText(text.trimStart(), 4 * max))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return line.length > max ? `${cutText(line, max)}…` : line
+}

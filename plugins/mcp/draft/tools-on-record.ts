@@ -1,9 +1,9 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
 import { INSTRUCTIONS, storedPins, WHOLE_LIST } from '../tools/index.ts'
 import { type DraftedTool, draftedTool } from './drafted-tool.ts'
-import { storedDefinition } from './stored-definition.ts'
 
 /** The tools of a server as they were listed last: here, else by whatever process has written them to the storage. */
 export const toolsOnRecord = async (mcp: Mcp, server_id: string): Promise<readonly DraftedTool[]> => {
@@ -40,3 +40,35 @@ export const nothingListed = (mcp: Mcp, server_id: string | undefined): GuardErr
       : `Nobody has listed the tools of "${server_id}" yet. Let a client list them once, or list them: guard mcp draft --server-id ${server_id} -- <command of the server>.`,
     { known: mcp.serverStates().map(({ server }) => server.id) },
   )
+
+/** The definition of a tool as JSON, read back from the lines that are stored of it; a member that is not there to its end is left out. */
+export const storedDefinition = (text: string): string => {
+  const members = new Map<string, string[]>()
+  let lines: string[] = []
+  for (const line of text.split('\n')) {
+    const [, key, first] = /^([A-Za-z_]+): ?(.*)$/s.exec(line) ?? []
+    if (line.startsWith('  ')) lines.push(line.slice(2))
+    else if (key !== undefined && first !== undefined) {
+      lines = [first]
+      members.set(key, lines)
+    } else lines = []
+  }
+  const texts = ['title', 'description'].flatMap((key) => {
+    const said = members.get(key)?.join('\n')
+    return said === undefined ? [] : [[key, said] as const]
+  })
+  const objects = ['inputSchema', 'annotations'].flatMap((key) => {
+    const value = objectOf(members.get(key)?.join('\n') ?? '')
+    return value === undefined ? [] : [[key, value] as const]
+  })
+  return JSON.stringify(Object.fromEntries([...texts, ...objects]))
+}
+
+const objectOf = (json: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(json)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,20 +1,30 @@
 import type { Gateway } from 'guard-gateway/core'
-import { applyEdits, type Edit, memberIn, readJson, removeMembers, setMember } from 'guard-gateway/lib/json'
+import {
+  applyEdits,
+  type Edit,
+  memberIn,
+  parseJson,
+  readJson,
+  removeMembers,
+  setMember,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/lib/json'
 import { type Frame, resultFrame } from 'guard-gateway/lib/json-rpc'
 import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 import { argumentHash } from 'guard-gateway/lib/trace'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from '../actions/texts.ts'
 import type { Approvals, Consent } from '../approvals/index.ts'
+import type { PinState } from '../audit/enums.ts'
 import { type CallFacts, type Entry, fromVerdict, type Judgement, unjudged } from '../audit/index.ts'
+import { mcpHooks } from '../hooks.ts'
 import type { Policies, Policy } from '../policy/index.ts'
 import { type ClientResponse, errorResponse, resultResponse } from '../relay/response.ts'
 import type { PendingRequest } from '../session/pending-requests.ts'
 import { type Session, withText } from '../session/session.ts'
 import type { ServerTools } from '../tools/server-tools.ts'
-import { hookVerdicts } from './hook-verdicts.ts'
 import { pausedJudgement, pausedResponse } from './paused-call.ts'
-import { readCall, refusedCall, toolCallIdOf, traceparentOf } from './read-call.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { PartialVerdict, Verdict } from './verdict.ts'
 
@@ -248,3 +258,110 @@ const questionOf = (
   ...(sent === undefined ? {} : { sent: readJson(sent.text) as Arguments }),
   entry,
 })
+
+/** How long plugins may take to judge a call, in milliseconds. */
+const HOOK_MS = 10_000
+
+/** Opinions about a call that come from its pin and from plugins. `isServers`: the pin is that of what the server says of itself. */
+const hookVerdicts = (
+  gateway: Gateway,
+  call: ToolCall,
+  policy: Policy,
+  pin: PinState,
+  isServers: boolean,
+): readonly PartialVerdict[] | Promise<readonly PartialVerdict[]> => {
+  const opinions: PartialVerdict[] = []
+  const action = policy.ofPin(pin)
+  if (action !== undefined) {
+    const ofTool = pin === 'new' ? 'the tool appeared after the others were trusted' : 'its definition changed'
+    const reason = isServers ? 'the instructions of the server changed' : ofTool
+    opinions.push({ rule_id: 'pin', action, reason })
+  }
+  const { call: hook } = mcpHooks(gateway)
+  if (!hook.isUsed()) return opinions
+  return withTimeout(gateway, hook.promise(call)).then((opinion) =>
+    opinion === undefined ? opinions : [...opinions, opinion],
+  )
+}
+
+const unable: PartialVerdict = { rule_id: 'plugin', action: 'deny', reason: 'a plugin could not judge the call' }
+
+/** Waits for the plugins. A plugin that fails or takes too long denies the call. */
+const withTimeout = async (
+  gateway: Gateway,
+  opinion: Promise<PartialVerdict | undefined>,
+): Promise<PartialVerdict | undefined> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<PartialVerdict>((resolve) => {
+    timer = setTimeout(() => resolve(unable), HOOK_MS)
+  })
+  try {
+    return await Promise.race([opinion, late])
+  } catch (error) {
+    gateway.fault(error, 'mcp:call')
+    return unable
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const MAX_TOOL = 128
+
+/** Reads the call of a `tools/call`; gives a text that says what is wrong if there is none. */
+const readCall = ({ text, params }: Frame, session: Session, at: number): ToolCall | string => {
+  const tool = stringIn(text, memberIn(params, 'name')?.value)
+  if (tool === undefined || tool === '' || tool.length > MAX_TOOL)
+    return `"name" must be a string of 1 to ${MAX_TOOL} characters.`
+  const given = memberIn(params, 'arguments')?.value
+  const source = given === undefined ? '{}' : sourceOf(text, given)
+  if (source.charCodeAt(0) !== BRACE) return '"arguments" must be an object.'
+  const args = parseJson(source) as Arguments
+  const { id: session_id, server, caller } = session
+  const cwd = server.command === undefined ? undefined : (server.cwd ?? process.cwd())
+  return {
+    server_id: server.id,
+    session_id,
+    tool,
+    caller,
+    arguments: args,
+    text: source,
+    cwd,
+    at,
+  }
+}
+
+const BRACE = 0x7b
+
+/** The `traceparent` that a call has in its `_meta`; it takes precedence over that of the connection. */
+const traceparentOf = ({ text, params }: Frame): string | undefined =>
+  stringIn(text, memberIn(memberIn(params, '_meta')?.value, 'traceparent')?.value)
+
+/** Names of the id that a model gave its call, in the `_meta` of a `tools/call`: Claude Code's, Codex's, and as others spell it. */
+const CALL_IDS = [
+  'claudecode/toolUseId',
+  'callId',
+  'gen_ai.tool.call.id',
+  'toolCallId',
+  'tool_call_id',
+  'toolUseId',
+  'tool_use_id',
+  'call_id',
+] as const
+const ID_CHARS = 256
+
+/** The id that the model gave the call, where its client passes it on: other records of the call have it too. */
+const toolCallIdOf = ({ text, params }: Frame): string | null => {
+  const meta = memberIn(params, '_meta')?.value
+  if (meta === undefined) return null
+  for (const name of CALL_IDS) {
+    const id = stringIn(text, memberIn(meta, name)?.value)
+    if (id !== undefined && id !== '' && id.length <= ID_CHARS) return id
+  }
+  return null
+}
+
+/** Refuses a `tools/call` that cannot be read, and records the refusal. */
+const refusedCall = ({ log }: Session, { id = 'null' }: Frame, reason: string): ClientResponse => {
+  log.event({ kind: 'refusal', name: 'call.refused', reason, request_id: id })
+  return errorResponse(200, id, -32602, reason)
+}

@@ -1,13 +1,14 @@
 import { parseJson, readJson, sourceOf } from 'guard-gateway/lib/json'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { argumentHash } from 'guard-gateway/lib/trace'
+import { deniedText } from '../actions/texts.ts'
 import type { Consent } from '../approvals/index.ts'
 import type { CallFacts, Judgement } from '../audit/index.ts'
 import type { Policy } from '../policy/index.ts'
 import { isRestrictable, type MethodVerdict } from '../policy/methods.ts'
 import type { JudgeParts } from './judge-call.ts'
-import { REQUEST_TEXTS } from './request-texts.ts'
 
 /** Who sends a request: the client to its server, or the server to its client. */
 export type RequestSender = 'client' | 'server'
@@ -121,4 +122,19 @@ const decideByConsent = async (
     gateway.fault(error, 'mcp:record')
     return { message: REQUEST_TEXTS.unrecorded, code: 'STORAGE_UNAVAILABLE' }
   }
+}
+
+/** Texts about requests that are no calls of tools. */
+const REQUEST_TEXTS = {
+  /** For the record, and for who is asked. */
+  asked: (asker: 'client' | 'server', denied: boolean): string =>
+    `${asker === 'server' ? 'the server asks its client' : 'the client asks the server'}${denied ? ', which the policy denies' : ''}`,
+  denied: (method: string, rule_id: string): string =>
+    rule_id === 'default'
+      ? `Denied by the policy: it allows no ${terminalLine(method)}, and its default is deny.`
+      : `Denied by the policy (${rule_id}): ${terminalLine(method)} is not allowed.`,
+  confirm: (approval_id: string, method: string, server_id: string, seconds: number): string =>
+    `Approval required (${approval_id}): ${terminalLine(method)} on "${terminalLine(server_id)}". Ask the user to approve it in Guard, then send the same request again. Expires in ${seconds} s.`,
+  deniedByUser: deniedText,
+  unrecorded: 'The request cannot be recorded, so it is not forwarded. Try again.',
 }

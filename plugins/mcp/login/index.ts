@@ -1,17 +1,18 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import type { McpLogin, McpServer } from 'guard-gateway/lib/mcp-transport'
+import type { CredentialRefusal, McpLogin, McpServer, NoCredential } from 'guard-gateway/lib/mcp-transport'
 import { auditedIn } from 'guard-gateway/lib/principal'
 import { mcpErrors } from '../error-codes.ts'
+import { addressRules } from './address-rules.ts'
 import { Attempts, type FinishedLogin } from './attempts.ts'
-import { scopesIn } from './challenge.ts'
+import { challengeOf, scopesIn } from './challenge.ts'
 import { LoginFault } from './login-fault.ts'
-import { type KeySettings, type LoginName, LoginRows } from './login-rows.ts'
+import { type HeldLogin, type KeySettings, type LoginName, LoginRows } from './login-rows.ts'
 import { type LoginState, neededAt, stateOf, statesOf } from './login-states.ts'
-import { noAgent } from './login-texts.ts'
-import { aboutTokens, Renewal } from './renewal.ts'
-import { revoke } from './revocation.ts'
-import type { LoginIssuer } from './sealed-tokens.ts'
-import { SharedLogin } from './session-login.ts'
+import { loginEnded, moreScopes, neverLoggedIn, noAgent, notRenewed, unusable } from './login-texts.ts'
+import { requestsOf } from './metadata-request.ts'
+import { oauthClient, oauthOptions } from './oauth-calls.ts'
+import { aboutTokens, Renewal, renewalDue } from './renewal.ts'
+import type { LoginIssuer, LoginTokens } from './sealed-tokens.ts'
 import type { McpLoginRow } from './tables.ts'
 
 export type { LoginState } from './login-states.ts'
@@ -161,3 +162,154 @@ const told = async <T>(work: () => Promise<T>): Promise<T> => {
     throw error
   }
 }
+
+/** Asks an authorization server to end what it has issued, by RFC 7009; false: it cannot, or does not answer. */
+const revoke = async (
+  gateway: Gateway,
+  server: McpServer,
+  { server: at, client: known, refresh_token, access_token }: LoginTokens,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  if (at.revocation_endpoint === undefined) return false
+  try {
+    await addressRules(server).checked(at.revocation_endpoint, 'The revocation_endpoint of the authorization server')
+    const oauth = await import('oauth4webapi')
+    const { client, shown } = await oauthClient(gateway, known)
+    const options = await oauthOptions(requestsOf(gateway, server, signal))
+    const token = refresh_token ?? access_token
+    await oauth.processRevocationResponse(await oauth.revocationRequest({ ...at }, client, shown, token, options))
+    return true
+  } catch {
+    // here the login is over, whatever the other side makes of it
+    return false
+  }
+}
+
+/** So long after it was issued a token that is refused is not renewed again. */
+const JUST_ISSUED_MS = 10_000
+/** So long a login is used without a look whether another process has ended it. */
+const LOOK_AFTER_MS = 5_000
+
+/** The login that all sessions of one server, or of one agent there, show. */
+class SharedLogin implements McpLogin {
+  readonly #gateway: Gateway
+  readonly #server: McpServer
+  readonly #name: LoginName
+  readonly #rows: LoginRows
+  readonly #renewal: Renewal
+  #known: { readonly value: string; readonly due: number; readonly looked: number } | undefined
+  #looking: Promise<string | NoCredential> | undefined
+
+  constructor(
+    parts: { readonly gateway: Gateway; readonly rows: LoginRows; readonly renewal: Renewal },
+    server: McpServer,
+    name: LoginName,
+  ) {
+    this.#gateway = parts.gateway
+    this.#rows = parts.rows
+    this.#renewal = parts.renewal
+    this.#server = server
+    this.#name = name
+  }
+
+  credential(): string | Promise<string | NoCredential> {
+    const { now, tick } = this.#clocks()
+    const known = this.#known
+    if (known !== undefined && now < known.due && tick - known.looked < LOOK_AFTER_MS) return known.value
+    return this.#look()
+  }
+
+  async refused(credential: string, refusal: CredentialRefusal): Promise<string | NoCredential | undefined> {
+    const held = await this.#rows.read(this.#name)
+    if (refusal.status === 403) return this.#forbidden(held, refusal)
+    // another call, or another process, was quicker
+    if (held?.tokens !== undefined && shownValue(held) !== credential) return this.#look()
+    // a look that began earlier gives what was refused
+    await this.settled()
+    return this.#look(credential)
+  }
+
+  /** The login has changed: it is read again before it is shown. */
+  forget(): void {
+    this.#known = undefined
+    // a look that is under way has seen what was before
+    void this.settled().then(() => {
+      this.#known = undefined
+    })
+  }
+
+  /** Resolves when no look is under way. */
+  async settled(): Promise<void> {
+    await this.#looking?.catch(() => {})
+  }
+
+  /** One look at a time, whoever waits for it. `refused`: the credential that the server does not take. */
+  #look(refused?: string): Promise<string | NoCredential> {
+    this.#looking ??= this.#current(refused).finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #current(refused: string | undefined): Promise<string | NoCredential> {
+    this.#known = undefined
+    const held = await this.#rows.read(this.#name)
+    if (held === undefined || unusable(held, this.#server) !== undefined) return this.#after(held)
+    const { now } = this.#clocks()
+    if (refused !== undefined && shownValue(held) === refused) return this.#replaced(held)
+    if (now < renewalDue(held.row)) return this.#shown(held)
+    // it is early to renew: where that fails, what there is still serves
+    const isLive = now < (held.row.expires_at ?? 0)
+    return this.#renewed(held, isLive ? () => this.#shown(held) : undefined)
+  }
+
+  /** Another credential in the place of one that the server refuses. */
+  async #replaced(held: HeldLogin): Promise<string | NoCredential> {
+    if (this.#clocks().now - held.row.issued_at >= JUST_ISSUED_MS) return this.#renewed(held, undefined)
+    await this.#renewal.end(held.row, 'the server refuses a token that was only just issued.')
+    return this.#after(await this.#rows.read(this.#name))
+  }
+
+  async #renewed(held: HeldLogin, instead: (() => string) | undefined): Promise<string | NoCredential> {
+    try {
+      return this.#after(await this.#renewal.renew(this.#server, held))
+    } catch (error) {
+      if (!(error instanceof LoginFault)) throw error
+      return instead?.() ?? notRenewed(this.#name, error.message)
+    }
+  }
+
+  #after(held: HeldLogin | undefined): string | NoCredential {
+    if (held === undefined) return neverLoggedIn(this.#name)
+    const reason = unusable(held, this.#server)
+    return reason === undefined ? this.#shown(held) : loginEnded(this.#name, reason)
+  }
+
+  #shown(held: HeldLogin): string {
+    const { now, tick } = this.#clocks()
+    const value = shownValue(held)
+    const due = renewalDue(held.row)
+    // where renewing failed it is tried again soon, and not with each call
+    this.#known = {
+      value,
+      due: due > now ? due : Math.min(now + LOOK_AFTER_MS, held.row.expires_at ?? now),
+      looked: tick,
+    }
+    return value
+  }
+
+  async #forbidden(held: HeldLogin | undefined, refusal: CredentialRefusal): Promise<NoCredential | undefined> {
+    const { error, scope = '' } = await challengeOf(refusal)
+    if (error !== 'insufficient_scope') return undefined
+    const wanted = scopesIn(scope)
+    if (held !== undefined && held.row.wanted !== scope) await this.#rows.change(held.row, { wanted: scope })
+    return moreScopes(this.#name, wanted, this.#server)
+  }
+
+  #clocks() {
+    const { clock } = this.#gateway
+    return { now: clock.now(), tick: clock.tick() }
+  }
+}
+
+const shownValue = ({ tokens }: HeldLogin): string => `Bearer ${tokens?.access_token ?? ''}`

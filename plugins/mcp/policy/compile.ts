@@ -1,20 +1,19 @@
 import { GuardError } from 'guard-gateway/core'
 import { anyGlob } from 'guard-gateway/lib/glob'
 import { sha256 } from 'guard-gateway/lib/ids'
-import type { McpCheck } from 'guard-gateway/lib/mcp-check'
+import { pointerKeys } from 'guard-gateway/lib/json'
+import type { CheckLint, McpCheck, McpResultCheck } from 'guard-gateway/lib/mcp-check'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { canonicalJson } from 'guard-gateway/lib/trace'
+import type { Segments } from '../actions/changes.ts'
 import { type Change, compileChange } from '../actions/transform.ts'
 import { compileSchema } from '../schemas/compile.ts'
+import { KEYWORDS } from '../schemas/vocabulary.ts'
 import { callerTest } from './callers.ts'
-import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from './compiled.ts'
-import { conditionFaults } from './conditions.ts'
-import type { ChangeDocument, LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
-import type { PolicyFault, PolicyPath } from './fault.ts'
+import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
+import type { ChangeDocument, LimitDocument, PolicyDocument, ResultDocument, RuleDocument } from './document.ts'
+import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 import type { LoadOptions } from './load.ts'
-import { namedArguments } from './named-arguments.ts'
-import { readyOptions } from './ready-check.ts'
-import { compileResults, type ResultChecks, WHOLE_POLICY } from './result-checks.ts'
 
 /** Finds checks by their ids. */
 export interface Checks {
@@ -154,3 +153,159 @@ const compileChecks = async (
   }
   return compiled
 }
+
+/** Keywords of a condition that no validator knows: it would pass over them, and the condition would hold for more than it says. */
+const conditionFaults = (schema: unknown, path: PolicyPath): readonly PolicyFault[] =>
+  typeof schema !== 'object' || schema === null
+    ? []
+    : Object.entries(schema).flatMap(([keyword, part]) => keywordFaults(keyword, part, path))
+
+const keywordFaults = (keyword: string, part: unknown, path: PolicyPath): readonly PolicyFault[] => {
+  const holds = KEYWORDS.get(keyword)
+  const at = [...path, keyword]
+  if (holds === undefined) {
+    const near = suggestion(keyword, [...KEYWORDS.keys()])
+    return [{ path, at, message: `unknown keyword "${keyword}" of JSON Schema${near}` }]
+  }
+  if (holds === 'value' || typeof part !== 'object' || part === null) return []
+  if (holds === 'schema') return conditionFaults(part, at)
+  const parts: readonly (readonly [string | number, unknown])[] = Array.isArray(part)
+    ? [...part.entries()]
+    : Object.entries(part)
+  return parts.flatMap(([name, inner]) => conditionFaults(inner, [...at, name]))
+}
+
+/** Finds a check of results by its id. */
+type ResultChecks = { get(id: string): McpResultCheck | undefined }
+
+/** Checks of the whole policy are named so on record. */
+const WHOLE_POLICY = 'results'
+
+/** Makes checks of results ready. `shadow`: the policy as a whole only records. */
+const compileResults = async (
+  results: readonly ResultDocument[] = [],
+  { rule_id, path, shadow }: { readonly rule_id: string; readonly path: PolicyPath; readonly shadow: boolean },
+  checks: ResultChecks,
+  faults: PolicyFault[],
+): Promise<readonly CompiledResultCheck[]> => {
+  const compiled: CompiledResultCheck[] = []
+  for (const [index, entry] of results.entries()) {
+    const [id = '', { action = 'shadow', ...options } = {}] = Object.entries(entry)[0] ?? []
+    const check = checks.get(id)
+    const ready = check && (await readyOptions(check, options, [...path, index, id], faults))
+    if (check === undefined || ready === undefined) continue
+    compiled.push({ check, ...ready, action: shadow ? 'shadow' : action, rule_id, index })
+  }
+  return compiled
+}
+
+/** What checks of arguments and of results have in common. */
+interface Preparable {
+  readonly id: string
+  prepare?(): Promise<void>
+  compile?(options: never): Promise<unknown>
+  lint?(options: never): readonly CheckLint[]
+}
+
+/** A check's options as `find` gets them, and what to warn about. */
+interface ReadyOptions {
+  readonly options: unknown
+  readonly lints: readonly CheckLint[]
+}
+
+/** Loads what a check needs and works its options out; undefined, and a fault noted, if that fails. */
+const readyOptions = async (
+  check: Preparable,
+  options: unknown,
+  path: PolicyPath,
+  faults: PolicyFault[],
+): Promise<ReadyOptions | undefined> => {
+  try {
+    await makeReady(check)
+    const lints = check.lint?.(options as never) ?? []
+    return { lints, options: check.compile === undefined ? options : await check.compile(options as never) }
+  } catch (error) {
+    faults.push({ path, message: reasonOf(error, check) })
+    return undefined
+  }
+}
+
+const reasonOf = (error: unknown, { id }: Preparable): string =>
+  error instanceof GuardError && error.code === 'INVALID_POLICY'
+    ? error.message
+    : `the check ${id} cannot be made ready: ${error instanceof Error ? error.message : String(error)}`
+
+const prepared = new WeakMap<Preparable, Promise<void>>()
+
+/** What a check needs is loaded once; a load that failed is tried again. */
+const makeReady = async (check: Preparable): Promise<void> => {
+  const loading = prepared.get(check) ?? Promise.resolve(check.prepare?.())
+  prepared.set(check, loading)
+  try {
+    await loading
+  } catch (error) {
+    prepared.delete(check)
+    throw error
+  }
+}
+
+/** The argument keys that a rule's checks, condition and changes name. */
+const namedArguments = (rule: RuleDocument): readonly Segments[] => [
+  ...(rule.checks ?? []).flatMap((check) => Object.values(check).flatMap(pointersIn)).map(pointerKeys),
+  ...(rule.transform?.arguments ?? []).flatMap(pointersOf).map(pointerKeys),
+  ...(rule.only ?? []).map((name) => [name]),
+  ...(rule.when?.arguments === undefined ? [] : schemaKeys(rule.when.arguments, [])),
+]
+
+/** Checks name arguments in their option `args`. */
+const pointersIn = (options: unknown): readonly string[] => {
+  const args = typeof options === 'object' && options !== null ? (options as { args?: unknown }).args : undefined
+  return Array.isArray(args) ? args.filter((one) => typeof one === 'string') : []
+}
+
+const pointersOf = ({ remove, set, clamp, redact }: ChangeDocument): readonly string[] => [
+  ...(remove === undefined ? [] : [remove]),
+  ...Object.keys(set ?? {}),
+  ...Object.keys(clamp ?? {}),
+  ...(redact === undefined ? [] : [redact.pointer]),
+]
+
+/** Keywords whose schemas are about the value itself, also those that a reference may lead to. */
+const same = (part: unknown, at: Segments): readonly Segments[] => schemaKeys(part, at)
+const anyPart = (part: unknown, at: Segments): readonly Segments[] => schemaKeys(part, [...at, '*'])
+const childKeys = (part: unknown, at: Segments): readonly Segments[] =>
+  members(part).flatMap(([, inner]) => schemaKeys(inner, at))
+
+type Keys = (part: unknown, at: Segments) => readonly Segments[]
+
+const keywords: ReadonlyMap<string, Keys> = new Map<string, Keys>([
+  ['required', (part, at) => namesIn(part).map((name) => [...at, name])],
+  ['dependentRequired', (part, at) => dependents(part).map((name) => [...at, name])],
+  ['properties', (part, at) => members(part).flatMap(([name, inner]) => below(name, inner, at))],
+  ['dependentSchemas', (part, at) => members(part).flatMap(([name, inner]) => [[...at, name], ...same(inner, at)])],
+  ...['$defs', 'definitions'].map((name) => [name, childKeys] as const),
+  ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].map((name) => [name, same] as const),
+  ...['items', 'prefixItems', 'contains', 'additionalProperties', 'unevaluatedProperties'].map(
+    (name) => [name, anyPart] as const,
+  ),
+])
+
+/** The keys that a schema names, each at its place; after a reference they are taken to be where it refers from the top. */
+const schemaKeys = (schema: unknown, at: Segments): readonly Segments[] => {
+  if (Array.isArray(schema)) return schema.flatMap((part) => schemaKeys(part, at))
+  return members(schema).flatMap(([keyword, part]) => keywords.get(keyword)?.(part, at) ?? [])
+}
+
+const below = (name: string, inner: unknown, at: Segments): readonly Segments[] => {
+  const here = [...at, name]
+  return [here, ...schemaKeys(inner, here)]
+}
+
+const members = (value: unknown): readonly (readonly [string, unknown])[] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : []
+
+const namesIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+
+const dependents = (value: unknown): readonly string[] =>
+  members(value).flatMap(([name, needed]) => [name, ...namesIn(needed)])

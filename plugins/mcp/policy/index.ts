@@ -1,7 +1,19 @@
+import { type Stats, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { type Gateway, GuardError } from 'guard-gateway/core'
-import { StoredLimits } from '../actions/stored-limits.ts'
-import { PolicyFile } from './file.ts'
+import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import {
+  type Exceeded,
+  type Limits,
+  type LimitUse,
+  MemoryLimits,
+  waitFor,
+  withCall,
+  within,
+} from '../actions/limits.ts'
+import type { LimitRow } from '../actions/tables.ts'
 import { type LoadedPolicy, type LoadOptions, loadPolicy } from './load.ts'
 import { makePolicy, type Policy } from './policy.ts'
 
@@ -94,4 +106,233 @@ const faultText = ({ errors, tests }: Pick<LoadedPolicy, 'errors' | 'tests'>, na
   const description = [...faults, ...failed]
   const more = description.length > MAX_REPORTED ? [`${name}: and ${description.length - MAX_REPORTED} more`] : []
   return [...description.slice(0, MAX_REPORTED), ...more].join('\n')
+}
+
+/** Races lost to other processes before a call is refused. */
+const TRIES = 5
+/** Each new count removes more than itself, so that those that are over become fewer. */
+const FORGOTTEN_AT_ONCE = 4
+/** The wait that a refused call reports then. */
+const RETRY_MS = 1000
+
+interface LimitState {
+  readonly use: LimitUse
+  readonly id: string
+  readonly row: LimitRow | undefined
+  readonly times: readonly number[]
+}
+
+/** Limits of sessions in memory, all others in table `mcp_limits`, which processes share. */
+export class StoredLimits implements Limits {
+  readonly #gateway: Gateway
+  readonly #sessions: MemoryLimits
+  readonly #queues = new KeyedQueue()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+    this.#sessions = new MemoryLimits(() => Math.floor(gateway.clock.tick()))
+  }
+
+  async exceeded(uses: readonly LimitUse[]): Promise<readonly Exceeded[]> {
+    const own = await this.#sessions.exceeded(uses.filter(isOwn))
+    const at = this.#gateway.clock.now()
+    const shared = await Promise.all(uses.filter(isShared).map((use) => this.#read(use, at)))
+    return [...own, ...shared.flatMap((read) => full(read, at))]
+  }
+
+  async take(uses: readonly LimitUse[]): Promise<Exceeded | undefined> {
+    const own = uses.filter(isOwn)
+    const shared = uses.filter(isShared)
+    // One at a time in this process, so that races are lost to other processes alone.
+    return this.#queues.run('', async () => {
+      const [first] = await this.#sessions.exceeded(own)
+      return first ?? (await this.#takeShared(shared)) ?? this.#sessions.take(own)
+    })
+  }
+
+  endSession(session_id: string): void {
+    this.#sessions.endSession(session_id)
+  }
+
+  async #takeShared(uses: readonly LimitUse[]): Promise<Exceeded | undefined> {
+    const [use] = uses
+    if (use === undefined) return undefined
+    for (let tried = 0; tried < TRIES; tried++) {
+      const at = this.#gateway.clock.now()
+      const read = await Promise.all(uses.map((use) => this.#read(use, at)))
+      const [first] = read.flatMap((one) => full(one, at))
+      if (first !== undefined) return first
+      if (!(await this.#gateway.storage.write(read.map((one) => countedCall(one, at))))) continue
+      if (read.some(({ row }) => row === undefined)) await this.#forgetOver(at)
+      return undefined
+    }
+    return { use, wait_ms: RETRY_MS }
+  }
+
+  /** Removes some counts that are over: callers may come under ever new names. */
+  async #forgetOver(at: number): Promise<void> {
+    const { storage } = this.#gateway
+    const { rows } = await storage.find('mcp_limits', { where: { until: { lt: at } }, limit: FORGOTTEN_AT_ONCE })
+    for (const { id, version } of rows)
+      await storage.write([
+        { table: 'mcp_limits', key: id, patch: { version }, expected: { version } },
+        { table: 'mcp_limits', key: id, remove: true },
+      ])
+  }
+
+  async #read(use: LimitUse, at: number): Promise<LimitState> {
+    const id = sha256(JSON.stringify([use.rule_id, use.kind, use.key]))
+    const row = await this.#gateway.storage.get('mcp_limits', id)
+    return { use, id, row, times: within(row?.times ?? [], use, at) }
+  }
+}
+
+const isShared = ({ kind }: LimitUse): boolean => kind !== 'session'
+const isOwn = (use: LimitUse): boolean => !isShared(use)
+
+const full = ({ use, times }: LimitState, at: number): readonly Exceeded[] => {
+  const wait_ms = waitFor(times, use, at)
+  return wait_ms === 0 ? [] : [{ use, wait_ms }]
+}
+
+const countedCall = ({ use, id, row, times }: LimitState, at: number): Change => {
+  const next = withCall(times, at)
+  const until = (next.at(-1) ?? at) + use.per_ms
+  if (row === undefined) return { table: 'mcp_limits', put: { id, version: 1, times: next, until }, when: 'absent' }
+  const { version } = row
+  return { table: 'mcp_limits', key: id, patch: { version: version + 1, times: next, until }, expected: { version } }
+}
+
+/** How a policy file is read and what goes along. */
+interface FileUsers {
+  /** Throws GuardError INVALID_POLICY for a text that cannot be used. */
+  readonly read: (text: Buffer) => Promise<Policy>
+  readonly limits: Limits
+  readonly now: () => number
+  readonly fault: (error: unknown, where: string) => void
+}
+
+/** Tells one content of a file from another without reading it; undefined: the file is not there. Times as doubles, finer than file systems keep them. */
+type Print = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'> | undefined
+
+/** The file's stats now; a file that cannot be read counts as absent. */
+const statOf = (file: string): Print => {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+const isSame = (one: Print, other: Print): boolean =>
+  one?.mtimeMs === other?.mtimeMs &&
+  one?.ctimeMs === other?.ctimeMs &&
+  one?.size === other?.size &&
+  one?.ino === other?.ino
+
+/** Keeps the policy of a file in force: looks before each call whether the file changed, and keeps the last good one. */
+class PolicyFile implements Policies {
+  readonly #file: string
+  readonly #use: FileUsers
+  readonly #listeners = new Set<PolicyListener>()
+  #policy: Policy
+  #print: Print
+  #loadedAt: number
+  #error: string | null = null
+  #loading: Promise<Policy> | undefined
+
+  private constructor(file: string, use: FileUsers, policy: Policy, print: Print) {
+    this.#file = file
+    this.#use = use
+    this.#policy = policy
+    this.#print = print
+    this.#loadedAt = use.now()
+  }
+
+  /** Throws GuardError INVALID_POLICY where the file is missing or cannot be used. */
+  static async open(file: string, use: FileUsers): Promise<PolicyFile> {
+    const { content, print } = await wholeContent(file, statOf(file))
+    return new PolicyFile(file, use, await use.read(content), print)
+  }
+
+  current(): Policy | Promise<Policy> {
+    if (this.#loading === undefined) {
+      const print = statOf(this.#file)
+      if (isSame(print, this.#print)) return this.#policy
+      this.#loading = this.#load(print).finally(() => {
+        this.#loading = undefined
+      })
+    }
+    // What arrives while an older content is read is judged by the newer one.
+    return this.#loading.then(() => this.current())
+  }
+
+  state(): PolicyState {
+    const { version, mode } = this.#policy
+    return { file: this.#file, version, mode, loaded_at: this.#loadedAt, error: this.#error }
+  }
+
+  onChange(listener: PolicyListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  endSession(session_id: string): void {
+    this.#use.limits.endSession(session_id)
+  }
+
+  async #load(seen: Print): Promise<Policy> {
+    const previous = this.#policy
+    this.#print = seen
+    try {
+      const { content, print } = await wholeContent(this.#file, seen)
+      this.#print = print
+      this.#policy = await this.#use.read(content)
+      this.#loadedAt = this.#use.now()
+      this.#error = null
+      this.#tell({ kind: 'policy.changed', previous, current: this.#policy, state: this.state() })
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error)
+      this.#use.fault(error, 'mcp policy')
+      this.#tell({ kind: 'policy.rejected', previous, current: previous, state: this.state() })
+    }
+    return this.#policy
+  }
+
+  #tell(change: PolicyChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#use.fault(error, 'mcp policy listener')
+      }
+    }
+  }
+}
+
+/** How often a file is read again because it changed meanwhile. */
+const READS = 5
+
+/** The content and its stats, which were the same before and after the read. */
+const wholeContent = async (
+  file: string,
+  seen: Print,
+): Promise<{ readonly content: Buffer; readonly print: Print }> => {
+  let before = seen
+  for (let reads = 1; ; reads++) {
+    const content = await contentOf(file)
+    const print = statOf(file)
+    if (isSame(print, before) || reads === READS) return { content, print: before }
+    before = print
+  }
+}
+
+const contentOf = async (file: string): Promise<Buffer> => {
+  try {
+    return await readFile(file)
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    const detail = `${basename(file)}: ${missing ? 'does not exist' : 'cannot be read'} (${file})`
+    throw new GuardError('INVALID_POLICY', detail, { cause })
+  }
 }

@@ -1,10 +1,9 @@
 import { anyGlob } from 'guard-gateway/lib/glob'
 import type { Action } from '../judge/verdict.ts'
+import { type CallerList, callerLists } from './callers.ts'
 import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
 import { type LocatedFault, locatedFault, type PolicyPath } from './fault.ts'
-import { callerLints } from './lints/caller-lints.ts'
 import { listedToolLints } from './lints/listed-tool-lints.ts'
-import { numberLints } from './lints/number-lints.ts'
 import type { ListedTool } from './listed-tool.ts'
 import { methodLints } from './methods.ts'
 import { stricter, strictness } from './strictness.ts'
@@ -141,4 +140,79 @@ const ofChecks = ({ id, index, checks, results }: CompiledRule): readonly Lint[]
 const ofResults = (results: readonly CompiledResultCheck[], path: PolicyPath, whose: string): readonly Lint[] =>
   results.flatMap(({ check, index, lints }) =>
     lints.map(({ code, message }) => ({ code, path: [...path, index, check.id], message: `${whose}: ${message}` })),
+  )
+
+/** Integers of a rule's condition or changes that a double cannot hold. */
+const numberLints = ({ document: { id, when, transform }, index }: CompiledRule): readonly Lint[] =>
+  Object.entries({ when, transform })
+    .flatMap(([key, part]) => roundedIn(part, ['rules', index, key]))
+    .map(({ path, value }) => ({
+      code: 'NUMBER_ROUNDED',
+      path,
+      message: `rule "${id}" has an integer beyond 2^53, which is rounded to ${value}; so are the arguments that it meets`,
+    }))
+
+interface Rounded {
+  readonly path: PolicyPath
+  readonly value: number
+}
+
+const roundedIn = (part: unknown, path: PolicyPath): readonly Rounded[] => {
+  if (typeof part === 'number')
+    return Number.isInteger(part) && !Number.isSafeInteger(part) ? [{ path, value: part }] : []
+  if (typeof part !== 'object' || part === null) return []
+  const inner: readonly (readonly [string | number, unknown])[] = Array.isArray(part)
+    ? [...part.entries()]
+    : Object.entries(part)
+  return inner.flatMap(([name, value]) => roundedIn(value, [...path, name]))
+}
+
+/** What a client says of itself, or may say of itself with most keys. */
+const SELF_DECLARED: ReadonlySet<CallerList> = new Set(['sessions', 'clients', 'projects'])
+const FORWARDING: ReadonlySet<string> = new Set(['allow', 'transform', 'rate_limit'])
+
+/** Rules and limits that a client can escape or get by what it calls itself. `keys`: ids and names of all keys, where they are known. */
+const callerLints = (rule: CompiledRule, keys: ReadonlySet<string> | undefined): readonly Lint[] => [
+  ...selfDeclared(rule),
+  ...limitByName(rule),
+  ...(keys === undefined ? [] : unknownKeys(rule, keys)),
+]
+
+const selfDeclared = ({ document: { id, action, when = {} }, index }: CompiledRule): readonly Lint[] => {
+  const lists = callerLists.filter((list) => when[list] !== undefined)
+  if (lists.length === 0) return []
+  const declared = lists.filter((list) => SELF_DECLARED.has(list))
+  const path = ['rules', index, 'when', declared[0] ?? '']
+  // one name that cannot be chosen is enough to allow, and one that can is enough to dodge
+  if (FORWARDING.has(action) && declared.length === lists.length) {
+    const message = `rule "${id}" lets calls through by ${declared.join(' and ')} alone, which a client may name as it likes; add agents or keys`
+    return [{ code: 'CALLER_SELF_DECLARED', path, message }]
+  }
+  if (action !== 'deny' || declared.length === 0) return []
+  const message = `rule "${id}" denies by ${declared.join(' and ')}, which a client may name as it likes; another name dodges it`
+  return [{ code: 'WHEN_ON_DENY', path, message }]
+}
+
+const limitByName = ({ document: { id, limit }, index }: CompiledRule): readonly Lint[] =>
+  limit?.key === 'client' || limit?.key === 'project'
+    ? [
+        {
+          code: 'LIMIT_SELF_DECLARED',
+          path: ['rules', index, 'limit', 'key'],
+          message: `rule "${id}" counts by ${limit.key}, which a client may name as it likes; each new name starts a new count`,
+        },
+      ]
+    : []
+
+const unknownKeys = ({ document: { id, when }, index }: CompiledRule, keys: ReadonlySet<string>): readonly Lint[] =>
+  (when?.keys ?? []).flatMap((key, at): readonly Lint[] =>
+    key.includes('*') || keys.has(key)
+      ? []
+      : [
+          {
+            code: 'KEY_UNKNOWN',
+            path: ['rules', index, 'when', 'keys', at],
+            message: `rule "${id}" names the key "${key}", which is the id or name of none`,
+          },
+        ],
   )

@@ -1,5 +1,4 @@
 import type { McpCheck, McpResultCheck } from 'guard-gateway/lib/mcp-check'
-import { definitions } from './definitions.ts'
 
 /** The part of the policy schema that depends on no check. */
 const frame = {
@@ -88,3 +87,182 @@ export const policySchema = (checks: Iterable<McpCheck>, resultChecks: Iterable<
     },
   },
 })
+
+/** What holds for rules of some actions, and for the others. */
+const given = (action: object, ...branches: readonly [object, object?]): object =>
+  Object.fromEntries(
+    (['if', 'then', 'else'] as const)
+      .map((name, at) => [name, at === 0 ? { properties: { action } } : branches[at - 1]])
+      .filter(([, schema]) => schema !== undefined),
+  )
+
+/** Schemas of what is in a policy's rules and tests, by their names under `$defs`. */
+const definitions = {
+  strings: { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', minLength: 1 } },
+  pointer: {
+    type: 'string',
+    pattern: '^(/([^~/]|~[01])*)+$',
+    description: 'JSON pointer into the tool arguments; * as a whole segment stands for every element',
+  },
+  pointers: { type: 'array', minItems: 1, uniqueItems: true, items: { $ref: '#/$defs/pointer' } },
+  duration: { type: 'string', pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$' },
+  optional: { type: 'boolean', default: false, description: 'true: a missing argument passes' },
+  rule: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'tools', 'action'],
+    properties: {
+      id: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+        not: { const: 'default' },
+        description: 'unique in the file; default is reserved',
+      },
+      description: { type: 'string' },
+      enabled: { type: 'boolean', default: true },
+      tools: { $ref: '#/$defs/strings', description: 'exact names or globs with * only, case-sensitive' },
+      servers: { $ref: '#/$defs/strings', description: 'server ids or globs; absent: every server' },
+      when: {
+        type: 'object',
+        additionalProperties: false,
+        minProperties: 1,
+        description: 'all that is given must hold for the rule to speak; what is not known of a caller matches no name',
+        properties: {
+          arguments: {
+            type: 'object',
+            description: 'JSON Schema 2020-12 the arguments must satisfy for the rule to speak',
+          },
+          agents: { $ref: '#/$defs/strings', description: 'ids of agents or globs' },
+          projects: { $ref: '#/$defs/strings', description: 'ids of projects or globs' },
+          sessions: {
+            $ref: '#/$defs/strings',
+            description: 'the sessions that clients name, or globs; a client may give any name',
+          },
+          clients: {
+            $ref: '#/$defs/strings',
+            description: 'names of clients at initialize, or globs; a client may give itself any name',
+          },
+          keys: {
+            $ref: '#/$defs/strings',
+            description: 'ids or names of the keys that open sessions, or globs; gateway: the gateway key',
+          },
+        },
+      },
+      only: {
+        type: 'array',
+        uniqueItems: true,
+        items: { type: 'string', pattern: '^[^/]' },
+        description: "names of the only arguments a call may have; any other one is a violation, as a check's",
+      },
+      action: { enum: ['allow', 'deny', 'confirm', 'transform', 'rate_limit', 'shadow_deny'] },
+      checks: {
+        type: 'array',
+        minItems: 1,
+        items: { $ref: '#/$defs/check' },
+        description: "all must pass, otherwise on_violation is the rule's verdict",
+      },
+      on_violation: { enum: ['deny', 'confirm', 'shadow_deny'], default: 'deny' },
+      results: { $ref: '#/$defs/results', description: 'checks of the results of calls that the rule speaks to' },
+      message: {
+        type: 'string',
+        maxLength: 500,
+        description: 'added to the answer and shown to the approver; may hold {arguments.key}',
+      },
+      limit: { $ref: '#/$defs/limit' },
+      transform: { $ref: '#/$defs/transform' },
+    },
+    dependentSchemas: { on_violation: { anyOf: [{ required: ['checks'] }, { required: ['only'] }] } },
+    allOf: [
+      given({ const: 'rate_limit' }, { required: ['limit'] }, { properties: { limit: false } }),
+      given({ const: 'transform' }, { required: ['transform'] }, { properties: { transform: false } }),
+      given({ enum: ['deny', 'shadow_deny'] }, { properties: { checks: false, only: false } }),
+      given({ const: 'deny' }, { properties: { results: false } }),
+    ],
+  },
+  results: { type: 'array', minItems: 1, maxItems: 20, items: { $ref: '#/$defs/result_check' } },
+  limit: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['calls', 'per'],
+    properties: {
+      calls: { type: 'integer', minimum: 1, maximum: 10000 },
+      per: { $ref: '#/$defs/duration' },
+      key: { enum: ['session', 'server', 'tool', 'agent', 'project', 'client', 'key'], default: 'session' },
+    },
+  },
+  transform: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['arguments'],
+    properties: {
+      arguments: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          minProperties: 1,
+          maxProperties: 1,
+          additionalProperties: false,
+          properties: {
+            remove: { $ref: '#/$defs/pointer' },
+            set: { type: 'object', minProperties: 1, propertyNames: { $ref: '#/$defs/pointer' } },
+            clamp: {
+              type: 'object',
+              minProperties: 1,
+              propertyNames: { $ref: '#/$defs/pointer' },
+              additionalProperties: {
+                type: 'object',
+                additionalProperties: false,
+                minProperties: 1,
+                properties: { min: { type: 'number' }, max: { type: 'number' } },
+              },
+            },
+            redact: {
+              type: 'object',
+              additionalProperties: false,
+              required: ['pointer', 'pattern', 'with'],
+              properties: {
+                pointer: { $ref: '#/$defs/pointer' },
+                pattern: { type: 'string', minLength: 1, description: 'RE2 syntax' },
+                with: { type: 'string' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  test: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['call', 'expect'],
+    properties: {
+      name: { type: 'string' },
+      call: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['tool'],
+        properties: {
+          server: { type: 'string' },
+          tool: { type: 'string' },
+          arguments: { type: 'object' },
+          agent: { type: 'string' },
+          project: { type: 'string' },
+          session: { type: 'string', description: 'as the client names it' },
+          client: { type: 'string' },
+          key: { type: 'string', description: 'id or name' },
+        },
+      },
+      repeat: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 10001,
+        default: 1,
+        description: 'make the call this often in one session; the last one is judged',
+      },
+      expect: { enum: ['allow', 'deny', 'confirm', 'transform', 'rate_limit', 'shadow_deny'] },
+      rule: { type: 'string', description: 'a rule id that must be among the winners; default for none' },
+      sends: { type: 'object', description: 'the arguments as forwarded, after transforms' },
+    },
+  },
+} as const

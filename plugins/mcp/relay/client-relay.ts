@@ -1,12 +1,11 @@
 import type { Gateway } from 'guard-gateway/core'
+import { applyEdits, memberIn, setMember, sourceOf, stringIn } from 'guard-gateway/lib/json'
 import { cancelledKey, type Frame, type FrameFault } from 'guard-gateway/lib/json-rpc'
 import type { McpReply, PassedHeaders, StreamEvent } from 'guard-gateway/lib/mcp-transport'
 import { type McpHooks, mcpHooks } from '../hooks.ts'
 import type { JudgeCall } from '../judge/judge-call.ts'
 import type { JudgeRequest } from '../judge/judge-request.ts'
 import { clientOf, withoutTasks } from '../messages/initialize.ts'
-import { listCursor } from '../messages/list-cursor.ts'
-import { unmatchedError } from '../messages/unmatched-error.ts'
 import { isAnswer, type PendingRequest } from '../session/pending-requests.ts'
 import type { Turn } from '../session/send-order.ts'
 import { type Session, withText } from '../session/session.ts'
@@ -224,4 +223,24 @@ export class ClientRelay {
   async #sendOn(frame: Frame, turn?: Turn): Promise<ClientResponse> {
     return this.#answer(await this.#session.post(frame, {}, turn), undefined, undefined)
   }
+}
+
+/** The cursor of a `tools/list`; undefined for the first page. A lax server may take a cursor that is no string: then this is its source text. */
+const listCursor = ({ method, text, params }: Frame): string | undefined => {
+  const cursor = method === 'tools/list' ? memberIn(params, 'cursor')?.value : undefined
+  return cursor === undefined ? undefined : (stringIn(text, cursor) ?? sourceOf(text, cursor))
+}
+
+/**
+ * The text of an error that has no id, or that answers a message which was no request; undefined for anything else.
+ * With a status below 300 the error gets the id of `request`, so that its sender can match it.
+ */
+const unmatchedError = (
+  received: Frame | undefined,
+  request: Frame | undefined,
+  status: number,
+): Buffer | string | undefined => {
+  if (received?.error === undefined || (received.key !== undefined && request !== undefined)) return undefined
+  if (request?.id === undefined || status >= 300) return received.raw
+  return applyEdits(received.text, [setMember(received.root, 'id', request.id)])
 }

@@ -1,17 +1,35 @@
 import type { Gateway } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { applyEdits, setMember, sourceOf } from 'guard-gateway/lib/json'
+import { applyEdits, memberIn, setMember, sourceOf } from 'guard-gateway/lib/json'
 import { cancelledKey, errorFrame, type Frame, type FrameFault, keyOfId, readFrame } from 'guard-gateway/lib/json-rpc'
 import type { StreamEvent } from 'guard-gateway/lib/mcp-transport'
 import { withData } from 'guard-gateway/lib/sse'
-import { type McpHooks, mcpHooks } from '../hooks.ts'
-import { callOutcome } from '../messages/call-outcome.ts'
-import { isAmbiguous, serverFacts, versions, withoutTasks } from '../messages/initialize.ts'
+import { type CallOutcome, type McpHooks, mcpHooks } from '../hooks.ts'
+import type { RequestRefusal } from '../judge/judge-request.ts'
+import { isAmbiguous, type ServerFacts, serverFacts, versions, withoutTasks } from '../messages/initialize.ts'
+import type { CompiledResultCheck } from '../policy/compiled.ts'
 import type { CheckedResult } from '../results/check-result.ts'
 import type { PendingRequest } from '../session/pending-requests.ts'
 import { type Session, withText } from '../session/session.ts'
-import type { RelayContext } from './relay-context.ts'
+import type { ServerTools } from '../tools/server-tools.ts'
 import { type OutgoingMessage, refusedRequest } from './response.ts'
+
+/** The context of a server's relay besides the session. */
+interface RelayContext {
+  readonly tools: ServerTools
+  /** Rewrites a page of the list of tools to what the policy lets the client see. */
+  rewriteList(page: string): Promise<string>
+  /** Lets checks look at the result of a call. */
+  checkResult(frame: Frame, tool: string, checks: readonly CompiledResultCheck[]): Promise<CheckedResult>
+  /** The server has answered `initialize`. */
+  initialized(facts: ServerFacts): void
+  /** The server has answered a request. */
+  responded(): void
+  /** Why a request of the server must not reach the client; undefined: it may. */
+  judgeRequest(asked: Frame): Promise<RequestRefusal | undefined>
+  /** The session cannot continue. */
+  over(reason: string): void
+}
 
 const INTERNAL = -32603
 
@@ -209,4 +227,11 @@ const withId = (frame: Frame, key: string): Frame => {
   const text = applyEdits(frame.text, [setMember(frame.root, 'id', key.slice(1))])
   const read = readFrame(Buffer.from(text), 'server')
   return read.kind === 'fault' ? frame : read
+}
+
+/** How a call ended, read from its response. */
+const callOutcome = ({ text, result }: Frame): CallOutcome['outcome'] => {
+  if (result === undefined) return 'rpc_error'
+  const isError = memberIn(result, 'isError')?.value
+  return isError !== undefined && sourceOf(text, isError) === 'true' ? 'tool_error' : 'ok'
 }

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
-import { GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { escapeInvisible } from 'guard-gateway/lib/html'
 import { isJsonObject } from 'guard-gateway/lib/json'
-import type { Arguments } from 'guard-gateway/lib/mcp-check'
-import { mcpCheckKind } from 'guard-gateway/lib/mcp-check'
+import { type Arguments, mcpCheckKind } from 'guard-gateway/lib/mcp-check'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import { editYaml, type YamlEdit } from 'guard-gateway/lib/yaml'
 import { type ApprovalRow, approvalById } from '../approvals/index.ts'
@@ -13,14 +12,15 @@ import { toolsOnRecord } from '../draft/tools-on-record.ts'
 import { mcpErrors } from '../error-codes.ts'
 import type { Caller } from '../judge/caller.ts'
 import type { Mcp } from '../mcp.ts'
+import { callerLists } from '../policy/callers.ts'
 import type { CompiledPolicy } from '../policy/compiled.ts'
-import type { PolicyDocument } from '../policy/document.ts'
+import type { PolicyDocument, TestDocument } from '../policy/document.ts'
 import { explainCall } from '../policy/explain.ts'
 import { type LoadedPolicy, type LoadOptions, loadPolicy } from '../policy/load.ts'
 import { readPolicy } from '../policy/read.ts'
 import { ArgumentSource, type RecordedArguments } from '../simulate/recorded-arguments.ts'
+import { callerOf } from '../simulate/recorded-caller.ts'
 import { folderOf, type PolicySimulation, simulatePolicy } from '../simulate/simulate-policy.ts'
-import { callerOnRecord, namedIn } from './asking-caller.ts'
 import { likenessOf, type Width } from './likeness.ts'
 import { policyText } from './policy-text.ts'
 import { type RuleEdits, ruleEdits } from './rule-edits.ts'
@@ -214,4 +214,25 @@ const stillStopped = async (mcp: Mcp, { row, known, caller }: KnownCall, policy:
   return [
     `rule "${verdict.winners.map(({ rule_id }) => rule_id).join('", "')}" would still say ${verdict.action}, and the strictest wins`,
   ]
+}
+
+const MAX_ROWS = 100
+
+/** Who made the call that a person was asked about, as far as it is on record. */
+const callerOnRecord = async ({ storage }: Gateway, row: ApprovalRow): Promise<Caller> => {
+  const { id, trace_id, client, project_id: project } = row
+  const { rows } = await storage.find('mcp_audit', { where: { trace_id, kind: 'decision' }, limit: MAX_ROWS })
+  const asked = rows.find(({ approval_id }) => approval_id === id)
+  if (asked !== undefined) return callerOf(asked)
+  return { agent: null, project, session: null, client: client?.name ?? null, key: [] }
+}
+
+/** What a test of the policy says of a caller: all that rules of the policy name. */
+const namedIn = ({ rules }: PolicyDocument, caller: Caller): Partial<TestDocument['call']> => {
+  const named = callerLists.filter((list) => rules.some(({ when }) => when?.[list] !== undefined))
+  const { agent, project, session, client, key } = caller
+  const known = { agents: agent, projects: project, sessions: session, clients: client, keys: key.at(-1) ?? null }
+  return Object.fromEntries(
+    named.flatMap((list) => (known[list] === null ? [] : [[list.slice(0, -1), known[list]] as const])),
+  )
 }

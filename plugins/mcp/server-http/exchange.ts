@@ -1,19 +1,23 @@
-import type { ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { GuardError, type Identity } from 'guard-gateway/core'
-import { requestErrors, requestIdentities } from 'guard-gateway/lib/http'
+import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
+import { headerText, requestErrors, requestIdentities } from 'guard-gateway/lib/http'
+import { storedId } from 'guard-gateway/lib/ids'
 import { type Frame, type FrameFault, readFrame } from 'guard-gateway/lib/json-rpc'
 import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
+import { everyProject } from 'guard-gateway/lib/principal'
+import { isSessionName } from 'guard-gateway/lib/session'
 import { messageEvent } from 'guard-gateway/lib/sse'
 import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
 import { versions } from '../messages/initialize.ts'
+import { GATEWAY_KEY } from '../policy/known-keys.ts'
 import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
 import type { ClientSession, Door } from '../session/client-session.ts'
+import { NAME, type SessionInfo } from '../session/session.ts'
 import { corsHeaders } from './cors.ts'
 import { numberOf } from './errors.ts'
-import { eventBytes, pump } from './event-stream.ts'
-import { ownerOf, sessionInfo } from './session-info.ts'
 
 const ONE_WRITE = 16_384
 const EMPTY = Buffer.alloc(0)
@@ -214,4 +218,112 @@ const sendWhole = (
   raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(message) })
   if (typeof message !== 'string' && message.length <= ONE_WRITE) raw.end(message.toString('latin1'), 'latin1')
   else raw.end(message)
+}
+
+/** How long a call continues for its records after its client has disconnected. */
+const DRAIN_MS = 300_000
+
+/** An event as it came, or one that holds the message. */
+const eventBytes = ({ event, message }: OutgoingMessage): Buffer =>
+  event ?? Buffer.from(messageEvent(typeof message === 'string' ? message : (message?.toString() ?? '')))
+
+const isGone = (response: ServerResponse): boolean => response.destroyed || response.writableEnded
+
+/** Writes the messages of a stream as they come; the server is made to wait while the client does not read. `resumable`: from the first event on. */
+const pump = async (
+  response: ServerResponse,
+  session: Pick<ClientSession['session'], 'use'>,
+  { events, stop }: ClientResponse & { form: 'sse' },
+  resumable = false,
+): Promise<void> => {
+  const leave = session.use()
+  const gone = clientCloses(response, () => resumable, stop)
+  try {
+    for await (const out of events) {
+      resumable ||= out.resumable === true
+      if (isGone(response)) continue
+      if (!response.write(eventBytes(out))) await Promise.race([once(response, 'drain'), gone.left])
+    }
+  } finally {
+    gone.over()
+    leave()
+    response.end()
+  }
+}
+
+/**
+ * What happens when the client closes its connection: a stream that can be taken up again is let go,
+ * any other is read to its end, so that the tool ends as it would and its outcome is known.
+ */
+const clientCloses = (response: ServerResponse, resumable: () => boolean, stop: () => void) => {
+  let timer: NodeJS.Timeout | undefined
+  const { promise: left, resolve } = Promise.withResolvers<void>()
+  const onClose = () => {
+    resolve()
+    if (resumable()) stop()
+    else timer = setTimeout(stop, DRAIN_MS).unref()
+  }
+  if (response.destroyed) onClose()
+  else response.once('close', onClose)
+  const over = () => {
+    clearTimeout(timer)
+    response.off('close', onClose)
+  }
+  return { left, over }
+}
+
+const isName = (text: string): boolean => NAME.test(text)
+
+/** The key that opened a session: no other agent key may use it. */
+const ownerOf = (identity: Identity | undefined): string => identity?.key_id ?? 'gateway'
+
+/** How a session of the HTTP server is labelled: by the headers of its first request, and by the agent of its key. Throws INVALID_HEADER. */
+const sessionInfo = async (
+  gateway: Gateway,
+  headers: IncomingHttpHeaders,
+  identity: Identity | undefined,
+): Promise<SessionInfo> => {
+  const named = (header: string, isAllowed: (text: string) => boolean): string | undefined => {
+    const sent = headers[header]
+    if (sent === undefined) return
+    const value = typeof sent === 'string' ? headerText(sent) : ''
+    const stored = isAllowed(value) ? storedId(value, gateway.redact) : undefined
+    if (stored !== undefined) return stored
+    throw new GuardError('INVALID_HEADER', `The header ${header} cannot be used as an id.`, { path: header })
+  }
+  const key_names = identity === undefined ? [] : await keyNames(gateway, identity)
+  const agent_id = identity?.agent_id ?? named('x-guard-agent-id', isName) ?? null
+  const agent = agent_id === null ? undefined : await gateway.storage.get('agents', agent_id)
+  return {
+    client_transport: 'http',
+    merged: false,
+    owner: ownerOf(identity),
+    key_names,
+    project_id: named('x-guard-project-id', isName) ?? agent?.project_id ?? 'default',
+    agent_id,
+    key_agent_id: identity?.agent_id ?? null,
+    projects: readableProjects(identity, agent?.project_id),
+    external_session_id:
+      named('x-guard-session-id', isSessionName) ?? named('x-client-session-id', isSessionName) ?? null,
+    notice: (text) => gateway.fault(new Error(text), 'mcp'),
+    stderr: () => {},
+  }
+}
+
+/** What policies may call a key: its id, and the name that a key with scopes has. */
+const keyNames = async (gateway: Gateway, { key_id, agent_id }: Identity): Promise<readonly string[]> => {
+  if (key_id === null) return [GATEWAY_KEY]
+  if (agent_id !== null || !gateway.storage.has('access_keys')) return [key_id]
+  const row = await everyProject(() => gateway.storage.get('access_keys', key_id))
+  return row === undefined ? [key_id] : [key_id, row.name]
+}
+
+/** The projects whose records a key may read: those that it is bound to; without the scope \`read\`, that of its agent; of the gateway's own key all. */
+const readableProjects = (
+  identity: Identity | undefined,
+  agents: string | null | undefined,
+): readonly string[] | null => {
+  if (identity?.projects) return identity.projects
+  const isAgents = identity !== undefined && identity.key_id !== null && identity.scopes?.has('read') !== true
+  return isAgents ? [agents ?? 'default'] : null
 }

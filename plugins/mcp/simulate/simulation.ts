@@ -1,13 +1,21 @@
-import type { Gateway, Where } from 'guard-gateway/core'
+import type { Gateway, Redactor, Where } from 'guard-gateway/core'
+import { isJsonObject } from 'guard-gateway/lib/json'
 import { pages } from 'guard-gateway/lib/paging'
 import { Pace } from 'guard-gateway/lib/time-slice'
+import { canonicalJson } from 'guard-gateway/lib/trace'
+import { MemoryLimits } from '../actions/limits.ts'
+import { MAX_FINDINGS } from '../audit/limits.ts'
 import type { AuditRow } from '../audit/tables.ts'
-import type { Action } from '../judge/verdict.ts'
-import type { CompiledPolicy } from '../policy/compiled.ts'
+import type { ToolCall } from '../judge/tool-call.ts'
+import type { Action, PartialVerdict } from '../judge/verdict.ts'
+import type { CompiledPolicy, CompiledRule } from '../policy/compiled.ts'
+import type { RuleDocument } from '../policy/document.ts'
+import { combinedOutcomes, possibleActions } from '../policy/effects.ts'
+import { judge } from '../policy/judge.ts'
+import { limitUses } from '../policy/rule-verdict.ts'
 import { strictness } from '../policy/strictness.ts'
-import { JudgeAgain, type JudgedAgain } from './judge-again.ts'
-import { ArgumentSource } from './recorded-arguments.ts'
-import { RecordedPolicies } from './recorded-opinions.ts'
+import { ArgumentSource, type RecordedArguments } from './recorded-arguments.ts'
+import { callerOf, isAddressed } from './recorded-caller.ts'
 
 /** A call on record as an example. Times are milliseconds since 1970. */
 export interface SimulatedCall {
@@ -133,3 +141,194 @@ class Groups {
 }
 
 const sum = (groups: readonly SimulatedGroup[]): number => groups.reduce((total, { calls }) => total + calls, 0)
+
+/** What a policy says of a call on record: one action, or those that it may be, as the arguments are. */
+interface JudgedAgain {
+  readonly actions: readonly Action[]
+  /** The rules that say so, or may. */
+  readonly rule_ids: readonly string[]
+  /** The arguments are on record, but something in them is hidden. */
+  readonly isRedacted: boolean
+}
+
+interface JudgeAgainParts {
+  readonly policy: CompiledPolicy
+  readonly redact: Redactor
+  readonly source: ArgumentSource
+  readonly policies: RecordedPolicies
+  /** Folder of a server's process, where it is known. */
+  readonly cwd: (server_id: string) => string | undefined
+}
+
+/** Judges calls on record, oldest first: limits count what came before. Nothing is stored or forwarded. */
+class JudgeAgain {
+  readonly #parts: JudgeAgainParts
+  readonly #limits: MemoryLimits
+  readonly #rules = new Map<string, readonly CompiledRule[]>()
+  #at = 0
+
+  constructor(parts: JudgeAgainParts) {
+    this.#parts = parts
+    this.#limits = new MemoryLimits(() => this.#at)
+  }
+
+  async judge(row: AuditRow): Promise<JudgedAgain> {
+    this.#at = row.at
+    const { policy, redact, source, policies } = this.#parts
+    const addressed = new Map(this.#rulesFor(row).map((rule) => [rule, isAddressed(rule, row)]))
+    const rules = [...addressed].filter(([, speaks]) => speaks !== false).map(([rule]) => rule)
+    const before = await policies.of(row.policy_version)
+    const more = othersOf(policy, row, before)
+    const known = await source.of(row)
+    const call = this.#callOf(row, known)
+    if (known?.isExact === true && rules.every((rule) => addressed.get(rule) === true)) {
+      const { action, winners } = await judge(policy, call, more, { rules, limits: this.#limits, redact })
+      return { actions: [action], rule_ids: winners.map(({ rule_id }) => rule_id), isRedacted: false }
+    }
+    const opinions = await Promise.all(
+      rules.map(async (rule) => {
+        const actions = opinionsOnRecord(rule, row, before, addressed.get(rule) === true)
+        return { id: rule.id, actions: await this.#withinLimit(rule, actions, call) }
+      }),
+    )
+    const stated = [...opinions, ...more.map(({ rule_id: id, action }) => ({ id, actions: [action] as const }))]
+    const isSilent = stated.every(({ actions }) => actions.includes(undefined))
+    const actions = [
+      ...combinedOutcomes(
+        stated.map((one) => one.actions),
+        policy.default,
+      ),
+    ]
+    if (row.forwarded === true) await this.#count(rules, call)
+    const saying = stated.filter((one) =>
+      one.actions.some((action) => action !== undefined && actions.includes(action)),
+    )
+    const rule_ids = [...saying.map(({ id }) => id), ...(isSilent ? ['default'] : [])]
+    return { actions, rule_ids, isRedacted: known?.isExact === false }
+  }
+
+  async #withinLimit(rule: CompiledRule, actions: readonly (Action | undefined)[], call: ToolCall) {
+    if (rule.limit === undefined) return actions
+    const isOver = (await this.#limits.exceeded(usesOf(rule, call))).length > 0
+    return actions.filter((action) => action !== (isOver ? 'allow' : 'rate_limit'))
+  }
+
+  /** A call that was let through then counts, as nobody knows what would have become of it. */
+  async #count(rules: readonly CompiledRule[], call: ToolCall): Promise<void> {
+    const uses = rules.flatMap((rule) => usesOf(rule, call))
+    if (uses.length > 0) await this.#limits.take(uses)
+  }
+
+  #rulesFor({ server_id, tool }: AuditRow): readonly CompiledRule[] {
+    const key = JSON.stringify([server_id, tool])
+    const found =
+      this.#rules.get(key) ?? this.#parts.policy.rules.filter((rule) => rule.names(server_id ?? '', tool ?? ''))
+    this.#rules.set(key, found)
+    return found
+  }
+
+  #callOf(row: AuditRow, known: RecordedArguments | undefined): ToolCall {
+    const { server_id, session_id, tool, at } = row
+    return {
+      caller: callerOf(row),
+      ...{ server_id: server_id ?? '', session_id: session_id ?? '', tool: tool ?? '', at },
+      arguments: known?.arguments ?? {},
+      text: known?.text ?? '{}',
+      cwd: this.#parts.cwd(server_id ?? ''),
+    }
+  }
+}
+
+const usesOf = (rule: CompiledRule, call: ToolCall) =>
+  limitUses([{ rule, opinion: { rule_id: rule.id, action: 'allow' } }], call)
+
+/** What pins and plugins say: pins by the policy, plugins as they did then. */
+const othersOf = (
+  policy: CompiledPolicy,
+  { pin, rule_ids, action }: AuditRow,
+  before: RecordedPolicy | undefined,
+): readonly PartialVerdict[] => {
+  const { pinning } = policy
+  const isOther = (pin === 'new' || pin === 'changed') && (pinning === 'confirm' || pinning === 'deny')
+  const ofPlugins =
+    before === undefined || action === null || action === 'invalid' || action === 'refused'
+      ? []
+      : (rule_ids ?? [])
+          .filter((id) => id !== 'default' && id !== 'pin' && !before.rules.has(id))
+          .map((rule_id) => ({ rule_id, action }))
+  return [...(isOther ? [{ rule_id: 'pin', action: pinning }] : []), ...ofPlugins]
+}
+
+/** A policy that was in force, as far as rules of another are compared with its own. */
+interface RecordedPolicy {
+  /** Each rule as one text, by its id. */
+  readonly rules: ReadonlyMap<string, string>
+  /** Some rule changes arguments: what is on record may be about the changed ones. */
+  readonly transforms: boolean
+}
+
+/** Policies by their version, read once. */
+class RecordedPolicies {
+  readonly #gateway: Gateway
+  readonly #known = new Map<string, Promise<RecordedPolicy | undefined>>()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** Undefined for one that is not kept. */
+  of(version: string | null): Promise<RecordedPolicy | undefined> {
+    if (version === null) return Promise.resolve(undefined)
+    const known = this.#known.get(version) ?? this.#read(version)
+    this.#known.set(version, known)
+    return known
+  }
+
+  async #read(version: string): Promise<RecordedPolicy | undefined> {
+    const row = await this.#gateway.storage.get('mcp_policies', version)
+    if (row === undefined) return undefined
+    const document: unknown = JSON.parse(row.text)
+    const rules = isJsonObject(document) && Array.isArray(document.rules) ? (document.rules as RuleDocument[]) : []
+    return {
+      rules: new Map(rules.map((rule) => [rule.id, canonicalJson(rule)])),
+      transforms: rules.some(({ action }) => action === 'transform'),
+    }
+  }
+}
+
+/** All that a rule may say of a call whose arguments or caller are not known: less, where the same rule has judged that call. */
+const opinionsOnRecord = (
+  rule: CompiledRule,
+  row: AuditRow,
+  before: RecordedPolicy | undefined,
+  isAddressed: boolean,
+): readonly (Action | undefined)[] => {
+  const possible = possibleActions(rule, isAddressed)
+  const isSame = before?.transforms === false && before.rules.get(rule.id) === canonicalJson(rule.document)
+  // a limit counts calls, and what was counted then says nothing of now
+  if (!isSame || rule.limit !== undefined) return possible
+  const told = whatItSaid(rule, row, isAddressed)
+  return told === undefined ? possible : [...told]
+}
+
+/** What the record tells of a rule that was in force as it is; undefined: nothing. */
+const whatItSaid = (
+  { id, document, when }: CompiledRule,
+  { rule_ids, findings, action }: AuditRow,
+  isAddressed: boolean,
+): ReadonlySet<Action | undefined> | undefined => {
+  const found = (findings ?? []).filter(({ rule_id }) => rule_id === id)
+  if (found.length > 0) {
+    const isOdd = found.some(({ check }) => check === 'arguments' || check === 'when')
+    return new Set([isOdd ? 'deny' : (document.on_violation ?? 'deny')])
+  }
+  // beyond so many none is kept
+  if ((findings?.length ?? 0) >= MAX_FINDINGS) return undefined
+  if ((when === undefined && isAddressed) || rule_ids?.includes(id) === true) return new Set([document.action])
+  const said = judgedBy(action)
+  const hadWon = said !== undefined && strictness(document.action) >= strictness(said)
+  return new Set(hadWon ? [undefined] : [document.action, undefined])
+}
+
+const judgedBy = (action: AuditRow['action']): Action | undefined =>
+  action === null || action === 'invalid' || action === 'refused' ? undefined : action

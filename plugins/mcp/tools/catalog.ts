@@ -1,14 +1,15 @@
 import type { Gateway } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
+import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import type { Arguments } from 'guard-gateway/lib/mcp-check'
 import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import { canonicalJson } from 'guard-gateway/lib/trace'
 import type { PinState } from '../audit/enums.ts'
 import type { Audit } from '../audit/index.ts'
 import type { ServerFacts } from '../messages/initialize.ts'
+import { type CompiledSchema, compileSchema } from '../schemas/compile.ts'
 import { faultsText } from '../schemas/error-text.ts'
 import { type CompiledInput, compileInput } from '../schemas/input.ts'
-import { compileOutput } from '../schemas/output.ts'
 import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './definition.ts'
 import type { PinRows } from './pin-rows.ts'
 import { Pins } from './pins.ts'
@@ -216,4 +217,10 @@ const nameIn = (json: string): unknown => {
   return typeof info === 'object' && info !== null && Object.hasOwn(info, 'name')
     ? (info as { readonly name: unknown }).name
     : null
+}
+
+/** The `outputSchema` in the definition of a tool, ready for use; undefined if it has none. */
+const compileOutput = async (definition: string): Promise<CompiledSchema | undefined> => {
+  const tool: unknown = readJson(definition)
+  return isJsonObject(tool) && isJsonObject(tool.outputSchema) ? compileSchema(tool.outputSchema) : undefined
 }

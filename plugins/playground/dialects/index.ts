@@ -1,8 +1,86 @@
 import type { Gateway } from 'guard-gateway/core'
-import { chatCompletions } from './chat-completions.ts'
-import type { Dialect } from './dialect.ts'
+import type { Answer, ScriptedCall, ScriptedText } from '../scenario.ts'
+import { CREATED, type Dialect, frame, MODEL, piecesOf } from './dialect.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
+
+/** Chat Completions as OpenAI's API speaks it. */
+export const chatCompletions: Dialect = {
+  id: 'chat_completions',
+
+  request: (say, stream) => ({
+    model: MODEL,
+    messages: say.map(messageOf),
+    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+  }),
+
+  reply: (id, answer) => ({
+    id: `chatcmpl-${id}`,
+    object: 'chat.completion',
+    created: CREATED,
+    model: MODEL,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: answer.text ?? null,
+          ...(answer.reasoning === undefined ? {} : { reasoning_content: answer.reasoning }),
+          ...(answer.calls === undefined ? {} : { tool_calls: answer.calls.map(toolCall) }),
+        },
+        finish_reason: finishOf(answer),
+      },
+    ],
+    usage: usageOf(answer),
+  }),
+
+  events: (id, answer) => {
+    const chunk = (choices: readonly object[], usage: object | null = null) =>
+      frame({
+        id: `chatcmpl-${id}`,
+        object: 'chat.completion.chunk',
+        created: CREATED,
+        model: MODEL,
+        choices,
+        usage,
+      })
+    const delta = (piece: object, finish_reason: string | null = null) =>
+      chunk([{ index: 0, delta: piece, finish_reason }])
+    return [
+      delta({ role: 'assistant', content: '' }),
+      ...piecesOf(answer.reasoning ?? '').map((reasoning_content) => delta({ reasoning_content })),
+      ...piecesOf(answer.text ?? '').map((content) => delta({ content })),
+      ...(answer.calls ?? []).map((call, index) => delta({ tool_calls: [{ index, ...toolCall(call) }] })),
+      delta({}, finishOf(answer)),
+      chunk([], usageOf(answer)),
+      'data: [DONE]\n\n',
+    ]
+  },
+
+  error: ({ error_type, message }) => ({ error: { message, type: error_type, param: null, code: null } }),
+}
+
+const messageOf = (said: ScriptedText): object => {
+  if ('system' in said) return { role: 'system', content: said.system }
+  if ('user' in said) return { role: 'user', content: said.user }
+  if ('assistant' in said) return { role: 'assistant', content: said.assistant }
+  if ('call' in said) return { role: 'assistant', content: null, tool_calls: [toolCall(said)] }
+  return { role: 'tool', tool_call_id: said.of, content: said.result }
+}
+
+const toolCall = ({ call, arguments: args, id }: ScriptedCall) => ({
+  id,
+  type: 'function',
+  function: { name: call, arguments: JSON.stringify(args) },
+})
+
+const finishOf = ({ calls }: Answer): string => (calls === undefined ? 'stop' : 'tool_calls')
+
+const usageOf = ({ input_tokens, output_tokens }: Answer) => ({
+  prompt_tokens: input_tokens,
+  completion_tokens: output_tokens,
+  total_tokens: input_tokens + output_tokens,
+})
 
 const dialects: readonly Dialect[] = [chatCompletions, messages, responses]
 

@@ -1,19 +1,28 @@
-import type { Mode, Rule } from 'guard-gateway/core'
+import type { Detector, Gateway, Mode, Rule } from 'guard-gateway/core'
 import { approverField } from 'guard-gateway/lib/approver'
 import { byRemainingShare, RECOMMENDED } from 'guard-gateway/lib/budget'
-import { choice, faultList, type Html, html } from 'guard-gateway/lib/html'
+import {
+  choice,
+  costHead,
+  countMark,
+  faultList,
+  type Html,
+  html,
+  instantMark,
+  priceMark,
+  raw,
+} from 'guard-gateway/lib/html'
 import type { FieldFault, View } from 'guard-gateway/lib/page'
 import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { budgetTable } from 'guard-gateway/lib/terminal'
 import { type Warning, warningsOf } from '../document/warnings.ts'
 import { sourceOf } from '../policy.ts'
-import type { Draft } from './draft.ts'
-import { historySection } from './history.ts'
+import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
+import type { PolicyVersionRow } from '../tables.ts'
+import type { Draft, RuleDraft } from './draft.ts'
 import type { PageParts } from './index.ts'
 import { modeText, sourceMark } from './list.ts'
 import { readPolicy } from './read.ts'
-import { ruleRow } from './rule-row.ts'
-import { simulationSection } from './simulation.ts'
 
 /** A policy that can be used, as a form says it. */
 export interface SimulatedPolicy {
@@ -113,4 +122,193 @@ const presetButtons = ({ presets }: PageParts): Html => {
 const warningsIn = async (parts: PageParts, project_id: string, draft: Draft): Promise<readonly Warning[]> => {
   const read = await readPolicy(parts.gateway, draft)
   return 'faults' in read ? [] : warningsOf({ project_id, ...read }, parts)
+}
+
+const VERSIONS = 20
+
+/** The versions of a policy, newest first, with what each changed; a button puts one into the form. */
+const historySection = async (
+  gateway: Gateway,
+  { now }: { readonly now: number },
+  project_id: string,
+): Promise<Html> => {
+  const { rows } = await gateway.storage.find('policy_versions', { where: { project_id }, limit: VERSIONS + 1 })
+  if (rows.length === 0) return html``
+  return html`<h2>Versions</h2>
+<table class="list rows stacks"><thead><tr><th scope="col">Version</th><th scope="col">Saved</th><th scope="col" class="free">Changed</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+${rows.slice(0, VERSIONS).map(
+  (row, at) => html`<tr id="version-${row.version}"><td>${row.version}</td><td>${instantMark(row.updated_at, now)}</td>
+<td>${changeText(row, rows[at + 1])}</td><td>${at === 0 ? html`<span class="quiet">in force</span>` : html`<button class="plain" form="policy" name="intent" value="restore:${row.version}">Put into the form</button>`}</td></tr>
+`,
+)}</tbody></table>
+${rows.length > VERSIONS && html`<p class="quiet">The newest ${VERSIONS}.</p>`}`
+}
+
+const changeText = (row: PolicyVersionRow, before: PolicyVersionRow | undefined): string => {
+  if (before === undefined) return row.version === 1 ? `${row.rules.length} rules` : ''
+  return differences(before, row).join('; ') || 'nothing'
+}
+
+interface Compared {
+  readonly mode: Mode | null
+  readonly rules: readonly Rule[]
+}
+
+/** What changed from one policy to a later one, a phrase each; none: nothing did. */
+const differences = (before: Compared, after: Compared): readonly string[] => {
+  const told: string[] = []
+  if (before.mode !== after.mode) told.push(`mode ${modeWord(before.mode)} → ${modeWord(after.mode)}`)
+  const earlier = new Map(before.rules.map((rule) => [rule.id, rule]))
+  const later = new Map(after.rules.map((rule) => [rule.id, rule]))
+  for (const id of earlier.keys()) if (!later.has(id)) told.push(`${id} removed`)
+  for (const [id, rule] of later) {
+    const was = earlier.get(id)
+    if (was === undefined) told.push(`${id} added`)
+    else told.push(...changes(was, rule).map((change) => `${id}: ${change}`))
+  }
+  if (orderOf(before.rules, later) !== orderOf(after.rules, earlier)) told.push('another order')
+  return told
+}
+
+const modeWord = (mode: Mode | null): string => mode ?? 'inherited'
+
+const compared = ['rule_type', 'threshold', 'window_size', 'action', 'params', 'note'] as const
+
+const changes = (before: Rule, after: Rule): string[] => {
+  const told = compared.flatMap((name) => {
+    const [was, is] = [JSON.stringify(before[name]) ?? 'none', JSON.stringify(after[name]) ?? 'none']
+    return was === is ? [] : [`${name} ${was} → ${is}`]
+  })
+  if (before.enabled !== after.enabled) told.push(after.enabled ? 'on' : 'off')
+  return told
+}
+
+/** The ids that both have, in the order of one. */
+const orderOf = (rules: readonly Rule[], other: ReadonlyMap<string, Rule>): string =>
+  rules
+    .map(({ id }) => id)
+    .filter((id) => other.has(id))
+    .join(' ')
+
+const MAX_SESSIONS = 20
+
+/** What the rules of a form would have done to the stored traffic of a project. */
+const simulationSection = async (
+  { gateway, left }: PageParts,
+  { project_id, now }: PolicyPageState,
+  { mode, rules }: SimulatedPolicy,
+  default_mode: Simulation['mode'],
+): Promise<Html> => {
+  const found = await simulate(gateway, left.budgets.calendar, { project_id, rules, mode: mode ?? default_mode })
+  const { sessions, requests, truncated, flagged, not_simulated } = found
+  if (sessions === 0)
+    return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2><p>No request of this project is on record, so there is nothing to try the rules on.</p></section>`
+  return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2>
+<p>${countMark(sessions)} session${sessions !== 1 && 's'} with ${countMark(requests)} request${requests !== 1 && 's'}${truncated && html` <span class="quiet">the newest; there is more</span>`}. ${flagged.length === 0 ? `No rule would have spoken${not_simulated.length > 0 ? ' where it could be tried' : ''}.` : html`In ${countMark(flagged.length)} of them a rule would have ${found.mode === 'enforce' ? 'blocked or flagged' : 'flagged'} something.`}</p>
+${not_simulated.map(({ message }) => html`<p class="warning">${message}</p>`)}
+${flagged.length > 0 && html`${ruleTable(gateway, found)}${sessionTable(found, now)}`}</section>`
+}
+
+const ruleTable = (gateway: Gateway, { rules }: Simulation): Html =>
+  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Share</th><th scope="col" class="figure">Requests after it</th><th scope="col" class="figure">Tokens after it</th><th scope="col" class="figure">${costHead(gateway, 'Cost after it')}</th><th scope="col">False positives?</th></tr></thead><tbody>
+${rules.map(ruleLine)}</tbody></table>`
+
+const ruleLine = (rule: RuleTotal): Html =>
+  html`<tr><th scope="row">${rule.rule_id}${rule.rule_type !== rule.rule_id && html` <span class="quiet">${rule.rule_type}</span>`}</th><td class="figure">${countMark(rule.sessions)}<span class="unit"> sessions</span></td><td class="figure">${(rule.share * 100).toFixed(rule.share < 0.1 ? 1 : 0)} %</td><td class="figure">${countMark(rule.requests_after)}<span class="unit"> requests after</span></td><td class="figure">${countMark(rule.tokens_after)}<span class="unit"> tokens after</span></td><td class="figure">${priceMark(rule.cost_after_micro)}<span class="unit"> cost after</span></td><td>${rule.differing_results > 0 && html`<span class="warning">${rule.differing_results} had differing results</span>`}${rule.unseen_sessions > 0 && html` <span class="warning">not tried on all of ${rule.unseen_sessions} sessions</span>`}</td></tr>
+`
+
+const sessionTable = ({ flagged }: Simulation, now: number): Html =>
+  html`<details><summary>The sessions${flagged.length > MAX_SESSIONS && `, ${MAX_SESSIONS} of ${flagged.length}`}</summary><table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Session</th><th scope="col">Would be</th><th scope="col" class="figure">At request</th><th scope="col">Rule</th><th scope="col" class="free">Evidence</th><th scope="col" class="figure">Tokens after it</th></tr></thead><tbody>
+${flagged.slice(0, MAX_SESSIONS).map((session) => sessionLine(session, now))}</tbody></table></details>`
+
+const sessionLine = (session: FlaggedSession, now: number): Html => {
+  const { session_id, decision, at, step, rule_id, message, tokens_after, results_equal } = session
+  return html`<tr><td>${instantMark(at, now)}</td><td><a href="/sessions/${session_id}"><code>${session_id.slice(0, 12)}…</code></a></td><td>${decision === 'block' ? 'blocked' : 'flagged'}</td><td class="figure">${step}</td><td>${rule_id}</td><td>${message}${results_equal === false && html` <span class="warning">The results differed.</span>`}</td><td class="figure">${countMark(tokens_after)}<span class="unit"> tokens after</span></td></tr>
+`
+}
+
+/** What a row of the form is shown with. */
+interface RowContext {
+  readonly index: number
+  readonly last: boolean
+  readonly types: readonly string[]
+  readonly detector: Detector | undefined
+  readonly faults: readonly FieldFault[]
+  readonly warnings: readonly Warning[]
+}
+
+const actions = [
+  ['block', 'block'],
+  ['steer', 'steer, then block'],
+  ['pause', 'pause for a person'],
+  ['flag', 'flag'],
+] as const
+
+/** A rule as a row of fields, with errors and warnings next to each. */
+const ruleRow = (rule: RuleDraft, context: RowContext): Html => {
+  const { index, detector, types } = context
+  const name = (field: string): string => `rules/${index}/${field}`
+  const label = (words: string): string => `${words} of rule ${index + 1}`
+  const typed = (
+    field: 'id' | 'threshold' | 'window_size' | 'params' | 'note',
+    words: string,
+    placeholder: string,
+    size: number,
+    figure = false,
+  ) =>
+    html`<input id="field-${name(field)}" name="${name(field)}" value="${rule[field]}" size="${size}" placeholder="${placeholder}" aria-label="${label(words)}"${figure ? raw` inputmode="numeric" class="figure"` : ''}${faultRef(context, field)}>`
+  const known = types.map((type) => [type, type] as const)
+  return html`<tr id="rule-${rule.id}">
+<td class="order">${index + 1}</td>
+<td>${labelled(label('Type'), name('rule_type'), choice(name('rule_type'), rule.rule_type, known))}<br>${typed('id', 'Id', 'id', 16)}${messageOf(context, 'rule_type', 'id')}</td>
+<td data-label="Threshold">${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${detector?.unit !== undefined && html`<br><span class="quiet">${detector.unit}</span>`}${messageOf(context, 'threshold')}</td>
+<td data-label="Window">${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${messageOf(context, 'window_size')}</td>
+<td data-label="Action">${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${messageOf(context, 'action')}</td>
+<td data-label="On"><input type="checkbox" name="${name('enabled')}" aria-label="${label('Enabled')}"${rule.enabled ? raw` checked` : ''}></td>
+<td class="params">${typed('params', 'Params', paramNames(detector), 24)}${rule.note.includes('\n') ? lines(label('Note'), name('note'), rule.note, faultRef(context, 'note')) : typed('note', 'Note', 'note', 24)}${messageOf(context, 'params', 'note')}</td>
+<td class="moves">${index > 0 && html`<button class="plain" name="intent" value="up:${index}" aria-label="${label('Up')}">↑</button>`}${!context.last && html`<button class="plain" name="intent" value="down:${index}" aria-label="${label('Down')}">↓</button>`}<button class="plain" name="intent" value="remove:${index}" aria-label="${label('Remove')}">Remove</button></td></tr>
+`
+}
+
+const MAX_LINES = 6
+
+/** A field for a text of several lines, which one of a single line would take apart. */
+const lines = (label: string, name: string, text: string, fault: Html | string): Html =>
+  html`<textarea id="field-${name}" name="${name}" rows="${Math.min(MAX_LINES, text.split('\n').length)}" aria-label="${label}"${fault}>
+${text}</textarea>`
+
+const labelled = (label: string, name: string, field: Html): Html =>
+  html`<label id="field-${name}"><span class="hidden-label">${label}</span>${field}</label>`
+
+const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
+
+const paramNames = (detector: Detector | undefined): string => {
+  const schema = detector?.params
+  const names = schema !== undefined && 'properties' in schema ? Object.keys(schema.properties as object) : []
+  return names.length === 0 ? 'no params' : `{} ${names.join(', ')}`
+}
+
+const faultRef = ({ index, faults }: RowContext, field: string): Html | string => {
+  const name = `rules/${index}/${field}`
+  return faults.some((fault) => fault.field === name) ? html` aria-invalid="true" aria-describedby="fault-${name}"` : ''
+}
+
+/** Errors of these fields, and warnings of the server; a warning without a field is next to the type. */
+const messageOf = ({ index, faults, warnings }: RowContext, ...fields: readonly string[]): Html => {
+  const of = (field: string): Html[] => {
+    const name = `rules/${index}/${field}`
+    const path = `/${name}`
+    return [
+      ...faults
+        .filter((fault) => fault.field === name)
+        .map(({ message }) => html`<p class="fault" id="fault-${name}">${message}</p>`),
+      ...warnings
+        .filter((warning) => warning.path === path || (field === 'rule_type' && warning.path === `/rules/${index}`))
+        .map(
+          ({ code, message }) =>
+            html`<p class="warning">${code === 'NO_EVALUATOR' && html`<strong>No evaluator.</strong> `}${message}</p>`,
+        ),
+    ]
+  }
+  return html`${fields.flatMap(of)}`
 }

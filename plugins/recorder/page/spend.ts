@@ -1,9 +1,10 @@
-import type { Gateway } from 'guard-gateway/core'
+import type { Gateway, Outcome, Reader } from 'guard-gateway/core'
 import { costHead, costUnit, countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import type { Ask, Panel } from 'guard-gateway/lib/page'
-import type { FigureSums, Figures } from 'guard-gateway/lib/trace'
+import { everyProject } from 'guard-gateway/lib/principal'
+import { type CallRecord, type FigureSums, type Figures, isPlayground } from 'guard-gateway/lib/trace'
 import { HOUR_MS } from '../figures/hours.ts'
-import { type LastAnswer, LastAnswers } from './last-answers.ts'
+import { failures } from '../figures/measures.ts'
 
 const DAY_MS = 24 * HOUR_MS
 const NONE = { requests: 0, flagged: 0, blocked: 0, errors: 0, total_tokens: 0, cost_micro: 0 } as const
@@ -67,4 +68,39 @@ const stateMark = (last: LastAnswer | undefined, now: number): Html => {
   const [kind, words] =
     last.outcome === 'ok' ? ['ok', '✓ answers'] : ['error', last.outcome === 'unreachable' ? '✕ no answer' : '✕ errors']
   return html`<span class="${kind} status">${words}</span> <span class="quiet">${instantMark(last.at, now)}</span>`
+}
+
+/** Calls that a look reads, the newest first: of those recorded since the look before, and at the first look. */
+const MAX_READ = 100
+
+/** Outcome and time of an upstream's newest answer, in milliseconds since 1970. */
+interface LastAnswer {
+  readonly outcome: Outcome
+  readonly at: number
+}
+
+/** The newest answer of each upstream, by its name, among the calls that were the newest at each look. */
+class LastAnswers {
+  readonly #answers = new Map<string, LastAnswer>()
+  #newest: string | undefined
+
+  /** Reads what was recorded since the last look, at most the newest hundred calls. */
+  async look(storage: Reader): Promise<void> {
+    const { rows } = await everyProject(() => storage.find('calls', { limit: MAX_READ }))
+    const known = rows.findIndex(({ id }) => id === this.#newest)
+    for (const call of known === -1 ? rows : rows.slice(0, known)) this.#add(call)
+    this.#newest = rows[0]?.id ?? this.#newest
+  }
+
+  of(upstream: string): LastAnswer | undefined {
+    return this.#answers.get(upstream)
+  }
+
+  #add(call: CallRecord): void {
+    const { upstream, outcome, ended_at, attempts } = call
+    // clients that left and refused requests say nothing of an upstream
+    const isAnswer = attempts > 0 && (outcome === 'ok' || failures.has(outcome))
+    if (upstream === null || !isAnswer || isPlayground(call)) return
+    if (ended_at >= (this.#answers.get(upstream)?.at ?? 0)) this.#answers.set(upstream, { outcome, at: ended_at })
+  }
 }

@@ -1,8 +1,8 @@
+import { passwordOptions } from './commands.ts'
 import { mark } from './hit.ts'
-import { isKeyword, isSchema } from './json-schema.ts'
-import { isListOfPairs, isPairValue, listLevels, pairLevel } from './lists.ts'
 import { type Level, Levels } from './names.ts'
 import { isFolder, isSecretNumber, isSecretUnder } from './opaque.ts'
+import { isOdd } from './placeholders.ts'
 import { WorkLimit } from './work.ts'
 
 const MAX_DEPTH = 64
@@ -177,3 +177,115 @@ const rebuilt = (object: object, entries: readonly (readonly [name: string, valu
 /** `value` with every secret in its names and values hidden, itself if there are none; bounded, and total. */
 export const walk = (value: unknown, walker: Walker, level: number): unknown =>
   new Walk(walker, level).part(value, 0, Levels.none)
+
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
+
+/** Keywords of JSON Schema and OpenAPI that say what a value must be like, not what it is. */
+const KEYWORDS = new Set(
+  'type format title description $ref $id $schema $comment $anchor minLength maxLength pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties required properties patternProperties additionalProperties propertyNames items prefixItems contains anyOf oneOf allOf not if then else dependentRequired dependentSchemas unevaluatedProperties nullable deprecated readOnly writeOnly contentEncoding contentMediaType discriminator'.split(
+    ' ',
+  ),
+)
+
+const isType = (type: unknown): boolean =>
+  Array.isArray(type) ? type.length > 0 && type.every(isType) : typeof type === 'string' && TYPES.has(type)
+
+/** The object describes a value: a schema of a tool's parameter stands here rather than the parameter. */
+const isSchema = (value: unknown): value is Readonly<Record<string, unknown>> => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { type, $ref, anyOf, oneOf, allOf } = value as Readonly<Record<string, unknown>>
+  if (typeof $ref === 'string') return $ref.startsWith('#') || $ref.endsWith('.json')
+  return isType(type) || [anyOf, oneOf, allOf].some((list) => Array.isArray(list) && list.every(isSchema))
+}
+
+/** The member of a schema says what is allowed; `default`, `const`, `enum` and examples hold values. */
+const isKeyword = (name: string): boolean => KEYWORDS.has(name)
+
+/** The header field names, option names and member names that stand in arrays. */
+const FIELD_NAME = /^[A-Za-z][\w-]{0,63}$/
+const OPTION = /^--?[A-Za-z][\w.-]{0,63}$/
+/** A value that could as well be one more name of a list of names. */
+const couldBeName = (value: unknown): boolean => typeof value !== 'string' || (FIELD_NAME.test(value) && !isOdd(value))
+
+/** A program may stand behind `sudo`, `docker` and the like. */
+const MAX_BEFORE_PROGRAM = 8
+
+/** Judges whether an element is a name whose value follows it. */
+type Judge = (name: string) => Level
+
+const levelOfElement = (list: readonly unknown[], at: number, levelOf: Judge): Level => {
+  const name = list[at]
+  return typeof name === 'string' && FIELD_NAME.test(name) ? levelOf(name) : Levels.none
+}
+
+/** The level of the option an argument stands behind: `--password`, `x`. */
+const optionLevel = (list: readonly unknown[], at: number, levelOf: Judge): Level => {
+  const option = list[at - 1]
+  const value = list[at]
+  const follows =
+    typeof option === 'string' && OPTION.test(option) && typeof value === 'string' && !value.startsWith('--')
+  return follows ? levelOf(option) : Levels.none
+}
+
+/** Name, value, name, value …: every name looks like one and some value does not, so that a list of names is none. */
+const alternates = (list: readonly unknown[]): boolean => {
+  if (list.length === 0 || list.length % 2 !== 0) return false
+  let hasValues = false
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at]
+    if (typeof name !== 'string' || !FIELD_NAME.test(name)) return false
+    hasValues ||= !couldBeName(list[at + 1]) || typeof list[at + 1] !== 'string'
+  }
+  return hasValues
+}
+
+/** For each element how far the one before it makes it a secret; undefined if none does. `pair`: the list is an entry of a list of pairs. */
+const listLevels = (list: readonly unknown[], pair: boolean, levelOf: Judge): readonly Level[] | undefined => {
+  const commanded = commandLevels(list)
+  if (commanded !== undefined) return commanded
+  if (!list.some((element) => typeof element === 'string' && levelOf(element) !== Levels.none)) return undefined
+  const paired = (pair && list.length === 2) || alternates(list)
+  const levels = list.map((_element, at): Level => {
+    const option = optionLevel(list, at, levelOf)
+    return option === Levels.none && paired && at % 2 === 1 ? levelOfElement(list, at - 1, levelOf) : option
+  })
+  return levels.some((level) => level !== Levels.none) ? levels : undefined
+}
+
+/** The levels of the arguments of a program that takes its password as an option of one letter. */
+const commandLevels = (list: readonly unknown[]): readonly Level[] | undefined => {
+  const at = list.slice(0, MAX_BEFORE_PROGRAM).findIndex((part) => typeof part === 'string' && isProgram(part))
+  const options = at === -1 ? undefined : passwordOptions(String(list[at]))
+  if (options === undefined) return undefined
+  const isPassword = (element: unknown, index: number): boolean => {
+    if (index <= at || typeof element !== 'string') return false
+    const before = list[index - 1]
+    if (typeof before === 'string' && /^-[A-Za-z]$/.test(before) && options.apart.includes(before.charAt(1)))
+      return true
+    return element.length > 2 && element.startsWith('-') && options.joined.includes(element.charAt(1))
+  }
+  const levels = list.map((element, index) => (isPassword(element, index) ? Levels.password : Levels.none))
+  return levels.some((level) => level !== Levels.none) ? levels : undefined
+}
+
+const isProgram = (part: string): boolean => part.length < 64 && passwordOptions(part) !== undefined
+
+/** Every element is a list of two whose first is a text: the entries of a map or of headers. */
+const isListOfPairs = (list: readonly unknown[]): boolean =>
+  list.length > 0 && list.every((entry) => Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string')
+
+const NAMES = new Set(['name', 'key', 'header', 'id', 'label', 'parameterkey', 'field', 'title'])
+const VALUES = new Set(['value', 'values', 'val', 'parametervalue'])
+
+/** The level of the name that a `{ name, value }` object holds for its value. */
+const pairLevel = (object: Readonly<Record<string, unknown>>, keys: readonly string[], levelOf: Judge): Level => {
+  if (!keys.some((key) => VALUES.has(key.toLowerCase()))) return Levels.none
+  let level: Level = Levels.none
+  for (const key of keys)
+    if (level === Levels.none && NAMES.has(key.toLowerCase()) && typeof object[key] === 'string')
+      level = levelOf(String(object[key]))
+  return level
+}
+
+/** The member holds the value of a `{ name, value }` object. */
+const isPairValue = (key: string): boolean => VALUES.has(key.toLowerCase())

@@ -2,14 +2,14 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from 'guard-gateway/core'
 import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { painter } from 'guard-gateway/lib/terminal'
+import { type Colour, colourOf, listedId, painter } from 'guard-gateway/lib/terminal'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { TraceEvent } from 'guard-gateway/lib/trace'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { LRU } from 'tiny-lru'
 import { eventV1 } from '../stream/events.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { listen, type Message } from './listen.ts'
-import { decisionLine, runLine, type StreamDecision, type StreamRun } from './tail-lines.ts'
 import { isTerminal } from './terminal.ts'
 
 /** Limit of remembered runs, whose unchanged status is not printed again. */
@@ -147,4 +147,67 @@ interface Page {
 interface Bundle {
   readonly spans: readonly { readonly id: string; readonly events: readonly TraceEvent[] }[]
   readonly events: readonly TraceEvent[]
+}
+
+type Paint = (text: string, colour: Colour) => string
+
+/** A run in the stream. */
+interface StreamRun {
+  readonly trace_id: string
+  readonly project_id: string
+  readonly session_id: string | null
+  readonly origin: string
+  readonly status: string
+}
+
+/** An event in the stream; small integers are numbers. */
+interface StreamDecision {
+  readonly name: string
+  readonly time_ns: bigint | number
+  readonly trace_id: string
+  readonly project_id: string
+  readonly session_id: string | null
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** A run on a line: time of day, id, status, origin, session; ids are shortened for people at a terminal. `at` is milliseconds since 1970. */
+const runLine = (run: StreamRun, at: number, paint: Paint, isTerminal: boolean): string =>
+  [
+    timeOf(at),
+    listedId(run.trace_id, isTerminal),
+    painted(run.status.padEnd(11), run.status, paint),
+    run.origin.padEnd(10),
+    listedId(run.session_id ?? '', isTerminal),
+  ]
+    .join('  ')
+    .trimEnd()
+
+/** A decision on a line: time of day, run id, decision, reason, mode, session. */
+const decisionLine = (decision: StreamDecision, paint: Paint, isTerminal: boolean): string => {
+  const { attributes, session_id, time_ns, trace_id } = decision
+  const decided = wordOf(attributes.decision)
+  const cells = [
+    timeOf(Number(BigInt(time_ns) / 1_000_000n)),
+    listedId(trace_id, isTerminal),
+    painted(decided.padEnd(11), decided, paint),
+    wordOf(attributes.reason_code).padEnd(10),
+    wordOf(attributes.mode),
+    listedId(session_id ?? '', isTerminal),
+  ]
+  return cells
+    .filter((cell) => cell !== '')
+    .join('  ')
+    .trimEnd()
+}
+
+const wordOf = (value: unknown): string => (typeof value === 'string' ? terminalLine(value) : '')
+
+const painted = (text: string, word: string, paint: Paint): string => {
+  const colour = colourOf(word)
+  return colour === undefined ? text : paint(text, colour)
+}
+
+const timeOf = (at: number): string => {
+  const date = new Date(at)
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':')
 }

@@ -1,21 +1,54 @@
 import type { Attributes, FailureTag } from 'guard-gateway/core'
-import {
-  endsIn,
-  FAILED,
-  holds,
-  LOOP,
-  LOOP_DETECTED,
-  memoized,
-  PASSED,
-  POLICY_BLOCKS,
-  RATE_LIMITS,
-  TESTS,
-  TIMED_OUT,
-  TIMEOUT,
-  TIMEOUT_REASONS,
-  TIMEOUTS,
-  wordsOf,
-} from './phrases.ts'
+
+const LETTERS = /[\p{L}\p{N}]+/gu
+const HUMPS = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
+
+/** The words of a name in lower case, split at camel case and at all characters except letters and digits. */
+const wordsOf = (name: string): readonly string[] =>
+  (name.replace(HUMPS, ' ').match(LETTERS) ?? []).map((word) => word.toLowerCase())
+
+const standsAt = (words: readonly string[], phrase: readonly string[], at: number): boolean =>
+  phrase.every((word, index) => words[at + index] === word) && !(phrase[0] === 'loop' && words[at - 1] === 'event')
+
+/** True if the words contain one of the phrases. `event loop` is a runtime term and no loop. */
+const holds = (words: readonly string[], phrases: readonly (readonly string[])[]): boolean =>
+  phrases.some((phrase) => words.some((_, at) => standsAt(words, phrase, at)))
+
+/** True if the words end with one of the phrases. */
+const endsIn = (words: readonly string[], phrases: readonly (readonly string[])[]): boolean =>
+  phrases.some((phrase) => phrase.length <= words.length && standsAt(words, phrase, words.length - phrase.length))
+
+const phrases = (...texts: readonly string[]): readonly (readonly string[])[] => texts.map((text) => text.split(' '))
+
+const LOOP = phrases('loop')
+const LOOP_DETECTED = phrases('loop detected')
+const TIMED_OUT = phrases('timed out')
+const TIMEOUT = phrases('timeout')
+const TIMEOUTS = phrases('timeout', 'timed out')
+const TIMEOUT_REASONS = phrases('timeout', 'timed out', 'etimedout', 'deadline exceeded')
+const RATE_LIMITS = phrases('rate limit', 'rate limited', 'ratelimit', 'too many requests')
+const POLICY_BLOCKS = phrases('policy block', 'policy blocked', 'policy denied')
+const TESTS = phrases('test', 'tests', 'pytest', 'unittest', 'jest', 'vitest', 'mocha', 'junit', 'rspec')
+const FAILED = phrases('failed', 'failure', 'error')
+const PASSED = phrases('passed', 'pass', 'success', 'succeeded')
+
+const MAX_REMEMBERED = 4_096
+const MAX_LENGTH = 256
+
+/** Computes once per name. The cache is bounded, because names come from clients. */
+const memoized = <T extends object>(compute: (name: string) => T): ((name: string) => T) => {
+  const known = new Map<string, T>()
+  return (name) => {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const value = compute(name)
+    if (name.length <= MAX_LENGTH) {
+      if (known.size >= MAX_REMEMBERED) known.clear()
+      known.set(name, value)
+    }
+    return value
+  }
+}
 
 /** The examined fields of a span, an event or the run itself. */
 export interface Subject {

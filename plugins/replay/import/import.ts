@@ -1,10 +1,18 @@
-import { type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
+import {
+  type Fragment,
+  type FragmentArtifact,
+  type FragmentEvent,
+  type Gateway,
+  GuardError,
+  type SpanDraft,
+} from 'guard-gateway/core'
 import type { ImportedRecord, ImportWarning } from 'guard-gateway/lib/export-format'
+import { sha256 } from 'guard-gateway/lib/ids'
 import { Pace } from 'guard-gateway/lib/time-slice'
+import { newSpanId } from 'guard-gateway/lib/trace'
 import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { identicalTo } from './identical.ts'
-import { type Identified, identified } from './ids.ts'
 import { type ImportOptions, type Plan, type Planned, planned, storedIds } from './plan.ts'
 import type { OpenImport } from './reader.ts'
 
@@ -186,3 +194,29 @@ const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions
   const gets = dry_run === true ? { trace_id: run.trace_id, url: null } : { trace_id, url: urlOf(trace_id) }
   return { ...gets, source_trace_id: run.trace_id, remapped, spans, events, artifacts }
 }
+
+/** Records of an imported run with their assigned ids. */
+interface Identified {
+  readonly spans: SpanDraft[]
+  readonly events: FragmentEvent[]
+  readonly artifacts: FragmentArtifact[]
+}
+
+/** Assigns ids: those of the file, or new ones if absent. With `trace_id`, all ids are new and derived from it. */
+const identified = (records: Iterable<ImportedRecord>, trace_id: string | undefined): Identified => {
+  const to = trace_id === undefined ? kept : (id: string) => sha256(`${trace_id}:${id}`).slice(0, 16)
+  const orNull = (id: string | null | undefined): string | null => (id === undefined || id === null ? null : to(id))
+  const all: Identified = { spans: [], events: [], artifacts: [] }
+  for (const { kind, record } of records) {
+    if (kind === 'span')
+      all.spans.push(
+        trace_id === undefined ? record : { ...record, id: to(record.id), parent_id: orNull(record.parent_id) },
+      )
+    else if (kind === 'event')
+      all.events.push({ ...record, id: to(record.id ?? `evt_${newSpanId()}`), span_id: orNull(record.span_id) })
+    else all.artifacts.push({ ...record, id: to(record.id ?? `art_${newSpanId()}`), span_id: orNull(record.span_id) })
+  }
+  return all
+}
+
+const kept = (id: string): string => id

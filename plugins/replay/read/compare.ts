@@ -1,10 +1,10 @@
 import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
-import type { Trace } from 'guard-gateway/lib/trace'
+import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { type RunSummary, runSummary } from 'guard-gateway/lib/trace-file'
+import { align, type Tokens } from './compare/align.ts'
 import { type FirstDifference, firstDifference } from './compare/first-difference.ts'
-import { pairsByOccurrence } from './compare/pairs-by-occurrence.ts'
-import { pairsBySequence } from './compare/pairs-by-sequence.ts'
-import { type ComparedRow, minus, rowOf } from './compare/row.ts'
+import { type ComparedRow, minus, rowOf, type SpanPair } from './compare/row.ts'
+import { occurrencesOf } from './occurrences.ts'
 
 export type { ComparedRow, ComparedSpan } from './compare/row.ts'
 
@@ -125,3 +125,156 @@ const warningsOf = ({ run: left }: Trace, { run: right }: Trace): Comparison['wa
           message: `The runs belong to two projects, ${left.project_id} and ${right.project_id}.`,
         },
       ]
+
+/** Pairs spans as two sequences, in order of the tree: equal steps, then equal tools and models between them, then equal names. The roots are a pair. */
+const pairsBySequence = async (
+  left: readonly TreeSpan[],
+  right: readonly TreeSpan[],
+  pace: Pace,
+): Promise<readonly SpanPair[]> => {
+  const levels: Tokens[] = []
+  for (const titleOf of titles) levels.push(await tokensOf(left, right, titleOf, pace))
+  return merged(left, right, await align(levels, pace), pace)
+}
+
+const hashOf = ({ attributes }: TreeSpan): string => {
+  const hash = attributes['guard.argument_hash'] ?? attributes['guard.fingerprint']
+  return typeof hash === 'string' ? hash : ''
+}
+
+const ROOT = 'root'
+
+/** What is equal, the strictest first. */
+const titles: readonly ((span: TreeSpan) => string)[] = [
+  (span) => (span.parent_id === null ? ROOT : `${span.name}\0${span.label ?? ''}\0${hashOf(span)}`),
+  (span) => (span.parent_id === null ? ROOT : `${span.name}\0${span.label ?? ''}`),
+  (span) => (span.parent_id === null ? ROOT : span.name),
+]
+
+const tokensOf = async (
+  left: readonly TreeSpan[],
+  right: readonly TreeSpan[],
+  titleOf: (span: TreeSpan) => string,
+  pace: Pace,
+): Promise<Tokens> => {
+  const numbers = new Map<string, number>()
+  const numberOf = (span: TreeSpan): number => {
+    const title = titleOf(span)
+    const known = numbers.get(title) ?? numbers.size
+    numbers.set(title, known)
+    return known
+  }
+  const ofLeft = Int32Array.from(await mapPaced(left, pace, numberOf))
+  return { left: ofLeft, right: Int32Array.from(await mapPaced(right, pace, numberOf)) }
+}
+
+/** All spans of both sides in order: between two pairs what only the left has, then what only the right has. */
+const merged = async (
+  left: readonly TreeSpan[],
+  right: readonly TreeSpan[],
+  pairs: readonly (readonly [number, number])[],
+  pace: Pace,
+): Promise<readonly SpanPair[]> => {
+  const [ofLeft, ofRight] = [occurrencesOf(left), occurrencesOf(right)]
+  const rows: SpanPair[] = []
+  const numberedLeft = (span: TreeSpan) => ({
+    key: `${span.name}#${ofLeft.get(span) ?? 1}`,
+    occurrence: ofLeft.get(span) ?? 1,
+    left: span,
+  })
+  const numberedRight = (span: TreeSpan) => ({
+    key: `+${span.name}#${ofRight.get(span) ?? 1}`,
+    occurrence: ofRight.get(span) ?? 1,
+    right: span,
+  })
+  let [at, there] = [0, 0]
+  for (const [one, other] of [...pairs, [left.length, right.length] as const]) {
+    for (const span of left.slice(at, one)) rows.push(numberedLeft(span))
+    for (const span of right.slice(there, other)) rows.push(numberedRight(span))
+    const [first, second] = [left[one], right[other]]
+    if (first !== undefined && second !== undefined) rows.push({ ...numberedLeft(first), right: second })
+    ;[at, there] = [one + 1, other + 1]
+    if (pace.due) await pace.rest()
+  }
+  return rows
+}
+
+/** Pairs the n-th span of a name with the n-th of the other run, in the left tree's order; spans of only the right side follow their predecessor. */
+const pairsByOccurrence = async (
+  left: readonly TreeSpan[],
+  right: readonly TreeSpan[],
+  align: 'name' | 'label',
+  pace: Pace,
+): Promise<readonly SpanPair[]> => {
+  const first = await numbered(left, align, pace)
+  return joined(first, await numbered(right, align, pace), pace)
+}
+
+interface Numbered {
+  readonly occurrence: number
+  readonly span: TreeSpan
+}
+
+/** Spans by key, in tree order; numbered by start, then by tree order. */
+const numbered = async (
+  spans: readonly TreeSpan[],
+  align: 'name' | 'label',
+  pace: Pace,
+): Promise<ReadonlyMap<string, Numbered>> => {
+  const titled = await mapPaced(spans, pace, (span) => ({
+    span,
+    title: align === 'label' && span.label !== null ? `${span.name}[${span.label}]` : span.name,
+    occurrence: 0,
+  }))
+  const counts = new Map<string, number>()
+  // most spans are already in order of start, so this sort is fast
+  const started = titled.toSorted((a, b) => order(a.span.start_ns, b.span.start_ns))
+  await mapPaced(started, pace, (one) => {
+    one.occurrence = (counts.get(one.title) ?? 0) + 1
+    counts.set(one.title, one.occurrence)
+  })
+  const keyed = new Map<string, Numbered>()
+  await mapPaced(titled, pace, ({ span, title, occurrence }) => {
+    keyed.set(`${title}#${occurrence}`, { occurrence, span })
+  })
+  return keyed
+}
+
+const order = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const joined = async (
+  left: ReadonlyMap<string, Numbered>,
+  right: ReadonlyMap<string, Numbered>,
+  pace: Pace,
+): Promise<readonly SpanPair[]> => {
+  const additions = await additionsOf(left, right, pace)
+  const pairs = [...(additions.get('') ?? [])]
+  for (const [key, { span, occurrence }] of left) {
+    pairs.push({ key, occurrence, left: span, right: right.get(key)?.span })
+    for (const addition of additions.get(key) ?? []) pairs.push(addition)
+    if (pace.due) await pace.rest()
+  }
+  return pairs
+}
+
+/** Spans of only the right side by the key of their predecessor. */
+const additionsOf = async (
+  left: ReadonlyMap<string, Numbered>,
+  right: ReadonlyMap<string, Numbered>,
+  pace: Pace,
+): Promise<ReadonlyMap<string, readonly SpanPair[]>> => {
+  const additions = new Map<string, SpanPair[]>()
+  let anchor = ''
+  for (const [key, { span, occurrence }] of right) {
+    if (left.has(key)) anchor = key
+    else addTo(additions, anchor, { key, occurrence, right: span })
+    if (pace.due) await pace.rest()
+  }
+  return additions
+}
+
+const addTo = (additions: Map<string, SpanPair[]>, anchor: string, addition: SpanPair): void => {
+  const pairs = additions.get(anchor)
+  if (pairs === undefined) additions.set(anchor, [addition])
+  else pairs.push(addition)
+}

@@ -1,6 +1,5 @@
 import type { FailureTag } from './api.ts'
 import { AttributeSet } from './attribute-set.ts'
-import { type TraceClock, traceClock } from './clock.ts'
 import { newSpanId } from './ids.ts'
 import type { SpanRecord } from './records.ts'
 
@@ -81,4 +80,13 @@ export class Recording {
     if (this.#settled >= this.#added) return Promise.resolve()
     return new Promise((resolve) => this.#waiters.push({ target: this.#added, resolve }))
   }
+}
+
+/** Nanoseconds since 1970. Monotonic within one trace. */
+type TraceClock = () => bigint
+
+/** Reads the wall clock once, then the monotonic clock, so that a clock change does not distort a trace. */
+const traceClock = (): TraceClock => {
+  const offset = BigInt(Date.now()) * 1_000_000n - process.hrtime.bigint()
+  return () => offset + process.hrtime.bigint()
 }

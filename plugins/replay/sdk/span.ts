@@ -9,14 +9,11 @@ import type {
   Status,
   Trace,
 } from './api.ts'
-import { artifactRecord } from './artifact.ts'
 import { AttributeSet } from './attribute-set.ts'
 import { GuardUseError } from './errors.ts'
-import { describeThrown } from './exception.ts'
-import { isFailureTag } from './failure-tag.ts'
 import { newRecordId } from './ids.ts'
 import type { Recording } from './recording.ts'
-import type { EventRecord, SpanRecord, TraceRecord } from './records.ts'
+import type { ArtifactRecord, EventRecord, SpanRecord, TraceRecord } from './records.ts'
 import type { Report } from './reports.ts'
 import { boundedText } from './snapshot.ts'
 import { responseAttributes, usageAttributes } from './usage.ts'
@@ -239,3 +236,80 @@ export const attributesAndCallback = <T>(
   rest: SpanArguments<T>,
 ): readonly [attributes: Attributes | undefined, fn: (span: Span) => T] =>
   rest.length === 1 ? [undefined, rest[0]] : rest
+
+const FAILURE_TAGS: readonly unknown[] = ['loop', 'timeout', 'rate_limit', 'policy_block', 'test_failure']
+
+const isFailureTag = (tag: unknown): tag is FailureTag => FAILURE_TAGS.includes(tag)
+
+interface ArtifactTaken {
+  /** Undefined if the artifact cannot be recorded. */
+  readonly record?: ArtifactRecord
+  /** The omitted parts, and the reason. */
+  readonly wrong?: string
+}
+
+/** The record of an artifact, without values that the gateway would refuse. */
+const artifactRecord = (artifact: Artifact, span_id: string | undefined): ArtifactTaken => {
+  const { path, mimeType, size, sha256, attributes } = artifact
+  if (typeof path !== 'string' || path === '') return { wrong: 'An artifact without a path was left out.' }
+  const attributeSet = new AttributeSet()
+  attributeSet.add(attributes)
+  const isSize = size === undefined || (Number.isSafeInteger(size) && size >= 0)
+  const isDigest = sha256 === undefined || /^[0-9a-f]{64}$/i.test(sha256)
+  const record: ArtifactRecord = {
+    kind: 'artifact',
+    id: newRecordId('art_'),
+    span_id,
+    path: boundedText(path),
+    mime_type: mimeType === undefined ? undefined : boundedText(String(mimeType)),
+    size: isSize ? size : undefined,
+    sha256: isDigest ? sha256?.toLowerCase() : undefined,
+    attributeSet,
+  }
+  if (isSize && isDigest) return { record }
+  const wrong = isSize ? 'sha256 must be 64 hex digits' : 'size must be a whole number of bytes'
+  return { record, wrong: `Part of an artifact was left out: ${wrong}.` }
+}
+
+/** The recorded fields of a thrown value. */
+interface Thrown {
+  /** Class of an error, else the type of the value. */
+  readonly type: string
+  readonly message: string
+  readonly stack: string | undefined
+  /** `code` if it is a string, else the type. Failures are grouped by it. */
+  readonly code: string
+}
+
+/** Describes any thrown value. Never throws, even if accessors of the value do. */
+const describeThrown = (thrown: unknown): Thrown => {
+  if (typeof thrown !== 'object' || thrown === null) {
+    const type = thrown === null ? 'null' : typeof thrown
+    return { type, message: boundedText(String(thrown)), stack: undefined, code: type }
+  }
+  const type = textOf(thrown, 'name') ?? className(thrown)
+  const stack = textOf(thrown, 'stack')
+  return {
+    type,
+    message: boundedText(textOf(thrown, 'message') ?? ''),
+    stack: stack === undefined ? undefined : boundedText(stack),
+    code: textOf(thrown, 'code') ?? type,
+  }
+}
+
+const textOf = (object: object, name: string): string | undefined => {
+  try {
+    const value: unknown = Reflect.get(object, name)
+    return typeof value === 'string' && value !== '' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const className = (object: object): string => {
+  try {
+    return object.constructor.name
+  } catch {
+    return 'Object'
+  }
+}

@@ -1,13 +1,17 @@
 import type { Reader } from 'guard-gateway/core'
+import { isJsonObject } from 'guard-gateway/lib/json'
+import { type Buckets, bucketAt } from 'guard-gateway/lib/time'
 import { Pace } from 'guard-gateway/lib/time-slice'
+import type { TreeSpan } from 'guard-gateway/lib/trace'
+import { valueAt } from '../api/attribute-tests.ts'
 import { type FoundRuns, findRuns } from '../api/find-runs.ts'
 import { countedSpans } from '../read/counted-spans.ts'
 import { readTrace } from '../read/run.ts'
+import { agentOf } from '../read/run-agent.ts'
+import { isFailed, knownDuration } from '../read/span-time.ts'
 import type { RunRow } from '../tables.ts'
-import { countedCall, countedRun, groupOfCall, groupOfRun, isOf } from './counted.ts'
-import type { StatsQuery, Subject } from './query.ts'
-import { type Series, SeriesTable } from './series-table.ts'
-import type { StatsSums } from './tally.ts'
+import type { Group, StatsQuery, Subject } from './query.ts'
+import { type Counted, type StatsSums, Tally } from './tally.ts'
 
 /** What one answer reads at most: runs, and records of runs where it is about calls. */
 export interface StatsLimits {
@@ -92,4 +96,154 @@ const addCalls = async (
     const at = startOf(span)
     if (isOf(of, span) && at >= since && at < until) table.add(groupOfCall(span, run, group), at, countedCall(span))
   }
+}
+
+const NS_PER_MS = 1e6
+const GROUP_CHARS = 256
+
+const UNFAILED: ReadonlySet<string> = new Set(['ok', 'running', 'cancelled'])
+
+const countedRun = (run: RunRow): Counted => ({
+  failed: !UNFAILED.has(run.status),
+  took_ms: run.duration_ns === null ? null : Number(run.duration_ns) / NS_PER_MS,
+  input_tokens: Number(run.input_tokens),
+  cached_input_tokens: Number(run.cached_input_tokens),
+  output_tokens: Number(run.output_tokens),
+  cost_micro: Number(run.cost_micro),
+})
+
+const countedCall = (span: TreeSpan): Counted => {
+  const took = knownDuration(span)
+  return {
+    failed: isFailed(span),
+    took_ms: took === null ? null : Number(took) / NS_PER_MS,
+    input_tokens: Number(span.input_tokens ?? 0n),
+    cached_input_tokens: span.kind === 'model' ? countIn(span.attributes['gen_ai.usage.cache_read.input_tokens']) : 0,
+    output_tokens: Number(span.output_tokens ?? 0n),
+    cost_micro: Number(span.cost_micro ?? 0n),
+  }
+}
+
+const countIn = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)
+
+const KINDS: Readonly<Record<Exclude<Subject, 'runs' | 'calls'>, string>> = {
+  models: 'model',
+  tools: 'tool',
+  commands: 'command',
+}
+
+/** True if a call is one of those that are counted. */
+const isOf = (of: Exclude<Subject, 'runs'>, { kind }: TreeSpan): boolean => of === 'calls' || kind === KINDS[of]
+
+/** The group of a run. Null: it has none. */
+const groupOfRun = (run: RunRow, group: Group): string | null => {
+  if (group.by === 'attribute') return textOf(valueAt(run.attributes, group.attribute))
+  switch (group.by) {
+    case 'none':
+    case 'kind':
+      return null
+    case 'agent':
+      return agentOf(run) ?? null
+    case 'project':
+      return run.project_id
+    case 'session':
+      return run.session_id
+    case 'task':
+      return run.task_id
+    default:
+      return run[group.by]
+  }
+}
+
+/** The group of a call: its own model, tool, status or attribute, else that of its run. */
+const groupOfCall = (span: TreeSpan, run: RunRow, group: Group): string | null => {
+  if (group.by === 'attribute')
+    return textOf(valueAt(span.attributes, group.attribute) ?? valueAt(run.attributes, group.attribute))
+  if (group.by === 'name') return (span.kind === 'model' ? (span.model ?? span.label) : span.label) ?? span.name
+  if (group.by === 'kind') return span.kind
+  return group.by === 'status' ? span.status : groupOfRun(run, group)
+}
+
+const textOf = (value: unknown): string | null => {
+  if (value === undefined || value === null || isJsonObject(value)) return null
+  return String(value).slice(0, GROUP_CHARS).toWellFormed()
+}
+
+/** Series of an answer; the others are one together. */
+const MAX_SERIES = 50
+/** Groups that are told apart while they are added up. */
+const MAX_GROUPS = 2_000
+const OTHER = '(other)'
+
+/** The runs or calls of one group. */
+interface Series {
+  /** Null: those that have no such group, and all where nothing is grouped by. `(other)`: groups that were too many. */
+  readonly group: string | null
+  readonly totals: StatsSums
+  /** In order; those without any are left out. Times are milliseconds since 1970. */
+  readonly buckets: readonly (StatsSums & { readonly at: number })[]
+}
+
+interface Entry {
+  readonly totals: Tally
+  readonly buckets: Map<number, Tally>
+}
+
+/** Adds up by group and by stretch of time. */
+class SeriesTable {
+  readonly #buckets: Buckets
+  readonly #totals = new Tally()
+  readonly #series = new Map<string | null, Entry>()
+
+  constructor(buckets: Buckets) {
+    this.#buckets = buckets
+  }
+
+  /** `at`: milliseconds since 1970. */
+  add(group: string | null, at: number, one: Counted): void {
+    const entry = this.#entry(group)
+    const bucket = Math.max(0, bucketAt(this.#buckets.starts, at))
+    const tally = entry.buckets.get(bucket) ?? new Tally()
+    entry.buckets.set(bucket, tally)
+    for (const each of [this.#totals, entry.totals, tally]) each.add(one)
+  }
+
+  #entry(group: string | null): Entry {
+    const known = this.#series.get(group)
+    if (known !== undefined) return known
+    if (this.#series.size >= MAX_GROUPS && group !== OTHER) return this.#entry(OTHER)
+    const entry = { totals: new Tally(), buckets: new Map<number, Tally>() }
+    this.#series.set(group, entry)
+    return entry
+  }
+
+  answer(): { readonly totals: StatsSums; readonly series: readonly Series[] } {
+    const sorted = [...this.#series].sort(([, a], [, b]) => b.totals.count - a.totals.count)
+    const shown = sorted.slice(0, MAX_SERIES).map(([group, entry]) => this.#seriesOf(group, entry))
+    const rest = sorted.slice(MAX_SERIES).map(([, entry]) => entry)
+    const others = rest.length === 0 ? [] : [this.#seriesOf(OTHER, merged(rest))]
+    return { totals: this.#totals.sums(), series: [...shown, ...others] }
+  }
+
+  #seriesOf(group: string | null, { totals, buckets }: Entry): Series {
+    const ordered = [...buckets].sort(([a], [b]) => a - b)
+    return {
+      group,
+      totals: totals.sums(),
+      buckets: ordered.map(([at, tally]) => ({ at: this.#buckets.starts[at] ?? 0, ...tally.sums() })),
+    }
+  }
+}
+
+const merged = (entries: readonly Entry[]): Entry => {
+  const all: Entry = { totals: new Tally(), buckets: new Map() }
+  for (const { totals, buckets } of entries) {
+    all.totals.addAll(totals)
+    for (const [at, tally] of buckets) {
+      const into = all.buckets.get(at) ?? new Tally()
+      all.buckets.set(at, into)
+      into.addAll(tally)
+    }
+  }
+  return all
 }

@@ -1,16 +1,15 @@
 import { PassThrough } from 'node:stream'
-import { type Gateway, GuardError, type Notice } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Notice, type Reader } from 'guard-gateway/core'
+import { writer } from 'guard-gateway/lib/ids'
 import { writeJson } from 'guard-gateway/lib/json'
 import { cleanNotice } from 'guard-gateway/lib/notifier'
-import { everyProject } from 'guard-gateway/lib/principal'
+import { currentPrincipal, everyProject, visibleProjects } from 'guard-gateway/lib/principal'
+import { type TraceEvent, toolRecords } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
-import { ChangedRuns } from './changed-runs.ts'
 import { dataOf, type EventV1, eventV1 } from './events.ts'
-import { type Listener, listenerNow, textFor } from './listener.ts'
-import { newestEvents } from './newest-events.ts'
 import { type Sent, SentMessages, sentAt } from './sent-messages.ts'
 
 const MAX_LISTENERS = 32
@@ -237,3 +236,97 @@ export class Stream {
 }
 
 const keyOf = ({ trace_id }: Pick<RunRow, 'trace_id'>, { id }: Pick<EventV1, 'id'>): string => `${trace_id} ${id}`
+
+/** Limit per table. */
+const MAX_EVENTS = 200
+
+/** Newest events of a run and its tool calls, in chronological order; not older than `since_ns`, nanoseconds since 1970. */
+const newestEvents = async (storage: Reader, trace_id: string, since_ns: bigint): Promise<readonly TraceEvent[]> => {
+  const [events, tools] = await Promise.all([
+    storage.find('events', { where: { trace_id }, limit: MAX_EVENTS }),
+    storage.has('mcp_audit')
+      ? storage.find('mcp_audit', { where: { trace_id, traced: true }, limit: MAX_EVENTS })
+      : { rows: [] },
+  ])
+  return [...events.rows, ...tools.rows.map((record) => toolRecords(record).event)]
+    .filter(({ time_ns }) => time_ns >= since_ns)
+    .sort((a, b) => Number(a.time_ns - b.time_ns))
+}
+
+/** Who listens to a stream. */
+interface Listener {
+  readonly kind: StreamKind
+  /** The projects that they see; null: all. */
+  readonly projects: readonly string[] | null
+  /** Their key still holds. */
+  readonly mayListen: () => boolean
+}
+
+/** Whoever asks now. */
+const listenerNow = (gateway: Gateway, kind: StreamKind): Listener => {
+  const principal = currentPrincipal()
+  const principals = gateway.service('principals').get()
+  const mayListen = (): boolean => principal === undefined || principals?.holds(principal) !== false
+  return { kind, projects: visibleProjects(), mayListen }
+}
+
+/** Of messages what a listener may see, as text. */
+const textFor = ({ projects }: Listener, messages: readonly Sent[]): string =>
+  messages
+    .filter(({ project_id }) => projects === null || project_id === undefined || projects.includes(project_id ?? ''))
+    .map(({ text }) => text)
+    .join('')
+
+const PAGE_ROWS = 200
+/** A row of another host may commit after rows that were changed later. */
+const LATE_NS = 5_000_000_000n
+/** Runs of other processes whose last state is remembered. */
+const MAX_SEEN = 2_000
+
+/** Runs that have changed since a time, and those that other processes have changed since the last look. */
+class ChangedRuns {
+  readonly #gateway: Gateway
+  #looked_ns = 0n
+  /** Runs of other processes as they were last read. */
+  readonly #seen = new LRU<string>(MAX_SEEN)
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** What changes from now on is found. */
+  begin(): void {
+    this.#looked_ns = nowNs(this.#gateway.clock)
+  }
+
+  /** The first runs that have changed since then. */
+  async since(updated_ns: bigint): Promise<readonly RunRow[]> {
+    const { rows } = await this.#gateway.storage.find('runs', {
+      where: { updated_ns: { gte: updated_ns } },
+      order: ['updated_ns', 'asc'],
+      limit: PAGE_ROWS,
+    })
+    return rows
+  }
+
+  /** Gives the runs that other processes have changed since the last look, each state once. */
+  async *elsewhere(): AsyncGenerator<RunRow> {
+    const late_ns = this.#gateway.service('cluster').get() === undefined ? 0n : LATE_NS
+    let from = this.#looked_ns - late_ns
+    for (let isFull = true; isFull; from = this.#looked_ns) {
+      const rows = await this.since(from)
+      for (const row of rows) if (this.#isNew(row)) yield row
+      const last = rows.at(-1)?.updated_ns ?? 0n
+      this.#looked_ns = last >= this.#looked_ns ? last + 1n : this.#looked_ns
+      isFull = rows.length === PAGE_ROWS
+    }
+  }
+
+  #isNew({ trace_id, revision, updated_ns, writer: last }: RunRow): boolean {
+    if (last === writer) return false
+    const state = `${revision} ${updated_ns}`
+    if (this.#seen.get(trace_id) === state) return false
+    this.#seen.set(trace_id, state)
+    return true
+  }
+}

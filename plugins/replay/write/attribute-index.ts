@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import type { Attributes } from 'guard-gateway/core'
 import { isJsonObject } from 'guard-gateway/lib/json'
 import { TOOL_ERROR } from 'guard-gateway/lib/trace'
-import { isUsual, VARYING } from './usual-attributes.ts'
 
 /** Longer texts are found by the presence of their name. */
 const MAX_VALUE_CHARS = 256
@@ -76,3 +75,86 @@ const addValue = (words: Set<string>, name: string, value: unknown): void => {
   const text = VARYING.has(name) ? undefined : indexedText(value)
   if (text !== undefined) words.add(valueToken(name, text))
 }
+
+/** Attributes of recorded requests and tool calls that differ from one to the next. Their values are not indexed. */
+const VARYING: ReadonlySet<string> = new Set([
+  'gen_ai.request.max_tokens',
+  'gen_ai.request.temperature',
+  'gen_ai.response.id',
+  'gen_ai.response.time_to_first_chunk',
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.cache_read.input_tokens',
+  'gen_ai.usage.cache_creation.input_tokens',
+  'gen_ai.usage.reasoning.output_tokens',
+  'gen_ai.tool.call.id',
+  'guard.request_id',
+  'guard.cost_micro',
+  'guard.fingerprint',
+  'guard.error_fingerprint',
+  'guard.argument_hash',
+  'guard.approval_id',
+  'guard.tool.observed',
+  'guard.preview.input',
+  'guard.preview.output',
+  'mcp.session.id',
+  'jsonrpc.request.id',
+  'argument_hash',
+  'approval_id',
+  'bytes',
+  'retries',
+  'last_at',
+  'last_request_id',
+  'probe',
+  'faults',
+  'matches',
+])
+
+/** Further attributes of recorded requests and tool calls. */
+const RECORDED: ReadonlySet<string> = new Set([
+  'gen_ai.operation.name',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.request.stream',
+  'gen_ai.response.model',
+  'gen_ai.response.finish_reasons',
+  'gen_ai.response.service_tier',
+  'gen_ai.tool.name',
+  'server.address',
+  'http.response.status_code',
+  'error.type',
+  'network.transport',
+  'guard.api_style',
+  'guard.mode',
+  'guard.decision',
+  'guard.reason',
+  'guard.rule_id',
+  'guard.usage_source',
+  'guard.outcome',
+  'guard.cost_source',
+  'guard.price_version',
+  'guard.mcp.server_id',
+  'guard.forwarded',
+  'guard.inference_geo',
+  'mcp.method.name',
+  'mcp.protocol.version',
+  'decision',
+  'mode',
+  'reason_code',
+  'reason',
+  'rule_id',
+  'rule_ids',
+  'rule_type',
+  'action',
+  'policy_version',
+  'forwarded',
+  'upstream',
+  'style',
+  'model',
+  'outcome',
+  'server_id',
+  'tool',
+])
+
+/** True for an attribute that most runs have, so that an index of its presence would lead nowhere. */
+export const isUsual = (name: string): boolean => VARYING.has(name) || RECORDED.has(name)

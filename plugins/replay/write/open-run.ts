@@ -3,12 +3,18 @@ import { type CallRecord, callRecords, type ToolRecord, toolRecords } from 'guar
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, type TagState, withEvidence } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
-import { runBytes } from './run-bytes.ts'
 import { isGuarded } from './run-row.ts'
-import { RunSpans } from './run-spans.ts'
-import { RunWords } from './run-words.ts'
-import { SumOnlyCalls } from './sum-only-calls.ts'
-import { type Summary, summarize } from './summary.ts'
+import { RunSpans, type Sums } from './run-spans.ts'
+import {
+  addCallAttributes,
+  addCallWords,
+  addEventWords,
+  addSpanWords,
+  runWords,
+  storedWords,
+  toolWords,
+} from './search-words.ts'
+import { type CallFacts, factsOf, SumOnlyCalls, sameFacts } from './sum-only-calls.ts'
 import { type SummedCall, spansOfCall, summedCall, summedSpan, summedTool } from './summed-span.ts'
 
 const asItIs = (text: string): string => text
@@ -246,4 +252,116 @@ const isCall = ({ kind, input_tokens, output_tokens }: SpanRow): boolean =>
 
 const addTo = (spans: RunSpans, call: SummedCall): void => {
   for (const span of spansOfCall(call)) spans.set(span)
+}
+
+/** Estimated size of an empty run. */
+const RUN_BYTES = 6_000
+/** A record that is not summed or not stored yet. */
+const RECORD_BYTES = 250
+/** A search word. */
+const WORD_BYTES = 80
+
+/** Estimated size of a run in memory; `spans` in bytes. */
+const runBytes = (of: { readonly spans: number; readonly records: number; readonly words: number }): number =>
+  RUN_BYTES + of.spans + of.records * RECORD_BYTES + of.words * WORD_BYTES
+
+/** Columns derived from the records of a run. */
+type Summary = Pick<
+  RunRow,
+  | 'status'
+  | 'start_ns'
+  | 'end_ns'
+  | 'duration_ns'
+  | 'input_tokens'
+  | 'cached_input_tokens'
+  | 'output_tokens'
+  | 'total_tokens'
+  | 'cost_micro'
+  | 'span_count'
+  | 'event_count'
+  | 'artifact_count'
+>
+
+/** Columns derived from the sums over spans. `begun_ns`: the start if neither spans nor writer give one. */
+const summarize = (
+  sums: Readonly<Sums>,
+  status: string,
+  given: Given,
+  begun_ns: bigint,
+): Omit<Summary, 'span_count' | 'event_count' | 'artifact_count'> => {
+  const start_ns = least(given.start_ns, sums.start_ns ?? sums.earliest_ns) ?? begun_ns
+  const end_ns = status === 'running' ? null : (greatest(given.end_ns, sums.end_ns) ?? start_ns)
+  const ended = end_ns === null || end_ns >= start_ns ? end_ns : start_ns
+  return {
+    status,
+    start_ns,
+    end_ns: ended,
+    duration_ns: ended === null ? null : ended - start_ns,
+    input_tokens: capped(sums.input),
+    cached_input_tokens: capped(sums.cached),
+    output_tokens: capped(sums.output),
+    total_tokens: capped(sums.input + sums.output),
+    cost_micro: capped(sums.cost),
+  }
+}
+
+/** The largest value of a column; thousands of spans may claim more. */
+const MAX_SUM = 2n ** 63n - 1n
+const capped = (sum: bigint): bigint => (sum > MAX_SUM ? MAX_SUM : sum)
+
+type Instant = bigint | null | undefined
+const least = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a < b ? a : b)
+const greatest = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a > b ? a : b)
+
+/** The search words of a run: its own, and those of its records. */
+class RunWords {
+  /** Words of the run itself; a change replaces the list. */
+  own: readonly string[]
+  readonly #records = new Set<string>()
+  /** Facts of the last request whose attributes are among the words. */
+  #indexed: CallFacts | undefined
+
+  constructor(row: RunRow) {
+    this.own = runWords(row)
+  }
+
+  /** Number of words of the records. */
+  get size(): number {
+    return this.#records.size
+  }
+
+  /** True for a word of the records. */
+  has(word: string): boolean {
+    return this.#records.has(word)
+  }
+
+  addSpan(span: SpanRow): void {
+    addSpanWords(this.#records, span)
+  }
+
+  addEvent(event: EventRow): void {
+    addEventWords(this.#records, event)
+  }
+
+  addCall(call: CallRecord, trace: CallTrace, redact: (text: string) => string): void {
+    addCallWords(this.#records, call, redact)
+    if (this.#indexed !== undefined && sameFacts(call, this.#indexed)) return
+    addCallAttributes(this.#records, call, trace)
+    this.#indexed = factsOf(call)
+  }
+
+  addTool(record: ToolRecord): void {
+    for (const word of toolWords(record)) this.#records.add(word)
+  }
+
+  /** Takes over the fields of the run itself. */
+  describe(row: RunRow): void {
+    const words = runWords(row)
+    if (words.join(' ') !== this.own.join(' ')) this.own = words
+  }
+
+  /** All words, as they are stored. */
+  all(): string[] {
+    return storedWords(this.own, this.#records)
+  }
 }

@@ -1,13 +1,11 @@
-import { type Driver, type DriverContext, GuardError, type Table } from 'guard-gateway/core'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Driver, type DriverChange, type DriverContext, GuardError, type Table } from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { durationText, groupedText } from 'guard-gateway/lib/format'
-import { refuseAlive } from './alive.ts'
 import { type Compared, compareTable, isEqual } from './compare.ts'
-import { copyTable } from './copy-table.ts'
 import { copyErrors } from './error-codes.ts'
 import type { NamedStorage, StorageAt } from './index.ts'
-import { Progress } from './progress.ts'
-import { rowCount, searchColumn } from './stored-rows.ts'
+import { keyText, rowBytes, rowCount, type StoredRow, searchColumn, storedRows } from './stored-rows.ts'
 
 /** Runs `guard storage copy`. Throws COPY_IN_USE and COPY_TARGET_OCCUPIED before anything is written, and COPY_DIFFERS at the end. */
 export const runCopy = async (
@@ -151,4 +149,145 @@ const print = (
     err.write(
       `${copied.from.title} and ${copied.to.title} are the same: ${groupedText(rows)} rows in ${durationText(ns)}\n`,
     )
+}
+
+/** Gateways that share a storage count each second. Who has not for so long is dead. */
+const DEAD_MS = 6_000
+const LOOK_MS = 250
+const MOST = 1_000
+
+/** Throws COPY_IN_USE if a gateway is at work on a shared storage. Rows of gateways that were killed are told by counting no more. */
+const refuseAlive = async (driver: Driver, tables: readonly Table[], title: string): Promise<void> => {
+  const table = tables.find(({ id, columns }) => id === 'instances' && columns.beats !== undefined)
+  if (table === undefined || !driver.capabilities.shared) return
+  const first = await beatsOf(driver, table)
+  const until = performance.now() + DEAD_MS
+  while (first.size > 0 && performance.now() < until) {
+    await delay(LOOK_MS)
+    for (const [id, { beats, who }] of await beatsOf(driver, table))
+      if (first.get(id)?.beats !== beats)
+        throw new GuardError(
+          copyErrors.COPY_IN_USE,
+          `A gateway uses ${title}: ${who}. Stop all gateways of this database, and copy again.`,
+        )
+  }
+}
+
+const beatsOf = async (driver: Driver, table: Table) => {
+  const order = ['recorded', 'asc'] as const
+  const { rows } = await driver.find(table, { where: {}, search: [], order, limit: MOST, after: null })
+  return new Map(rows.map(({ id, beats, host, pid }) => [id, { beats, who: `process ${pid} on ${host}` }]))
+}
+
+/** Puts the rows of the source after a position into the target, in their order. The next page is read while one is written. */
+const copyTable = async (
+  from: Driver,
+  to: Driver,
+  table: Table,
+  { after, wrote }: { readonly after: number; readonly wrote: (rows: number) => void },
+): Promise<void> => {
+  let writing = Promise.resolve()
+  try {
+    for await (const page of storedRows(from, table, after)) {
+      await writing
+      writing = putPage(to, table, page, wrote)
+      // what it throws is thrown where it is awaited
+      writing.catch(() => {})
+    }
+  } finally {
+    await writing
+  }
+}
+
+/** A backend refuses batches of tens of megabytes. */
+const BATCH_BYTES = 4_194_304
+
+/** Puts a page in one batch, or in several where its rows are large. */
+const putPage = async (
+  to: Driver,
+  table: Table,
+  page: readonly StoredRow[],
+  wrote: (rows: number) => void,
+): Promise<void> => {
+  let batch: StoredRow[] = []
+  let bytes = 0
+  for (const [place, found] of page.entries()) {
+    batch.push(found)
+    bytes += rowBytes(found.row)
+    if (bytes < BATCH_BYTES && place < page.length - 1) continue
+    await putBatch(to, table, batch)
+    wrote(batch.length)
+    batch = []
+    bytes = 0
+  }
+}
+
+const putBatch = async (to: Driver, table: Table, page: readonly StoredRow[]): Promise<void> => {
+  const batch = page.map(({ row }): DriverChange => ({ kind: 'put', table, row, absent: true }))
+  if (await to.write(batch, { sync: false, hold: false })) return
+  const [first, last] = [page[0], page.at(-1)].map((found) => (found === undefined ? '' : keyText(table, found.row)))
+  throw new GuardError(
+    copyErrors.COPY_TARGET_OCCUPIED,
+    `Table ${table.id}: the target has a row from ${first} to ${last} already, and had not when the copy began. Something else writes to it: stop that, empty the target, and copy again.`,
+  )
+}
+
+/** Milliseconds between two lines; a terminal's line is drawn anew more often. */
+const EVERY_MS = 5_000
+const REDRAW_MS = 200
+
+/** Says how far a copy is: rows, rows a second, and how long the rest takes. */
+class Progress {
+  readonly #io: Io
+  readonly #shown: boolean
+  readonly #inPlace: boolean
+  readonly #now: () => number
+  #what = ''
+  #total = 0
+  #rows = 0
+  #began = 0
+  #next = 0
+  #drawn = false
+
+  /** `now` in milliseconds. */
+  constructor({ options }: Pick<Input, 'options'>, io: Io, now = () => performance.now()) {
+    this.#io = io
+    this.#shown = options.quiet !== true && options.progress !== false
+    this.#inPlace = (io.err as { readonly isTTY?: boolean }).isTTY === true && io.env.TERM !== 'dumb'
+    this.#now = now
+  }
+
+  /** Begins to count rows of one kind of work. */
+  begin(what: string, total: number): void {
+    this.end()
+    this.#what = what
+    this.#total = total
+    this.#rows = 0
+    this.#began = this.#now()
+    this.#next = this.#began + (this.#inPlace ? REDRAW_MS : EVERY_MS)
+  }
+
+  readonly add = (rows: number): void => {
+    this.#rows += rows
+    if (!this.#shown) return
+    const now = this.#now()
+    if (now < this.#next) return
+    this.#next = now + (this.#inPlace ? REDRAW_MS : EVERY_MS)
+    this.#drawn = this.#inPlace
+    this.#io.err.write(this.#inPlace ? `\r${this.#line(now)}\u001b[K` : `${this.#line(now)}\n`)
+  }
+
+  /** Erases the line of a terminal. */
+  end(): void {
+    if (this.#drawn) this.#io.err.write('\r\u001b[K')
+    this.#drawn = false
+  }
+
+  #line(now: number): string {
+    const seconds = Math.max(0.001, (now - this.#began) / 1_000)
+    const rate = this.#rows / seconds
+    const rest = durationText(Math.max(0, (this.#total - this.#rows) / rate) * 1e9)
+    const done = `${groupedText(this.#rows)} of ${groupedText(this.#total)} rows`
+    return `${this.#what}: ${done}, ${groupedText(Math.round(rate))}/s, about ${rest} left`
+  }
 }

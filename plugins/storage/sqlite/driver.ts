@@ -1,11 +1,21 @@
-import type { Driver, DriverContext, Position, Table } from 'guard-gateway/core'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Database } from 'better-sqlite3'
+import {
+  type Driver,
+  type DriverContext,
+  GuardError,
+  type Position,
+  type RowTokens,
+  type Table,
+} from 'guard-gateway/core'
+import { databaseErrors } from 'guard-gateway/lib/errors'
+import { bytesText } from 'guard-gateway/lib/format'
+import { wordsTable } from '../kysely/schema.ts'
 import type { SqlValue } from '../kysely/shape.ts'
 import { fromSql, toSql } from '../kysely/values.ts'
-import { checkInBackground } from './check/background-check.ts'
 import { Encoder } from './encoding/encoder.ts'
 import { isLarge } from './file/file.ts'
-import { Notes } from './notes.ts'
-import { PendingQueries } from './pending-queries.ts'
 import {
   type BatchValues,
   type FromWorker,
@@ -13,8 +23,9 @@ import {
   type RawPage,
   type RawPosition,
   rawEnd,
+  type ToWorker,
+  type WorkerQuery,
 } from './protocol.ts'
-import { readBack } from './read-back.ts'
 import type { LogPosition } from './redo-log/log-position.ts'
 import { RedoLog } from './redo-log/redo-log.ts'
 import { State } from './state.ts'
@@ -163,5 +174,144 @@ export const openDriver = async (
       await supervisor.close()
       log.close(writes.committed)
     },
+  }
+}
+
+/** Checks a whole file in a separate thread while it is in use, and reports damage. The returned function ends the check. */
+const checkInBackground = (
+  file: string,
+  events: { onDamage(error: GuardError): void; onFault(error: unknown): void },
+): (() => void) => {
+  const worker = new Worker(new URL(`./check/worker${extname(import.meta.filename)}`, import.meta.url), {
+    workerData: file,
+    name: 'guard-check',
+  })
+  worker.unref()
+  worker.on('message', (fault: string | undefined) => {
+    if (fault === undefined) return
+    const message = `The database ${file} is damaged (${fault}). Stop the gateway, then restore a backup or move the file away.`
+    events.onDamage(new GuardError(databaseErrors.DATABASE_DAMAGED, message))
+  })
+  worker.on('error', events.onFault)
+  return () => void worker.terminate()
+}
+
+/** A journal of so many bytes or more gets a note. */
+const WARN_BYTES = 256 * 1024 * 1024
+
+/** The notes of the storage in the health report: what an operator must know beside its state. */
+export class Notes {
+  readonly #permanent = new Set<string>()
+  readonly #warn_bytes: number
+  /** Size of the journal in bytes; 0 until the worker has reported it. */
+  journal_bytes = 0
+
+  /** `max_journal_bytes`: nothing is written while the journal is larger; 0: no limit. */
+  constructor(max_journal_bytes = 0) {
+    this.#warn_bytes = max_journal_bytes === 0 ? WARN_BYTES : Math.min(max_journal_bytes, WARN_BYTES)
+  }
+
+  /** Adds a note that stays until the process ends. */
+  add(note: string): void {
+    this.#permanent.add(note)
+  }
+
+  get all(): readonly string[] {
+    if (this.journal_bytes < this.#warn_bytes) return [...this.#permanent]
+    return [
+      ...this.#permanent,
+      `The journal of the database has ${bytesText(this.journal_bytes)}: another program (an sqlite3 shell, a backup) reads the database in one long transaction, and until that ends the journal grows. End it; what is open shows: lsof <file>-wal. It is cut back by itself then.`,
+    ]
+  }
+}
+
+/** Tables of the storage itself and of SQLite, and those that the full-text index consists of. */
+const OWN = /^(?:guard|sqlite)_|__words(?:_(?:data|idx|docsize|config|content))?$/
+
+/** What only copies read, on a read-only connection of its own: the names of all tables, and the tokens of rows. */
+const readBack = (file: string): Required<Pick<Driver, 'tokens' | 'storedTables'>> => ({
+  async *tokens({ id }, after) {
+    const db = await openReadonly(file)
+    try {
+      // the full-text index has no text: its vocabulary lists the rows of each token, and sorting turns that round
+      db.exec(`create virtual table temp.vocabulary using fts5vocab(main, '${wordsTable(id)}', 'instance')`)
+      const rows = db.prepare(
+        `select doc as recorded, group_concat(term, ' ') as words from temp.vocabulary where doc > ? group by doc`,
+      )
+      for (const { recorded, words } of rows.iterate(after) as Iterable<{ recorded: number; words: string }>)
+        yield { recorded, tokens: words.split(' ') } satisfies RowTokens
+    } finally {
+      db.close()
+    }
+  },
+  async storedTables() {
+    const db = await openReadonly(file)
+    try {
+      const names = db.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[]
+      return names.filter((name) => !OWN.test(name))
+    } finally {
+      db.close()
+    }
+  },
+})
+
+const openReadonly = async (file: string): Promise<Database> => {
+  const { default: Sqlite } = await import('better-sqlite3')
+  return new Sqlite(file, { readonly: true })
+}
+
+type Answer = Extract<FromWorker, { readonly kind: 'answer' }>['value']
+type WithoutId = WorkerQuery extends infer A ? (A extends WorkerQuery ? Omit<A, 'id'> : never) : never
+
+interface PendingQuery {
+  readonly message: WorkerQuery
+  readonly resolve: (value: Answer) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Queries that wait for their answers. Each is kept until then, so that it can be sent to a new worker. */
+class PendingQueries {
+  readonly #post: (message: ToWorker) => void
+  readonly #pending = new Map<number, PendingQuery>()
+  #id = 0
+
+  constructor(post: (message: ToWorker) => void) {
+    this.#post = post
+  }
+
+  /** Sends a query and resolves with its answer. Throws TypeError for an invalid query, STORAGE_FULL and STORAGE_UNAVAILABLE. */
+  send(query: WithoutId): Promise<Answer> {
+    const message = { ...query, id: ++this.#id } as WorkerQuery
+    return new Promise((resolve, reject) => {
+      this.#pending.set(message.id, { message, resolve, reject })
+      this.#post(message)
+    })
+  }
+
+  answered(id: number, value: Answer): void {
+    const query = this.#pending.get(id)
+    this.#pending.delete(id)
+    query?.resolve(value)
+  }
+
+  failed({ id, reason, message }: Extract<FromWorker, { readonly kind: 'failed' }>): void {
+    const query = this.#pending.get(id)
+    this.#pending.delete(id)
+    const code = reason === 'full' ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE'
+    query?.reject(
+      reason === 'fault'
+        ? new TypeError(`The query cannot be answered: ${message}`)
+        : new GuardError(code, `The database does not answer: ${message}.`),
+    )
+  }
+
+  /** Sends all pending queries again, after the worker was replaced. */
+  resend(): void {
+    for (const { message } of this.#pending.values()) this.#post(message)
+  }
+
+  /** Fails all pending queries: the worker does not start. */
+  unavailable(message: string): void {
+    for (const id of [...this.#pending.keys()]) this.failed({ kind: 'failed', id, reason: 'failing', message })
   }
 }

@@ -1,14 +1,100 @@
 import { Type } from 'guard-gateway/lib/json'
 import type { Static, TEnum } from 'typebox'
 import { emptyConfig } from './defaults.ts'
-import { authProxySchema } from './schema-auth-proxy.ts'
 import { mcpSchema } from './schema-mcp.ts'
-import { networkSchema } from './schema-network.ts'
-import { notifySchema } from './schema-notify.ts'
+import { caSchema, networkSchema, proxySchema } from './schema-network.ts'
 import { otlpExportSchema } from './schema-otlp.ts'
 import { count, section } from './schema-parts.ts'
 import { pluginsSchema } from './schema-plugins.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
+
+const { notify } = emptyConfig()
+
+/** What the notifier's own schema says of it is checked once all plugins are there. */
+const receiverSchema = Type.Object(
+  {
+    notifier: Type.String({
+      minLength: 1,
+      description: 'webhook, slack, ntfy or command; or one of your own by its id',
+    }),
+    url: Type.Optional(Type.String({ minLength: 1 })),
+    proxy: proxySchema,
+    ca: caSchema,
+  },
+  { additionalProperties: true },
+)
+
+const names = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description }))
+
+const ruleSchema = Type.Object(
+  {
+    events: names('what is told; all if absent'),
+    projects: names('of these projects alone; all if absent'),
+    to: names('receivers by name; all if absent'),
+    every_minutes: Type.Integer({
+      minimum: 1,
+      maximum: 10_080,
+      default: 5,
+      description: 'at most one message about the same thing in so long',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+/** The section `notify`: who is told of what happens. */
+const notifySchema = Type.Object(
+  {
+    base_url: Type.String({
+      default: notify.base_url,
+      description: 'what links in messages begin with; the address of this gateway if empty',
+    }),
+    receivers: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), receiverSchema, {
+      default: notify.receivers,
+      additionalProperties: false,
+      description: 'name to { notifier: webhook, slack, ntfy or command, … }: who is told',
+    }),
+    rules: Type.Array(ruleSchema, {
+      default: notify.rules,
+      description: '[{ events, projects, to, every_minutes: 5 }]; none: all to everybody',
+    }),
+  },
+  section,
+)
+
+const scopes = Type.Array(
+  Type.Enum(['models', 'mcp', 'ingest', 'read', 'operate', 'admin'], {
+    description: 'models, mcp, ingest, read, operate or admin',
+  }),
+)
+
+/** Section `server.auth_proxy`: who vouches for people, and what these may do. */
+const authProxySchema = Type.Object(
+  {
+    header: Type.String({
+      default: '',
+      description: 'header of a proxy in front that names a person it knows, as x-forwarded-user',
+    }),
+    from: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description: 'addresses of such proxies, networks as 10.1.0.0/16; nobody else is believed',
+    }),
+    groups_header: Type.String({ default: '', description: 'header that lists the groups of the person, with commas' }),
+    scopes: Type.Record(Type.String({ minLength: 1 }), scopes, {
+      default: {},
+      description: 'person to scopes: read, operate, admin; default: of everybody who is not named',
+    }),
+    groups: Type.Record(Type.String({ minLength: 1 }), scopes, {
+      default: {},
+      description: 'group to scopes, in addition',
+    }),
+    projects: Type.Record(Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 })), {
+      default: {},
+      description: 'person to the projects that they see, default as above; empty: all see all',
+    }),
+  },
+  section,
+)
 
 const { default_mode, server, storage, memory, sessions, budgets, replay, redaction, ...rest } = emptyConfig()
 const seconds = (value: number, description: string) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { removeOld } from '../../../plugins/access/upkeep.ts'
+import { removeOld } from '../../../plugins/access/index.ts'
 import { onEachBackend } from '../../kit/backends.ts'
 import { type Remote, remote } from './kit.ts'
 import { OWN, type TwoTeams, twoTeams } from './two-teams.ts'

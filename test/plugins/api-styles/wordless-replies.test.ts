@@ -5,8 +5,8 @@ import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completio
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import type { Answer } from 'guard-gateway/plugins/playground'
-import { chatCompletions as chatWords } from '../../../plugins/playground/dialects/chat-completions.ts'
 import type { Dialect } from '../../../plugins/playground/dialects/dialect.ts'
+import { chatCompletions as chatWords } from '../../../plugins/playground/dialects/index.ts'
 import { messages as messagesWords } from '../../../plugins/playground/dialects/messages.ts'
 import { responses as responsesWords } from '../../../plugins/playground/dialects/responses.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { exampleCommand } from '../../../plugins/docs/describe.ts'
 import type { Description } from '../../../plugins/docs/page/description.ts'
 import { type LocatedOperation, operationsOf } from '../../../plugins/docs/page/description.ts'
-import { exampleCommand } from '../../../plugins/docs/page/example.ts'
 import { type Started, startGateway } from '../../kit.ts'
 
 let started: Started

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { commandKind } from 'guard-gateway/lib/command'
-import { describeFields } from '../../../plugins/docs/fields/describe-fields.ts'
+import { alternativesOf, rowsOf } from '../../../plugins/docs/describe.ts'
+import { describeFields } from '../../../plugins/docs/document.ts'
 import {
   type Body,
   type Description,
@@ -9,8 +10,6 @@ import {
   operationsOf,
 } from '../../../plugins/docs/page/description.ts'
 import { shownCommands } from '../../../plugins/docs/page/guard-command.ts'
-import { rowsOf } from '../../../plugins/docs/page/schema-rows.ts'
-import { alternativesOf } from '../../../plugins/docs/page/schema-words.ts'
 import { startGateway } from '../../kit.ts'
 
 const unexplained = ({ content = {} }: Body): readonly string[] =>

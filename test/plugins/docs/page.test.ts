@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Plugin } from 'guard-gateway/core'
+import { constraintText, rowsOf, typeText } from '../../../plugins/docs/describe.ts'
 import type { Description, Schema } from '../../../plugins/docs/page/description.ts'
-import { rowsOf } from '../../../plugins/docs/page/schema-rows.ts'
-import { constraintText, typeText } from '../../../plugins/docs/page/schema-words.ts'
 import { type Started, startGateway } from '../../kit.ts'
 
 /** Adds a route in a group of its own. */

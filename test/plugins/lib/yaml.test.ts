@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as yaml from 'yaml'
 import { GuardError } from '../../../core/errors.ts'
-import { readLongYaml, SHORT_CHARS } from '../../../plugins/lib/yaml/long-text.ts'
 import { readYaml } from '../../../plugins/lib/yaml/reader.ts'
+import { readLongYaml, SHORT_CHARS } from '../../../plugins/lib/yaml.ts'
 
 const refusal = (text: string, options?: { max_bytes?: number }): GuardError => {
   try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ExportQueue, type QueuedSpans } from '../../../plugins/otlp-push/export-queue.ts'
-import { RecentKeys } from '../../../plugins/otlp-push/recent-keys.ts'
+import { RecentKeys } from '../../../plugins/otlp-push/push.ts'
 
 const one = (id: string, count = 1): QueuedSpans => ({ from: 'calls', trace_id: 't', id, count, since: 0 })
 const ids = (waiting: readonly QueuedSpans[]): string => waiting.map(({ id }) => id).join('')

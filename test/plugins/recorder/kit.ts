@@ -16,7 +16,7 @@ import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { strictValidation } from '../../../plugins/http/validation.ts'
+import { strictValidation } from '../../../plugins/http/routes.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
 
 /** Only the tables that the recorder shares with the sessions feature. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { lastingCommand, lastingPath } from '../../../plugins/service/program.ts'
+import { lastingCommand, lastingPath } from '../../../plugins/service/actions.ts'
 import { serviceHome } from './kit.ts'
 
 const given = { env: ['MODEL_KEY'] }

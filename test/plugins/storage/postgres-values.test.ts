@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Storage } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { postgres } from 'guard-gateway/plugins/storage/postgres'
-import { decodeText, encodeText } from '../../../plugins/storage/postgres/sql/text-encoding.ts'
+import { decodeText, encodeText } from '../../../plugins/storage/postgres/sql/values.ts'
 import { item, openPlain } from '../../conformance/storage.ts'
 import { cleanUpPostgres, needsPostgres, newDatabase } from '../../kit/postgres.ts'
 

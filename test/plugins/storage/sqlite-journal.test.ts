@@ -7,8 +7,7 @@ import Sqlite from 'better-sqlite3'
 import type { Driver } from 'guard-gateway/core'
 import { createStore } from 'guard-gateway/plugins/store'
 import { Journal } from '../../../plugins/storage/sqlite/checkpoints/journal.ts'
-import { openDriver } from '../../../plugins/storage/sqlite/driver.ts'
-import { Notes } from '../../../plugins/storage/sqlite/notes.ts'
+import { Notes, openDriver } from '../../../plugins/storage/sqlite/driver.ts'
 import { conformanceTables } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-journal-'))

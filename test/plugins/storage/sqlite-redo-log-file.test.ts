@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Shape } from '../../../plugins/storage/kysely/shape.ts'
 import { logFiles } from '../../../plugins/storage/sqlite/redo-log/format.ts'
-import { readLog } from '../../../plugins/storage/sqlite/redo-log/read-log.ts'
 import { RedoLog } from '../../../plugins/storage/sqlite/redo-log/redo-log.ts'
+import { readLog } from '../../../plugins/storage/sqlite/redo-log/replay-logs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-ahead-log-'))
 after(() => rmSync(folder, { recursive: true }))

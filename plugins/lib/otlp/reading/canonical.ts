@@ -2,7 +2,6 @@ import type { Attributes, SpanKind } from 'guard-gateway/core'
 import { guardNames, semconv } from '../names.ts'
 import type { OtlpSpan } from '../span-record.ts'
 import type { TextField, Told } from './sender-attributes.ts'
-import { type SettledCost, settledCost } from './settled-cost.ts'
 import type { SettledUsage } from './settled-usage.ts'
 
 /** Facts under the names that everybody reads. */
@@ -82,4 +81,23 @@ const toolOf = ({ texts }: Told, kind: SpanKind | undefined, name: unknown): str
   const own = texts.get('span_title')?.value ?? (typeof name === 'string' ? name : '')
   const bare = own.replace(/^(?:execute_tool|tool_call|tool|running tool)[ :]+/i, '').replace(/\.tool$/, '')
   return TOOL_NAME.test(bare) ? bare : undefined
+}
+
+/** A cost that a sender tells, in millionths of its currency. */
+interface SettledCost {
+  readonly micro: number
+  readonly currency: string
+}
+
+/** The sum that is told, else that of its parts; US dollars where no currency is named. */
+const settledCost = ({ cost, currency = 'USD' }: Told): SettledCost | undefined => {
+  const whole = cost.get('cost')?.value
+  if (whole !== undefined) return { micro: whole, currency }
+  const input = cost.get('cost_input')
+  const output = cost.get('cost_output')
+  const part = input ?? output
+  if (part === undefined) return undefined
+  const isApart = part.sender?.input_holds_cached === false
+  const others = isApart ? [input, output, cost.get('cost_other')] : [input, output]
+  return { micro: others.reduce((sum, amount) => sum + (amount?.value ?? 0), 0), currency }
 }

@@ -1,7 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { guardNames, semconv } from '../names.ts'
 import { instantOf, type OtlpSpan } from '../span-record.ts'
-import { isNoiseName } from './noise-names.ts'
 import type { TextField, Told, ToldReader } from './sender-attributes.ts'
 
 /** Whose a run is, in the words of its writer, which need not be ids. */
@@ -85,3 +84,11 @@ const better = <T>(one: Clue<T> | undefined, other: Clue<T>): Clue<T> =>
 /** A text that says something. */
 export const textFrom = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
+
+const METHOD = /^(?:HTTPS? )?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|CONNECT|TRACE)(?:\s|$)/i
+const TRANSPORT =
+  /^(?:https?|tcp|tls|dns|net|fs|grpc|undici|fetch|socket|pg|redis|middleware|request handler)(?:[\s.:/-]|$)/i
+const EMPTY = /^(?:unnamed|unknown|undefined|null|span|root|trace)$/i
+
+/** Whether the name of a root span says nothing of the work: a request, a connection, a placeholder. */
+const isNoiseName = (name: string): boolean => METHOD.test(name) || TRANSPORT.test(name) || EMPTY.test(name)

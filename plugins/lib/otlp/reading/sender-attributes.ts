@@ -1,8 +1,7 @@
 import type { Attributes, SpanKind } from 'guard-gateway/core'
+import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import type { CostField, Field, RunField, Sender, SpanField, UsageField } from '../senders/sender.ts'
 import { senders } from '../senders/table.ts'
-import { costMicro, tokenCount } from './amounts.ts'
-import { heldIn } from './held-usage.ts'
 import { type Meaning, Meanings, nameTable, UNLISTED } from './meanings.ts'
 
 export type TextField = SpanField | RunField
@@ -204,5 +203,56 @@ class Findings implements Told {
   #text(field: TextField, rank: number, value: string | undefined): void {
     if (value === undefined || value.trim() === '') return
     if (rank < (this.texts.get(field)?.rank ?? UNLISTED + 1)) this.texts.set(field, { rank, value })
+  }
+}
+
+/** More tokens than this in one call are no count of tokens. */
+const MAX_TOKENS = 1e12
+/** The same of money, in millionths. */
+const MAX_COST_MICRO = 1e15
+
+const NUMBER = /^\d{1,20}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?$/
+
+const numberOf = (value: unknown): number => {
+  if (typeof value === 'number') return value
+  if (typeof value === 'bigint') return Number(value)
+  return typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : Number.NaN
+}
+
+/** A count of tokens, rounded; undefined for what is none: negative, not finite, absurd, no number. */
+const tokenCount = (value: unknown): number | undefined => {
+  const count = Math.round(numberOf(value))
+  return count >= 0 && count <= MAX_TOKENS ? count + 0 : undefined
+}
+
+/** An amount in millionths, rounded, from one in units of `unit` millionths; undefined for what is none. */
+const costMicro = (value: unknown, unit = 1_000_000): number | undefined => {
+  const micro = Math.round(numberOf(value) * unit)
+  return micro >= 0 && micro <= MAX_COST_MICRO ? micro + 0 : undefined
+}
+
+/** Longer JSON text is not parsed. */
+const MAX_JSON_CHARS = 65_536
+
+/** The usage within a longer text, whose end may have been cut. */
+const USAGE_PART = /"usage(?:_?[mM]etadata)?"\s*:\s*(\{(?:[^{}]|\{[^{}]*\})*\})/
+
+/** The object of a value, also of one in JSON text; of text that is too long or cut, the usage in it. */
+const heldIn = (value: unknown): JsonObject | undefined => {
+  if (isJsonObject(value)) return value
+  if (typeof value !== 'string' || !/^\s*\{/.test(value)) return undefined
+  const whole = value.length > MAX_JSON_CHARS ? undefined : parsed(value)
+  if (whole !== undefined) return whole
+  const part = USAGE_PART.exec(value.slice(0, MAX_JSON_CHARS))?.[1]
+  const usage = part === undefined ? undefined : parsed(part)
+  return usage && { usage }
+}
+
+const parsed = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
   }
 }

@@ -1,10 +1,141 @@
 import { cline } from './cline.ts'
-import { codex } from './codex.ts'
-import { exitFailed } from './exit-code.ts'
-import { gemini } from './gemini.ts'
-import { miniSwe, miniSweJson } from './mini-swe.ts'
-import { refusal } from './refusals.ts'
 import type { ResultFrame, UnframedResult } from './result-frame.ts'
+
+/** Beginnings of the texts that clients write for a tool that they did not run, or that failed. All are from recordings. */
+const beginnings = [
+  // Codex 0.169
+  'apply_patch verification failed',
+  'write_stdin failed',
+  'failed to parse function arguments',
+  'unsupported call: ',
+  'unable to locate ',
+  // OpenCode 1.18, Kilo 7.7
+  'Could not find oldString',
+  'No changes to apply',
+  'File not found: ',
+  'The \\w{1,64} tool was called with invalid arguments',
+  'The arguments provided to the tool are invalid',
+  'Model tried to call unavailable tool',
+  'Invalid input for tool ',
+  'ripgrep execution failed',
+  // pi 0.73
+  'Could not find the exact text',
+  'No changes made',
+  'Validation failed for tool',
+  'E(?:NOENT|ACCES|ISDIR|NOTDIR|EXIST|PERM): ',
+  // Qwen Code 0.24, Gemini CLI
+  'Failed to edit',
+  'params must have ',
+  'Tool "[^"\\n]{1,128}" not found',
+  'Command timed out after ',
+  // Copilot CLI 1.0
+  'No match found: ',
+  'Path [^\\t-\\r ]{1,1024} (?:does not exist|already exists)',
+  'Invalid input: ',
+  "Tool '[^'\\n]{1,128}' does not exist",
+  'The arguments for the tool call ',
+  'shellId: [^\\t-\\r ]{1,128} not found',
+  // mini-swe-agent 1
+  '<exception>',
+  // Continue 1.5
+  'Error executing tool ',
+  'Edit at index \\d{1,6}: ',
+  'old_string and new_string must be different',
+  'Required parameter "',
+  // pi, Continue
+  'Tool [^\\t-\\r ]{1,128} not found',
+  // Node programs: what child_process says
+  '(?:Error: )?Command failed\\b',
+  // MCP servers of the official SDKs
+  'MCP error -?\\d{1,6}',
+  '(?:Input|Output) validation error',
+  'Error calling tool ',
+]
+
+const refused = new RegExp(`^[\\t-\\r ]{0,64}(?:${beginnings.join('|')})`)
+
+/** A text of the client itself that reports a failure. It is recognised by its beginning: no output of a tool starts so. */
+const refusal: ResultFrame = {
+  client: 'every client: words of its own for a call that it refused, or that failed',
+  read: (text) => (refused.test(text) ? { body: text, failed: true } : undefined),
+}
+
+/** Whether an exit code means failure; null without a code. */
+const exitFailed = (code: string | undefined): boolean | null => (code === undefined ? null : Number(code) !== 0)
+
+/** Longer results are not parsed. */
+const CHARS = 200_000
+
+/** mini-swe-agent 1: text between tags. */
+const miniSwe: ResultFrame = {
+  client: 'mini-swe-agent 1: `<returncode>0</returncode>`, then `<output>…</output>`',
+  read(text) {
+    const [head, code] = /^[\t-\r ]*<returncode>[\t-\r ]*(-?\d{1,10})[\t-\r ]*<\/returncode>[\t-\r ]*/.exec(text) ?? []
+    if (head === undefined) return
+    const rest = text.slice(head.length)
+    const [open] = /^(?:<warning>[^<]{0,2000}<\/warning>[\t-\r ]*)?<output>/.exec(rest) ?? []
+    const end = rest.lastIndexOf('</output>')
+    return { body: open === undefined || end === -1 ? rest : rest.slice(open.length, end), failed: exitFailed(code) }
+  },
+}
+
+/** mini-swe-agent 2: one object. */
+const miniSweJson: ResultFrame = {
+  client: 'mini-swe-agent 2: `{"returncode": 0, "output": …}`',
+  read(text) {
+    const [, code] =
+      /^[\t-\r ]*\{[\t-\r ]*"returncode":[\t-\r ]*(-?\d{1,10})[\t-\r ]*,[\t-\r ]*"output"/.exec(text) ?? []
+    if (code === undefined || text.length > CHARS) return
+    const output = outputOf(text)
+    return output === undefined ? undefined : { body: output, failed: exitFailed(code) }
+  },
+}
+
+const outputOf = (text: string): string | undefined => {
+  try {
+    const { output } = JSON.parse(text) as { readonly output?: unknown }
+    return typeof output === 'string' ? output : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const end = '</untrusted_context>'
+
+/** The fields after the output. Without an exit code and a signal the command succeeded. */
+const fields =
+  /\n(?:Error: [^\n]{0,2000}\n)?(?:Exit Code: (-?\d{1,10})\n)?(?:Signal: (-?\d{1,10})\n)?(?:Background PIDs: [^\n]{0,200}\n)?Process Group PGID: \d{1,10}[\t-\r ]*$/
+
+/** Gemini CLI 0.61, as translating proxies pass it on: untrusted text between tags, with the output and a few fields. */
+const gemini: ResultFrame = {
+  client: 'Gemini CLI 0.61: `<untrusted_context>`, `Output: …`, `Process Group PGID: …`',
+  read(text) {
+    const [open] = /^[\t-\r ]*<untrusted_context>[\t-\r ]*/.exec(text) ?? []
+    if (open === undefined) return
+    const close = text.lastIndexOf(end)
+    const inner = text.slice(open.length, close === -1 ? text.length : close)
+    if (!inner.startsWith('Output: ')) return { body: inner, failed: null }
+    const found = fields.exec(inner)
+    if (found === null) return { body: inner.slice('Output: '.length), failed: null }
+    const [tail, code, signal] = found
+    const failed = signal === undefined ? exitFailed(code) === true : true
+    return { body: inner.slice('Output: '.length, inner.length - tail.length), failed }
+  },
+}
+
+const head =
+  /^(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID|Original token count|Total output lines):?[^\n]{0,200}\n){1,8}Output:[\t\v\f\r ]*(?:\n|$)/
+
+/** Codex 0.169: lines about the process, then `Output:` and the output of the command. A process that still runs has no exit code. */
+const codex: ResultFrame = {
+  client: 'Codex 0.169: `Wall time: …`, `Process exited with code 0`, `Output:`',
+  read(text) {
+    const [lines] = head.exec(text) ?? []
+    if (lines === undefined) return
+    const [, code] = /^(?:Exit code:|Process exited with code) (-?\d{1,10})/m.exec(lines) ?? []
+    return { body: text.slice(lines.length), failed: exitFailed(code) }
+  },
+}
 
 /** A frame before the output. The first group of the pattern is the exit code. */
 const prefixFrame = (client: string, pattern: RegExp): ResultFrame => ({

@@ -1,17 +1,38 @@
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import {
+  type Attributes,
+  type Gateway,
+  GuardError,
+  noUsage,
+  type SpanDraft,
+  totalled,
+  type Usage,
+} from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
-import type { RebuiltRequest } from 'guard-gateway/lib/export-format'
+import {
+  exportFormatKind,
+  type ImportReading,
+  importFormatKind,
+  type RebuiltRequest,
+} from 'guard-gateway/lib/export-format'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { type ImportFile, type ImportUnit, importFile, importUnits } from 'guard-gateway/lib/trace-file'
+import {
+  type ImportFile,
+  type ImportUnit,
+  importFile,
+  importUnits,
+  traceFileErrors,
+} from 'guard-gateway/lib/trace-file'
 import type { PolicyCommandOptions } from '../../commands/command-context.ts'
 import { requestedPolicy } from '../../commands/requested-policy.ts'
 import { readRuleList } from '../../document/document.ts'
 import { policyOf } from '../../policy.ts'
 import { printSimulation } from '../print.ts'
 import { readSimulation } from '../request.ts'
-import { ImportedSimulation } from './imported.ts'
+import type { Simulation, SimulationRange } from '../simulation.ts'
+import { Totals } from '../totals.ts'
+import { type JudgeContext, SessionJudge } from './judge.ts'
 
 /** Prints what the rules of a preset or a file would have done to the sessions of files. Throws INVALID_POLICY, USAGE, and faults of a single file. */
 export const simulateFiles = async (input: Input, io: Io, options: PolicyCommandOptions): Promise<number> => {
@@ -124,4 +145,140 @@ const priceOf = async ({ hooks }: Gateway, request: RebuiltRequest): Promise<num
   })
   const { 'guard.cost_source': source, 'guard.cost_micro': micro } = spans[0]?.attributes ?? {}
   return source === 'priced' ? Number(micro) : undefined
+}
+
+/** Rules to be tried on files. */
+interface ImportedRequest extends Pick<SimulationRange, 'since' | 'until' | 'limit'> {
+  readonly context: JudgeContext
+  readonly mode: Simulation['mode']
+}
+
+const SESSIONS = 1_000
+
+/** What rules would have done to the sessions of files. Files are added one by one. */
+class ImportedSimulation {
+  readonly #gateway: Gateway
+  readonly #request: ImportedRequest
+  readonly #totals: Totals
+  #left = 0
+  #truncated = false
+
+  constructor(gateway: Gateway, request: ImportedRequest) {
+    this.#gateway = gateway
+    this.#request = request
+    this.#totals = new Totals(request.context.policy, request.mode)
+    this.#left = request.limit ?? SESSIONS
+  }
+
+  /** Judges the sessions of a file. Throws INVALID_IMPORT with the known formats, and errors of the format. */
+  async add(file: ImportFile): Promise<void> {
+    const { requests, hasConversations } = this.#requestsIn(file)
+    const { context, since = 0, until = Number.POSITIVE_INFINITY } = this.#request
+    const sessions = new Map<string, SessionJudge>()
+    for (const request of requests) {
+      if (request.at > until) continue
+      const session = sessions.get(request.session_id) ?? new SessionJudge(context, hasConversations)
+      sessions.set(request.session_id, session)
+      await session.add(request)
+    }
+    for (const [id, { judged }] of sessions) {
+      if (!judged.some(({ record }) => record.received_at >= since)) continue
+      if (this.#left-- > 0) this.#totals.add(id, judged, since)
+      else this.#truncated = true
+    }
+  }
+
+  result(): Simulation {
+    const { sessions, requests, flagged } = this.#totals
+    return {
+      project_id: this.#request.context.project_id,
+      mode: this.#request.mode,
+      sessions,
+      requests,
+      truncated: this.#truncated,
+      flagged,
+      rules: this.#totals.rules(),
+      not_simulated: this.#totals.notSimulated(),
+    }
+  }
+
+  #requestsIn(file: ImportFile): { readonly requests: Iterable<RebuiltRequest>; readonly hasConversations: boolean } {
+    const imports = [...this.#gateway.registry(importFormatKind)]
+    const exports = [...this.#gateway.registry(exportFormatKind)]
+    const context = { argumentHash: () => '' }
+    for (const format of imports) {
+      if (!format.accepts(file)) continue
+      if (format.requests !== undefined) return { requests: format.requests(file), hasConversations: true }
+      return { requests: tracedRequests(format.read(file, context)), hasConversations: false }
+    }
+    for (const { accepts, read } of exports)
+      if (read !== undefined && accepts?.(file) === true)
+        return { requests: tracedRequests(read(file)), hasConversations: false }
+    const known = [...imports.map(({ title }) => title), ...exports.map(({ id }) => id)]
+    throw new GuardError(
+      traceFileErrors.INVALID_IMPORT,
+      `The file is of no known format; there is ${known.join(', ')}.`,
+      { known, line: 1 },
+    )
+  }
+}
+
+const NS_PER_MS = 1_000_000n
+
+/** The model requests that a trace file tells of, oldest first; without conversations, since traces have none. */
+const tracedRequests = (reading: ImportReading): readonly RebuiltRequest[] => {
+  const requests: RebuiltRequest[] = []
+  for (const one of reading.records()) {
+    const run = reading.runs[one.run]?.run
+    if (one.kind !== 'span' || run === undefined || !isRequest(one.record)) continue
+    requests.push(requestOf(one.record, run.session_id ?? run.trace_id, run.agent_name ?? ''))
+  }
+  return requests.sort((a, b) => a.at - b.at)
+}
+
+const isRequest = ({ kind, name, attributes = {} }: SpanDraft): boolean =>
+  kind === 'model' || name === 'gen_ai.request' || MODEL_OPERATIONS.has(attributes['gen_ai.operation.name'])
+
+const MODEL_OPERATIONS: ReadonlySet<unknown> = new Set(['chat', 'generate_content', 'text_completion'])
+
+const requestOf = (span: SpanDraft, session_id: string, agent: string): RebuiltRequest => {
+  const { id, start_ns = 0n, end_ns, status, attributes = {} } = span
+  const model = textOf(attributes['gen_ai.request.model']) ?? textOf(attributes['gen_ai.response.model']) ?? 'unknown'
+  const failed = status !== undefined && status !== 'ok' && status !== 'running'
+  const code = attributes['http.response.status_code']
+  return {
+    session_id,
+    agent,
+    style: 'chat_completions',
+    // one of its own, so that no request seems to repeat another
+    body: Buffer.from(JSON.stringify({ model, messages: [{ role: 'user', content: id }] })),
+    at: Number(start_ns / NS_PER_MS),
+    ended_at: Number((end_ns ?? start_ns) / NS_PER_MS),
+    model,
+    usage: usageOf(attributes),
+    cost: undefined,
+    response_id: null,
+    calls: [],
+    text: '',
+    wordless: false,
+    error: failed
+      ? { type: textOf(attributes['error.type']) ?? status, status: typeof code === 'number' ? code : undefined }
+      : undefined,
+  }
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const usageOf = (attributes: Attributes): Usage | undefined => {
+  const count = (name: string): number => {
+    const value = Number(attributes[`gen_ai.usage.${name}`] ?? 0)
+    return Number.isSafeInteger(value) ? Math.max(0, value) : 0
+  }
+  const all = count('input_tokens')
+  const output_tokens = count('output_tokens')
+  if (all + output_tokens === 0) return undefined
+  const cache_read_tokens = count('cache_read.input_tokens')
+  const cache_write_tokens = count('cache_creation.input_tokens')
+  const input_tokens = Math.max(0, all - cache_read_tokens - cache_write_tokens)
+  return totalled({ ...noUsage, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens })
 }

@@ -1,13 +1,24 @@
-import { type ApiStyle, type Match, type Registry, type Session, undecided } from 'guard-gateway/core'
+import {
+  type ApiStyle,
+  type Call,
+  type Decision,
+  type Match,
+  noUsage,
+  type Outcome,
+  type Registry,
+  type Session,
+  type Settled,
+  undecided,
+} from 'guard-gateway/core'
 import type { RebuiltRequest } from 'guard-gateway/lib/export-format'
-import { RequestReader } from 'guard-gateway/lib/request-reader'
+import { type ReadRequest, RequestReader } from 'guard-gateway/lib/request-reader'
+import { newSessionRow } from 'guard-gateway/lib/session'
 import { decide } from '../../evaluate/decide.ts'
 import { History } from '../../history/history.ts'
 import { isUnpriced, settle } from '../../history/settle.ts'
 import type { ActiveRule, Policy } from '../../policy.ts'
 import type { JudgedRequest } from '../re-evaluate.ts'
 import type { Unseen } from '../unseen.ts'
-import { callOf, sessionOf, settledOf } from './settled.ts'
 
 /** What a request cost, in millionths of the billing currency; undefined: nobody knows. */
 export type PriceOf = (request: RebuiltRequest) => Promise<number | undefined>
@@ -91,3 +102,84 @@ export class SessionJudge {
 }
 
 const pricedAt = (cost_micro: number) => ({ cost_micro, cost_source: 'priced' as const, price_version: null })
+
+const nobody = { agent_id: null, key_id: null }
+
+/** A session that begins with a request. */
+const sessionOf = ({ session_id, agent, at }: RebuiltRequest, project_id: string): Session => ({
+  open: 0,
+  row: newSessionRow(session_id, {
+    project_id,
+    agent_id: null,
+    external_id: session_id,
+    external_source: 'import',
+    client: agent,
+    at,
+  }),
+})
+
+/** The call that a request would have been. */
+const callOf = (
+  { style, body, at, agent }: RebuiltRequest,
+  id: string,
+  { envelope, conversation }: ReadRequest,
+  session: Session,
+): Call => ({
+  id,
+  at,
+  tick: at,
+  style,
+  path: '',
+  query: '',
+  headers: {},
+  raw_headers: [],
+  client: agent,
+  identity: nobody,
+  body,
+  envelope,
+  conversation,
+  retry_mark: false,
+  mode_override: null,
+  project_id: session.row.project_id,
+  agent_id: null,
+  mode: 'shadow',
+  upstream: null,
+  session,
+  notes: {},
+})
+
+/** How it ended. */
+const settledOf = (request: RebuiltRequest, call: Call, decision: Decision, cost: Settled['cost']): Settled => {
+  const { usage = noUsage, error: failure, calls, response_id, ended_at, wordless } = request
+  const outcome: Outcome = failure === undefined ? 'ok' : 'upstream_error'
+  const error = failure === undefined ? null : { type: failure.type, code: null, message: failure.type }
+  return {
+    call,
+    decision,
+    outcome,
+    status: failure === undefined ? 200 : (failure.status ?? 500),
+    reading: {
+      usage,
+      output_bytes: 0,
+      model: request.model,
+      response_id,
+      finish_reason: null,
+      calls,
+      error,
+      complete: error === null,
+      ...(wordless ? { wordless: true as const } : {}),
+    },
+    usage,
+    usage_source: request.usage === undefined ? 'none' : 'reported',
+    error,
+    upstream: null,
+    attempts: [],
+    upstream_request_id: null,
+    forwarded_at: call.at,
+    first_byte_at: null,
+    ended_at,
+    bytes_out: 0,
+    head: Buffer.alloc(0),
+    ...(cost === undefined ? {} : { cost }),
+  }
+}

@@ -1,15 +1,17 @@
 import type { Gateway } from 'guard-gateway/core'
+import { approverField } from 'guard-gateway/lib/approver'
 import { recoveryHint } from 'guard-gateway/lib/errors'
-import { type Html, html } from 'guard-gateway/lib/html'
-import type { Ask } from 'guard-gateway/lib/page'
-import type { Trace } from 'guard-gateway/lib/trace'
+import { costText, countText } from 'guard-gateway/lib/format'
+import { costUnit, type Html, html } from 'guard-gateway/lib/html'
+import { type Ask, formKind } from 'guard-gateway/lib/page'
+import { stateField } from 'guard-gateway/lib/terminal'
+import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
 import { type Why, whyOf } from '../../read/why.ts'
 import { decisionClass } from '../decisions.ts'
-import { middleEllipsis } from '../format.ts'
+import { runLink } from '../folding.ts'
+import { middleEllipsis, numbered, rowId } from '../format.ts'
+import { shapeOfTrace, spanTitle } from '../shape.ts'
 import { failureHint, stepName } from './failure-hint.ts'
-import { afterSentence, flaggedSentence } from './sentences.ts'
-import { sessionButtons } from './session-buttons.ts'
-import { type StepLink, stepLink } from './step-link.ts'
 
 /** Why a run was flagged, blocked or failed, what came after that, and what to do; nothing for a run that went well. */
 export const whyBox = async (gateway: Gateway, trace: Trace, ask: Ask): Promise<Html | undefined> => {
@@ -69,4 +71,86 @@ const failed = (trace: Trace, why: Why, link: StepLink): Html => {
   const said = error ?? (field === undefined ? `It ended with ${span.status}.` : `Its ${field} says so.`)
   return html`<p><strong class="error">${tag ?? span.status}</strong> ${link(span)}${stepName(span)}: <span class="text">${middleEllipsis(said, MAX_CHARS)}</span></p>
 <p>${afterSentence(why, trace)}${failureHint(tag)} <a href="/replay/compare?right=${encodeURIComponent(trace.run.trace_id)}">Compare with a run that went well</a></p>`
+}
+
+/** A step of the run as a link that selects it; by its number alone among others of its name. */
+type StepLink = (span: TreeSpan, text?: 'title' | 'number') => Html
+
+const stepLink = (trace: Trace, query: URLSearchParams): StepLink => {
+  const shape = shapeOfTrace(trace)
+  return (span, text = 'title') => {
+    const title = spanTitle(shape, span)
+    const href = runLink(query, { span: span.id, view: null, after: null }, rowId(span.id))
+    return html`<a class="step" href="${href}">${text === 'number' ? (/#\d+$/.exec(title)?.[0] ?? title) : numbered(title)}</a>`
+  }
+}
+
+/** Buttons that stop the session of a run, or let it go on; nothing for a session that this gateway does not lead. */
+const sessionButtons = async (gateway: Gateway, { run }: Trace, ask: Ask, isLoop: boolean): Promise<Html> => {
+  const row = run.session_id === null ? undefined : await gateway.storage.get('sessions', run.session_id)
+  if (row === undefined || gateway.registry(formKind).get('sessions/pause') === undefined) return html``
+  const { approver } = gateway
+  const path = `/ui/sessions/${encodeURIComponent(row.id)}`
+  const back = html`<input type="hidden" name="return_to" value="${ask.url}">${stateField(row)}`
+  const form = (act: string, button: Html) =>
+    html`<form class="filters" method="post" action="${path}/${act}">${back}${act === 'resume' && approverField(approver, undefined)}${button}</form>`
+  const session = html`<a href="/sessions/${encodeURIComponent(row.id)}">${row.paused ? 'Paused session' : 'Session'}</a>`
+  return html`<div class="forms">${
+    row.paused
+      ? form('resume', html`<button class="main">Resume session</button>`)
+      : html`${form('pause', html`<button class="grave">Pause session</button>`)}${isLoop && form('resume', html`<button>Reset loop rules</button>`)}`
+  }<span class="beside">${session}</span></div>`
+}
+
+/** What came from a flagged request on, and what the rule would have saved or has. */
+const flaggedSentence = (gateway: Gateway, why: Why): string =>
+  why.decision?.decision === 'shadow_flag'
+    ? `${fromHereOn(gateway, why)}${wouldHave(why)}`
+    : `${stopped(why)}${blockedRest(why)}`
+
+const fromHereOn = (gateway: Gateway, { after }: Why): string => {
+  const { requests, all_requests, tokens, cost_micro, all_cost_micro } = after
+  if (requests === 0) return 'No request came after it. '
+  const parts = [
+    `${countText(requests)} of ${countText(all_requests)} requests`,
+    ...(all_cost_micro > 0n ? [`${costText(cost_micro)} of ${costText(all_cost_micro)} ${costUnit(gateway)}`] : []),
+    ...(tokens > 0n ? [`${countText(tokens)} tokens`] : []),
+  ]
+  return `${listed(parts)} came from here on. `
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+
+const refusing: ReadonlySet<string> = new Set(['block', 'pause'])
+
+const wouldHave = ({ decision, match }: Why): string => {
+  const action = match?.action ?? 'block'
+  if (decision?.mode !== 'shadow') return 'It was flagged and forwarded.'
+  return refusing.has(action) ? 'Enforced, it would have ended here.' : 'Its rule flags and does not block.'
+}
+
+const words = new Map([
+  ['block', 'It was blocked: nothing was forwarded.'],
+  ['deny', 'The call was denied.'],
+  ['confirm', 'The call waited for a person.'],
+  ['shadow_deny', 'Enforced, the call would have been denied.'],
+])
+
+const stopped = ({ decision }: Why): string => words.get(decision?.decision ?? '') ?? ''
+
+const blockedRest = ({ retries, after, decision }: Why): string => {
+  if (retries > 0) return ` ${countText(retries)} identical ${retries === 1 ? 'attempt' : 'attempts'} followed.`
+  const more = after.requests - 1
+  if (decision?.decision !== 'block' || more < 1) return ''
+  return ` ${countText(more)} of ${countText(after.all_requests)} requests came after it.`
+}
+
+/** What came after a failed step. */
+const afterSentence = ({ span }: Why, { spans }: Trace): string => {
+  const end = span.end_ns ?? span.start_ns
+  const later = spans.reduce((count, { start_ns, depth }) => count + (depth > 0 && start_ns >= end ? 1 : 0), 0)
+  if (later === 0) return 'Nothing came after it. '
+  return `${countText(later)} ${later === 1 ? 'step' : 'steps'} came after it. `
 }

@@ -1,16 +1,15 @@
-import type { DriverChange, DriverWriteOptions } from 'guard-gateway/core'
-import { GuardError } from 'guard-gateway/core'
+import { type DriverChange, type DriverWriteOptions, GuardError } from 'guard-gateway/core'
 import { backoff } from '../connection/backoff.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
 import { failureKind, isFull } from '../connection/sql-errors.ts'
+import { plain, type Result, type Statement } from '../connection/statement.ts'
 import type { State } from '../state.ts'
 import { Batch, overloaded, unavailable } from './batch.ts'
 import type { BatchStatements } from './batch-statements.ts'
 import type { CommitMarkers } from './commit-markers.ts'
-import { runGroup, takeGroup } from './group.ts'
+import { mergedAdds } from './merged-adds.ts'
 import { RowOrder } from './row-order.ts'
-import { SlowCommits } from './slow-commits.ts'
 
 const MAX_BATCHES = 10_000
 const MAX_BYTES = 64 * 1024 * 1024
@@ -240,3 +239,107 @@ export class WriteQueue {
 }
 
 const wrongBatch = (message: string): TypeError => new TypeError(`The batch cannot be written: ${message}`)
+
+const SLOW_MS = 1_000
+
+/** Says `busy` while a commit takes over a second. One timer looks once a second while something runs. */
+class SlowCommits {
+  readonly #state: State
+  #running = 0
+  #since = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(state: State) {
+    this.#state = state
+  }
+
+  started(): void {
+    if (this.#running++ === 0) this.#since = performance.now()
+    this.#timer ??= this.#check(SLOW_MS)
+  }
+
+  /** A commit has ended, whichever: the server is at work. */
+  ended(): void {
+    this.#running--
+    this.#since = performance.now()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #check(delay: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = undefined
+      if (this.#running === 0) return
+      const remaining = SLOW_MS - (performance.now() - this.#since)
+      if (remaining <= 0 && this.#state.now === 'ok') this.#state.set('busy')
+      this.#timer = this.#check(remaining > 0 ? remaining : SLOW_MS)
+    }, delay).unref()
+  }
+}
+
+/** The most batches of one transaction. */
+const MAX_GROUP = 8
+
+/**
+ * Takes the batches of the next transaction from those that may run. There are several only while more wait than there are writers:
+ * a commit waits for the disk of the server, and those that add to the same row, such as that of the present hour, wait for one another.
+ */
+export const takeGroup = (ready: Batch[], writers: number): readonly Batch[] => {
+  const size = Math.min(MAX_GROUP, Math.ceil(ready.length / writers))
+  const end = ready.slice(0, size).findIndex((batch) => !mayShare(batch))
+  const group = ready.splice(0, end === -1 ? size : Math.max(1, end))
+  return group.length < 2 ? group : group.sort((one, other) => order(lastChanged(one), lastChanged(other)))
+}
+
+const order = (one: string, other: string): number => (one < other ? -1 : one === other ? 0 : 1)
+
+const mayShare = ({ isAlone, uncertain }: Batch): boolean => !isAlone && uncertain === undefined
+
+/** Batches of a transaction stand in the order of these rows in every process, so that two transactions seldom wait for each other. */
+const lastChanged = ({ touches }: Batch): string =>
+  touches.reduce((last, { use, row }) => (use === 'change' && row > last ? row : last), '')
+
+/** Transactions of several batches that wait for each other find out after a second; so long a wait ends them before. */
+const PATIENCE = plain(`select set_config('lock_timeout', '200', true)`)
+const SYNC = plain(`select set_config('synchronous_commit', 'on', true)`)
+
+/** What became of a transaction: for each of its batches whether it was written, or the error. `number`: of its marker, if it has one. */
+interface GroupResult {
+  readonly number: number | undefined
+  readonly written?: readonly boolean[]
+  readonly error?: unknown
+}
+
+/** Runs batches as one transaction, in one round trip. */
+const runGroup = async (
+  connection: Connection,
+  group: readonly Batch[],
+  markers: CommitMarkers,
+): Promise<GroupResult> => {
+  const number = group.every(({ onlyLooks }) => onlyLooks) ? undefined : markers.begin(group.length)
+  const marker = number === undefined ? [] : [markers.statement(number)]
+  const sync = group.some(({ waiter }) => waiter.sync) ? [SYNC] : []
+  const statements = group.length === 1 ? (group[0]?.statements ?? []) : sharedOrder(group)
+  try {
+    return { number, written: writtenOf(group, await connection.run([...statements, ...marker, ...sync])) }
+  } catch (error) {
+    return { number, error }
+  }
+}
+
+/** What each batch does in its own order, and after all of them what they only add, by rows: many add to the same ones, whose locks are held to the end. */
+const sharedOrder = (group: readonly Batch[]): readonly Statement[] => {
+  const first = group.flatMap(({ statements, lastAdds }) => statements.slice(0, statements.length - lastAdds.length))
+  return [PATIENCE, ...first, ...mergedAdds(group.flatMap(({ lastAdds }) => lastAdds))]
+}
+
+const writtenOf = (group: readonly Batch[], results: readonly Result[]): readonly boolean[] => {
+  let at = group.length === 1 ? 0 : 1
+  return group.map(({ isCounted, statements, lastAdds }) => {
+    const first = results[at]
+    at += statements.length - lastAdds.length
+    return !isCounted || first?.count !== 0
+  })
+}

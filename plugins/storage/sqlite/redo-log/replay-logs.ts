@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
 import { isChange, type Shape } from '../../kysely/shape.ts'
@@ -5,10 +6,9 @@ import type { BatchValues, OpenOptions } from '../protocol.ts'
 import { isUniqueViolation, reasonOf } from '../sqlite-errors.ts'
 import { type PreparedChange, prepareChange, runChange } from '../worker/prepared-change.ts'
 import { Statements } from '../worker/statements.ts'
-import { type BatchesLine, logFiles, type ShapesLine } from './format.ts'
+import { type BatchesLine, type Heading, logFiles, type ShapesLine } from './format.ts'
 import type { LogPosition } from './log-position.ts'
 import { isWritten } from './progress.ts'
-import { readLog } from './read-log.ts'
 
 /**
  * Writes the batches that the previous process logged and did not commit. If a condition of a batch fails, no caller waits for that
@@ -79,5 +79,44 @@ class LogReplay {
     const made = prepareChange(table, shape, this.#statements)
     this.#changes[number] = made
     return made
+  }
+}
+
+/** The last turn of a log. */
+interface Log extends Heading {
+  readonly lines: readonly (ShapesLine | BatchesLine)[]
+}
+
+/** Reads the complete lines of a log's last turn. A file that is missing, or is no log, is a log of no database. */
+export const readLog = (name: string): Log => {
+  const [heading = { database: '', turn: 0 }, ...lines] = readLines(name)
+  return { ...(heading as Heading), lines: lines as Log['lines'] }
+}
+
+const readLines = (name: string): unknown[] => {
+  // the text after the last line break is incomplete, and no caller was answered for it
+  const texts = textOf(name).split('\n').slice(0, -1)
+  const suffix = suffixOf(texts[0] ?? '')
+  const lines: unknown[] = []
+  for (const text of texts) {
+    if (!text.endsWith(suffix)) break
+    try {
+      lines.push(JSON.parse(text.slice(0, text.length - suffix.length)))
+    } catch {
+      break
+    }
+  }
+  return lines
+}
+
+/** The suffix of all lines, found at the end of the heading. */
+const suffixOf = (heading: string): string => heading.slice(heading.lastIndexOf(' '))
+
+const textOf = (name: string): string => {
+  try {
+    return readFileSync(name, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
   }
 }

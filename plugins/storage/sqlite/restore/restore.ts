@@ -1,15 +1,32 @@
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import Sqlite, { type Database } from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
+import Sqlite from 'better-sqlite3'
 import { GuardError } from 'guard-gateway/core'
 import { databaseErrors, writeError } from 'guard-gateway/lib/errors'
+import { inspect, SCHEMA_VERSION } from '../file/file.ts'
 import { holderOf, holdLock } from '../file/lock.ts'
 import { realPath } from '../file/path.ts'
 import { Refusal } from '../file/refusal.ts'
+import { logFiles } from '../redo-log/format.ts'
 import { refuseWhereOwned } from '../redo-log/ownership.ts'
-import { isFull } from '../sqlite-errors.ts'
-import { checkCopy, copyBackup, filesOf } from './backup-files.ts'
-import { exchange, makeOwn } from './exchange.ts'
+import { isCorruption, isFull } from '../sqlite-errors.ts'
 
 export interface Restored {
   /** The database that was put in place. */
@@ -130,3 +147,125 @@ const FREE = 'Nothing was changed; free space or change the rights of its folder
 
 const keptName = (target: string, now: Date): string =>
   `${target}.before-restore-${now.toISOString().replace(/[:.]/g, '-')}`
+
+/** Makes a copied backup what a database is: written to the disk, of its owner alone, who under root is the one of the former database or of its folder. */
+const makeOwn = (copy: string, target: string): void => {
+  const owner = statSync(existsSync(target) ? target : dirname(target))
+  if (process.geteuid?.() === 0) chownSync(`${target}.lock`, owner.uid, owner.gid)
+  for (const name of filesOf(copy).filter((one) => existsSync(one))) {
+    chmodSync(name, 0o600)
+    if (process.geteuid?.() === 0) chownSync(name, owner.uid, owner.gid)
+    const handle = openSync(name, 'r+')
+    fsyncSync(handle)
+    closeSync(handle)
+  }
+}
+
+/**
+ * Puts the copy in the place of the database, whose former files get second names before; what fails is undone.
+ * Killed at any time it leaves one of the two at the place: the former one whole, or with two names, which no gateway opens; or the new one whole.
+ */
+export const exchange = (copy: string, target: string, kept: string | null): void => {
+  const former = kept === null ? [] : pairs(target, kept)
+  nameTwice(former)
+  const [, ...beside] = filesOf(target)
+  const clear = () => {
+    for (const name of beside) rmSync(name, { force: true })
+  }
+  try {
+    clear()
+    // the database itself last: its logs are there when it is
+    for (const [from, to] of pairs(copy, target).toReversed()) renameSync(from, to)
+  } catch (error) {
+    clear()
+    giveBack(former)
+    throw error
+  }
+}
+
+/** Gives files second names, all or none. */
+const nameTwice = (files: readonly Pair[]): void => {
+  try {
+    for (const [name, second] of files) linkOrCopy(name, second)
+  } catch (error) {
+    for (const [, second] of files) rmSync(second, { force: true })
+    throw error
+  }
+}
+
+/** Takes second names away again, and makes them the first where that is gone. */
+const giveBack = (files: readonly Pair[]): void => {
+  for (const [name, second] of files)
+    if (existsSync(name)) rmSync(second)
+    else renameSync(second, name)
+}
+
+type Pair = readonly [from: string, to: string]
+
+/** The files that are there, each with its name elsewhere. */
+const pairs = (from: string, to: string): readonly Pair[] => {
+  const names = filesOf(to)
+  return filesOf(from)
+    .map((name, index): Pair => [name, names[index] as string])
+    .filter(([name]) => existsSync(name))
+}
+
+/** Gives a file a second name; a copy where the file system has no links. */
+const linkOrCopy = (file: string, name: string): void => {
+  try {
+    linkSync(file, name)
+  } catch {
+    copyFileSync(file, name, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  }
+}
+
+/** The files of a database: itself, its journal, and the redo logs of a process that was killed. */
+const filesOf = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`, ...logFiles(file)]
+
+/** Copies a backup with its journal and its redo logs. `copy` is the path of the new database. Throws errors of the file system. */
+const copyBackup = (backup: string, copy: string): void => {
+  const targets = filesOf(copy)
+  for (const [index, name] of filesOf(backup).entries()) {
+    // the shared memory of a journal is made anew
+    if (name.endsWith('-shm') || !existsSync(name)) continue
+    copyFileSync(name, targets[index] as string)
+  }
+}
+
+/** Reads a copied backup through and brings its journal into it. Throws DATABASE_DAMAGED and DATABASE_NEWER; `name` is what the user called it. */
+const checkCopy = (copy: string, name: string): void => {
+  let db: Database | undefined
+  try {
+    if (inspect(copy) === 'new') throw damaged(name, 'is empty')
+    db = new Sqlite(copy)
+    const version = Number(db.pragma('user_version', { simple: true }))
+    if (version > SCHEMA_VERSION) throw newer(name)
+    const found = String(db.pragma('integrity_check(1)', { simple: true }))
+    if (found !== 'ok') throw damaged(name, `is damaged (${found.split('\n').at(-1)})`)
+    db.pragma('wal_checkpoint(truncate)')
+  } catch (error) {
+    if (error instanceof Refusal)
+      throw error.code === 'DATABASE_NEWER' ? newer(name) : damaged(name, reason(error, copy))
+    throw isCorruption(error)
+      ? damaged(name, `is damaged (${String((error as { readonly code?: unknown }).code)})`)
+      : error
+  } finally {
+    db?.close()
+  }
+}
+
+/** What the check of a header says of the file. */
+const reason = ({ message }: Refusal, copy: string): string =>
+  message.split(`${copy} `).at(1)?.split('. It was not touched').at(0) ?? message
+
+const damaged = (name: string, what: string): GuardError =>
+  new GuardError(
+    databaseErrors.DATABASE_DAMAGED,
+    `The backup ${name} ${what}. Nothing was changed; restore another backup.`,
+  )
+
+const newer = (name: string): GuardError =>
+  new GuardError(
+    databaseErrors.DATABASE_NEWER,
+    `The backup ${name} was written by a newer version than this one, which reads format ${SCHEMA_VERSION}. Nothing was changed; install that version, or restore an older backup.`,
+  )

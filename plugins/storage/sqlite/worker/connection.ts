@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs'
-import Sqlite, { type Database } from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
+import Sqlite from 'better-sqlite3'
+import { conflict, type Existing, missing } from '../../kysely/schema.ts'
+import { KEPT_BYTES } from '../checkpoints/journal.ts'
 import {
   APPLICATION_ID,
   createFile,
@@ -17,8 +20,6 @@ import type { OpenOptions } from '../protocol.ts'
 import { hasLogs, type LogPosition, recoverLog } from '../redo-log/log-position.ts'
 import { Ownership, refuseWhereOwned } from '../redo-log/ownership.ts'
 import { isCorruption } from '../sqlite-errors.ts'
-import { migrate } from './migrate.ts'
-import { applySettings } from './settings.ts'
 
 const number = (db: Database, pragma: string): number => Number(db.pragma(pragma, { simple: true }))
 
@@ -130,4 +131,70 @@ export const openConnection = async (options: OpenOptions): Promise<Connection> 
     lock?.close()
     throw error instanceof Refusal ? error : unopenable(file, error)
   }
+}
+
+const existing = (db: Database): Existing => {
+  const rows = db.prepare('select type, name, tbl_name as owner from sqlite_schema').all() as {
+    type: string
+    name: string
+    owner: string
+  }[]
+  const columns = db.prepare('select name, lower(type) as type from pragma_table_info(?)')
+  const columnsOf = (table: string) =>
+    new Map((columns.all(table) as { name: string; type: string }[]).map(({ name, type }) => [name, type]))
+  return {
+    tables: new Map(rows.filter(({ type }) => type === 'table').map(({ name }) => [name, columnsOf(name)])),
+    indexes: new Map(rows.filter(({ type }) => type === 'index').map(({ name, owner }) => [name, owner])),
+  }
+}
+
+/** Adds missing tables, columns and indexes in one transaction. Writes nothing if nothing is missing. Throws DATABASE_DAMAGED if a column has another type. */
+const migrate = async (db: Database, { file, tables }: OpenOptions): Promise<void> => {
+  const clash = conflict(tables, existing(db))
+  if (clash !== undefined) throw damaged(file, `does not fit: ${clash}`)
+  if (missing(tables, existing(db)).length === 0) return
+  // kysely takes a tenth of a second to load; an ordinary start does not need it
+  const [{ additionSql }, { compiler }] = await Promise.all([import('../../kysely/ddl.ts'), import('./compiler.ts')])
+  db.transaction(() => {
+    // read again in the transaction: another process may have added them meanwhile
+    for (const addition of missing(tables, existing(db))) db.exec(additionSql(compiler, addition))
+  }).immediate()
+}
+
+const CACHE_KIB = 4_096
+
+/** The pragmas of a connection: name, the value that is set, and the value that SQLite must then report. */
+const pragmas = ({
+  synchronous,
+  busy_ms,
+}: OpenOptions): readonly (readonly [name: string, set: string, read: string | number])[] => [
+  ['busy_timeout', String(busy_ms), busy_ms],
+  ['journal_mode', 'WAL', 'wal'],
+  ['synchronous', synchronous, synchronous === 'full' ? 2 : 1],
+  // when pages move (auto_vacuum), a commit searches the whole cache; the system caches the other pages
+  ['cache_size', String(-CACHE_KIB), -CACHE_KIB],
+  ['foreign_keys', 'ON', 1],
+  ['trusted_schema', 'OFF', 0],
+  ['cell_size_check', 'ON', 1],
+  // without a memory map an I/O error is an error code, not a signal
+  ['mmap_size', '0', 0],
+  ['secure_delete', 'FAST', 2],
+  ['journal_size_limit', String(KEPT_BYTES), KEPT_BYTES],
+  // checkpoints run in another thread, not within commits
+  ['wal_autocheckpoint', '0', 0],
+]
+
+/** Sets every pragma and reads it back. Throws DATABASE_UNWRITABLE, which names the one that SQLite did not accept. */
+const applySettings = (db: Database, options: OpenOptions): void => {
+  for (const [name, set, read] of pragmas(options)) {
+    db.pragma(`${name} = ${set}`)
+    const actual = db.pragma(name, { simple: true })
+    if (actual !== read) {
+      throw new Refusal(
+        'DATABASE_UNWRITABLE',
+        `The database ${options.file} cannot be run with ${name} = ${set}; it stays ${String(actual)}. A local disk is needed: network file systems lack the locks.`,
+      )
+    }
+  }
+  if (options.max_pages > 0) db.pragma(`max_page_count = ${options.max_pages}`)
 }

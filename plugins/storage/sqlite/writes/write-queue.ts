@@ -1,8 +1,7 @@
-import type { BatchValues, Failure, FromWorker } from '../protocol.ts'
+import type { BatchValues, Failure, FromWorker, ToWorker } from '../protocol.ts'
+import type { RedoLog } from '../redo-log/redo-log.ts'
 import type { State } from '../state.ts'
 import { Batch, overloaded, type Waiter } from './batch.ts'
-import { NextMessage } from './next-message.ts'
-import { SlowCommitTimer } from './slow-commit-timer.ts'
 import type { WriteDelays, WriteDependencies } from './write-dependencies.ts'
 
 const MAX_BATCHES = 10_000
@@ -243,5 +242,92 @@ export class WriteQueue {
     this.#waiting = this.#held.concat(this.#waiting)
     this.#held = []
     this.#schedule()
+  }
+}
+
+/** Detects slow commits. It uses one timer, which checks at most once per `slow_ms`, however many commits run. */
+class SlowCommitTimer {
+  readonly #slow_ms: number
+  readonly #isCommitting: () => boolean
+  readonly #onSlow: () => void
+  #started_at = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** `isCommitting`: a commit is running. */
+  constructor(slow_ms: number, isCommitting: () => boolean, onSlow: () => void) {
+    this.#slow_ms = slow_ms
+    this.#isCommitting = isCommitting
+    this.#onSlow = onSlow
+  }
+
+  started(now: number): void {
+    this.#started_at = now
+    this.#timer ??= this.#check(this.#slow_ms)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #check(delay: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = undefined
+      if (!this.#isCommitting()) return
+      const remaining = this.#slow_ms - (performance.now() - this.#started_at)
+      if (remaining <= 0) this.#onSlow()
+      this.#timer = this.#check(remaining > 0 ? remaining : this.#slow_ms)
+    }, delay).unref()
+  }
+}
+
+type Write = Extract<ToWorker, { readonly kind: 'write' }>
+
+/** The batches of the next message to the worker. */
+class NextMessage {
+  readonly #log: RedoLog
+  #batches: Batch[] = []
+  #parts: Write['parts'][number][] = []
+
+  constructor(log: RedoLog) {
+    this.#log = log
+  }
+
+  get size(): number {
+    return this.#batches.length
+  }
+
+  /** Whether a caller waits for its commit. */
+  get isAwaited(): boolean {
+    return this.#batches.some(({ isAnswered }) => !isAnswered)
+  }
+
+  /** Whether it holds a batch that was answered before its commit. */
+  get hasAnswered(): boolean {
+    return this.#batches.some(({ isAnswered }) => isAnswered)
+  }
+
+  /** Adds batches. Those that may be answered early are, once they are in the redo log. `committed`: see `RedoLog.append`; undefined: all batches wait for their commit. */
+  add(batches: readonly Batch[], committed: number | undefined): void {
+    const early = committed === undefined ? [] : batches.filter(({ mayAnswerEarly }) => mayAnswerEarly)
+    const line = early.length === 0 ? undefined : this.#appendToLog(early, committed ?? 0)
+    // the JSON text exists already, and a text is posted faster than lists
+    const isWhole = line !== undefined && early.length === batches.length
+    this.#parts.push(isWhole ? line : batches.map(({ values }) => values))
+    this.#batches = this.#batches.concat(batches)
+  }
+
+  /** Takes everything out. */
+  take(): { readonly batches: readonly Batch[]; readonly parts: Write['parts'] } {
+    const taken = { batches: this.#batches, parts: this.#parts }
+    this.#batches = []
+    this.#parts = []
+    return taken
+  }
+
+  #appendToLog(batches: readonly Batch[], committed: number): string | undefined {
+    const line = JSON.stringify(batches.map(({ values }) => values))
+    if (!this.#log.append(line, batches.at(-1)?.id ?? 0, committed)) return undefined
+    for (const [index, batch] of batches.entries()) batch.answer({ line, index })
+    return line
   }
 }

@@ -5,8 +5,8 @@ import { Gateway } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { type Limits, type LimitUse, MemoryLimits } from '../../../../plugins/mcp/actions/limits.ts'
-import { StoredLimits } from '../../../../plugins/mcp/actions/stored-limits.ts'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
+import { StoredLimits } from '../../../../plugins/mcp/policy/index.ts'
 import { fakeClock } from '../../../kit/clock.ts'
 
 const use = (more: Partial<LimitUse> = {}): LimitUse => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { fitsTemplate } from '../../../../plugins/mcp/bundle/uri-template.ts'
+import { fitsTemplate } from '../../../../plugins/mcp/bundle/routing.ts'
 import type { McpUpstream } from '../../../kit/mcp-upstream.ts'
 import { namesIn, startBundle } from './kit.ts'
 

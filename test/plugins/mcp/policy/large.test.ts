@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { documentSize } from '../../../../plugins/mcp/policy/document-size.ts'
+import { documentSize, hasMoreParts, MAX_REPORTED, schemaErrors } from '../../../../plugins/mcp/policy/load.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
-import { hasMoreParts, MAX_REPORTED, schemaErrors } from '../../../../plugins/mcp/policy/validator.ts'
 
 const gateway = new Gateway().use(...foundation())
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type CallRecord, callColumns, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
+import { isUsual } from '../../../../plugins/replay/write/attribute-index.ts'
 import { addCallAttributes, addCallWords, toolWords } from '../../../../plugins/replay/write/search-words.ts'
 import { factsOf, sameFacts } from '../../../../plugins/replay/write/sum-only-calls.ts'
-import { isUsual } from '../../../../plugins/replay/write/usual-attributes.ts'
 import { aCall, settled } from '../../../kit/settled.ts'
 import { startBench } from '../../recorder/kit.ts'
 
