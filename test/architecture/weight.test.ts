@@ -4,9 +4,9 @@ import { circlesOf, code, filesBelow, importGraph, read, sources } from './sourc
 
 /** The most that there may be of each. A limit may fall, never rise: a commit that raises one says in its body what it replaces. */
 const limits = {
-  lines: 148_599,
-  files: 2060,
-  small_files_with_one_reader: 341,
+  lines: 148_700,
+  files: 2061,
+  small_files_with_one_reader: 342,
   dynamic_imports: 237,
   json_scanners: 15,
   type_circles: 33,

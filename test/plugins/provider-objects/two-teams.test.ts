@@ -105,6 +105,13 @@ for (const backend of ['sqlite', 'postgres'])
           await refused(path, () => running.ask(path, { key: keys.alpha }))
           assert.equal((await running.ask(path, { key: keys.bravo })).status, 200)
         }
+        await running.gateway.storage.flush()
+        const { rows } = await running.gateway.storage.find('calls', { where: { response_id: id } })
+        assert.equal(
+          rows.reduce((sum, row) => sum + row.total_tokens, 0),
+          78,
+          'the retrieval is counted',
+        )
         await refused('body', () =>
           post('alpha', '/v1/responses', { model: 'm-1', input: 'x', previous_response_id: id }),
         )
