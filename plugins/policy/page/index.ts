@@ -1,4 +1,4 @@
-import { type Gateway, GuardError, type Mode, type Rule } from 'guard-gateway/core'
+import { GuardError, type Rule } from 'guard-gateway/core'
 import { byRemainingShare, remainingShare } from 'guard-gateway/lib/budget'
 import { html } from 'guard-gateway/lib/html'
 import {
@@ -19,26 +19,14 @@ import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { budgetTable } from 'guard-gateway/lib/terminal'
 import { remainingOfAll } from '../budgets/projects.ts'
 import type { RemainingContext } from '../budgets/remaining.ts'
-import type { Policies } from '../policies.ts'
 import { sourceOf } from '../policy.ts'
 import { projectOf } from '../routes.ts'
 import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
 import { Drafts, type UnsavedDraft } from './drafts.ts'
 import { listPage } from './list.ts'
 import { readPolicy } from './read.ts'
+import type { PageParts } from './types.ts'
 import { type PolicyPageState, policyView } from './view.ts'
-
-/** What the pages serve from. */
-export interface PageParts {
-  readonly gateway: Gateway
-  readonly policies: Policies
-  readonly drafts: Drafts
-  readonly presets: Readonly<Record<string, readonly Rule[]>>
-  /** What knowing what is left of budgets needs. */
-  readonly left: RemainingContext
-  /** Mode where neither a request nor its project's policy says one. */
-  default_mode(): Mode
-}
 
 /** Adds the pages of policies, and their form. */
 export const addPages = (given: Omit<PageParts, 'drafts'>): void => {

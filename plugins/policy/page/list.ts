@@ -2,7 +2,7 @@ import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
 import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import { type Policy, sourceOf } from '../policy.ts'
-import type { PageParts } from './index.ts'
+import type { PageParts } from './types.ts'
 
 const MAX_POLICIES = 200
 const MAX_SESSIONS = 200

@@ -20,9 +20,9 @@ import { sourceOf } from '../policy.ts'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
 import type { PolicyVersionRow } from '../tables.ts'
 import type { Draft, RuleDraft } from './draft.ts'
-import type { PageParts } from './index.ts'
 import { modeText, sourceMark } from './list.ts'
 import { readPolicy } from './read.ts'
+import type { PageParts } from './types.ts'
 
 /** A policy that can be used, as a form says it. */
 export interface SimulatedPolicy {

@@ -14,8 +14,8 @@ import type { FigureSums } from 'guard-gateway/lib/trace'
 import { visibleAgent } from '../agents.ts'
 import type { AgentRow } from '../tables.ts'
 import { agentState, pauseButton, pauseForm } from './buttons.ts'
-import type { PageParts } from './index.ts'
 import { decisionsText, playgroundChoices } from './list.ts'
+import type { PageParts } from './types.ts'
 
 const MAX_ROWS = 50
 const WEEK_MS = 7 * 24 * 3_600_000

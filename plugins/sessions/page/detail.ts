@@ -23,8 +23,8 @@ import { totalInput } from '../views.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { pausedMark } from './buttons.ts'
 import { type CallGroup, foldedCalls, LEAST_FOLDED } from './equal-calls.ts'
-import type { PageParts } from './index.ts'
 import { decisionsText } from './list.ts'
+import type { PageParts } from './types.ts'
 
 /** One session: what it used, what was decided about it, and the ways to stop it. Throws SESSION_NOT_FOUND. */
 export const detailPage = ({ gateway, live }: PageParts): Page => ({

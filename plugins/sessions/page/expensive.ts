@@ -4,8 +4,8 @@ import { shortId } from 'guard-gateway/lib/ids'
 import type { Ask, Panel } from 'guard-gateway/lib/page'
 import { sessionsSince } from '../queries.ts'
 import { nameMark, shortName } from './buttons.ts'
-import type { PageParts } from './index.ts'
 import { decisionsText } from './list.ts'
+import type { PageParts } from './types.ts'
 
 const DAY_MS = 86_400_000
 const MAX_ROWS = 8

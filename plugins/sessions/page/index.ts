@@ -25,7 +25,6 @@ import {
 import { budgetTable, stateField, stateToken } from 'guard-gateway/lib/terminal'
 import { type Agents, visibleAgent } from '../agents.ts'
 import { sessionErrors } from '../error-codes.ts'
-import type { AgentKeys } from '../keys.ts'
 import type { LiveSessions } from '../live.ts'
 import { changeSession, endSession, pauseSession, resumeSession } from '../pause.ts'
 import { foundSessions, liveById, sessionsSince, waitingSessions } from '../queries.ts'
@@ -36,14 +35,7 @@ import { agentState, nameMark, pauseButton, pauseForm } from './buttons.ts'
 import { detailPage } from './detail.ts'
 import { expensivePanel } from './expensive.ts'
 import { decisionsText, listPage, sessionTable } from './list.ts'
-
-/** What the pages serve from. */
-export interface PageParts {
-  readonly gateway: Gateway
-  readonly live: LiveSessions
-  readonly agents: Agents
-  readonly keys: AgentKeys
-}
+import type { PageParts } from './types.ts'
 
 /** Adds the pages of sessions and agents, and their forms. */
 export const addPages = (parts: PageParts): void => {

@@ -21,7 +21,7 @@ import type { SessionOrigin } from '../live.ts'
 import { foundSessions, originOf, waitingSessions } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { nameMark, pauseButton, pausedMark, pauseForm, shortName } from './buttons.ts'
-import type { PageParts } from './index.ts'
+import type { PageParts } from './types.ts'
 
 const PAGE_ROWS = 50
 /** Paused sessions that the navigation counts. */
