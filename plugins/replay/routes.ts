@@ -26,7 +26,8 @@ import type { Pricing } from './pricing/pricing.ts'
 import type { RunCache } from './read/run-cache.ts'
 import { type Group, groups, statsFilters, statsQuery, subjects } from './stats/query.ts'
 import { readStats } from './stats/read-stats.ts'
-import type { Stream, StreamKind } from './stream/stream.ts'
+import type { StreamKind } from './stream/sent-messages.ts'
+import type { Stream } from './stream/stream.ts'
 import type { RunWriter } from './write/run-writer.ts'
 
 export interface Parts {

@@ -1,6 +1,5 @@
-import type { Addends, Outcome } from 'guard-gateway/core'
+import type { Outcome } from 'guard-gateway/core'
 import type { CallRecord } from 'guard-gateway/lib/trace'
-import type { HourRow } from './tables.ts'
 
 /** Columns that calls are summed up in. */
 export const SUMS = [
@@ -53,7 +52,7 @@ export const durationOf = ({ received_at, ended_at }: Pick<CallRecord, 'received
   Math.max(0, ended_at - received_at)
 
 /** What a call adds to its hour. */
-export const measuresOf = (call: CallRecord): Addends<HourRow> => {
+export const measuresOf = (call: CallRecord): Readonly<Record<Measure, number>> => {
   const duration = safe(durationOf(call))
   const stretch = stretchOf(duration)
   const took = (at: number): number => (at === stretch ? 1 : 0)

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { StreamKind } from './stream.ts'
 
 /** Limit of retained messages. */
 const MAX_MESSAGES = 1_000
 const MAX_CHARS = 524_288
+
+/** Topic of a listener: changed runs, or every stored event. */
+export type StreamKind = 'runs' | 'events'
 
 /** A message as it was sent. */
 export interface Sent {

@@ -10,7 +10,7 @@ import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { dataOf, type EventV1, eventV1 } from './events.ts'
-import { type Sent, SentMessages, sentAt } from './sent-messages.ts'
+import { type Sent, SentMessages, type StreamKind, sentAt } from './sent-messages.ts'
 
 const MAX_LISTENERS = 32
 /** At most four messages per second and run. */
@@ -25,9 +25,6 @@ const RESET = 'Earlier messages are no longer available. Reload what you show.'
 const MAX_SENT_EVENTS = 10_000
 /** Messages are retained this long after the last listener disconnects, because it may reconnect. */
 const LINGER_MS = 60_000
-
-/** Topic of a listener: changed runs, or every stored event. */
-export type StreamKind = 'runs' | 'events'
 
 /** Sends changes to listeners. */
 export class Stream {

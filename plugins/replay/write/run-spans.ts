@@ -1,32 +1,8 @@
 import { isNestedBy, MAX_OF_REPLY, type Reply, repeatedCalls, type ToldCall } from '../repeated-calls.ts'
-import { SpanFlags, SpanTable } from './span-table.ts'
+import { SpanFlags, SpanTable, type SummedSpan, type Use } from './span-table.ts'
 
 /** Estimated size of one missing parent. */
 const MISSING_PARENT_BYTES = 100
-
-/** Tokens and cost of one model span. */
-export interface Use {
-  readonly input: bigint
-  /** Of the input, what came from a cache. */
-  readonly cached: bigint
-  readonly output: bigint
-  readonly cost: bigint
-}
-
-/** The fields of a span that a run's summary needs. */
-export interface SummedSpan {
-  readonly id: string
-  readonly parent: string | null
-  readonly status: string
-  readonly start_ns: bigint
-  readonly end_ns: bigint | null
-  /** Written by the gateway or the MCP proxy; clients cannot change it. */
-  readonly guarded: boolean
-  /** Null: no model span, or one without figures. */
-  readonly use: Use | null
-  /** Of a model span that an instrumentation has sent, and that has figures. */
-  readonly reply?: Reply | undefined
-}
 
 /** Sums over all spans of a run. */
 export interface Sums {

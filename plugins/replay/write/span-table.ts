@@ -1,4 +1,28 @@
-import type { SummedSpan, Use } from './run-spans.ts'
+import type { Reply } from '../repeated-calls.ts'
+
+/** Tokens and cost of one model span. */
+export interface Use {
+  readonly input: bigint
+  /** Of the input, what came from a cache. */
+  readonly cached: bigint
+  readonly output: bigint
+  readonly cost: bigint
+}
+
+/** The fields of a span that a run's summary needs. */
+export interface SummedSpan {
+  readonly id: string
+  readonly parent: string | null
+  readonly status: string
+  readonly start_ns: bigint
+  readonly end_ns: bigint | null
+  /** Written by the gateway or the MCP proxy; clients cannot change it. */
+  readonly guarded: boolean
+  /** Null: no model span, or one without figures. */
+  readonly use: Use | null
+  /** Of a model span that an instrumentation has sent, and that has figures. */
+  readonly reply?: Reply | undefined
+}
 
 /** Flags of a span, a bit each. */
 export const SpanFlags = {

@@ -11,7 +11,7 @@ import {
 import { cachedTokensOf } from '../read/model-tokens.ts'
 import { replyOf } from '../repeated-calls.ts'
 import { NS_PER_MS } from '../time.ts'
-import type { SummedSpan, Use } from './run-spans.ts'
+import type { SummedSpan, Use } from './span-table.ts'
 
 /** The fields of a span that a run's summary needs. */
 export const summedSpan = (span: TraceSpan): SummedSpan => {
