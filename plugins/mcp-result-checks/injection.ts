@@ -1,14 +1,6 @@
 import { plainSchema } from 'guard-gateway/core'
 import { examineTexts, mcpResultCheck } from 'guard-gateway/lib/mcp-check'
-
-export interface Options {
-  /** Where links may lead; absent: anywhere. */
-  hosts?: string[]
-  /** Look for characters that people do not see. */
-  hidden?: boolean
-  /** Look for text that asks the agent to do something. */
-  requests?: boolean
-}
+import type { Options } from './injection/find.ts'
 
 type Parts = typeof import('./injection/find.ts')
 

@@ -1,6 +1,14 @@
 import { anyGlob } from 'guard-gateway/lib/glob'
 import type { PieceFinding } from 'guard-gateway/lib/mcp-check'
-import type { Options } from '../injection.ts'
+
+export interface Options {
+  /** Where links may lead; absent: anywhere. */
+  hosts?: string[]
+  /** Look for characters that people do not see. */
+  hidden?: boolean
+  /** Look for text that asks the agent to do something. */
+  requests?: boolean
+}
 
 /** What is in a text to steer who reads it. */
 export const injectionsIn = ({ hidden = true, requests = true, hosts }: Options) => {
