@@ -242,8 +242,8 @@ const upTo = (gateway: Gateway, cost_micro: bigint): string => {
 const costLine = ({ spans }: Trace, { origin_ns, length_ns }: Window): Html => {
   const costs = new Float64Array(CELLS)
   let all = 0
-  for (const { kind, cost_micro, start_ns, end_ns } of countedSpans(spans)) {
-    if (kind !== 'model' || cost_micro === null) continue
+  for (const { cost_micro, start_ns, end_ns } of countedSpans(spans)) {
+    if (cost_micro === null) continue
     const cell = cellOf((end_ns ?? start_ns) - origin_ns, length_ns)
     costs[cell] = (costs[cell] ?? 0) + Number(cost_micro)
     all += Number(cost_micro)

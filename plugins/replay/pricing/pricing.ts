@@ -12,7 +12,7 @@ import {
 import { withFileLocation } from 'guard-gateway/lib/errors'
 import { replayErrors } from '../error-codes.ts'
 import type { SpanRow } from '../tables.ts'
-import { countOf, mergedKind } from '../write/kind.ts'
+import { countOf, countsUsage, mergedKind } from '../write/kind.ts'
 import { mergedAttributes } from '../write/merge.ts'
 import { chargeOf, costOf, type Terms } from './cost.ts'
 import { modelsOf, storedSpansOf, termsOf, toldCostOf, unpriced, usageOf } from './priced-span.ts'
@@ -135,7 +135,7 @@ export class Pricing {
     if (row !== undefined) row.cost_micro += settled.cost.cost_micro
   }
 
-  /** Adds prices to the model spans of a fragment; a price from the writer stays. If a span has only usage or model, the stored span supplies the other. */
+  /** Adds prices to the spans of a fragment that tell of usage; a price from the writer stays. If a span has only usage or model, the stored span supplies the other. */
   async price(fragment: Fragment): Promise<Fragment> {
     const olds = await storedSpansOf(fragment, this.#gateway)
     const spans = fragment.spans.map((span) => this.#span(span, olds.get(span.id)))
@@ -144,7 +144,7 @@ export class Pricing {
 
   #span(span: SpanDraft, old: SpanRow | undefined): SpanDraft {
     const attributes = mergedAttributes(old && unpriced(old.attributes), span.attributes)
-    const usage = mergedKind(span, old, attributes) === 'model' ? usageOf(attributes) : undefined
+    const usage = countsUsage(mergedKind(span, old, attributes)) ? usageOf(attributes) : undefined
     if (usage === undefined || countOf(attributes['guard.cost_micro']) !== null) return span
     const { cost_micro, cost_source, price_version } = this.cost(modelsOf(attributes), usage, termsOf(attributes))
     const told = cost_source === 'unpriced' && this.#isInDollars ? toldCostOf(attributes) : null

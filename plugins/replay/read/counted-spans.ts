@@ -1,15 +1,35 @@
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan, TreeSpan } from 'guard-gateway/lib/trace'
 import { isNestedBy, repeatedCalls, replyOf, type ToldCall } from '../repeated-calls.ts'
 
-/** Kinds whose spans are calls of something. */
-const CALLS: ReadonlySet<string> = new Set(['model', 'tool', 'command'])
+/** Whether a span tells of tokens or cost that count. */
+export const hasUse = ({
+  input_tokens,
+  output_tokens,
+  cost_micro,
+}: Pick<TraceSpan, 'input_tokens' | 'output_tokens' | 'cost_micro'>): boolean =>
+  input_tokens !== null || output_tokens !== null || cost_micro !== null
 
-/** What a call is of: all models are one, because an agent's span of a request and the gateway's may name different ones. */
-const calledIn = ({ kind, label }: TreeSpan): string => (kind === 'model' ? kind : `${kind} ${label ?? ''}`)
+/** What a span is a call of; undefined for none. Usage makes a model call: it may be all that a sender tells of the calls in an agent. */
+export const callKindOf = (span: TreeSpan): 'model' | 'tool' | 'command' | undefined => {
+  const { kind } = span
+  if (kind === 'tool' || kind === 'command') return kind
+  return kind === 'model' || hasUse(span) ? 'model' : undefined
+}
+
+const MODEL = 'model'
+const USED_MODEL = 'model with usage'
+
+/** What a call is of, the most telling first: all models are one, because an agent's span of a request and the gateway's may name different ones. */
+const calledIn = (span: TreeSpan): readonly string[] => {
+  const kind = callKindOf(span)
+  if (kind === undefined) return []
+  if (kind !== 'model') return [`${kind} ${span.label ?? ''}`]
+  return hasUse(span) ? [USED_MODEL, MODEL] : [MODEL]
+}
 
 /**
- * Spans of calls, each call once, in order of the tree. Of nested spans of one call the innermost counts, as in the sums of a run; spans
- * with the id of one tool call are one already (`foldCalls`).
+ * Spans of calls, each call once, in order of the tree. Of nested spans of one call the innermost counts, and of those with usage the
+ * innermost with usage, as in the sums of a run; spans with the id of one tool call are one already (`foldCalls`).
  */
 export const countedSpans = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
   const counted = known.get(spans) ?? withoutRepeated(count(spans), spans)
@@ -26,13 +46,14 @@ const count = (spans: readonly TreeSpan[]): readonly TreeSpan[] => {
   const below: (Set<string> | undefined)[] = []
   for (let at = spans.length - 1; at >= 0; at--) {
     const span = spans[at] as TreeSpan
-    const { depth, kind } = span
+    const { depth } = span
     const inner = below[depth + 1]
     below.length = Math.min(below.length, depth + 1)
-    const called = CALLS.has(kind) ? calledIn(span) : undefined
-    if (called !== undefined && inner?.has(called) !== true) counted.push(span)
+    const called = calledIn(span)
+    const [first] = called
+    if (first !== undefined && inner?.has(first) !== true) counted.push(span)
     const all = merged(below[depth], inner)
-    if (called !== undefined) all.add(called)
+    for (const each of called) all.add(each)
     below[depth] = all
   }
   return counted.reverse()

@@ -3,7 +3,7 @@ import { countedSpans } from './counted-spans.ts'
 
 const CACHED = 'gen_ai.usage.cache_read.input_tokens'
 
-/** Input tokens of a model span that came from a cache; null for a span without input. */
+/** Input tokens of a span that came from a cache; null for a span without input. */
 export const cachedTokensOf = ({
   input_tokens,
   attributes,
@@ -18,4 +18,4 @@ export const cachedTokensOf = ({
 
 /** Input tokens of a run that came from a cache, each request once. */
 export const cachedInputOf = (spans: readonly TreeSpan[]): bigint =>
-  countedSpans(spans).reduce((sum, span) => sum + (span.kind === 'model' ? (cachedTokensOf(span) ?? 0n) : 0n), 0n)
+  countedSpans(spans).reduce((sum, span) => sum + (cachedTokensOf(span) ?? 0n), 0n)

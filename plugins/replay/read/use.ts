@@ -1,5 +1,5 @@
 import type { TreeSpan } from 'guard-gateway/lib/trace'
-import { countedSpans } from './counted-spans.ts'
+import { callKindOf, countedSpans } from './counted-spans.ts'
 import { cachedTokensOf } from './model-tokens.ts'
 import { isFailed, knownDuration } from './span-time.ts'
 
@@ -37,8 +37,10 @@ export const addUse = (table: Map<string, Use>, spans: readonly TreeSpan[]): voi
   }
 }
 
-const useIn = (table: Map<string, Use>, { kind, label, model }: TreeSpan): Use =>
-  entryOf(table, kind as Use['kind'], kind === 'model' ? (label ?? model) : label)
+const useIn = (table: Map<string, Use>, span: TreeSpan): Use => {
+  const kind = callKindOf(span) ?? 'model'
+  return entryOf(table, kind, kind === 'model' ? (span.label ?? span.model) : span.label)
+}
 
 const entryOf = (table: Map<string, Use>, kind: Use['kind'], name: string | null): Use => {
   const key = `${kind} ${name ?? ''}`

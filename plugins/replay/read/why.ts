@@ -1,7 +1,7 @@
 import type { Match } from 'guard-gateway/core'
 import { isJsonObject } from 'guard-gateway/lib/json'
 import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
-import { countedSpans } from './counted-spans.ts'
+import { callKindOf, countedSpans } from './counted-spans.ts'
 import { decisionIn, type EventDecision } from './decisions.ts'
 import { errorOf, textIn } from './span-error.ts'
 import { isFailed, isUpperBound } from './span-time.ts'
@@ -140,7 +140,7 @@ const requestedBy = (spans: readonly TreeSpan[], ids: ReadonlySet<unknown>): rea
 const afterOf = ({ spans }: Trace, { start_ns }: TreeSpan): After => {
   const after = { requests: 0, all_requests: 0, tokens: 0n, cost_micro: 0n, all_cost_micro: 0n }
   for (const span of countedSpans(spans)) {
-    if (span.kind !== 'model') continue
+    if (callKindOf(span) !== 'model') continue
     const cost = span.cost_micro ?? 0n
     after.all_requests++
     after.all_cost_micro += cost

@@ -5,7 +5,8 @@ import { Pace } from 'guard-gateway/lib/time-slice'
 import type { TreeSpan } from 'guard-gateway/lib/trace'
 import { valueAt } from '../api/attribute-tests.ts'
 import { type FoundRuns, findRuns } from '../api/find-runs.ts'
-import { countedSpans } from '../read/counted-spans.ts'
+import { callKindOf, countedSpans } from '../read/counted-spans.ts'
+import { cachedTokensOf } from '../read/model-tokens.ts'
 import { readTrace } from '../read/run.ts'
 import { agentOf } from '../read/run-agent.ts'
 import { isFailed, knownDuration } from '../read/span-time.ts'
@@ -118,13 +119,11 @@ const countedCall = (span: TreeSpan): Counted => {
     failed: isFailed(span),
     took_ms: took === null ? null : Number(took) / NS_PER_MS,
     input_tokens: Number(span.input_tokens ?? 0n),
-    cached_input_tokens: span.kind === 'model' ? countIn(span.attributes['gen_ai.usage.cache_read.input_tokens']) : 0,
+    cached_input_tokens: Number(cachedTokensOf(span) ?? 0n),
     output_tokens: Number(span.output_tokens ?? 0n),
     cost_micro: Number(span.cost_micro ?? 0n),
   }
 }
-
-const countIn = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)
 
 const KINDS: Readonly<Record<Exclude<Subject, 'runs' | 'calls'>, string>> = {
   models: 'model',
@@ -133,7 +132,7 @@ const KINDS: Readonly<Record<Exclude<Subject, 'runs' | 'calls'>, string>> = {
 }
 
 /** True if a call is one of those that are counted. */
-const isOf = (of: Exclude<Subject, 'runs'>, { kind }: TreeSpan): boolean => of === 'calls' || kind === KINDS[of]
+const isOf = (of: Exclude<Subject, 'runs'>, span: TreeSpan): boolean => of === 'calls' || callKindOf(span) === KINDS[of]
 
 /** The group of a run. Null: it has none. */
 const groupOfRun = (run: RunRow, group: Group): string | null => {
@@ -159,8 +158,8 @@ const groupOfRun = (run: RunRow, group: Group): string | null => {
 const groupOfCall = (span: TreeSpan, run: RunRow, group: Group): string | null => {
   if (group.by === 'attribute')
     return textOf(valueAt(span.attributes, group.attribute) ?? valueAt(run.attributes, group.attribute))
-  if (group.by === 'name') return (span.kind === 'model' ? (span.model ?? span.label) : span.label) ?? span.name
-  if (group.by === 'kind') return span.kind
+  if (group.by === 'name') return (callKindOf(span) === 'model' ? (span.model ?? span.label) : span.label) ?? span.name
+  if (group.by === 'kind') return callKindOf(span) ?? null
   return group.by === 'status' ? span.status : groupOfRun(run, group)
 }
 

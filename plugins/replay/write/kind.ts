@@ -58,7 +58,7 @@ export const labelOf = (attributes: Attributes): string | null => {
   return typeof label === 'string' ? label.slice(0, LABEL_CHARS).toWellFormed() : null
 }
 
-/** Model, tokens and cost of a model span. */
+/** Model, tokens and cost of a span. */
 export interface ModelUse {
   readonly model: string | null
   /** All input, cached included. */
@@ -69,9 +69,15 @@ export interface ModelUse {
 
 const NO_USE: ModelUse = { model: null, input_tokens: null, output_tokens: null, cost_micro: null }
 
-/** Model, tokens and cost of a span; all null for any other kind. */
+/** Kinds whose usage counts: those of calls of a model, and of what wraps such calls, which may be all that a sender tells. */
+const USING: ReadonlySet<SpanKind> = new Set(['model', 'agent', 'other'])
+
+/** Whether tokens and cost of a span count, unless a span below it tells of them too. */
+export const countsUsage = (kind: SpanKind): boolean => USING.has(kind)
+
+/** Model, tokens and cost of a span; all null for a kind whose usage does not count. */
 export const modelUse = (kind: SpanKind, attributes: Attributes): ModelUse => {
-  if (kind !== 'model') return NO_USE
+  if (!countsUsage(kind)) return NO_USE
   const model = ['gen_ai.response.model', 'gen_ai.request.model', 'model']
     .map((name) => attributes[name])
     .find((value) => typeof value === 'string')

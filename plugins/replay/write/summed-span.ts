@@ -8,6 +8,7 @@ import {
   totalInputTokens,
   UNSEEN,
 } from 'guard-gateway/lib/trace'
+import { hasUse } from '../read/counted-spans.ts'
 import { cachedTokensOf } from '../read/model-tokens.ts'
 import { replyOf } from '../repeated-calls.ts'
 import { NS_PER_MS } from '../time.ts'
@@ -32,14 +33,14 @@ export const summedSpan = (span: TraceSpan): SummedSpan => {
 }
 
 const useOf = (span: TraceSpan): Use | null =>
-  span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)
-    ? null
-    : {
+  hasUse(span)
+    ? {
         input: span.input_tokens ?? 0n,
         cached: cachedTokensOf(span) ?? 0n,
         output: span.output_tokens ?? 0n,
         cost: span.cost_micro ?? 0n,
       }
+    : null
 
 /** The fields of a successful model request that its run needs: whole records would stay in memory until the row is written. */
 export interface SummedCall {

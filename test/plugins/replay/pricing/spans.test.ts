@@ -32,6 +32,12 @@ const cases: readonly (readonly [
 ])[] = [
   ['input and output', { ...model('m'), ...usage({ input_tokens: 1_000, output_tokens: 100 }) }, 3_000, 'priced'],
   [
+    'an agent that tells usage and no calls',
+    { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.request.model': 'm', ...usage({ input_tokens: 1_000 }) },
+    2_000,
+    'priced',
+  ],
+  [
     'cached reads and writes within the input',
     {
       ...model('m'),
