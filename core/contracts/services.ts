@@ -94,6 +94,8 @@ export interface Redaction {
   readonly secrets: Secrets
   /** Json values that were redacted already: a store writes them as they are. */
   readonly cleaned: WeakSet<object>
+  /** Hides besides what was hidden before under a telling name in the same session, or in the same run without one. */
+  within(session: string): Pick<Redactor, 'text' | 'value'>
   /**
    * Sanitises, redacts and limits all that a fragment says; a large one in turns with other work. Its attributes are added to `cleaned`.
    * Rejects with TOO_DEEP, TOO_MANY_ATTRIBUTES or INVALID_TRACE and a pointer into the fragment.

@@ -12,7 +12,11 @@ const INPUT_CHARS = 8_192
 const MAX_INFLATED_BYTES = 64 * 1024 * 1024
 
 /** New part of a conversation: user text and tool results since the last assistant turn; null if unknown. */
-export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
+export const requestPreview = async (
+  call: Call,
+  style: ApiStyle,
+  redact: Pick<Redactor, 'text'>,
+): Promise<string | null> => {
   const encoding = call.headers['content-encoding']
   const read = (plain: Buffer): string =>
     newest(call, style, listOf(jsonObjectOf(JSON.parse(plain.toString()))[style.list]))
@@ -21,7 +25,7 @@ export const requestPreview = async (call: Call, style: ApiStyle, redact: Redact
 }
 
 /** Start of the reply's text, or the provider's error message; never reasoning. Null if there is neither. */
-export const responsePreview = (settled: Settled, redact: Redactor): string | null => {
+export const responsePreview = (settled: Settled, redact: Pick<Redactor, 'text'>): string | null => {
   const { head, error, bytes_out } = settled
   return error === null
     ? preview(replyText(head), bytes_out > head.length, redact)
@@ -29,7 +33,7 @@ export const responsePreview = (settled: Settled, redact: Redactor): string | nu
 }
 
 /** Redacts before truncation, because half a secret would remain otherwise. `truncated`: the input was already cut. */
-const preview = (text: string, truncated: boolean, redact: Redactor): string | null => {
+const preview = (text: string, truncated: boolean, redact: Pick<Redactor, 'text'>): string | null => {
   const input =
     truncated && text.length <= INPUT_CHARS ? dropUnfinishedWord(text) : cutBeforeRedaction(text, INPUT_CHARS)
   if (input === '') return null

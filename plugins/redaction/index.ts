@@ -1,7 +1,8 @@
-import type { Finder, Gateway, Plugin } from 'guard-gateway/core'
+import type { Finder, Fragment, Gateway, Kept, Plugin } from 'guard-gateway/core'
 import { cleanFragment } from './fragment/clean.ts'
 import { type RedactorOptions, redactor } from './redact.ts'
 import { SecretFinder } from './secrets.ts'
+import { SeenValues } from './seen.ts'
 
 export interface RedactionOptions {
   /** Names whose values are secrets, beside the built-in ones. */
@@ -21,6 +22,17 @@ export const redaction = ({ finders = [], ...options }: RedactionOptions = {}): 
     const redactorOf = (own: RedactorOptions) =>
       redactor({ ...own, credentials: secrets.find, finders, fault: (error) => gateway.fault(error, 'redact') })
     const own = redactorOf(options)
+    const seen = new SeenValues()
+    const fragment = async (fragment: Fragment): Promise<Kept> => {
+      const before = seen.of(
+        fragment.run.trace_id,
+        ...(fragment.run.session_id == null ? [] : [fragment.run.session_id]),
+      )
+      const clean = (): Promise<Kept> => cleanFragment(fragment, own.within(before), cleaned)
+      const kept = await clean()
+      // what was found late in it may stand earlier in it
+      return before.changes === 0 ? kept : clean()
+    }
     // what people write to each other is no secret to the agent they wrote it for
     const results = { ...options, emails: false }
     gateway.service('resultRedactor').provide(redactorOf(results))
@@ -28,7 +40,8 @@ export const redaction = ({ finders = [], ...options }: RedactionOptions = {}): 
       redactor: own,
       secrets,
       cleaned,
-      fragment: (fragment) => cleanFragment(fragment, own, cleaned),
+      within: (session) => own.within(seen.of(session)),
+      fragment,
     })
   },
 })

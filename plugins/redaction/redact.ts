@@ -1,12 +1,17 @@
 import type { Finder, Redactor } from 'guard-gateway/core'
 import { mark } from './redact/hit.ts'
-import { Learned } from './redact/learned.ts'
+import { Learned, type Recall } from './redact/learned.ts'
 import { nameJudge } from './redact/names.ts'
 import { type JsonRewriter, texts } from './redact/texts.ts'
 import { type Walker, walk } from './redact/walk.ts'
 import { Work, WorkLimit } from './redact/work.ts'
 
 export type { Finder, Redactor } from 'guard-gateway/core'
+
+/** A redactor that can be asked to hide what was hidden before, too. */
+export interface RecallingRedactor extends Redactor {
+  within(before: Recall): Pick<Redactor, 'text' | 'value'>
+}
 
 export interface RedactorOptions {
   /** Configured credentials. */
@@ -34,7 +39,7 @@ export const redactor = ({
   names = [],
   emails = true,
   fault,
-}: RedactorOptions = {}): Redactor => {
+}: RedactorOptions = {}): RecallingRedactor => {
   const finders = credentials === undefined ? patterns : [credentials, ...patterns]
   const levelOf = nameJudge(names)
   const report = (error: unknown): void => {
@@ -56,7 +61,15 @@ export const redactor = ({
   const plain = texts({ levelOf, emails, accounts: true }, finders, rewrite, work, learned)
   const ids = texts({ levelOf, emails: false, accounts: true }, finders, rewrite, work, new Learned())
   const made = texts({ levelOf, emails: false, accounts: false }, finders, rewrite, work, new Learned())
-  return {
+  const recalling = <T>(before: Recall, call: () => T): T => {
+    learned.before = before
+    try {
+      return call()
+    } finally {
+      learned.before = undefined
+    }
+  }
+  const self: RecallingRedactor = {
     value<T>(value: T): T {
       learned.clear()
       const result = work.within(() => walk(value, walker, 0))
@@ -88,7 +101,12 @@ export const redactor = ({
         return 'suspect'
       }
     },
+    within: (before) => ({
+      text: (text) => recalling(before, () => self.text(text)),
+      value: (value) => recalling(before, () => self.value(value)),
+    }),
   }
+  return self
 }
 
 /** Node 22 and later keep the digits of a number a double cannot hold. */

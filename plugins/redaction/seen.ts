@@ -1,0 +1,55 @@
+import { hash, randomBytes } from 'node:crypto'
+import { LRU } from 'tiny-lru'
+import type { Hit } from './redact/hit.ts'
+import type { Recall } from './redact/learned.ts'
+
+/** Sessions whose secrets are known, how many of each, and for how long after the last was seen. */
+const MAX_SCOPES = 512
+const MAX_VALUES = 128
+const KEEP_MS = 24 * 60 * 60 * 1000
+/** What a value that a generator made looks like in any text; ends of longer runs are none. */
+const TOKEN = /[A-Za-z0-9_-]{12,}/g
+const MAX_TOKEN = 200
+
+const mayBeKnown = (token: string): boolean => token.length <= MAX_TOKEN && /\d/.test(token) && /[A-Za-z]/.test(token)
+
+/** Keyed hashes of values that were hidden by their names, by session: a value is hidden wherever the session shows it again. Words and numbers are not looked up. */
+export class SeenValues {
+  readonly #key = randomBytes(32).toString('base64')
+  readonly #scopes = new LRU<LRU<true>>(MAX_SCOPES, KEEP_MS, true)
+
+  /** What these scopes, a run and its session, are known to hold. */
+  of(...scopes: readonly string[]): Recall & { readonly changes: number } {
+    const known = (): readonly LRU<true>[] => scopes.flatMap((scope) => this.#scopes.get(scope) ?? [])
+    let changes = 0
+    return {
+      get changes() {
+        return changes
+      },
+      add: (value) => {
+        const token = value.match(TOKEN)?.sort((a, b) => b.length - a.length)[0]
+        if (token === undefined || !mayBeKnown(token)) return
+        const hashed = this.#hash(token)
+        for (const scope of scopes) {
+          const values = this.#scopes.get(scope) ?? new LRU<true>(MAX_VALUES)
+          if (!values.has(hashed)) changes++
+          values.set(hashed, true)
+          this.#scopes.set(scope, values)
+        }
+      },
+      find: (text) => {
+        const sets = known()
+        if (sets.length === 0) return []
+        return Array.from(text.matchAll(TOKEN)).flatMap(({ 0: token, index }): readonly Hit[] => {
+          const hashed = mayBeKnown(token) ? this.#hash(token) : undefined
+          const isKnown = hashed !== undefined && sets.some((values) => values.has(hashed))
+          return isKnown ? [{ start: index, end: index + token.length, kind: 'name' }] : []
+        })
+      },
+    }
+  }
+
+  #hash(token: string): string {
+    return hash('sha256', this.#key + token, 'base64').slice(0, 22)
+  }
+}
