@@ -71,6 +71,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'plugins/mcp/README.md',
     'plugins/memory-budget/README.md',
     'plugins/metrics/README.md',
+    'plugins/parsers/README.md',
     'plugins/playground/README.md',
     'plugins/policy/README.md',
     'plugins/recorder/README.md',
