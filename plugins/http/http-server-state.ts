@@ -1,4 +1,5 @@
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type ApiStyle, type Gateway, GuardError, type Identity } from 'guard-gateway/core'
 import { serverDefaults } from 'guard-gateway/lib/config-defaults'
 import { anyGlob } from 'guard-gateway/lib/glob'
 import type { InFlightClient } from 'guard-gateway/lib/http'
@@ -7,11 +8,33 @@ import { hostCheck } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
-import { drain } from './connections/drain.ts'
+import type { HttpClient } from './connections/client.ts'
 import { Log, type LogTarget } from './log.ts'
 import { ModelPaths } from './models/model-paths.ts'
 import { SerialQueue } from './models/serial-queue.ts'
 import type { HttpOptions, ServerOptions } from './options.ts'
+
+/** One request on a model path and its response. */
+export interface Exchange {
+  readonly state: HttpServerState
+  /** `guardreq_…` */
+  readonly id: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Whose path it is; undefined where no style declares it. */
+  readonly style?: ApiStyle | undefined
+  /** The gateway does not read the body, so any media type will do. */
+  readonly anyType?: boolean
+}
+
+/** The identity of the keys that a request showed, and how many there were. */
+export interface ShownKey {
+  readonly identity: Identity
+  readonly count: number
+}
+
+/** Serves one admitted request; what it throws is answered. */
+export type Serve = (exchange: Exchange, client: HttpClient, shown: ShownKey) => Promise<void>
 
 /**
  * The model requests in flight. An array instead of a Set: a Set with constant additions and deletions leaves old tables
@@ -56,7 +79,7 @@ export class HttpServerState {
   /** Undefined where no proxy in front is trusted. */
   readonly authProxy: AuthProxy | undefined
   /** The paths that API styles declare. */
-  readonly modelPaths = new ModelPaths()
+  readonly modelPaths = new ModelPaths<Serve>()
   /** Model requests in flight. */
   readonly inFlight = new InFlightRequests()
   /** Large bodies are parsed one at a time. */
@@ -176,3 +199,43 @@ export const provideServerState = (gateway: Gateway, options: HttpOptions): Http
 
 /** The HTTP server state of a gateway. Throws MISSING_PLUGIN if it has none. */
 export const serverStateOf = (gateway: Gateway): HttpServerState => gateway.service('http').need()
+
+/** How long interrupted requests may take to be recorded. */
+const SETTLE_MS = 2_000
+const POLL_MS = 10
+
+/** Drains a gateway: it takes no new request, lets open replies end within `shutdown_grace_seconds`, then interrupts them. `servers`: its own, if it has any. */
+export const drain = async (state: HttpServerState, servers?: { stop(): void }): Promise<void> => {
+  state.draining = true
+  servers?.stop()
+  const grace = state.server.shutdown_grace_seconds * 1000
+  const others = within(grace, state.gateway.hooks.drain.promise())
+  if (!(await idleWithin(state, grace))) {
+    for (const client of state.inFlight.all()) client.interrupt()
+    await idleWithin(state, SETTLE_MS)
+  }
+  await others
+  state.log?.flush()
+}
+
+/** Waits for work, at most `limit` milliseconds. */
+const within = async (limit: number, work: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limit)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}
+
+/** Waits until no request is in flight, at most `limit` milliseconds; false if some are left. */
+const idleWithin = (state: HttpServerState, limit: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    if (state.inFlight.size === 0) return resolve(true)
+    const end = performance.now() + limit
+    const look = setInterval(() => {
+      if (state.inFlight.size > 0 && performance.now() < end) return
+      clearInterval(look)
+      resolve(state.inFlight.size === 0)
+    }, POLL_MS)
+  })

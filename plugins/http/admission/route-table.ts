@@ -9,9 +9,9 @@ const NOT_FORWARDED =
 /** All registered routes, to distinguish an unknown path from a wrong method. */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
-  readonly #paths: ModelPaths
+  readonly #paths: ModelPaths<unknown>
 
-  constructor(paths: ModelPaths) {
+  constructor(paths: ModelPaths<unknown>) {
     this.#paths = paths
   }
 

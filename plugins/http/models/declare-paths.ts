@@ -3,7 +3,7 @@ import { type ApiStyle, GuardError, type Registry } from 'guard-gateway/core'
 import { type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
 import { pathOf } from '../admission/target.ts'
 import { styleOf } from '../errors.ts'
-import type { HttpServerState } from '../http-server-state.ts'
+import type { HttpServerState, Serve } from '../http-server-state.ts'
 import { guarded } from './exchange.ts'
 import { METHODS, type ModelPaths, type ModelRoute } from './model-paths.ts'
 import { passthrough, unguarded } from './passthrough.ts'
@@ -30,7 +30,7 @@ const pathAliases = (path: string): readonly string[] => {
   return (rest === undefined ? [path] : [path, rest, `/v1${path}`]).flatMap((spelled) => [spelled, `${spelled}/`])
 }
 
-const declareGuarded = (modelPaths: ModelPaths, style: ApiStyle, path: string): void => {
+const declareGuarded = (modelPaths: ModelPaths<Serve>, style: ApiStyle, path: string): void => {
   const pattern = patternOf(style, path)
   const serve = (target: RequestTarget) => guarded(style, target)
   if (pattern.hasParams) {
@@ -42,7 +42,7 @@ const declareGuarded = (modelPaths: ModelPaths, style: ApiStyle, path: string): 
 }
 
 /** `declared`: method and path, as `GET /api/tags`. */
-const declareUnguarded = (modelPaths: ModelPaths, style: ApiStyle, declared: string): void => {
+const declareUnguarded = (modelPaths: ModelPaths<Serve>, style: ApiStyle, declared: string): void => {
   const [, named, path = ''] = /^([A-Z]+) (\/.*)$/.exec(declared) ?? []
   const method = METHODS.find((known) => known === named)
   if (method === undefined)
@@ -87,8 +87,8 @@ const patternOf = (style: ApiStyle, path: string): PathPattern => {
 
 /** Model lists have one form for Messages clients, one for those that show a key as their style does, and another for all others. */
 export const modelList =
-  (modelPaths: ModelPaths) =>
-  ({ url = '', headers }: IncomingMessage): ModelRoute => {
+  (modelPaths: ModelPaths<Serve>) =>
+  ({ url = '', headers }: IncomingMessage): ModelRoute<Serve> => {
     const rest = pathOf(url)
       .replace(/^\/(?:v1\/){0,2}models/, '')
       .replace(/\/$/, '')

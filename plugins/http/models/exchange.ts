@@ -1,14 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  type ApiStyle,
-  errorBody,
-  GuardError,
-  handle,
-  type Identity,
-  isFault,
-  isPlain,
-  statusOf,
-} from 'guard-gateway/core'
+import { type ApiStyle, errorBody, GuardError, handle, isFault, isPlain, statusOf } from 'guard-gateway/core'
 import type { RequestTarget } from 'guard-gateway/lib/api-style'
 import { checkEncoding, replyHeaders, tapsReply, withInflated } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
@@ -18,7 +8,7 @@ import { HttpClient } from '../connections/client.ts'
 import { askForBody } from '../connections/expect-continue.ts'
 import { lingeringClose } from '../connections/linger.ts'
 import { guardErrorOf, modelError } from '../errors.ts'
-import type { HttpServerState } from '../http-server-state.ts'
+import type { Exchange, HttpServerState, Serve } from '../http-server-state.ts'
 import { refusal } from '../log-events.ts'
 import { checkJsonType } from '../media-type.ts'
 import { hintOf } from './admission.ts'
@@ -27,28 +17,6 @@ import { callOf, modeOf } from './call.ts'
 
 /** Bodies from this size on are read one by one: to read 500 KB that are new takes some milliseconds. */
 export const LARGE = 65_536
-
-/** One request on a model path and its response. */
-export interface Exchange {
-  readonly state: HttpServerState
-  /** `guardreq_…` */
-  readonly id: string
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** Whose path it is; undefined where no style declares it. */
-  readonly style?: ApiStyle | undefined
-  /** The gateway does not read the body, so any media type will do. */
-  readonly anyType?: boolean
-}
-
-/** The identity of the keys that a request showed, and how many there were. */
-export interface ShownKey {
-  readonly identity: Identity
-  readonly count: number
-}
-
-/** Serves one admitted request; what it throws is answered. */
-export type Serve = (exchange: Exchange, client: HttpClient, shown: ShownKey) => Promise<void>
 
 /** Runs a model request from admission to the end: reserves capacity before it reads the body, releases it at the end, answers every error. */
 export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {

@@ -11,23 +11,22 @@ import {
   pathOf,
   refuseEncodedPlain,
 } from '../admission/target.ts'
-import type { Serve } from './exchange.ts'
 
 /** How requests to one path of a style are served. */
-export interface ModelRoute {
+export interface ModelRoute<Serve> {
   /** Undefined where no style declares the path. */
   readonly style: ApiStyle | undefined
   readonly serve: Serve
 }
 
 /** Finds what serves a request at one path. */
-export type Choose = (request: IncomingMessage) => ModelRoute
+export type Choose<Serve> = (request: IncomingMessage) => ModelRoute<Serve>
 
 /** The methods of what a style lets pass. */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** A path without parameters, in all its spellings. */
-export interface DeclaredPath {
+export interface DeclaredPath<Serve> {
   readonly method: (typeof METHODS)[number] | 'HEAD'
   /** Canonical. */
   readonly path: string
@@ -35,11 +34,11 @@ export interface DeclaredPath {
   readonly kind: 'guarded' | 'unguarded' | 'list'
   /** Undefined for lists, which belong to all. */
   readonly style?: ApiStyle
-  readonly choose: Choose
+  readonly choose: Choose<Serve>
 }
 
 /** A path with parameters: what serves it depends on what they stand for. */
-interface ParameterRoute {
+interface ParameterRoute<Serve> {
   readonly method: string
   readonly pattern: PathPattern
   readonly style: ApiStyle
@@ -55,14 +54,14 @@ const COMMON: ReadonlySet<string> = new Set(['authorization', 'x-api-key'])
 const SHARED = '/v1/'
 
 /** The paths that API styles declare. Those without parameters are looked up; patterns are tried where nothing else matches. */
-export class ModelPaths {
-  readonly #declared: DeclaredPath[] = []
+export class ModelPaths<Serve> {
+  readonly #declared: DeclaredPath<Serve>[] = []
   /** What serves a POST, by its path. */
-  readonly #posts = new Map<string, Choose>()
+  readonly #posts = new Map<string, Choose<Serve>>()
   /** What serves another method, by method and path. */
-  readonly #others = new Map<string, Choose>()
+  readonly #others = new Map<string, Choose<Serve>>()
   readonly #styles = new Map<string, ApiStyle>()
-  readonly #patterns: ParameterRoute[] = []
+  readonly #patterns: ParameterRoute<Serve>[] = []
   /** The guarded ones in lower case. */
   readonly #judged: PathPattern[] = []
   /** The styles with a header of their own for keys. */
@@ -74,11 +73,11 @@ export class ModelPaths {
   }
 
   /** The paths without parameters. */
-  get declared(): readonly DeclaredPath[] {
+  get declared(): readonly DeclaredPath<Serve>[] {
     return this.#declared
   }
 
-  add(declared: DeclaredPath): void {
+  add(declared: DeclaredPath<Serve>): void {
     this.#declared.push(declared)
     const { method, urls, style, choose } = declared
     for (const url of urls) {
@@ -88,7 +87,7 @@ export class ModelPaths {
     }
   }
 
-  addPattern(route: Omit<ParameterRoute, 'pattern'>, pattern: PathPattern): void {
+  addPattern(route: Omit<ParameterRoute<Serve>, 'pattern'>, pattern: PathPattern): void {
     this.#patterns.push({ ...route, pattern })
     if (route.isGuarded) this.#judged.push(pathPattern(pattern.pattern.toLowerCase()))
     // a path that is judged is found first, however wide the others are
@@ -96,7 +95,7 @@ export class ModelPaths {
   }
 
   /** What serves a request that needs no framework to be matched: its path is spelled as a declared one, or matches a guarded pattern. */
-  serving(request: IncomingMessage): ModelRoute | undefined {
+  serving(request: IncomingMessage): ModelRoute<Serve> | undefined {
     const { method = '', url = '' } = request
     const path = pathOf(url)
     if (method !== 'POST') return this.#others.get(`${method} ${path}`)?.(request)
@@ -106,7 +105,7 @@ export class ModelPaths {
   }
 
   /** What serves a path that matches a pattern, as it came. */
-  match(method: string, path: string, onlyGuarded = false): ModelRoute | undefined {
+  match(method: string, path: string, onlyGuarded = false): ModelRoute<Serve> | undefined {
     const decoded = decodedPath(path)
     const wanted = servedAs(method)
     for (const { method: own, pattern, style, isGuarded, serve } of this.#patterns) {

@@ -4,7 +4,7 @@ import { Type } from 'guard-gateway/lib/json'
 import type { TSchema } from 'typebox'
 import { decodedPath, pathOf } from '../admission/target.ts'
 import { styleOf } from '../errors.ts'
-import type { HttpServerState } from '../http-server-state.ts'
+import type { HttpServerState, Serve } from '../http-server-state.ts'
 import { hiddenSchema, routeSchema } from '../route-schema.ts'
 import { declareModelPaths, dialectsOf, modelList } from './declare-paths.ts'
 import { run } from './exchange.ts'
@@ -29,7 +29,7 @@ export const modelRoutes = (state: HttpServerState, app: FastifyInstance): void 
 }
 
 /** The schema of a path in its canonical spelling. */
-const schemaOf = ({ method, path, kind, style }: DeclaredPath): FastifySchema => {
+const schemaOf = ({ method, path, kind, style }: DeclaredPath<Serve>): FastifySchema => {
   if (method === 'HEAD') return hiddenSchema
   if (kind === 'list' || style === undefined) return routeSchema('Models of the upstreams', passthroughSchema())
   if (kind === 'guarded') return routeSchema(`Model request, judged by the rules (${style.id})`, modelSchema(style))
@@ -45,7 +45,7 @@ const connectivity = routeSchema('Connectivity probe, without a key', {
 
 /** Takes a request out of the framework's hands before it would read the body. `anyType`: the body need not be JSON. */
 export const enter =
-  (state: HttpServerState, choose: Choose, anyType = false): onRequestHookHandler =>
+  (state: HttpServerState, choose: Choose<Serve>, anyType = false): onRequestHookHandler =>
   (request, reply) => {
     reply.hijack()
     const { style, serve } = choose(request.raw)
@@ -55,7 +55,7 @@ export const enter =
 const addAll = (
   state: HttpServerState,
   app: FastifyInstance,
-  { method, path, urls, choose }: DeclaredPath,
+  { method, path, urls, choose }: DeclaredPath<Serve>,
   shown: FastifySchema,
 ): void => {
   const onRequest = enter(state, choose)
@@ -75,7 +75,7 @@ const addAll = (
 }
 
 /** Serves a path that the configuration lists to be passed through. */
-export const configuredPassthrough = ({ modelPaths }: HttpServerState, request: FastifyRequest): ModelRoute => {
+export const configuredPassthrough = ({ modelPaths }: HttpServerState, request: FastifyRequest): ModelRoute<Serve> => {
   const path = pathOf(request.raw.url ?? '')
   const style = modelPaths.styleAt(decodedPath(path))
   const styles = style === undefined ? dialectsOf(styleOf(decodedPath(path), request.headers)) : [style.id]
