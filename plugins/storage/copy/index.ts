@@ -1,20 +1,9 @@
-import type { Gateway, Plugin, StorageBackend } from 'guard-gateway/core'
+import type { Gateway, Plugin } from 'guard-gateway/core'
 import { commandKind } from 'guard-gateway/lib/command'
 import { copyErrors } from './error-codes.ts'
+import type { StorageAt } from './run-copy.ts'
 
-/** A storage that a command line names. */
-export interface NamedStorage {
-  /** Two names of one storage have the same. */
-  readonly id: string
-  /** What messages call it; it holds no password. */
-  readonly title: string
-  /** False for a file that is not there yet; a server's database counts as there. */
-  readonly exists: boolean
-  readonly backend: StorageBackend
-}
-
-/** Finds the storage of a file path or an address. Throws USAGE for what is neither. */
-export type StorageAt = (name: string, cwd: string) => Promise<NamedStorage>
+export type { NamedStorage, StorageAt } from './run-copy.ts'
 
 /** The command `guard storage copy`: all rows of one storage into another. */
 export const storageCopy = (storageAt: StorageAt): Plugin => ({

@@ -1,11 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Driver, type DriverChange, type DriverContext, GuardError, type Table } from 'guard-gateway/core'
+import {
+  type Driver,
+  type DriverChange,
+  type DriverContext,
+  GuardError,
+  type StorageBackend,
+  type Table,
+} from 'guard-gateway/core'
 import type { Input, Io } from 'guard-gateway/lib/command'
 import { durationText, groupedText } from 'guard-gateway/lib/format'
 import { type Compared, compareTable, isEqual } from './compare.ts'
 import { copyErrors } from './error-codes.ts'
-import type { NamedStorage, StorageAt } from './index.ts'
 import { keyText, rowBytes, rowCount, type StoredRow, searchColumn, storedRows } from './stored-rows.ts'
+
+/** A storage that a command line names. */
+export interface NamedStorage {
+  /** Two names of one storage have the same. */
+  readonly id: string
+  /** What messages call it; it holds no password. */
+  readonly title: string
+  /** False for a file that is not there yet; a server's database counts as there. */
+  readonly exists: boolean
+  readonly backend: StorageBackend
+}
+
+/** Finds the storage of a file path or an address. Throws USAGE for what is neither. */
+export type StorageAt = (name: string, cwd: string) => Promise<NamedStorage>
 
 /** Runs `guard storage copy`. Throws COPY_IN_USE and COPY_TARGET_OCCUPIED before anything is written, and COPY_DIFFERS at the end. */
 export const runCopy = async (

@@ -16,6 +16,7 @@ import type { SqlValue } from '../kysely/shape.ts'
 import { fromSql, toSql } from '../kysely/values.ts'
 import { Encoder } from './encoding/encoder.ts'
 import { isLarge } from './file/file.ts'
+import type { LogPosition } from './protocol.ts'
 import {
   type BatchValues,
   type FromWorker,
@@ -26,7 +27,6 @@ import {
   type ToWorker,
   type WorkerQuery,
 } from './protocol.ts'
-import type { LogPosition } from './redo-log/log-position.ts'
 import { RedoLog } from './redo-log/redo-log.ts'
 import { State } from './state.ts'
 import { WorkerSupervisor } from './worker-supervisor.ts'

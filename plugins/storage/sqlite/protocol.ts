@@ -1,7 +1,16 @@
 import type { Position, Table } from 'guard-gateway/core'
 import type { Shape, SqlValue } from '../kysely/shape.ts'
 import type { RefusalCode } from './file/refusal.ts'
-import type { LogPosition } from './redo-log/log-position.ts'
+
+/** How far a database has come: the last batch that it holds of the process that has it open. */
+export interface LogPosition {
+  /** A name that is new for each process, so that no log of an earlier process is mistaken for a current one. */
+  readonly database: string
+  /** All batches up to this number are written, apart from the pending ones. */
+  readonly applied: number
+  /** Numbers up to `applied` whose batches are not written. */
+  readonly pending: ReadonlySet<number>
+}
 
 /** How a worker opens a database file. */
 export interface OpenOptions {

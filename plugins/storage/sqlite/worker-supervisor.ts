@@ -1,7 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
 import { databaseErrors } from 'guard-gateway/lib/errors'
-import type { FromWorker, OpenOptions, ToWorker } from './protocol.ts'
-import type { LogPosition } from './redo-log/log-position.ts'
+import type { FromWorker, LogPosition, OpenOptions, ToWorker } from './protocol.ts'
 import { acquireThread, releaseThread, type Thread } from './thread.ts'
 
 /** After so many deaths within `window_ms` the storage counts as failing. */

@@ -1,19 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
-import type { OpenOptions } from '../protocol.ts'
+import type { LogPosition, OpenOptions } from '../protocol.ts'
 import { logFiles } from './format.ts'
 import { recordOwnership, takeOwnership } from './ownership.ts'
-
-/** How far a database has come: the last batch that it holds of the process that has it open. */
-export interface LogPosition {
-  /** A name that is new for each process, so that no log of an earlier process is mistaken for a current one. */
-  readonly database: string
-  /** All batches up to this number are written, apart from the pending ones. */
-  readonly applied: number
-  /** Numbers up to `applied` whose batches are not written. */
-  readonly pending: ReadonlySet<number>
-}
 
 /** The names of these tables are older than the words of this code; they stay so that databases need no migration. */
 const TABLES = `

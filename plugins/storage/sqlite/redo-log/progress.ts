@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { BatchValues } from '../protocol.ts'
-import type { LogPosition } from './log-position.ts'
+import type { BatchValues, LogPosition } from '../protocol.ts'
 import { Superseded } from './ownership.ts'
 
 const numberOf = (batch: BatchValues): number => Number(batch[0])

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
 import { isChange, type Shape } from '../../kysely/shape.ts'
-import type { BatchValues, OpenOptions } from '../protocol.ts'
+import type { BatchValues, LogPosition, OpenOptions } from '../protocol.ts'
 import { isUniqueViolation, reasonOf } from '../sqlite-errors.ts'
 import { type PreparedChange, prepareChange, runChange } from '../worker/prepared-change.ts'
 import { Statements } from '../worker/statements.ts'
 import { type BatchesLine, type Heading, logFiles, type ShapesLine } from './format.ts'
-import type { LogPosition } from './log-position.ts'
 import { isWritten } from './progress.ts'
 
 /**

@@ -16,8 +16,8 @@ import {
 import { holderOf, holdLock } from '../file/lock.ts'
 import { refuseUnusable } from '../file/path.ts'
 import { Refusal } from '../file/refusal.ts'
-import type { OpenOptions } from '../protocol.ts'
-import { hasLogs, type LogPosition, recoverLog } from '../redo-log/log-position.ts'
+import type { LogPosition, OpenOptions } from '../protocol.ts'
+import { hasLogs, recoverLog } from '../redo-log/log-position.ts'
 import { Ownership, refuseWhereOwned } from '../redo-log/ownership.ts'
 import { isCorruption } from '../sqlite-errors.ts'
 
