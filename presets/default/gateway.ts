@@ -13,7 +13,7 @@ const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
   }
   if (preset === 'mcp-stdio') return (await import('guard-gateway/presets/mcp-stdio')).mcpStdioPreset(config)
   if (preset === 'mcp-serve') return (await import('guard-gateway/presets/mcp-serve')).mcpServePreset(config)
-  return (await import('guard-gateway/presets/default')).defaultPreset(config)
+  return (await import('./preset.ts')).defaultPreset(config)
 }
 
 /** Creates a gateway with the configured preset, then the user's plugin files, then `more`. It is not open yet. `refuse` gets the errors of missing plugins, `notice` a line for each that a smaller preset leaves out. */

@@ -1,5 +1,6 @@
 import type { Plugin } from 'guard-gateway/core'
-import { type Config, defaultPreset } from 'guard-gateway/presets/default'
+import type { Config } from '../default/config.ts'
+import { defaultPreset } from '../default/preset.ts'
 
 /** Plugins that only model requests need. */
 const models = /^(?:api-style|detector|upstream-socket)\/|^(?:upstream|responses-socket)$/

@@ -4,7 +4,7 @@ import { ntfy } from 'guard-gateway/plugins/notifiers/ntfy'
 import { slack } from 'guard-gateway/plugins/notifiers/slack'
 import { webhook } from 'guard-gateway/plugins/notifiers/webhook'
 import { notify } from 'guard-gateway/plugins/notify'
-import type { Config } from 'guard-gateway/presets/default'
+import type { Config } from '../default/config.ts'
 
 /** What tells people; links lead to the gateway that serves the pages. */
 export const notifying = ({ notify: options, server }: Config): readonly Plugin[] => [

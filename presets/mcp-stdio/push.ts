@@ -1,8 +1,8 @@
 import type { Plugin } from 'guard-gateway/core'
 import { auditPush, otlpPush } from 'guard-gateway/plugins/otlp-push'
 import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
-import type { Config } from 'guard-gateway/presets/default'
 import { auditPlaces } from '../default/config/audit-places.ts'
+import type { Config } from '../default/config.ts'
 import { version } from '../default/version.ts'
 
 export const push = (config: Config): readonly Plugin[] => [

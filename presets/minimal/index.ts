@@ -7,7 +7,7 @@ import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
-import type { Config } from 'guard-gateway/presets/default'
+import type { Config } from '../default/config.ts'
 import { configuredFoundation } from '../default/foundation.ts'
 
 /** The smallest useful gateway: one API style, one rule, and storage in memory. */
