@@ -4,8 +4,7 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { type Page, pageKind } from 'guard-gateway/lib/page'
 import { completed, describeRoute, documentFrame } from './document.ts'
-import { addGuide } from './guide/index.ts'
-import type { DocsOptions } from './index.ts'
+import { addGuide, type GuideOptions } from './guide/index.ts'
 import {
   type Body,
   type Description,
@@ -18,6 +17,11 @@ import {
 import { type GuardCommand, guardCommandOf } from './page/guard-command.ts'
 import { listPage } from './page/list.ts'
 import { stylePaths } from './style-paths.ts'
+
+export interface DocsOptions extends GuideOptions {
+  /** Service version in the description. */
+  readonly version: string
+}
 
 /** Collects the routes that are added to `app` after this call, and serves their description as JSON and as pages. */
 export const describe = async (app: FastifyInstance, gateway: Gateway, options: DocsOptions): Promise<void> => {

@@ -1,10 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import type { GuideOptions } from './guide/index.ts'
-
-export interface DocsOptions extends GuideOptions {
-  /** Service version in the description. */
-  readonly version: string
-}
+import type { DocsOptions } from './describe.ts'
 
 /** Describes every route by its own schemas: `/openapi.json` for programs, `/docs` for people; and serves the documents of the package as a guide. */
 export const docs = (options: DocsOptions): Plugin => ({

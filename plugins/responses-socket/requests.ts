@@ -13,10 +13,10 @@ import type { SocketUpgrade } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import type { SocketUpstream } from 'guard-gateway/lib/upstream-client'
 import { type ClientFrame, type CreateFrame, isCreate, readClientFrame } from './client-frame.ts'
-import type { SocketConnection } from './connection.ts'
 import { CreateClient } from './create-client.ts'
 import { errorEvent } from './error-event.ts'
 import { HeldFrames, isSteer } from './held-frames.ts'
+import type { Lanes } from './lanes.ts'
 import type { ResponseForwards } from './response-forwards.ts'
 import { spentBudget } from './steer-budget.ts'
 import { successorOf } from './successor.ts'
@@ -29,13 +29,33 @@ const SERVICE_RESTART = 1012
 /** The bytes of a name of a lane, which is recorded. */
 const LANE = /^[\w.-]{1,256}$/
 
-/** What requests of a connection need of it. */
+/** The connection as its requests need it. */
+interface RequestsConnection {
+  readonly lanes: Lanes
+  readonly isClientClosed: boolean
+  /** No new request is taken. */
+  readonly isLeaving: boolean
+  /** To the client. */
+  send(message: Buffer): void
+  /** To the upstream; false: it is closed. */
+  sendUp(message: Buffer): boolean
+  /** So many bytes of the client's messages wait to be judged. */
+  queued(bytes: number): void
+  /** A request may have ended. */
+  settle(): void
+  /** Ends it once all that is under way has ended. */
+  leave(code: number): void
+  /** Ends it now. */
+  close(code: number): void
+}
+
+/** What requests of a connection consist of. */
 interface RequestsParts {
   readonly gateway: Gateway
   readonly upgrade: SocketUpgrade
   readonly chosen: SocketUpstream
   readonly forwards: ResponseForwards
-  readonly connection: SocketConnection
+  readonly connection: RequestsConnection
 }
 
 /** Takes the messages of one client, one after another: each request for a response is one guarded request. */

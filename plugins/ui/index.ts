@@ -18,11 +18,7 @@ import { currentPrincipal } from 'guard-gateway/lib/principal'
 import { assetRoutes, loadAssets } from './assets.ts'
 import { nowPage } from './now.ts'
 import { searchForm, searchPage } from './search.ts'
-import { Shell } from './shell.ts'
-
-export interface UiOptions {
-  readonly version: string
-}
+import { Shell, type UiOptions } from './shell.ts'
 
 /** Beyond loopback somebody may be told of an error before anybody knows who it is. */
 const isStranger = (gateway: Gateway): boolean =>

@@ -4,7 +4,10 @@ import { type Page, pageKind, type View } from 'guard-gateway/lib/page'
 import { currentPrincipal, hasScope, visibleProjects } from 'guard-gateway/lib/principal'
 import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
 import type { Asset } from './assets.ts'
-import type { UiOptions } from './index.ts'
+
+export interface UiOptions {
+  readonly version: string
+}
 
 /** How many things wait for a person, by navigation entry. */
 export type Counts = ReadonlyMap<string, number>

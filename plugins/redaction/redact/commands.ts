@@ -1,3 +1,10 @@
+/** A program on the command line that is read. */
+export interface Command {
+  readonly options: PasswordOptions
+  readonly from: number
+  /** Where its line ends, lines that a backslash continues included. */
+  readonly until: number
+}
 /** Options of one letter whose value is a password. */
 export interface PasswordOptions {
   /** Letters with the value directly behind them: `-psecret`. */

@@ -1,6 +1,5 @@
 import { ALNUM, classOf, HEX, isAlnum, isDigit, isLetter, runEnd, runStart, URL64 } from './alphabet.ts'
 import type { Hit } from './hit.ts'
-import type { Shape } from './scan.ts'
 
 const isLower = (unit: number): boolean => isLetter(unit) && unit >= 0x61
 
@@ -68,7 +67,7 @@ const isSecretTail = (text: string, from: number, end: number, parts: readonly s
 }
 
 /** A token of a vendor nobody listed: a short prefix in small letters, a divider, a long run made by a generator; triggered at the divider. */
-export const issuedToken: Shape = ({ text }, at) => {
+export const issuedToken = ({ text }: { readonly text: string }, at: number): Hit | undefined => {
   if ((classOf(text.charCodeAt(at + MIN_TAIL)) & ALNUM) === 0 || !isAlnum(text.charCodeAt(at + 1))) return undefined
   const end = runEnd(text, at + 1, ALNUM, 1_024)
   if (end - at <= MIN_TAIL) return undefined

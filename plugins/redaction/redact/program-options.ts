@@ -5,14 +5,6 @@ import { isExpression, isNoValue, isOdd, isPlaceholder, isProse } from './placeh
 import type { Scan, Shape } from './scan.ts'
 import { isQuoted, quotedValue } from './values.ts'
 
-/** A program on the command line that is read. */
-export interface Command {
-  readonly options: PasswordOptions
-  readonly from: number
-  /** Where its line ends, lines that a backslash continues included. */
-  readonly until: number
-}
-
 /** Steps of reading the words of a setting. */
 const WORDS = 120
 /** The longest command line looked at. */

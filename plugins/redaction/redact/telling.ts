@@ -3,8 +3,16 @@ import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
 import { isChosen, isMade, isSecretUnder, isSureValue } from './opaque.ts'
 import { isPlaceholder } from './placeholders.ts'
-import type { Scan } from './scan.ts'
 import { isQuoted, quotedValue, unquotedEnd } from './values.ts'
+
+/** The pass over a text, as it is needed here. */
+interface Pass {
+  readonly text: string
+  readonly rules: { readonly levelOf: (name: string) => Level }
+  readonly hits: Hit[]
+  /** Counts work beyond that of trying a shape. */
+  spend(steps: number): void
+}
 
 /** The longest line and the most rows looked at. */
 const MAX_LINE = 400
@@ -41,14 +49,14 @@ const lineAround = (text: string, start: number, end: number): readonly [from: n
   return to === undefined ? undefined : [first + before + 1, to]
 }
 
-const addField = (scan: Scan, start: number, field: string): void => {
+const addField = (scan: Pass, start: number, field: string): void => {
   const lead = /^[\s"'`*]*/.exec(field)?.[0].length ?? 0
   const value = field.slice(lead).replace(/[\s"'`*]+$/, '')
   if (isChosen(value)) scan.hits.push({ start: start + lead, end: start + lead + value.length, kind: 'name' })
 }
 
 /** The values of one column in the lines behind its header. */
-const columnBelow = (scan: Scan, from: number, delimiter: string, place: number, columns: number): void => {
+const columnBelow = (scan: Pass, from: number, delimiter: string, place: number, columns: number): void => {
   const { text } = scan
   let at = from
   for (let row = 0; row < MAX_ROWS && at < text.length; row++) {
@@ -66,7 +74,7 @@ const columnBelow = (scan: Scan, from: number, delimiter: string, place: number,
 }
 
 /** The values at one place of the tuples behind `VALUES`. */
-const tuples = (scan: Scan, from: number, place: number): void => {
+const tuples = (scan: Pass, from: number, place: number): void => {
   const { text } = scan
   let at = from
   for (let row = 0; row < MAX_ROWS; row++) {
@@ -85,7 +93,7 @@ const tuples = (scan: Scan, from: number, place: number): void => {
 }
 
 /** The name from `start` to `end` heads a column: what stands below it and looks like a secret is added to the hits. */
-const column = (scan: Scan, start: number, end: number): void => {
+const column = (scan: Pass, start: number, end: number): void => {
   const { text } = scan
   const delimiter = delimiterAt(text, start, end)
   const around = delimiter === undefined ? undefined : lineAround(text, start, end)
@@ -99,7 +107,7 @@ const column = (scan: Scan, start: number, end: number): void => {
 }
 
 /** The name is one of the columns that a statement of SQL names before their values. */
-const inStatement = (scan: Scan, start: number, end: number, from: number, to: number): boolean => {
+const inStatement = (scan: Pass, start: number, end: number, from: number, to: number): boolean => {
   const { text } = scan
   const before = text.slice(from, start)
   const bracket = before.lastIndexOf('(')
@@ -120,7 +128,7 @@ const inStatement = (scan: Scan, start: number, end: number, from: number, to: n
 }
 
 /** The same for columns that stand under each other, with several blanks between them. */
-const aligned = (scan: Scan, start: number, end: number): void => {
+const aligned = (scan: Pass, start: number, end: number): void => {
   const { text } = scan
   if (text[end] !== '\n' && text[end] !== '\r' && !text.startsWith('  ', end)) return
   const around = lineAround(text, start, end)
@@ -301,7 +309,7 @@ const bareAfter = (text: string, name: string, end: number): Hit | undefined => 
 }
 
 /** The literals of a call that takes a user and a password: the last that looks like one. */
-const callLogin = (scan: Scan, end: number): void => {
+const callLogin = (scan: Pass, end: number): void => {
   const found = /^\s?=?\s?(?:new\s)?\w{0,20}[({[]([^)\n]{0,300})/.exec(scan.text.slice(end, end + 340))
   if (found === null) return
   const from = end + found[0].length - (found[1] ?? '').length
@@ -312,7 +320,7 @@ const callLogin = (scan: Scan, end: number): void => {
 }
 
 /** A name ends at `end`, and its value follows it within a few tokens, whatever stands between; what is found is added to the hits. */
-export const telling = (scan: Scan, wordStart: number, end: number): void => {
+export const telling = (scan: Pass, wordStart: number, end: number): void => {
   const { text, rules } = scan
   if (GOES_ON.has(text.charAt(end)) && !/^__(?![A-Za-z0-9])/.test(text.slice(end, end + 3))) return
   const start = Math.min(wordStart, runStart(text, end, PARTS, MAX_NAME))
@@ -331,12 +339,12 @@ export const telling = (scan: Scan, wordStart: number, end: number): void => {
 }
 
 /** `API key`: the word that makes `key` sensitive stands before it. */
-const levelOfTwo = ({ text, rules }: Scan, start: number, name: string): Level =>
+const levelOfTwo = ({ text, rules }: Pass, start: number, name: string): Level =>
   /^key$/i.test(name) && isBlank(text.charCodeAt(start - 1))
     ? rules.levelOf(text.slice(runStart(text, start - 1, PARTS, MAX_NAME), start + name.length))
     : Levels.none
 
-const valueAfter = (scan: Scan, name: string, end: number, level: Level): Hit | undefined => {
+const valueAfter = (scan: Pass, name: string, end: number, level: Level): Hit | undefined => {
   const { text } = scan
   const next = text.charAt(end)
   if (next === '.' && isAlnum(text.charCodeAt(end + 1))) return undefined

@@ -1,7 +1,6 @@
 import type { BodyReader, PushedBody } from 'guard-gateway/core'
 import type { Exchange, UpstreamListener, UpstreamRequest } from 'guard-gateway/lib/upstream-client'
 import type { Dispatcher } from 'undici'
-import type { Connection } from './connection.ts'
 import { HttpFault, withNodeCode } from './errors.ts'
 
 /** No final head yet. */
@@ -13,13 +12,23 @@ const FAILED = 3
 /** The reader does not want the rest. */
 const CANCELLED = 4
 
+/** The connection as its exchange needs it. */
+interface ExchangeConnection {
+  /** A piece of the body has been parsed. */
+  progressed(): void
+  /** The response is complete. */
+  release(): void
+  /** Closes it; the exchange hears nothing more. */
+  destroy(): void
+}
+
 /** One request and its response. A body that arrives together with its head is passed as a buffer; any other is pushed. */
 export class UndiciExchange implements Exchange, PushedBody {
   readonly #request: UpstreamRequest
   readonly #listener: UpstreamListener
   /** The bytes of the request before its body. */
   readonly head: string
-  #connection: Connection | undefined
+  #connection: ExchangeConnection | undefined
   #status = 0
   #headers: readonly string[] = []
   /** Chunks that arrived before there was a reader. */
@@ -46,7 +55,7 @@ export class UndiciExchange implements Exchange, PushedBody {
   }
 
   /** Throws TypeError, and sends nothing, for what HTTP forbids. */
-  begin(connection: Connection, client: Dispatcher): void {
+  begin(connection: ExchangeConnection, client: Dispatcher): void {
     this.#connection = connection
     const { method, path, headers, body } = this.#request
     client.dispatch({ method, path, headers: headers as string[], body: body ?? null, reset: false }, this)
