@@ -95,8 +95,8 @@ const open = async (
   if (stopped !== undefined)
     return recorded(parts, found, pausedJudgement(stopped, policy), () => pausedResponse(stopped, frame))
   if (valid.state !== 'failed') return found
-  const fault = valid.error ?? 'they do not fit'
-  return recorded(parts, found, unjudged('invalid', fault, policy), () => result(frame, invalidResult(tool, fault)))
+  const { error: fault = 'they do not fit', recorded: reason = fault } = valid
+  return recorded(parts, found, unjudged('invalid', reason, policy), () => result(frame, invalidResult(tool, fault)))
 }
 
 /** A tool counts as unchanged only while what its server says of itself is unchanged. */
@@ -141,7 +141,7 @@ const decide = async (parts: JudgeParts, found: Case): Promise<Frame | ClientRes
   const { call, policy, facts } = found
   const isServers = tools.pin(call.tool) === 'known'
   const more = await hookVerdicts(gateway, call, policy, facts.pin, isServers)
-  const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).error)
+  const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).recorded)
   if (found.request.state === 'cancelled') return CANCELLED
   found.request.results = verdict.results
   const judgement = fromVerdict(verdict)

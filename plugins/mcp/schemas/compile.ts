@@ -1,7 +1,7 @@
 import type { Ajv, KeywordCxt, Options, ValidateFunction } from 'ajv'
 import { isJsonObject } from 'guard-gateway/lib/json'
 import { canonicalJson } from 'guard-gateway/lib/trace'
-import { type SchemaError, schemaError, schemaErrors } from './error-text.ts'
+import { namesIn, type SchemaError, schemaError, schemaErrors } from './error-text.ts'
 import { burn, type Fuel, FuelSpent, MAX_FUEL, refuel } from './fuel.ts'
 import { patternMaker } from './patterns.ts'
 import { type Holds, KEYWORDS } from './vocabulary.ts'
@@ -56,7 +56,7 @@ export const compileSchema = async (schema: unknown, { every = false } = {}): Pr
     const described = await describe(dialect, schema)
     if (described !== undefined) return { usable: false, reason: `is no JSON Schema: ${described}` }
     const validate = (await makeAjv(dialect, fuel, skipped, every)).compile(plainSchema(schema) as object)
-    const all = checker(validate, fuel)
+    const all = checker(validate, fuel, schema)
     return { usable: true, check: (value) => all(value)[0], every: all, skipped }
   } catch (error) {
     return { usable: false, reason: reasonOf(error) }
@@ -70,20 +70,27 @@ const reasonOf = (error: unknown): string => {
 
 const NOTHING: readonly SchemaFault[] = []
 
-const checker =
-  (validate: ValidateFunction, fuel: Fuel) =>
-  (value: unknown): readonly SchemaFault[] => {
+const checker = (validate: ValidateFunction, fuel: Fuel, schema: unknown) => {
+  let held: ReadonlySet<string> | undefined
+  const names = () => (held ??= namesIn(schema))
+  return (value: unknown): readonly SchemaFault[] => {
     refuel(fuel, value)
     try {
       if (validate(value)) return NOTHING
       const [first, ...more] = validate.errors ?? []
-      const told = first === undefined || more.length === 0 ? [schemaError(first)] : schemaErrors([first, ...more])
+      const validated = { value, names }
+      const told =
+        first === undefined || more.length === 0
+          ? [schemaError(first, validated)]
+          : schemaErrors([first, ...more], validated)
       return told.map((one) => ({ ...one, certain: true }))
     } catch (error) {
       const why = error instanceof FuelSpent ? 'takes too long to validate' : 'cannot be validated'
-      return [{ pointer: '', message: why, certain: false }]
+      const fault = { pointer: '', message: why }
+      return [{ ...fault, recorded: fault, certain: false }]
     }
   }
+}
 
 const options: Options = {
   strict: false,

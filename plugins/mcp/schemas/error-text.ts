@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { pointerKeys, pointerPart } from 'guard-gateway/lib/json'
 
 /** A place within a value, and what is wrong there. */
 export interface SchemaError {
@@ -6,14 +7,55 @@ export interface SchemaError {
   readonly pointer: string
   /** Ends a sentence that starts with the pointer: `must be string`. */
   readonly message: string
+  /** Both without a name that the schema does not hold: whoever sends the value chooses that, so it may be content. */
+  readonly recorded: { readonly pointer: string; readonly message: string }
 }
 
+/** What an error is about. */
+export interface Validated {
+  readonly value: unknown
+  /** Names of all members in the schema. */
+  readonly names: () => ReadonlySet<string>
+}
+
+/** Stands for a name that is left out. */
+const LEFT_OUT = '…'
+
 /** One error of a validation in words. */
-export const schemaError = (error: ErrorObject | undefined): SchemaError => {
+export const schemaError = (error: ErrorObject | undefined, validated: Validated): SchemaError => {
   const { instancePath = '', keyword, params, message = 'does not fit the schema' } = error ?? {}
   const extra = keyword === 'additionalProperties' || keyword === 'unevaluatedProperties'
   const name: unknown = params?.additionalProperty ?? params?.unevaluatedProperty
-  return { pointer: instancePath, message: extra ? `must NOT have the property '${String(name)}'` : message }
+  return {
+    pointer: instancePath,
+    message: extra ? `must NOT have the property '${String(name)}'` : message,
+    recorded: {
+      pointer: recordedPointer(instancePath, validated),
+      message: extra ? 'must NOT have a property that the schema does not name' : message,
+    },
+  }
+}
+
+/** A pointer of positions in lists, and of names that the schema holds somewhere. */
+const recordedPointer = (pointer: string, { value, names }: Validated): string => {
+  let at = value
+  return pointerKeys(pointer)
+    .map((key) => {
+      const isShown = Array.isArray(at) || names().has(key)
+      at = typeof at === 'object' && at !== null ? (at as Readonly<Record<string, unknown>>)[key] : undefined
+      return `/${isShown ? pointerPart(key) : LEFT_OUT}`
+    })
+    .join('')
+}
+
+/** Names of all members in a schema. Recurses, no deeper than schemas nest. */
+export const namesIn = (part: unknown, names = new Set<string>()): ReadonlySet<string> => {
+  if (typeof part !== 'object' || part === null) return names
+  for (const [name, inner] of Object.entries(part)) {
+    if (!Array.isArray(part)) names.add(name)
+    namesIn(inner, names)
+  }
+  return names
 }
 
 const CHOICE = /^(?:anyOf|oneOf)$/
@@ -21,10 +63,10 @@ const CHOICE = /^(?:anyOf|oneOf)$/
 const MAX_ERRORS = 256
 
 /** The errors of a validation in words, each once, of many the first 256. For a union that does not match, the nearest branch is reported. */
-export const schemaErrors = (errors: readonly ErrorObject[]): readonly SchemaError[] => {
+export const schemaErrors = (errors: readonly ErrorObject[], validated: Validated): readonly SchemaError[] => {
   const told = new Map<string, SchemaError>()
   for (const error of withoutBranches(errors.slice(0, MAX_ERRORS))) {
-    const one = schemaError(error)
+    const one = schemaError(error, validated)
     told.set(`${one.pointer} ${one.message}`, one)
   }
   return [...told.values()]
@@ -58,8 +100,12 @@ const branchOf = ({ schemaPath, instancePath }: ErrorObject, choice: ErrorObject
 const MAX_REPORTED = 20
 
 /** Faults as the end of a sentence: `/path must be string; /mode must be equal to one of the allowed values`. */
-export const faultsText = (faults: readonly SchemaError[]): string => {
+export const faultsText = (faults: readonly SchemaError['recorded'][]): string => {
   const told = faults.slice(0, MAX_REPORTED).map(({ pointer, message }) => `${pointer} ${message}`.trim())
-  const more = faults.length - told.length
-  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  const more = faults.length - Math.min(faults.length, MAX_REPORTED)
+  return [...new Set(told), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }
+
+/** The same for records, which keep no name that the schema does not hold. */
+export const recordedText = (faults: readonly SchemaError[]): string =>
+  faultsText(faults.map(({ recorded }) => recorded))

@@ -8,7 +8,7 @@ import type { PinState } from '../audit/enums.ts'
 import type { Audit } from '../audit/index.ts'
 import type { ServerFacts } from '../messages/initialize.ts'
 import { type CompiledSchema, compileSchema } from '../schemas/compile.ts'
-import { faultsText } from '../schemas/error-text.ts'
+import { faultsText, recordedText, type SchemaError } from '../schemas/error-text.ts'
 import { type CompiledInput, compileInput } from '../schemas/input.ts'
 import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './definition.ts'
 import type { PinRows } from './pin-rows.ts'
@@ -134,7 +134,7 @@ export class ToolCatalog implements ServerTools {
     if (definition === undefined) return undefined
     definition.output ??= compileOutput(definition.json)
     const compiled = await definition.output
-    return compiled?.usable === true ? compiled.check(value)?.message : undefined
+    return compiled?.usable === true ? compiled.check(value)?.recorded.message : undefined
   }
 
   fingerprint(tool: string): string | null {
@@ -202,15 +202,21 @@ const validatedFirst = async (definition: Definition, args: Arguments): Promise<
 const validated = (schema: CompiledInput, args: Arguments): ValidationResult | Promise<ValidationResult> => {
   const first = judged(schema, args)
   if (!schema.usable || first.state !== 'failed') return first
-  return schema.faults(args).then((faults) => ({ ...first, error: faultsText(faults) }))
+  return schema.faults(args).then((faults) => failedBy(faults))
 }
 
 const judged = (schema: CompiledInput, args: Arguments): ValidationResult => {
   if (!schema.usable) return { state: 'unsupported' }
   const fault = schema.check(args)
   if (fault === undefined || fault === 'partial') return { state: fault ?? 'ok' }
-  return { state: 'failed', error: faultsText([fault]) }
+  return failedBy([fault])
 }
+
+const failedBy = (faults: readonly SchemaError[]): ValidationResult => ({
+  state: 'failed',
+  error: faultsText(faults),
+  recorded: recordedText(faults),
+})
 
 const nameIn = (json: string): unknown => {
   const info: unknown = JSON.parse(json)

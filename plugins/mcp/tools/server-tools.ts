@@ -7,6 +7,8 @@ export interface ValidationResult {
   readonly state: SchemaState
   /** What is wrong: ends the sentence `Invalid arguments for 'x': …`. */
   readonly error?: string
+  /** The same for records and what is sent of them: without names that the schema does not hold. */
+  readonly recorded?: string
 }
 
 /** What the policy changes in a list of tools. */

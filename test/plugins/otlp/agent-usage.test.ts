@@ -100,7 +100,7 @@ onEachBackend('usage that agents tell', (backend) => {
       assert.deepEqual(await sumsOf(receiver, played.id), sums(played.input), `${played.name}: ${order}`)
     }
     const all = sums(PLAYED.reduce((sum, { input }) => sum + input, 0))
-    for (const of of ['runs', 'models', 'calls']) assert.deepEqual(await statsOf(receiver, `of=${of}`), all)
+    for (const subject of ['runs', 'models', 'calls']) assert.deepEqual(await statsOf(receiver, `of=${subject}`), all)
   })
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { faultsText } from '../../../../plugins/mcp/schemas/error-text.ts'
+import { faultsText, recordedText } from '../../../../plugins/mcp/schemas/error-text.ts'
 import { type CompiledInput, compileInput } from '../../../../plugins/mcp/schemas/input.ts'
 
 type Usable = Extract<CompiledInput, { usable: true }>
@@ -89,6 +89,33 @@ describe('members that a schema requires and gives a default', () => {
 })
 
 describe('the faults of arguments', () => {
+  it('are recorded without names that the schema does not hold', async () => {
+    const schemas = [
+      { properties: { path: {} }, additionalProperties: false },
+      { properties: { path: {} }, unevaluatedProperties: false },
+      { properties: { path: { additionalProperties: { type: 'number' } }, list: { items: { type: 'number' } } } },
+      { additionalProperties: { properties: { path: { type: 'number' } } } },
+      { patternProperties: { '^can': { type: 'number' } } },
+      { propertyNames: { maxLength: 4 } },
+      { $defs: { a: { additionalProperties: { type: 'string' } } }, properties: { path: { $ref: '#/$defs/a' } } },
+    ]
+    const secret = 'canary/~4711'
+    const args = {
+      [secret]: { path: 'x', [secret]: 1 },
+      path: { [secret]: secret, more: 4711 },
+      list: ['x'],
+      '4711': 'x',
+    }
+    const recorded = await Promise.all(
+      schemas.map(async (one) => recordedText(await (await inputOf(one)).faults(args))),
+    )
+    for (const text of recorded) assert.doesNotMatch(text, /canary|4711/)
+    assert.deepEqual(recorded.slice(0, 3), [
+      'must NOT have a property that the schema does not name',
+      'must NOT have a property that the schema does not name',
+      '/path/… must be number; /list/0 must be number',
+    ])
+  })
   it('are told all at once', async () => {
     const schema = {
       properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { items: { type: 'number' } } },
