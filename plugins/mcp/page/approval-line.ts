@@ -4,8 +4,8 @@ import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import type { Ask, WaitingSource } from 'guard-gateway/lib/page'
 import type { ApprovalRow } from '../approvals/index.ts'
 import { approvalUrl, isHidden, leftText, type ShownArguments } from './approval-card.ts'
-import type { PageParts } from './index.ts'
 import { pendingApprovals } from './pending-approvals.ts'
+import type { PageParts } from './types.ts'
 
 const MAX_SHOWN = 10
 

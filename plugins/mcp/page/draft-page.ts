@@ -1,7 +1,7 @@
 import { type Html, html, pageUrl } from 'guard-gateway/lib/html'
 import type { Page } from 'guard-gateway/lib/page'
 import type { Draft } from '../draft/draft.ts'
-import type { PageParts } from './index.ts'
+import type { PageParts } from './types.ts'
 
 /** Where a policy is drafted for a server. */
 export const draftUrl = (server_id: string): string => `/drafts/${encodeURIComponent(server_id)}`

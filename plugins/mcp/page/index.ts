@@ -18,7 +18,6 @@ import {
 import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
 import {
   type ApprovalRow,
-  type Approver,
   approvalById,
   type Decision,
   decideApproval,
@@ -26,7 +25,6 @@ import {
   textsById,
   undoApproval,
 } from '../approvals/index.ts'
-import type { Mcp } from '../mcp.ts'
 import { type Width, widths } from '../rule-from-call/likeness.ts'
 import type { RuleProposal } from '../rule-from-call/rule-proposal.ts'
 import type { McpSimulation, SimulatedGroup } from '../simulate/simulation.ts'
@@ -40,12 +38,7 @@ import { nameMark, spanLink } from './marks.ts'
 import { mcpPage } from './mcp-page.ts'
 import { answeredNotice, undoButton } from './notice.ts'
 import { mcpSource } from './search.ts'
-
-/** What the page serves from. */
-export interface PageParts {
-  readonly mcp: Mcp
-  readonly approver: Approver
-}
+import type { PageParts } from './types.ts'
 
 /** Adds the page of the MCP proxy, and its forms. */
 export const addPages = (parts: PageParts): void => {

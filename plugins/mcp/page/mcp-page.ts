@@ -10,9 +10,9 @@ import { serversView } from '../servers/servers-view.ts'
 import { decidedSection } from './answered-approvals.ts'
 import { decisionsSection } from './decisions.ts'
 import { draftUrl } from './draft-page.ts'
-import type { PageParts } from './index.ts'
 import { shortHash } from './marks.ts'
 import { pendingApprovals, pendingSection } from './pending-approvals.ts'
+import type { PageParts } from './types.ts'
 
 /** What waits for a person, the servers with their tools, the policy, and what was decided. */
 export const mcpPage = (parts: PageParts): Page => ({

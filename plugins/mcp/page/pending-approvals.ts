@@ -3,7 +3,7 @@ import type { Ask } from 'guard-gateway/lib/page'
 import { type ApprovalRow, currentState, textsById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { questionCard, type ShownArguments } from './approval-card.ts'
-import type { PageParts } from './index.ts'
+import type { PageParts } from './types.ts'
 
 /** The cost of a view does not grow with the number of approvals. */
 const MAX_COUNTED = 500

@@ -1,7 +1,7 @@
 import type { Storage } from 'guard-gateway/core'
 import type { SearchHit, SearchSource } from 'guard-gateway/lib/page'
 import type { AuditRow } from '../audit/tables.ts'
-import type { PageParts } from './index.ts'
+import type { PageParts } from './types.ts'
 
 const AUDIT = 'aud_'
 /** The id of a call's record ends like the id of its request. */
