@@ -8,17 +8,11 @@ import type { Consent } from '../approvals/index.ts'
 import type { CallFacts, Judgement } from '../audit/index.ts'
 import type { Policy } from '../policy/index.ts'
 import { isRestrictable, type MethodVerdict } from '../policy/methods.ts'
+import type { RequestRefusal } from '../relay/response.ts'
 import type { JudgeParts } from './judge-call.ts'
 
 /** Who sends a request: the client to its server, or the server to its client. */
 export type RequestSender = 'client' | 'server'
-
-/** Why a request does not reach the other side, as its sender reads it. */
-export interface RequestRefusal {
-  readonly message: string
-  readonly code: 'MCP_DENIED' | 'MCP_CONFIRM' | 'STORAGE_UNAVAILABLE'
-  readonly approval_id?: string
-}
 
 /** Judges a request that is no call of a tool, and records it; undefined: it is forwarded. */
 export type JudgeRequest = (frame: Frame, asker: RequestSender) => Promise<RequestRefusal | undefined>

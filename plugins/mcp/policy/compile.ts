@@ -13,12 +13,18 @@ import { callerTest } from './callers.ts'
 import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
 import type { ChangeDocument, LimitDocument, PolicyDocument, ResultDocument, RuleDocument } from './document.ts'
 import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
-import type { LoadOptions } from './load.ts'
 
 /** Finds checks by their ids. */
 export interface Checks {
   readonly checks: { get(id: string): McpCheck | undefined }
   readonly results: ResultChecks
+}
+
+export interface CompileOptions {
+  /** What holds where a policy does not say whether denied tools leave the list; false if absent. */
+  readonly hide_denied_tools?: boolean
+  /** Files of the gateway itself, absolute, which no path of a call may name. */
+  readonly own_files?: readonly string[]
 }
 
 const NO_FILES: readonly string[] = []
@@ -27,7 +33,7 @@ const NO_FILES: readonly string[] = []
 export const compilePolicy = async (
   document: PolicyDocument,
   checks: Checks,
-  { hide_denied_tools = false, own_files = NO_FILES }: Pick<LoadOptions, 'hide_denied_tools' | 'own_files'>,
+  { hide_denied_tools = false, own_files = NO_FILES }: CompileOptions,
 ): Promise<{ readonly policy: CompiledPolicy; readonly faults: readonly PolicyFault[] }> => {
   const faults: PolicyFault[] = []
   const rules: CompiledRule[] = []

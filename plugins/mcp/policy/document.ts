@@ -1,7 +1,6 @@
-import type { Action } from '../judge/verdict.ts'
 import type { ResultAction } from '../results/recorded-finding.ts'
 
-/** What a person writes as the action of a rule. */
+/** What a person writes as the action of a rule, or as the answer to the call of a test. */
 export type RuleAction = 'allow' | 'deny' | 'confirm' | 'transform' | 'rate_limit' | 'shadow_deny'
 
 /** One change of a `transform`: exactly one member is there. Keys of maps are JSON pointers into the arguments. */
@@ -68,7 +67,7 @@ export interface TestDocument {
     readonly key?: string
   }
   readonly repeat?: number
-  readonly expect: Action
+  readonly expect: RuleAction
   readonly rule?: string
   readonly sends?: Readonly<Record<string, unknown>>
 }

@@ -13,6 +13,13 @@ export interface PolicyFault {
   readonly message: string
 }
 
+/** Something in a valid policy that promises less than it seems to. */
+export interface Lint {
+  readonly code: string
+  readonly path: PolicyPath
+  readonly message: string
+}
+
 /** An error or a warning of a policy, as it is reported. */
 export interface LocatedFault {
   /** A code of the catalogue for an error, of a lint for a warning. */

@@ -3,7 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { type McpCheck, type McpResultCheck, mcpCheckKind, mcpResultCheckKind } from 'guard-gateway/lib/mcp-check'
 import type { YamlLocation } from 'guard-gateway/lib/yaml'
-import { compilePolicy } from './compile.ts'
+import { type CompileOptions, compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
 import type { PolicyDocument, TestDocument } from './document.ts'
 import { type LocatedFault, locatedFault, type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
@@ -28,13 +28,9 @@ export interface LoadedPolicy {
   readonly locate: ((path: PolicyPath) => YamlLocation) | undefined
 }
 
-export interface LoadOptions {
+export interface LoadOptions extends CompileOptions {
   /** Process environment if absent. */
   readonly env?: Environment
-  /** What holds where a policy does not say whether denied tools leave the list; false if absent. */
-  readonly hide_denied_tools?: boolean
-  /** Files of the gateway itself, absolute, which no path of a call may name. */
-  readonly own_files?: readonly string[]
 }
 
 /** Reads a policy, makes it ready and runs its tests. Throws nothing that is wrong with the policy. */

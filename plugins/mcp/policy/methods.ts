@@ -1,7 +1,6 @@
 import { glob } from 'guard-gateway/lib/glob'
 import type { PolicyDocument } from './document.ts'
-import { type PolicyFault, suggestion } from './fault.ts'
-import type { Lint } from './lints.ts'
+import { type Lint, type PolicyFault, suggestion } from './fault.ts'
 
 /** What becomes of a request that is no call of a tool. */
 export type MethodAction = 'allow' | 'confirm' | 'deny'

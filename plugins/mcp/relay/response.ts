@@ -1,5 +1,4 @@
 import { errorFrame, type Frame } from 'guard-gateway/lib/json-rpc'
-import type { RequestRefusal } from '../judge/judge-request.ts'
 
 /** A message on its way to a client, or an event of a stream that carries none. */
 export interface OutgoingMessage {
@@ -24,6 +23,13 @@ export type ClientResponse =
     }
   /** `events` is a list where all of them are there. */
   | { readonly form: 'sse'; readonly events: AsyncIterable<OutgoingMessage> | readonly OutgoingMessage[]; stop(): void }
+
+/** Why a request does not reach the other side, as its sender reads it. */
+export interface RequestRefusal {
+  readonly message: string
+  readonly code: 'MCP_DENIED' | 'MCP_CONFIRM' | 'STORAGE_UNAVAILABLE'
+  readonly approval_id?: string
+}
 
 /** The `data` of an error: its code in the catalogue. */
 const dataOf = (code: string) => ({ type: 'mcp_error', code })

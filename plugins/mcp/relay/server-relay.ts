@@ -5,14 +5,13 @@ import { cancelledKey, errorFrame, type Frame, type FrameFault, keyOfId, readFra
 import type { StreamEvent } from 'guard-gateway/lib/mcp-transport'
 import { withData } from 'guard-gateway/lib/sse'
 import { type CallOutcome, type McpHooks, mcpHooks } from '../hooks.ts'
-import type { RequestRefusal } from '../judge/judge-request.ts'
 import { isAmbiguous, type ServerFacts, serverFacts, versions, withoutTasks } from '../messages/initialize.ts'
 import type { CompiledResultCheck } from '../policy/compiled.ts'
 import type { CheckedResult } from '../results/check-result.ts'
 import type { PendingRequest } from '../session/pending-requests.ts'
 import { type Session, withText } from '../session/session.ts'
 import type { ServerTools } from '../tools/server-tools.ts'
-import { type OutgoingMessage, refusedRequest } from './response.ts'
+import { type OutgoingMessage, type RequestRefusal, refusedRequest } from './response.ts'
 
 /** The context of a server's relay besides the session. */
 interface RelayContext {

@@ -2,7 +2,7 @@ import { anyGlob } from 'guard-gateway/lib/glob'
 import { isJsonObject, pointerKeys } from 'guard-gateway/lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { RuleDocument } from '../document.ts'
-import type { Lint } from '../lints.ts'
+import type { Lint } from '../fault.ts'
 import { argumentNames, type ListedTool } from '../listed-tool.ts'
 import { powerfulArguments } from './powerful.ts'
 
