@@ -1,7 +1,11 @@
+import type { Gateway } from 'guard-gateway/core'
 import { mcpBundleDefaults } from 'guard-gateway/lib/config-defaults'
-import type { Mcp } from '../mcp.ts'
-import type { BundleOptions } from '../options.ts'
+import type { Audit } from '../audit/index.ts'
+import type { BundleOptions, McpLimits, McpOptions } from '../options.ts'
 import type { McpServerState } from '../servers/server-state.ts'
+import type { RunningSession } from '../session/running-session.ts'
+import type { SessionInfo } from '../session/session.ts'
+import type { Sessions } from '../session/sessions.ts'
 import { type Kind, listKinds } from './kinds.ts'
 import { Naming } from './naming.ts'
 
@@ -21,32 +25,45 @@ export interface BundleServer {
   readonly naming: Naming
 }
 
+/** What bundles use of the MCP proxy. */
+export interface BundleContext {
+  readonly gateway: Gateway
+  readonly options: Pick<McpOptions, 'bundles'>
+  readonly limits: McpLimits
+  readonly idle_ms: number
+  readonly audit: Pick<Audit, 'event'>
+  readonly sessions: Pick<Sessions, 'end'>
+  configuredIds(): readonly string[]
+  serverState(server_id: string): McpServerState | undefined
+  openSession(state: McpServerState, about: SessionInfo): Promise<RunningSession>
+}
+
 /** Several servers that clients see as one. */
 export class Bundle {
   readonly id: string
   readonly wait_ms: number
-  readonly #mcp: Mcp
+  readonly #context: BundleContext
   readonly #options: BundleOptions
   /** What its sessions have found last, by kind and name. */
   readonly #collisions = new Map<string, Collision>()
 
-  constructor(mcp: Mcp, id: string, options: BundleOptions) {
+  constructor(context: BundleContext, id: string, options: BundleOptions) {
     this.id = id
     this.wait_ms = (options.wait_seconds ?? mcpBundleDefaults.wait_seconds) * 1000
-    this.#mcp = mcp
+    this.#context = context
     this.#options = options
   }
 
   /** Ids of its servers. */
   get server_ids(): readonly string[] {
     const named = Object.keys(this.#options.servers ?? {})
-    return named.length > 0 ? named : this.#mcp.configuredIds()
+    return named.length > 0 ? named : this.#context.configuredIds()
   }
 
   get servers(): readonly BundleServer[] {
     const { servers = {}, names } = this.#options
     return this.server_ids.flatMap((id) => {
-      const state = this.#mcp.serverState(id)
+      const state = this.#context.serverState(id)
       const options = (Object.hasOwn(servers, id) ? servers[id] : undefined) ?? {}
       return state === undefined ? [] : [{ state, naming: new Naming(id, names, options) }]
     })

@@ -3,11 +3,10 @@ import { newKey } from 'guard-gateway/lib/ids'
 import type { Frame, FrameFault } from 'guard-gateway/lib/json-rpc'
 import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
 import type { AuditEvent } from '../audit/event-row.ts'
-import type { Mcp } from '../mcp.ts'
 import { type ClientResponse, errorResponse, type OutgoingMessage, resultResponse } from '../relay/response.ts'
 import type { ClientSession, Door } from '../session/client-session.ts'
 import type { SessionInfo } from '../session/session.ts'
-import { Bundle } from './bundle.ts'
+import { Bundle, type BundleContext } from './bundle.ts'
 import { BundleRelay } from './bundle-relay.ts'
 import { readEventId } from './event-ids.ts'
 import { commonVersion, initializeAnswer } from './initialize.ts'
@@ -28,23 +27,23 @@ const SWEEP_MS = 5_000
 
 /** The bundles of a gateway, and the sessions of their clients. */
 export class Bundles implements Iterable<Bundle> {
-  readonly #mcp: Mcp
+  readonly #context: BundleContext
   readonly #bundles = new Map<string, Bundle>()
   readonly #sessions = new Map<string, BundleSession>()
   #timer: NodeJS.Timeout | undefined
 
   /** Throws INVALID_CONFIG for a bundle of servers that there are not. */
-  constructor(mcp: Mcp) {
-    this.#mcp = mcp
-    const { bundles = {} } = mcp.options
+  constructor(context: BundleContext) {
+    this.#context = context
+    const { bundles = {} } = context.options
     for (const [id, options] of Object.entries({ [ALL]: {}, ...bundles })) {
-      if (mcp.configuredIds().includes(id) && Object.hasOwn(bundles, id))
+      if (context.configuredIds().includes(id) && Object.hasOwn(bundles, id))
         throw new GuardError(
           'INVALID_CONFIG',
           `An MCP server and a bundle are both called "${id}". Rename one of them.`,
         )
-      const bundle = new Bundle(mcp, id, options)
-      const unknown = bundle.server_ids.find((server_id) => mcp.serverState(server_id) === undefined)
+      const bundle = new Bundle(context, id, options)
+      const unknown = bundle.server_ids.find((server_id) => context.serverState(server_id) === undefined)
       if (unknown !== undefined)
         throw new GuardError(
           'INVALID_CONFIG',
@@ -95,9 +94,9 @@ export class Bundles implements Iterable<Bundle> {
   }
 
   #open(bundle: Bundle, about: SessionInfo): BundleSession {
-    const { sessions: limit } = this.#mcp.limits
+    const { sessions: limit } = this.#context.limits
     if (this.#sessions.size >= limit) this.#makeRoom(limit)
-    const session = new BundleSession(this.#mcp, bundle, about)
+    const session = new BundleSession(this.#context, bundle, about)
     this.#sessions.set(session.id, session)
     this.#timer ??= setInterval(() => this.sweep(), SWEEP_MS).unref()
     return session
@@ -121,10 +120,10 @@ export class Bundles implements Iterable<Bundle> {
 
   /** Ends sessions that are idle for too long, and looks for servers that are not there. */
   sweep(): void {
-    const now = this.#mcp.gateway.clock.tick()
+    const now = this.#context.gateway.clock.tick()
     for (const session of this.#sessions.values()) {
       if (session.ended) this.#sessions.delete(session.id)
-      else if (session.streams === 0 && now - session.used >= this.#mcp.idle_ms) this.#end(session, 'idle')
+      else if (session.streams === 0 && now - session.used >= this.#context.idle_ms) this.#end(session, 'idle')
       else session.retry()
     }
   }
@@ -156,7 +155,7 @@ class BundleSession implements ClientSession, MemberHost {
   streams = 0
   /** Monotonic, milliseconds. */
   used: number
-  readonly #mcp: Mcp
+  readonly #context: BundleContext
   readonly #relay: BundleRelay
   readonly #setup: Setup
   readonly #toClient: ToClient
@@ -166,16 +165,16 @@ class BundleSession implements ClientSession, MemberHost {
   readonly #shared = new Set<SharedStream>()
   #begun = false
 
-  constructor(mcp: Mcp, bundle: Bundle, about: SessionInfo) {
-    this.#mcp = mcp
+  constructor(context: BundleContext, bundle: Bundle, about: SessionInfo) {
+    this.#context = context
     this.bundle = bundle
     this.owner = about.owner
     // its members' sessions are nobody's who could name them
     this.about = { ...about, owner: `bundle ${this.id}` }
-    this.frame_bytes = mcp.limits.frame_bytes
-    this.used = mcp.gateway.clock.tick()
-    this.members = bundle.servers.map(({ state, naming }) => new Member(mcp, this, state, naming))
-    this.log = { event: (event) => mcp.audit.event({ ...event, server_id: bundle.id }) }
+    this.frame_bytes = context.limits.frame_bytes
+    this.used = context.gateway.clock.tick()
+    this.members = bundle.servers.map(({ state, naming }) => new Member(context, this, state, naming))
+    this.log = { event: (event) => context.audit.event({ ...event, server_id: bundle.id }) }
     this.#setup = new Setup(this.members, bundle.wait_ms)
     this.#toClient = new ToClient(this.#requests, this.#tokens)
     const host = { say: (text: string) => this.#say(text), emit: (message: string) => this.#own.emit(message) }
@@ -224,7 +223,7 @@ class BundleSession implements ClientSession, MemberHost {
     this.#say(`The MCP server "${member.id}" is there.`, 'info')
     this.#emitChanged(member)
     for (const stream of this.#shared) void stream.add(member)
-    this.#setup.repeat(member).catch((error: unknown) => this.#mcp.gateway.fault(error, 'mcp:bundle'))
+    this.#setup.repeat(member).catch((error: unknown) => this.#context.gateway.fault(error, 'mcp:bundle'))
   }
 
   lost(member: Member): void {
@@ -254,12 +253,12 @@ class BundleSession implements ClientSession, MemberHost {
   /** Tells the client as a log message. */
   #say(text: string, level = 'warning'): void {
     if (!this.#setup.wants(level)) return
-    const params = { level, logger: 'guard', data: this.#mcp.gateway.redact.text(text) }
+    const params = { level, logger: 'guard', data: this.#context.gateway.redact.text(text) }
     this.#own.emit(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params }))
   }
 
   async #take(came: Frame | FrameFault, passed: PassedHeaders = {}): Promise<ClientResponse> {
-    this.used = this.#mcp.gateway.clock.tick()
+    this.used = this.#context.gateway.clock.tick()
     if (came.kind === 'fault') return this.#invalidFrame(came)
     const { id, method = '', kind } = came
     try {
@@ -270,7 +269,7 @@ class BundleSession implements ClientSession, MemberHost {
         return errorResponse(400, id, INVALID_REQUEST, 'A session begins with initialize.')
       return await this.#relay.take(came, passed)
     } catch (error) {
-      this.#mcp.gateway.fault(error, 'mcp:bundle')
+      this.#context.gateway.fault(error, 'mcp:bundle')
       return errorResponse(500, id, INTERNAL, 'The gateway failed on this message.', 'INTERNAL')
     }
   }
@@ -306,11 +305,11 @@ class BundleSession implements ClientSession, MemberHost {
     const why = this.members.map((member) => `"${member.id}": ${member.missing ?? 'no answer'}`).join(' ')
     this.end('no server of the bundle is there')
     const reason = `No server of the bundle "${this.bundle.id}" could be opened. ${why}`
-    return errorResponse(502, id, INTERNAL, this.#mcp.gateway.redact.text(reason), 'UPSTREAM_UNREACHABLE')
+    return errorResponse(502, id, INTERNAL, this.#context.gateway.redact.text(reason), 'UPSTREAM_UNREACHABLE')
   }
 
   async #listen(lastEventId: string | undefined, passed: PassedHeaders = {}): Promise<ClientResponse> {
-    this.used = this.#mcp.gateway.clock.tick()
+    this.used = this.#context.gateway.clock.tick()
     const resumed = lastEventId === undefined ? { isShared: true, after: {} } : readEventId(lastEventId)
     if (resumed === undefined)
       return errorResponse(400, undefined, INVALID_REQUEST, 'No stream of this bundle has had an event of this id.')

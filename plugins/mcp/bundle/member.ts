@@ -2,11 +2,11 @@ import { GuardError } from 'guard-gateway/core'
 import { isJsonObject, memberIn, sourceOf, stringIn } from 'guard-gateway/lib/json'
 import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
-import type { Mcp } from '../mcp.ts'
 import type { OutgoingMessage } from '../relay/response.ts'
 import type { McpServerState } from '../servers/server-state.ts'
 import type { RunningSession } from '../session/running-session.ts'
 import type { SessionInfo } from '../session/session.ts'
+import type { BundleContext } from './bundle.ts'
 import type { Kind } from './kinds.ts'
 import { edited, frameOf, responseIn } from './messages.ts'
 import type { Naming } from './naming.ts'
@@ -53,7 +53,7 @@ export class Member {
   running: RunningSession | undefined
   /** Why it is not there; undefined while it is, and while it rests. */
   missing: string | undefined
-  readonly #mcp: Mcp
+  readonly #context: BundleContext
   readonly #host: MemberHost
   #initialize: Frame | undefined
   #opening: Promise<void> | undefined
@@ -61,8 +61,8 @@ export class Member {
   #failures = 0
   #retryAt = 0
 
-  constructor(mcp: Mcp, host: MemberHost, state: McpServerState, naming: Naming) {
-    this.#mcp = mcp
+  constructor(context: BundleContext, host: MemberHost, state: McpServerState, naming: Naming) {
+    this.#context = context
     this.#host = host
     this.state = state
     this.naming = naming
@@ -90,7 +90,7 @@ export class Member {
     this.#initialize = initialize
     this.#opening ??= this.#open(initialize, passed)
       .catch((error: unknown) => {
-        if (!(error instanceof GuardError)) this.#mcp.gateway.fault(error, 'mcp:bundle')
+        if (!(error instanceof GuardError)) this.#context.gateway.fault(error, 'mcp:bundle')
         this.#fail(error instanceof GuardError ? error.message : 'The gateway failed on it.')
       })
       .finally(() => {
@@ -115,7 +115,7 @@ export class Member {
   /** Its session, opened again if it is not there; undefined: it cannot be opened now. */
   async ready(): Promise<RunningSession | undefined> {
     if (this.there !== undefined) return this.there
-    const now = this.#mcp.gateway.clock.tick()
+    const now = this.#context.gateway.clock.tick()
     if (this.#opening !== undefined) await this.#opening
     else if (this.#initialize !== undefined && now >= this.#retryAt && !this.#host.ended)
       await this.open(this.#initialize)
@@ -127,17 +127,17 @@ export class Member {
     const ended = (reason: string) => {
       if (running !== undefined && this.running === running) this.#ended(reason)
     }
-    running = await this.#mcp.openSession(this.state, { ...this.#host.about, merged: false, ended })
+    running = await this.#context.openSession(this.state, { ...this.#host.about, merged: false, ended })
     const answer = await running.clientRelay.take(initialize, passed)
     const frame = await responseIn(answer, (out) => this.#host.said(this, out))
     const facts = frame === undefined || running.session.ended ? undefined : factsOf(frame)
     if (facts === undefined || this.#host.ended) {
-      this.#mcp.sessions.end(running, 'initialize was refused')
+      this.#context.sessions.end(running, 'initialize was refused')
       return this.#fail(frame === undefined ? 'It gave no answer to initialize.' : errorText(frame))
     }
     const agreed = this.#host.version
     if (agreed !== undefined && facts.version !== agreed) {
-      this.#mcp.sessions.end(running, 'the versions do not match')
+      this.#context.sessions.end(running, 'the versions do not match')
       const again = this.#initialize
       if (again !== undefined && again !== initialize) return this.#open(again, passed)
       return this.#fail(`It speaks MCP ${facts.version}, and other servers of the bundle ${agreed}.`)
@@ -151,8 +151,8 @@ export class Member {
   }
 
   #fail(reason: string): void {
-    this.missing = this.#mcp.gateway.redact.text(reason)
-    this.#retryAt = this.#mcp.gateway.clock.tick() + Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LAST_RETRY_MS)
+    this.missing = this.#context.gateway.redact.text(reason)
+    this.#retryAt = this.#context.gateway.clock.tick() + Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LAST_RETRY_MS)
     this.#failures++
   }
 
@@ -161,7 +161,7 @@ export class Member {
     this.running = undefined
     this.pages.clear()
     if (RESTS.has(reason) || this.#host.ended) return
-    this.missing = this.#mcp.gateway.redact.text(reason)
+    this.missing = this.#context.gateway.redact.text(reason)
     this.#retryAt = 0
     this.#host.lost(this)
   }
@@ -169,7 +169,7 @@ export class Member {
   /** The server cannot be reached: its session is of no more use. */
   lose(reason: string): void {
     const { running } = this
-    if (running !== undefined) this.#mcp.sessions.end(running, reason)
+    if (running !== undefined) this.#context.sessions.end(running, reason)
   }
 
   /** The next use tries to open a session, however often that has failed. */
@@ -181,7 +181,7 @@ export class Member {
   end(reason: string): void {
     const { running } = this
     this.running = undefined
-    if (running !== undefined) this.#mcp.sessions.end(running, reason)
+    if (running !== undefined) this.#context.sessions.end(running, reason)
   }
 
   /** Sends a request of the proxy's own; gives the response, or undefined if the member is not there or does not answer. */
