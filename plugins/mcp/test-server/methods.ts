@@ -1,9 +1,16 @@
 import { jsonObjectOf } from 'guard-gateway/lib/json'
-import { levelOf } from './call.ts'
 import { Failure, type Message } from './message.ts'
 import { promptMessages, prompts } from './prompts.ts'
 import { PNG } from './samples.ts'
-import type { TestSession } from './session.ts'
+import type { TestServer } from './server.ts'
+
+/** What a client has set in its session. */
+interface SessionState {
+  readonly server: TestServer
+  level: string
+  readonly watched: Set<string>
+  capabilities: Readonly<Record<string, unknown>>
+}
 
 type Contents = Readonly<Record<string, string>>
 
@@ -53,13 +60,21 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 /** Revisions of MCP that the test server speaks. */
 export const speaks = (version: string): boolean => VERSIONS.includes(version)
 
+export const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+
+/** Checks the name of a level. Throws a Failure. */
+const levelOf = ({ params: { level } }: Message): string => {
+  if (typeof level === 'string' && levels.includes(level)) return level
+  throw new Failure(-32602, `The level is one of ${levels.join(', ')}.`)
+}
+
 const uriOf = ({ params: { uri } }: Message): string => {
   if (typeof uri === 'string') return uri
   throw new Failure(-32602, 'uri must be a string.')
 }
 
 /** The answer to each request but `tools/call`. Throws a Failure. */
-export const methods: Readonly<Record<string, (message: Message, session: TestSession) => object>> = {
+export const methods: Readonly<Record<string, (message: Message, session: SessionState) => object>> = {
   initialize({ params: { protocolVersion, capabilities } }, session) {
     session.capabilities = jsonObjectOf(capabilities)
     return {

@@ -1,9 +1,9 @@
-import { running } from './call.ts'
+import { setTimeout } from 'node:timers/promises'
 import type { Exchange } from './exchange.ts'
 import { answer, Failure, failure, type Message, said } from './message.ts'
-import { methods } from './methods.ts'
+import { levels, methods } from './methods.ts'
 import type { TestServer } from './server.ts'
-import type { ToolResult } from './tool.ts'
+import type { Running, ToolResult } from './tool.ts'
 
 type Result = Readonly<Record<string, unknown>>
 
@@ -94,6 +94,31 @@ export class TestSession {
   #notified({ method, params: { requestId } }: Message): void {
     if (method !== 'notifications/cancelled') return
     if (typeof requestId === 'string' || typeof requestId === 'number') this.#calls.get(requestId)?.abort()
+  }
+}
+
+const progressToken = ({ params: { _meta } }: Message): unknown =>
+  typeof _meta === 'object' && _meta !== null && 'progressToken' in _meta ? _meta.progressToken : undefined
+
+/** What the tool of one call can do, in the session of the call. */
+const running = (session: TestSession, message: Message, exchange: Exchange, signal: AbortSignal): Running => {
+  const token = progressToken(message)
+  return {
+    signal,
+    wait: (ms) => setTimeout(ms, undefined, { signal }),
+    log(level, data) {
+      if (levels.indexOf(level) < levels.indexOf(session.level)) return
+      exchange.send(said('notifications/message', { level, logger: 'test-server', data }), false)
+    },
+    progress(progress, total) {
+      if (token === undefined) return
+      exchange.send(said('notifications/progress', { progressToken: token, progress, total }), false)
+    },
+    ask(capability, method, params) {
+      if (!session.can(capability)) throw new Failure(-32600, `The client does not have the capability ${capability}.`)
+      return session.ask(method, params, exchange, signal)
+    },
+    letGo: () => exchange.release(),
   }
 }
 
