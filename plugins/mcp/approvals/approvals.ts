@@ -344,7 +344,7 @@ const changeApproval = (
   const { status, used_count, expires_at } = row
   const expected = { status, used_count, expires_at }
   const recorded = auditedEvent(row, { kind: 'approval', name, ...(reason === null ? {} : { reason }) }, now)
-  return audit.keepPolicyText(
+  return audit.write(
     {
       origin: 'mcp',
       run: { trace_id: row.trace_id, default_project_id: row.project_id },

@@ -23,8 +23,8 @@ export class Audit {
   constructor(gateway: Gateway) {
     this.#gateway = gateway
     this.records = new RecordNotices(gateway)
-    this.batched = new BatchedCalls(gateway, (update, urgent) => this.keepPolicyText(update, urgent), this.records.tell)
-    this.unfinished = new UnfinishedCalls(gateway, (update, urgent) => this.keepPolicyText(update, urgent))
+    this.batched = new BatchedCalls(gateway, (update, urgent) => this.write(update, urgent), this.records.tell)
+    this.unfinished = new UnfinishedCalls(gateway, (update, urgent) => this.write(update, urgent))
   }
 
   /** The storage is open: from now on every reader sees the ends of calls, and unfinished calls are looked for. */
@@ -39,7 +39,7 @@ export class Audit {
   }
 
   /** Writes an update to its run; updates of one run are written in order. */
-  keepPolicyText(update: RunUpdate, urgent: boolean): Promise<void> {
+  write(update: RunUpdate, urgent: boolean): Promise<void> {
     const { trace_id } = update.run
     let writer = this.#writers.get(trace_id)
     if (writer === undefined) {

@@ -1,5 +1,6 @@
-import type { Change, FragmentRun, Gateway, Origin, WriteOptions } from 'guard-gateway/core'
+import type { Change, Gateway, WriteOptions } from 'guard-gateway/core'
 import type { RecordListener } from './audit-records.ts'
+import type { BatchedCall, End } from './entry.ts'
 import { recordsOf } from './records.ts'
 import type { RunUpdate } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
@@ -8,28 +9,6 @@ import type { AuditRow } from './tables.ts'
 const END_BATCH_MS = 5
 /** After this time, in milliseconds, Replay shows a call that still runs; at the latest after twice the time. */
 const VISIBLE_AFTER_MS = 100
-
-/** What the end of a call adds to its record. */
-export type End = Pick<AuditRow, 'outcome' | 'duration_ms' | 'duration_us' | 'result_bytes'> &
-  Partial<Pick<AuditRow, 'result_findings'>>
-
-/** A forwarded call whose records are written in batches. */
-export class BatchedCall {
-  readonly origin: Origin
-  readonly run: FragmentRun
-  /** Settles when the decision is durable, or cannot be. */
-  readonly written = Promise.withResolvers<void>()
-  readonly row: AuditRow
-  end: End | undefined
-  /** Its run shows that the call runs. */
-  isAnnounced = false
-
-  constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
-    this.origin = origin
-    this.run = run
-    this.row = row
-  }
-}
 
 /** Ends of calls that are written together. */
 interface Ends {

@@ -1,4 +1,4 @@
-import type { BatchedCall } from './batched-calls.ts'
+import type { FragmentRun, Origin } from 'guard-gateway/core'
 import type { AuditRow } from './tables.ts'
 
 /** The MCP session that records belong to, and how its run in Replay is labelled. */
@@ -14,6 +14,28 @@ export interface AuditSession {
   readonly external_session_id: string | null
   /** `mcp` if absent. */
   readonly origin?: 'mcp' | 'playground'
+}
+
+/** What the end of a call adds to its record. */
+export type End = Pick<AuditRow, 'outcome' | 'duration_ms' | 'duration_us' | 'result_bytes'> &
+  Partial<Pick<AuditRow, 'result_findings'>>
+
+/** A forwarded call whose records are written in batches. */
+export class BatchedCall {
+  readonly origin: Origin
+  readonly run: FragmentRun
+  /** Settles when the decision is durable, or cannot be. */
+  readonly written = Promise.withResolvers<void>()
+  readonly row: AuditRow
+  end: End | undefined
+  /** Its run shows that the call runs. */
+  isAnnounced = false
+
+  constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
+    this.origin = origin
+    this.run = run
+    this.row = row
+  }
 }
 
 /** The ids of a call: of its record, and of its span in Replay. */

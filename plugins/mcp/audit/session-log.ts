@@ -3,13 +3,13 @@ import { derivedId, newId } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
 import { joinsProject, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
 import type { RecordedFinding } from '../results/recorded-finding.ts'
-import type { Audit } from './audit.ts'
-import { BatchedCall, type End } from './batched-calls.ts'
-import type { AuditSession, Entry } from './entry.ts'
+import type { BatchedCalls } from './batched-calls.ts'
+import { type AuditSession, BatchedCall, type End, type Entry } from './entry.ts'
 import type { Outcome } from './enums.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
 import type { CallFacts, Judgement } from './judgement.ts'
 import { decisionRow, endOf, recordsOf, runOf, type SessionLabels } from './records.ts'
+import type { RunUpdate } from './run-writer.ts'
 
 /** Calls of a session in one run; then the session continues in a new run. */
 const MAX_CALLS = 2_000
@@ -22,10 +22,19 @@ export interface ApprovalPart {
   readonly spans: readonly SpanDraft[]
 }
 
+/** What writes the records of all sessions. */
+interface RecordWriter {
+  readonly batched: Pick<BatchedCalls, 'add' | 'end'>
+  /** Writes an update to its run. */
+  write(update: RunUpdate, urgent: boolean): Promise<void>
+  /** Writes rows that belong to no run, without waiting for the write. */
+  put(rows: readonly Change[]): void
+}
+
 /** The records of one MCP session, in their order. */
 export class SessionLog {
   readonly #gateway: Gateway
-  readonly #audit: Audit
+  readonly #writer: RecordWriter
   #labels: SessionLabels
   #seq = 0
   #trace_id: string | undefined
@@ -33,10 +42,10 @@ export class SessionLog {
   /** The run that the last call named, if calls may join it. */
   #joinable: string | undefined
 
-  constructor(gateway: Gateway, audit: Audit, about: AuditSession) {
+  constructor(gateway: Gateway, writer: RecordWriter, about: AuditSession) {
     const { external_session_id, project_id } = about
     this.#gateway = gateway
-    this.#audit = audit
+    this.#writer = writer
     this.#labels = {
       ...about,
       protocol_version: null,
@@ -97,7 +106,7 @@ export class SessionLog {
       conditional,
     }
     try {
-      await this.#audit.keepPolicyText(update, true)
+      await this.#writer.write(update, true)
       return true
     } catch (error) {
       entry.running = undefined
@@ -116,7 +125,7 @@ export class SessionLog {
     if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
     const row = decisionRow(entry, this.#labels, facts, judgement, { approval_id: null, duration_ms: 0 })
     const call = new BatchedCall(this.#origin, runOf(entry, this.#labels), row)
-    await this.#audit.batched.add(call)
+    await this.#writer.batched.add(call)
     entry.batched = call
   }
 
@@ -133,7 +142,7 @@ export class SessionLog {
       return undefined
     }
     entry.batched = undefined
-    return this.#audit.batched.end(call, endOf(outcome, this.#since(entry), result_bytes, findings))
+    return this.#writer.batched.end(call, endOf(outcome, this.#since(entry), result_bytes, findings))
   }
 
   /** Records the end of a call whose decision is durable with the next batch; resolves when it is written. A write that fails is a fault. A call without a record has no end. */
@@ -158,7 +167,7 @@ export class SessionLog {
       conditional: false,
     }
     try {
-      await this.#audit.keepPolicyText(update, false)
+      await this.#writer.write(update, false)
     } catch (error) {
       this.#gateway.fault(error, 'mcp:outcome')
     }
@@ -168,7 +177,7 @@ export class SessionLog {
   event(event: AuditEvent): void {
     const { id: session_id, server_id, project_id, agent_id, transport, protocol_version } = this.#labels
     const labels = { seq: ++this.#seq, session_id, server_id, project_id, agent_id, transport, protocol_version }
-    this.#audit.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now(), labels) }])
+    this.#writer.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now(), labels) }])
   }
 
   get #origin(): Origin {

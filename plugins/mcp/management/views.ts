@@ -1,5 +1,5 @@
 import { toolDecision, toolEventId } from 'guard-gateway/lib/trace'
-import type { ApprovalRow } from '../approvals/index.ts'
+import type { ApprovalRow } from '../approvals/tables.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ApprovalView } from './approval-schemas.ts'
 import type { AuditEventView } from './event-schemas.ts'
