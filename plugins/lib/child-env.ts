@@ -1,4 +1,5 @@
 export {
+  basicEnv,
   type ChildEnv,
   type ChildEnvOptions,
   childEnv,

@@ -155,7 +155,7 @@ export interface Notifier<Options extends TSchema = TSchema> {
   readonly id: string
   readonly schema: Options
   readonly secrets?: readonly string[]
-  /** Throws TypeError for options that cannot be used. `env`: for children, without keys. `client` throws MISSING_PLUGIN where nothing speaks HTTP. */
+  /** Throws TypeError for options that cannot be used. `env`: of children, what programs need to run and no more. `client` throws MISSING_PLUGIN where nothing speaks HTTP. */
   connect(
     options: Static<Options>,
     of: { readonly clock: Clock; env(): Readonly<Record<string, string>>; client(): UpstreamClient },

@@ -4,11 +4,15 @@ import { type Notification, type NotifyResult, notifier } from 'guard-gateway/li
 
 interface CommandOptions {
   readonly command: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const schema = plainSchema<CommandOptions>({
   type: 'object',
-  properties: { command: { type: 'array', minItems: 1, items: { type: 'string' } } },
+  properties: {
+    command: { type: 'array', minItems: 1, items: { type: 'string' } },
+    env: { type: 'object', additionalProperties: { type: 'string' } },
+  },
   required: ['command'],
   additionalProperties: false,
 })
@@ -24,7 +28,7 @@ const TRY_AGAIN = 75
 export const command = notifier({
   id: 'command',
   schema,
-  connect({ command: [program = '', ...args] }, { env }) {
+  connect({ command: [program = '', ...args], env: named }, { env }) {
     if (program === '') throw new TypeError('command names no program')
     return {
       shown: program,
@@ -35,7 +39,7 @@ export const command = notifier({
             // what it starts in its turn ends with it
             detached: process.platform !== 'win32',
             stdio: ['pipe', 'ignore', 'pipe'],
-            env: { ...env(), ...variablesOf(notification) },
+            env: { ...env(), ...named, ...variablesOf(notification) },
           })
           const stop = (): void => killAll(child)
           signal.addEventListener('abort', stop, { once: true })

@@ -1,5 +1,5 @@
 import { type Clock, type Gateway, GuardError, type Notice } from 'guard-gateway/core'
-import { childEnv } from 'guard-gateway/lib/child-env'
+import { basicEnv } from 'guard-gateway/lib/child-env'
 import { newId } from 'guard-gateway/lib/ids'
 import { cleanNotice, type Notification, type NotifyResult, notifierKind } from 'guard-gateway/lib/notifier'
 import { sees, visibleProjects } from 'guard-gateway/lib/principal'
@@ -209,7 +209,7 @@ const connectReceivers = (
       for (const secret of notifier.secrets ?? []) gateway.secrets.add(textOf(options[secret]))
       const context = {
         clock: gateway.clock,
-        env: () => childEnv(process.env, gateway).env,
+        env: () => basicEnv(process.env, gateway),
         client: () => clientOf(gateway),
       }
       try {

@@ -51,6 +51,38 @@ export const childEnv = (
   return { env: Object.fromEntries(kept), withheld }
 }
 
+/** What programs need to run at all, and no credential. */
+const BASICS: readonly string[] =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERNAME',
+        'USERPROFILE',
+        'PROGRAMFILES',
+      ]
+    : ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER']
+const LOCALE = /^LC_/
+
+/** The environment of a child that a configuration starts, without what the configuration names for it. */
+export const basicEnv = (
+  env: Readonly<Record<string, string | undefined>>,
+  known: KnownKeys,
+): Readonly<Record<string, string>> => {
+  const basic = Object.entries(env).filter(([name]) => LOCALE.test(name) || BASICS.includes(nameHere(name)))
+  return childEnv(Object.fromEntries(basic), known).env
+}
+
+const nameHere = (name: string): string => (process.platform === 'win32' ? name.toUpperCase() : name)
+
 const isKey = (name: string, value: string, known: KnownKeys, logins: RegExp | undefined): boolean => {
   if (OURS.test(name)) return true
   if (value === '' || PROXY.test(name)) return false

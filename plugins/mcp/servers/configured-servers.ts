@@ -1,28 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
-import { childEnv } from 'guard-gateway/lib/child-env'
+import { basicEnv } from 'guard-gateway/lib/child-env'
 import { mcpServerDefaults } from 'guard-gateway/lib/config-defaults'
 import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { McpServerOptions } from '../options.ts'
-
-/** What a child of the gateway gets of its environment: what programs need to run at all, and no credential. */
-const basics =
-  process.platform === 'win32'
-    ? [
-        'APPDATA',
-        'HOMEDRIVE',
-        'HOMEPATH',
-        'LOCALAPPDATA',
-        'PATH',
-        'PATHEXT',
-        'PROCESSOR_ARCHITECTURE',
-        'SYSTEMDRIVE',
-        'SYSTEMROOT',
-        'TEMP',
-        'USERNAME',
-        'USERPROFILE',
-        'PROGRAMFILES',
-      ]
-    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
 /** The servers of a configuration. `env` is that of this process; of it each gets the basics, and what its own entry names. */
 export const serversOf = (
@@ -30,11 +10,8 @@ export const serversOf = (
   servers: Readonly<Record<string, McpServerOptions>>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly McpServer[] => {
-  const basic = Object.fromEntries(basics.map((name) => [name, env[name]]))
-  return Object.entries(servers).map(([id, options]) => {
-    const { env: inherited } = childEnv(basic, known)
-    return serverOf(id, options, { ...inherited, ...options.env })
-  })
+  const basic = basicEnv(env, known)
+  return Object.entries(servers).map(([id, options]) => serverOf(id, options, { ...basic, ...options.env }))
 }
 
 /** One server; `env` is the whole environment of its child. */

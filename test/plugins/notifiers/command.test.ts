@@ -48,6 +48,13 @@ describe('a command', () => {
     assert.equal(env.HOME, undefined)
     await assert.rejects(readFile(`${file}.evil`), { code: 'ENOENT' })
   })
+  it('gets what its entry names, too', async () => {
+    const send = connected(command, {
+      command: [node, '-e', `process.exit(process.env.PAGER_ROOM === 'ops' ? 0 : 1)`],
+      env: { PAGER_ROOM: 'ops' },
+    })
+    assert.deepEqual(await send.send(aNotification(), new AbortController().signal), { outcome: 'delivered' })
+  })
   it('says by its exit code what became of it', async () => {
     assert.deepEqual(await run('process.exit(0)'), { outcome: 'delivered' })
     assert.deepEqual(await run('console.error("no modem");process.exit(75)'), {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
-import { childEnv, withheldText } from 'guard-gateway/lib/child-env'
+import { basicEnv, childEnv, withheldText } from 'guard-gateway/lib/child-env'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { foundation } from 'guard-gateway/presets/foundation'
 
@@ -13,6 +13,14 @@ const known = () => {
 const names = (env: Readonly<Record<string, string>>): readonly string[] => Object.keys(env)
 
 describe('the environment of a child', () => {
+  it('that a configuration starts is what programs need to run, and no credential in it', () => {
+    const needed = {
+      PATH: '/bin',
+      ...(process.platform === 'win32' ? {} : { HOME: '/h', LANG: 'C', TZ: 'UTC', TMPDIR: '/t' }),
+    }
+    const others = { MY_API_KEY: 'unknown-to-the-gateway', EDITOR: 'vi', SHELL: 'upstream-key-0123456789' }
+    assert.deepEqual(basicEnv({ ...others, ...needed, LC_ALL: 'C' }, known()), { ...needed, LC_ALL: 'C' })
+  })
   it('has no GUARD_ variable and no usual key of a provider, whatever the configuration holds', () => {
     const ours = { GUARD_GATEWAY_KEY: 'a', guard_other: 'b', GUARD_APPROVER_KEY: 'c' }
     const providers = {
