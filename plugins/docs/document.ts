@@ -1,7 +1,7 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { Type } from 'guard-gateway/lib/json'
 import type { TSchema } from 'typebox'
-import { meanings } from './fields/meanings.ts'
+import { meanings } from './field-meanings.ts'
 
 const info = (version: string) => ({
   title: 'Guard Gateway',

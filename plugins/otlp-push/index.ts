@@ -23,7 +23,7 @@ export const auditPush = ({ places, version }: AuditPushOptions): Plugin => ({
   apply(gateway: Gateway) {
     if (places.length === 0) return
     gateway.hooks.open.tapPromise('audit-push', async () => {
-      const { startAuditPush } = await import('./audit/audit-push.ts')
+      const { startAuditPush } = await import('./audit-push.ts')
       startAuditPush(gateway, places, version)
     })
   },

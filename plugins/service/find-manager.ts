@@ -4,10 +4,10 @@ import { isAbsolute, join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import type { Io } from 'guard-gateway/lib/command'
 import { serviceErrors } from './error-codes.ts'
-import { launchd } from './launchd/launchd.ts'
+import { launchd } from './launchd.ts'
 import type { ServiceManager } from './service-manager.ts'
 import type { ServiceOptions } from './setting.ts'
-import { systemd, systemdFault } from './systemd/systemd.ts'
+import { systemd, systemdFault } from './systemd.ts'
 
 /** Folder of the user's configuration files. A relative one counts for nothing, as in systemd. */
 export const configFolder = ({ env }: Io): string => absolute(env.XDG_CONFIG_HOME) ?? join(home(env), '.config')

@@ -12,7 +12,7 @@ import {
 } from 'guard-gateway/lib/page'
 import { GUIDE, Guide } from './guide.ts'
 import type { Leaf } from './library.ts'
-import { guideForm, listPage } from './page/list.ts'
+import { guideForm, listPage } from './list-page.ts'
 
 /** What of the program the gateway itself does not know. */
 export interface GuideOptions {

@@ -1,7 +1,7 @@
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { Ask, Page } from 'guard-gateway/lib/page'
 import { GUIDE, type Guide } from '../guide/guide.ts'
-import { foundList } from '../guide/page/list.ts'
+import { foundList } from '../guide/list-page.ts'
 import type { Found } from '../guide/search.ts'
 import { type Description, type LocatedOperation, operationsOf } from './description.ts'
 

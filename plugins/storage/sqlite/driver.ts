@@ -14,7 +14,7 @@ import { bytesText } from 'guard-gateway/lib/format'
 import { wordsTable } from '../kysely/schema.ts'
 import type { SqlValue } from '../kysely/shape.ts'
 import { fromSql, toSql } from '../kysely/values.ts'
-import { Encoder } from './encoding/encoder.ts'
+import { Encoder } from './encoder.ts'
 import { isLarge } from './file/file.ts'
 import type { LogPosition } from './protocol.ts'
 import {

@@ -111,7 +111,7 @@ const storageCommands = (file: string): readonly Command[] => [
     summary: 'put a backup in the place of the database, which is kept under another name; stop the gateway first',
     example: ['guard storage restore guard-2026-01-31.db', 'guard storage restore /backups/guard.db --json'],
     run: async ({ args: [backup = ''], options }, { out, err, cwd }) => {
-      const { restore } = await import('./restore/restore.ts')
+      const { restore } = await import('./restore.ts')
       const done = await restore({ backup, file, cwd, now: new Date() })
       if (options.json === true) out.write(`${JSON.stringify(done)}\n`)
       else if (options.quiet !== true)

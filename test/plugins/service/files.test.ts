@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { plistText } from '../../../plugins/service/launchd/launchd.ts'
+import { plistText } from '../../../plugins/service/launchd.ts'
 import { RECEIPT, receiptIn, sealed } from '../../../plugins/service/receipt.ts'
 import type { ServiceSetting } from '../../../plugins/service/setting.ts'
-import { unitText } from '../../../plugins/service/systemd/systemd.ts'
+import { unitText } from '../../../plugins/service/systemd.ts'
 import { installed } from '../../kit/installed.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'guard-files-'))

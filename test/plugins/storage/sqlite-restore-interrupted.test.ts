@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { after, beforeEach, describe, it, type TestContext } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { holdLock } from '../../../plugins/storage/sqlite/file/lock.ts'
-import { exchange, restore } from '../../../plugins/storage/sqlite/restore/restore.ts'
+import { exchange, restore } from '../../../plugins/storage/sqlite/restore.ts'
 import { redoLogFixture } from './redo-log-kit.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'guard-interrupted-'))

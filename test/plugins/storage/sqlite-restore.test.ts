@@ -158,7 +158,7 @@ describe('guard storage restore, of files that a killed process left', () => {
     const [backup, former] = [copied(file, 'backup.db'), copied(file, 'guard.db')]
     release()
     await close()
-    const { restore } = await import('../../../plugins/storage/sqlite/restore/restore.ts')
+    const { restore } = await import('../../../plugins/storage/sqlite/restore.ts')
     const now = new Date('2026-01-31T12:00:00Z')
     const { kept } = await restore({ backup, file: former, cwd: '/', now })
     assert.equal(kept, `${former}.before-restore-2026-01-31T12-00-00-000Z`)

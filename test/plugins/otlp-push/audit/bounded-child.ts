@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Gateway } from 'guard-gateway/core'
 import { foundation } from 'guard-gateway/presets/foundation'
-import { FileDelivery } from '../../../../plugins/otlp-push/audit/audit-push.ts'
+import { FileDelivery } from '../../../../plugins/otlp-push/audit-push.ts'
 
 /** Appends three batches to the file it is given; no file of this process may have more than a few KiB. Prints what it said, counted and left. */
 const [file = ''] = process.argv.slice(2)

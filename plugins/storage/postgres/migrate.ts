@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Column, GuardError, type Table } from 'guard-gateway/core'
 import { databaseErrors } from 'guard-gateway/lib/errors'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { keyOf } from '../../kysely/shape.ts'
-import { backoff } from '../connection/backoff.ts'
-import type { Connection } from '../connection/connection.ts'
-import { isConflict, isTimeout, sqlState } from '../connection/sql-errors.ts'
-import { plain } from '../connection/statement.ts'
-import { PG_TYPES } from '../sql/types.ts'
+import { keyOf } from '../kysely/shape.ts'
+import { backoff } from './connection/backoff.ts'
+import type { Connection } from './connection/connection.ts'
+import { isConflict, isTimeout, sqlState } from './connection/sql-errors.ts'
+import { plain } from './connection/statement.ts'
+import { PG_TYPES } from './sql/types.ts'
 
 export interface MigrateOptions {
   readonly tables: readonly Table[]

@@ -7,9 +7,9 @@ import {
   type SqlValue,
   searchColumn,
   storedColumns,
-} from '../../kysely/shape.ts'
-import { clausesOf, fromSql, toSql, wordsOf } from '../../kysely/values.ts'
-import type { BatchValues } from '../protocol.ts'
+} from '../kysely/shape.ts'
+import { clausesOf, fromSql, toSql, wordsOf } from '../kysely/values.ts'
+import type { BatchValues } from './protocol.ts'
 
 const sizeOf = (value: SqlValue): number => (typeof value === 'string' ? value.length + 8 : 8)
 

@@ -5,10 +5,10 @@ import { setTimeout } from 'node:timers/promises'
 import { GuardError } from 'guard-gateway/core'
 import type { Io } from 'guard-gateway/lib/command'
 import { bytesText } from 'guard-gateway/lib/format'
-import { serviceErrors } from '../error-codes.ts'
-import { RECEIPT } from '../receipt.ts'
-import { complaint, type ProgramResult, runProgram, type ServiceManager } from '../service-manager.ts'
-import { type ServiceSetting, stopSeconds } from '../setting.ts'
+import { serviceErrors } from './error-codes.ts'
+import { RECEIPT } from './receipt.ts'
+import { complaint, type ProgramResult, runProgram, type ServiceManager } from './service-manager.ts'
+import { type ServiceSetting, stopSeconds } from './setting.ts'
 
 /** Above this a person should know how large the log is: nothing bounds it. */
 const LARGE_LOG = 50 * 2 ** 20

@@ -1,8 +1,8 @@
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { Page } from 'guard-gateway/lib/page'
-import { GUIDE, type Guide } from '../guide.ts'
-import type { Leaf } from '../library.ts'
-import type { Found } from '../search.ts'
+import { GUIDE, type Guide } from './guide.ts'
+import type { Leaf } from './library.ts'
+import type { Found } from './search.ts'
 
 const MAX_CHARS = 200
 const MAX_FOUND = 30
