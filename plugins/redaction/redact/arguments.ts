@@ -53,7 +53,7 @@ const judgedOption = (text: string, from: number, level: Level): Hit | undefined
 const optionValue = (text: string, from: number): Hit | undefined => {
   if (isQuoted(text, from)) return quotedValue(text, from, 'name')
   const value = text.slice(from, unquotedEnd(text, from, MAX_JUDGED))
-  const isValue = /^[^-"'`|&<>]/.test(value) && !marksAt(text, from) && !isNone(value) && !isExpression(value)
+  const isValue = /^[^-"'`|&<>=]/.test(value) && !marksAt(text, from) && !isNone(value) && !isExpression(value)
   if (!isValue || ABOUT.test(value) || isProse([value])) return undefined
   return { start: from, end: unquotedEnd(text, from), kind: 'name' }
 }

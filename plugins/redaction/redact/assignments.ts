@@ -9,6 +9,7 @@ import {
   isOdd,
   isPlaceholder,
   isProse,
+  isResource,
   isSchemeOnly,
   refersAt,
 } from './placeholders.ts'
@@ -55,6 +56,7 @@ const nameBefore = (text: string, separator: number): Name | undefined => {
   if (text[start - 1] === '{' && text[start - 2] === '$') return undefined
   // No name begins with a digit; times and sizes do.
   if (start === end || isDigit(text.charCodeAt(start)) || marksAt(text, start - 10)) return undefined
+  if (isResource(text, start)) return undefined
   // "API key: …": the word that makes `key` sensitive stands before it.
   if (isBlank(text.charCodeAt(start - 1)) && /^(?:key|string)$/i.test(text.slice(start, end))) {
     start = runStart(text, start - 1, PARTS, MAX_NAME)
@@ -155,7 +157,9 @@ const MAX_BLOCK = 16_384
 
 /** A mark, a reference, or after a colon a word in backticks: so prose puts the names of things. */
 const isReference = (text: string, from: number, separator: number): boolean =>
-  marksAt(text, from) || refersAt(text, from) || (text[from] === '`' && text[separator] === ':')
+  marksAt(text, from) ||
+  refersAt(text, from) ||
+  (text[from] === '`' && (text[separator] === ':' || /^`[\w./-]+ [^`\n]*`/.test(text.slice(from, from + 200))))
 
 /** The level of the name, or of the name it forms a pair with: `name: X, value: …`. */
 const levelHere = (scan: Scan, name: Name, at: number): Level => {
@@ -185,7 +189,7 @@ const quotedSecret = (text: string, from: number): Hit | undefined => {
   const hit = quotedValue(text, from, 'name')
   const value = hit === undefined ? '' : text.slice(hit.start, Math.min(hit.end, hit.start + MAX_JUDGED))
   // signs alone, or a blank first: the quote closes what stands before it
-  return isNone(value) || /^\s|^[^\p{L}\p{N}]*$/u.test(value) ? undefined : hit
+  return isNone(value) || /^[\s;,)]|^[^\p{L}\p{N}]*$/u.test(value) ? undefined : hit
 }
 
 /** `PWD=/home/me` is where a shell stands. */

@@ -39,7 +39,13 @@ const isKeyAt = (text: string, start: number, length: number): boolean => {
 
 /** A key of an Azure service that fills a whole run of base64, its padding left out, or all but a sign in front of it. */
 export const azureKey = (text: string, start: number, end: number): Hit | undefined => {
-  if (end - start < 43 || end - start > 87) return undefined
+  const length = end - start
+  // RapidAPI; a licence of New Relic
+  const isOther =
+    (length === 50 && text.startsWith('msh', start + 10) && text.startsWith('jsn', start + 35)) ||
+    (length === 40 && text.startsWith('NRAL', end - 4))
+  if (isOther) return { start, end, kind: 'key' }
+  if (length < 43 || length > 87) return undefined
   const from = isKeyAt(text, start, end - start) ? start : start + 1
   return isKeyAt(text, from, end - from) ? { start: from, end, kind: 'key' } : undefined
 }

@@ -66,6 +66,12 @@ const LAST_TWO: readonly (readonly [string, string])[] = [
   ['key', 'base'],
   ['key', 'string'],
   ['server', 'key'],
+  ['preshared', 'key'],
+  ['shared', 'secret'],
+  ['secret', 'string'],
+  ['secret', 'str'],
+  ['pass', 'phrase'],
+  ['pass', 'word'],
 ]
 const PAIRS = new Set<string>(LAST_TWO.map((pair) => pair.join(' ')))
 
@@ -76,7 +82,7 @@ const JOINED = ['api key', 'access key', 'private key', 'signing key', 'encrypti
 
 /** Whose `pass` is a password. */
 const PASS_OF = new Set(
-  'become db database user smtp imap mail email mysql mariadb postgres pg redis mongo root admin ftp sftp ssh sudo login auth proxy http ldap vpn wifi key store keystore truststore account service app rabbitmq amqp mqtt client server host git registry docker sql basic'.split(
+  'become db database user smtp imap mail email mysql mariadb postgres pg redis mongo root admin ftp sftp ssh sudo login auth proxy http ldap vpn wifi key store keystore truststore account service app bind rabbitmq amqp mqtt client server host git registry docker sql basic'.split(
     ' ',
   ),
 )

@@ -9,7 +9,7 @@ import { quotedValue } from './values.ts'
 const READS =
   /^\| *(?:sudo +(?:-[\w-]+ +){0,4}-\w*S\b|(?:[\w./-]{1,64} +){1,5}--(?:password|token|passphrase|secret|with)-(?:stdin|token|fd)\b|(?:sudo +)?(?:chpasswd|cryptsetup|kinit|vncpasswd|gh +auth +login|passwd +--stdin)\b)/
 const PRINTED =
-  /(?:^|[\s;&(`"'])(?:echo|printf)(?: +-\w+){0,3} +(?:\\?(["'])([^"'\n]{3,200}?)\\?\1|([^\s"']{3,200})) *$/
+  /(?:^|[\s;&(`"'])(?:echo|printf)(?: +-\w+){0,3} +(?:["']?%s(?:\\n)?["']? +)?(?:\\?(["'])([^"'\n]{3,200}?)\\?\1|([^\s"']{3,200})) *$/
 
 /** What `echo` prints into a program that reads a password; triggered at the bar. */
 export const pipedPassword: Shape = ({ text }, at) => {
@@ -29,11 +29,35 @@ const whole = (text: string, start: number, value: string): Hit | undefined =>
 
 /** The last words of the command are the password: `htpasswd -b file user password`, `wpa_passphrase network password`. */
 const LAST_WORD =
-  /^(?:htpasswd(?: +-[ac-zA-Z0-9]{1,4}){0,3} +-[ac-zA-Z0-9]{0,4}b\w{0,4}(?: +-\w{1,4}){0,3}(?: +[^\s|;&-][^\s|;&]{0,100}){1,2} +|wpa_passphrase +[^\s|;&]{1,64} +|net +use\b[^\n|;]{0,160}?\/user:\S+ +|net +user +[^\s/|;&]+ +)(?=[^\s/|;&*-])/i
+  /^(?:htpasswd(?: +-[ac-zA-Z0-9]{1,4}){0,3} +-[ac-zA-Z0-9]{0,4}b\w{0,4}(?: +-\w{1,4}){0,3}(?: +[^\s|;&-][^\s|;&]{0,100}){1,2} +|wpa_passphrase +[^\s|;&]{1,64} +|net +use\b[^\n|;]{0,160}?\/user:\S+ +|net +use +\S+ +\\\\\S+ +(?=\S+ +\/user:)|net +user +[^\s/|;&]+ +)(?=[^\s/|;&*-])/i
 
-/** Programs that take a key or a password by its place, or behind an option of their own. */
-const BY_PLACE =
-  /^(?:(?:cargo|vault|snyk|railway|hcp|render|pulumi) +(?:login|auth) +|poetry +config +(?:http-basic|pypi-token)\.\S{1,60} +(?:[\w@.-]{1,60} +(?=\S))?|gh +(?:secret|variable) +set +[\w-]{1,80} +(?:--body|-b)[ =]?|rclone +config +create +[^\n|;]{1,100} pass +)["']?(?!-)/
+/** Programs and devices that take a key or a password by its place, or behind an option of their own. */
+const BY_PLACE = new RegExp(
+  `^(?:${[
+    '(?:cargo|vault|snyk|railway|hcp|render|pulumi) +(?:login|auth) +',
+    '(?:poetry|composer) +config +(?:http-basic|pypi-token)\\.\\S{1,60} +(?:[\\w@.-]{1,60} +(?=\\S))?',
+    'git +config +(?:--\\w+ +)?[\\w.]{0,60}token +',
+    'gh +(?:secret|variable) +set +[\\w-]{1,80} +(?:--body|-b)[ =]?',
+    'rclone +config +create +[^\\n|;]{1,100} pass +',
+    'bw +(?:unlock|login +\\S{1,100}) +',
+    'consul +acl +set-agent-token +\\w+ +',
+    'mc +alias +set +\\S{1,60} +\\S{1,100} +\\S{1,60} +',
+    'az +keyvault +secret +set +[^\\n|;]{1,160}--value[ =]',
+    'gem +push +[^\\n|;]{1,100}--key[ =]',
+    'mysqladmin +[^\\n|;]{0,100}password +',
+    'snmp-server +community +',
+    'key-string +(?:\\d +)?',
+    'crypto +isakmp +key +(?:\\d +)?',
+    'ip +ospf +(?:message-digest|authentication)-key +(?:\\d+ +md5 +)?(?:\\d +)?',
+    '(?:radius|tacacs)-server +[^\\n]{0,80}key +(?:\\d +)?',
+    'set +(?:security|system|vpn|protocols) +[^\\n]{1,120}(?:ascii-text|password-value|secret) +',
+    'stats +auth +[\\w.-]{1,40}:',
+    'basicauth +(?:\\{ *)?[\\w.-]{1,40} +',
+    'sp_addlogin +N?.[\\w.-]{1,60}., *N?',
+    'send +(?:-- +|-s +)?(?=\\\\?["\'][^\\s"\']{8,100}\\\\[rn])',
+    'jdbc:oracle:(?:thin|oci):[\\w$#]{1,64}/(?=[^@\\s]+@)',
+  ].join('|')})\\\\?["']?(?!-)`,
+)
 
 /** A key in its place among the arguments of a program; triggered at the program's name. */
 export const placedArgument: Shape = ({ text }, at) => {
@@ -41,7 +65,7 @@ export const placedArgument: Shape = ({ text }, at) => {
   const found = BY_PLACE.exec(text.slice(at, at + 240))
   if (found === null) return undefined
   const start = at + found[0].length
-  const value = /^[^\s"'|;&]{8,256}/.exec(text.slice(start, start + 260))?.[0] ?? ''
+  const value = /^[^\s"'|;&@\\]{8,256}/.exec(text.slice(start, start + 260))?.[0] ?? ''
   return isChosen(value) ? whole(text, start, value) : undefined
 }
 

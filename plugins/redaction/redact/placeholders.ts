@@ -2,7 +2,7 @@ import { isMark } from './hit.ts'
 
 /** Stands for a value that is filled in elsewhere, or is blanked out already. */
 const PLACEHOLDER =
-  /^(?:\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|\$[A-Z_][A-Z0-9_]{1,64}|\{\{.{0,200}\}\}|\{[\w.$: ]{0,64}\}|<[^<>]{0,100}>|%[A-Za-z_][A-Za-z0-9_]{0,64}%|%[sdv]|\[[A-Za-z _-]{0,40}\]|[*•x.#…_-]{3,}|[xX]{3,}|\.{2,}|your[-_ ].{0,60}|my[-_](?:api|secret|token|password)[-_\w]{0,40}|change[-_]?me|redacted|hidden|masked|placeholder|omitted|\?|\$\d|:[a-z_]{1,32}|@[a-z._]{1,40}@|[A-Za-z_]{2,12}[-_](?:[xX*•.#…_-]{3,}|\.{2,}|…)|(?:todo|tbd|tba|none|n\/a)|.{0,12}(.)\1{9,}.{0,4})$/i
+  /^(?:\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|\$[A-Z_][A-Z0-9_]{1,64}|\{\{.{0,200}\}\}|\{[\w.$: ]{0,64}\}|<[^<>]{0,100}>|%[A-Za-z_][A-Za-z0-9_]{0,64}%|%[sdv]|%~?\d|\[[A-Za-z _-]{0,40}\]|[*•x.#…_-]{3,}|[xX]{3,}|\.{2,}|your[-_ ].{0,60}|my[-_](?:api|secret|token|password)[-_\w]{0,40}|change[-_]?me|redacted|hidden|masked|placeholder|omitted|\?|\$\d|:[a-z_]{1,32}|@[a-z._]{1,40}@|[A-Za-z_]{2,12}[-_](?:[xX*•.#…_-]{3,}|\.{2,}|…)|(?:todo|tbd|tba|none|n\/a)|.{0,12}(.)\1{9,}.{0,4})$/i
 
 /** A value that is no secret wherever it stands: empty, a mark, a placeholder. */
 export const isPlaceholder = (value: string): boolean =>
@@ -14,7 +14,7 @@ const AFTER_SCHEME =
 /** An authorization value whose credential is a placeholder: `Bearer <key>`. */
 export const isSchemeOnly = (value: string): boolean => AFTER_SCHEME.test(value)
 
-const REFERENCE = /(?:\$\{[^}\s]{0,200}\}|\$\([^)]{0,200}\)|\{\{[^}]{0,200}\}\}|<[^<>]{1,100}>)(?![\w:/@.~+=-])/y
+const REFERENCE = /(?:\$\{[^}\n]{0,200}\}|\$\([^)]{0,200}\)|\{\{[^}]{0,200}\}\}|<[^<>]{1,100}>)(?![\w:/@.~+=-])/y
 
 /** A reference to a value that stands elsewhere begins at `from`, nothing joined to it: `${NAME}`, `{{ name }}`, `<name>`. */
 export const refersAt = (text: string, from: number): boolean => {
@@ -31,7 +31,7 @@ const NOT_A_VALUE = new Set(
 
 /** Words for passwords and keys, in whatever language a form may have them. */
 const LABEL =
-  /pass(?:word|wort|wd|phrase|code|ord)|kennwort|contrase|senha|wachtwoord|mot de passe|lösenord|hasło|heslo|parola|salasana|token|secret|geheimnis|\bkey|\bclé|\bapi\b|credential|passord|adgangskode|şifre|пароль|парол|密码|密碼|口令|密钥|令牌|パスワード|비밀번호|암호/iu
+  /pass(?:word|wort|wd|phrase|code|ord)|kennwort|contrase|senha|wachtwoord|mot de passe|lösenord|hasło|heslo|parola|salasana|token|secret|geheimnis|\bkey|\bclé|\bapi\b|credential|passord|adgangskode|şifre|пароль|парол|密码|密碼|口令|密钥|令牌|パスワード|비밀번호|암호|mật khẩu|סיסמה|κωδικός|รหัสผ่าน/iu
 /** Where something is kept, which opens nothing: paths, names of a key store. */
 const KEPT =
   /^(?:(?:alias|aws|kms|secrets?|vault|projects|arn|gs|s3|file|env|op|ssm)[:/][\w./:@#-]*|[a-z]+(?:\/[a-z_-]+)+|\.{0,2}\/[\w./-]+|~\/[\w./-]+|[a-z][a-z_]*(?:\.[a-z][a-z_]*){2,6}|[A-Za-z]:\\.*)$/
@@ -47,6 +47,10 @@ export const isLabel = (value: string): boolean => {
 /** What stands where a secret could stand, and is none: a placeholder, a type, a state, a reference, a label. */
 export const isNone = (value: string): boolean =>
   isPlaceholder(value) || isNoValue(value) || isLabel(value) || KEPT.test(value)
+
+/** The name at `start` is a part of what a cloud calls a resource: `arn:aws:secretsmanager:…:123456789012:secret:name`. */
+export const isResource = (text: string, start: number): boolean =>
+  text[start - 1] === ':' && /\d{12}:$/.test(text.slice(start - 13, start))
 
 /** The value is a type, a constant or a state, in any case of letters. */
 export const isNoValue = (value: string): boolean => value.length <= 16 && NOT_A_VALUE.has(value.toLowerCase())

@@ -51,7 +51,9 @@ export const commandOption: Shape = (scan, at) => {
 }
 
 const optionApart = (scan: Scan, options: PasswordOptions, letter: string, from: number): Hit | undefined => {
-  if (options.apart.includes(letter)) return valueAt(scan, from)
+  // a port
+  if (options.apart.includes(letter) && !/^\d{1,5}(?!\S)/.test(scan.text.slice(from, from + 6)))
+    return valueAt(scan, from)
   if (letter !== options.login.charAt(0)) return undefined
   const end = scan.unquotedEnd(from)
   const sign = scan.text.slice(from, Math.min(end, from + 128)).indexOf(options.login.charAt(1))

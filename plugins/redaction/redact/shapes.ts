@@ -18,12 +18,15 @@ import { jwt, scheme, schemes } from './tokens.ts'
 import { driverAddress, email, userinfo } from './urls.ts'
 import {
   airtableToken,
+  asanaToken,
   authressKey,
-  discordToken,
+  convexKey,
+  copilotSession,
   dollarToken,
+  dottedKey,
   entraSecret,
   facebookToken,
-  mailchimpKey,
+  hexTail,
   maxmindKey,
   telegramToken,
   terraformToken,
@@ -76,7 +79,19 @@ const serviceKeys: readonly KeyRule[] = [
   key('glc_', BASE64, 32, 400, 'mixed'),
   key('eyJrIjoi', BASE64, 70, 400),
   key('dt0c01. dt0s01. dt0s02. dt0s16.', PARTS, 80, 100),
-  key('hcaik_ hcbik_ hcalk_ hcblk_', ALNUM, 58),
+  key('hcaik_ hcbik_ hcxik_ hcalk_ hcblk_ hcxlk_ hcaic_ hcbic_ hcxic_ hcxmk_', ALNUM, 26, 80),
+  // New Relic in Europe; Factory; Amp; Adafruit; Apify; Cal.com; Ory; Zuplo; Docker Swarm; AppSync; Baidu
+  key('eu01xx', ALNUM, 30, 40),
+  key('ms-', URL64, 36, 36, 'uuid'),
+  key('fk-', URL64, 24, LONG, 'mixed'),
+  key('sgamp_', WORD, 20, LONG),
+  key('aio_', ALNUM, 28),
+  key('apify_api_', ALNUM, 30, 60),
+  key('cal_live_', HEX, 32),
+  key('ory_pat_ ory_st_ ory_at_ ory_rt_ zpka_', PARTS, 24, LONG),
+  key('SWMTKN-1- SWMKEY-1-', URL64, 40, 120),
+  key('da2-', ALNUM, 26),
+  key('bce-v3/ALTAK-', OPAQUE, 40, 120),
   key('phx_ phs_', WORD, 40, 60),
   key('pylf_v1_', WORD, 40, 60),
   key('xaat- xapt-', URL64, 36, 36, 'uuid'),
@@ -139,7 +154,7 @@ const modelKeys: readonly KeyRule[] = [
   key('tr_prod_ tr_dev_ tr_stg_ tr_preview_ tr_pat_', ALNUM, 18, 48, 'issued'),
   key('signkey-prod- signkey-test- signkey-branch-', HEX, 32, 64),
   // Sanity; the shape has no divider
-  key('sk', ALNUM, 80, 200, 'issued'),
+  key('sk', ALNUM, 80, 200, 'mixed'),
   key('salad_cloud_', WORD, 9, 255, 'issued'),
   key('fal_ fal-', OPAQUE, 32, 128, 'issued'),
 ]
@@ -216,7 +231,10 @@ const element = (scan: Scan, at: number): Hit | undefined => {
   const start = at + 1
   const level = levelOf(scan, tag, open, at)
   if (level === Levels.none) return openPair(scan, tag, start, end)
-  const value = text.slice(start, Math.min(end, start + 300)).trim()
+  const value = text
+    .slice(start, Math.min(end, start + 300))
+    .replace(/^\s*<!\[CDATA\[|\]\]>\s*$/g, '')
+    .trim()
   if (!isSecretUnder(level, value)) return undefined
   return isPlaceholder(value) || marksAt(value, 0) || value.startsWith('<') ? undefined : { start, end, kind: 'name' }
 }
@@ -342,9 +360,8 @@ for (const rule of keyRules) for (const anchor of rule.anchors) enterAt(anchor, 
 for (const word of schemes) for (const spelling of spellings(word)) enterAt(spelling, scheme)
 for (const country of ibanCountries) enterAt(country, iban)
 for (let pair = 20; pair <= 69; pair++) enterAt(String(pair), card)
-// A bot's number is written in ASCII digits; these are the base64 of the first one.
-for (const digit of ['MT', 'Mj', 'Mz', 'ND', 'NT', 'Nj', 'Nz', 'OD', 'OT']) enterAt(digit, discordToken)
 enterAt('eyJ', jwt)
+enterAtAll('tid=', copilotSession)
 enterAt('PuTTY', puttyKey)
 enterAt('access_token', dollarToken)
 enterAt('pat', airtableToken)
@@ -358,22 +375,23 @@ for (const spelling of spellings('identified')) enterAtAll(spelling, identifiedB
 for (const word of ['requirepass', 'masterauth', 'rootpw', 'bindpw', 'olcRootPW']) enterAtAll(word, serverSetting)
 for (const word of ['htpasswd', 'wpa_passphrase', 'net']) enterAtAll(word, lastArgument)
 enterAtAll('ConvertTo', secureString)
-for (const word of ['cargo', 'vault', 'snyk', 'railway', 'hcp', 'render', 'pulumi', 'poetry', 'gh', 'rclone'])
-  enterAtAll(word, placedArgument)
+const PLACED =
+  'cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth sp_addlogin send jdbc'
+for (const word of PLACED.split(' ')) enterAtAll(word, placedArgument)
 for (const word of ['AUTH', 'PASS', 'LOGIN']) enterAtAll(word, wireLogin)
 
 const sign = (character: string): number => character.charCodeAt(0)
 const signs = new Map<number, readonly Shape[]>([
   [sign('='), [assignment]],
-  [sign(':'), [userinfo, telegramToken, pgpassLine, assignment]],
+  [sign(':'), [userinfo, telegramToken, asanaToken, pgpassLine, assignment]],
   [sign('@'), [driverAddress, email]],
-  [sign('-'), [pemKey, argument, commandOption, mailchimpKey, issuedToken]],
+  [sign('-'), [pemKey, argument, commandOption, hexTail, issuedToken]],
   [sign('_'), [maxmindKey, issuedToken]],
-  [sign('|'), [facebookToken, pipedPassword]],
+  [sign('|'), [facebookToken, convexKey, pipedPassword]],
   [sign('/'), [slashOption]],
   [sign('>'), [element]],
   [sign('~'), [entraSecret]],
-  [sign('.'), [terraformToken]],
+  [sign('.'), [terraformToken, dottedKey]],
 ])
 
 /** Everything that is recognised, laid out for the scanner. */

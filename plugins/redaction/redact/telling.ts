@@ -1,18 +1,10 @@
-import { isAlnum, isBlank, isDigit, PARTS, runStart } from './alphabet.ts'
+import { isAlnum, isBlank, isDigit, nameStart, PARTS, runStart } from './alphabet.ts'
+import { argumentBefore, callLogin, group, LOGIN, type Pass } from './calls.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
 import { isChosen, isMade, isSecretUnder, isSureValue } from './opaque.ts'
-import { isPlaceholder } from './placeholders.ts'
+import { isPlaceholder, isResource } from './placeholders.ts'
 import { isQuoted, quotedValue, unquotedEnd } from './values.ts'
-
-/** The pass over a text, as it is needed here. */
-interface Pass {
-  readonly text: string
-  readonly rules: { readonly levelOf: (name: string) => Level }
-  readonly hits: Hit[]
-  /** Counts work beyond that of trying a shape. */
-  spend(steps: number): void
-}
 
 /** The longest line and the most rows looked at. */
 const MAX_LINE = 400
@@ -158,13 +150,9 @@ const MAX_TOKENS = 10
 /** Steps of reading what stands behind a name. */
 const STEPS = 260
 
-/** Names that take a user and a password in a call. */
-const LOGIN =
-  /^(?:login|auth|HTTPBasicAuth|SetBasicAuth|basicAuth|basic_auth|NetworkCredential|UsernamePasswordCredentials|PasswordAuthentication|getConnection|mysqli_connect|mysql_connect|pg_connect|PDO|connect|sign|encode|createHmac|createHash)$/
-
 /** The name goes on, or nothing can follow it. */
 const GOES_ON = new Set('_;>')
-const OPENS = new Set('(=:')
+const OPENS = new Set('(=:.')
 
 /** The last three letters of words that a name with a value ends in, five bits a letter. */
 const ENDINGS = new Uint8Array(32_768)
@@ -174,7 +162,9 @@ const enter = (words: string): void => {
   for (const word of words.split(' ')) ENDINGS[placeOf(word, word.length)] = 1
 }
 enter('password passwords passwd pwd passphrase passcode secret secrets credentials creds token tokens tkn key otp psk')
-enter('authtok pass passwort senha contrasena parola passe heslo salasana kode sifre')
+enter(
+  'secretstr secretstring hmac phrase contraseña authtok pass passwort senha contrasena parola passe heslo salasana kode sifre',
+)
 enter('login auth BasicAuth Credential PasswordAuthentication getConnection mysqli_connect createHmac encode')
 ENDINGS[placeOf('xPDO', 4)] = 1
 ENDINGS[placeOf('sign', 4)] = 1
@@ -192,10 +182,11 @@ interface Between {
 
 const ASSIGNS = /(?:\|\||\/\/|\?\?|:)?=>?|<-|->|<<<|→|➜|⇒/y
 const FILLER = /(?:string\(\d{1,6}\)|'static |[A-Za-z_][\w.]{0,24}(?:<[^<>\n]{0,40}>|\[\])?\??)/y
-const SIGNS = /[()[\]{},:.?!*&@]/
+const SIGNS = /[()[\]{}<,:.?!*&@]/
 
-/** The type of a declaration in front of its sign. */
-const TYPED = /^(?:As )?[A-Za-z][\w.]{0,24}(?:\[\])? {0,4}:?=(?!=)/
+/** The type of a declaration in front of its sign, the argument that names the value, a here-string. */
+const DECLARED =
+  /(?!-(?!prompt|stdin))[ \t]{0,4}(?::|,|as\b)?[\w.<>[\]()*&?,' -]{0,60}?[ \t]*(?:\{ ?get; ?(?:\w+ )?(?:set|init); ?\}[ \t]*)?(?::?=(?![=>])|<<<|(?:\b|-)value\b|\bdefault\w*[:=]|\b(?:with|text):)[ \t]*(?=\\?["'`]|[a-z@]["'])/iy
 
 const CLOSING = /^(?:\\?["'`]\)?|\]){0,3}/
 
@@ -219,6 +210,8 @@ class Bridge {
   /** Where the literal begins; undefined if none follows within a few tokens. */
   literal(): Between | undefined {
     const text = this.#text
+    const declared = matchEnd(DECLARED, text, this.#at)
+    if (declared !== undefined) return { from: declared, assigns: true }
     const last = Math.min(text.length, this.#end + REACH)
     for (let count = 0; count < MAX_TOKENS && this.#at < last; count++) {
       while (isBlank(text.charCodeAt(this.#at))) this.#at++
@@ -262,20 +255,20 @@ class Bridge {
   }
 
   #mayFill(): boolean {
-    if (!this.#opened) return TYPED.test(this.#text.slice(this.#at, this.#at + 60))
-    return this.#assigns || this.#fillers === 1 || ':.&['.includes(this.#before)
+    return this.#opened && (this.#assigns || this.#fillers === 1 || ':.&['.includes(this.#before))
   }
 }
 
 /** Marks of Markdown, quotes and leaders between a name and a value in running text, with the words that join them. */
 const JOINED =
   /["'`\])]{0,3}(?:\*\*|__|\*|~~)?[ \t]{0,8}(?:(?:is|was|has been|are)(?:[ \t]+(?:now|set to|set as|reset to))?:?|(?:now )?(?:set|changed|reset) to:?|=>|->|[:=|]|[-–—]|→|➜|\.{2,40}|\u2026|\d(?=[ \t]))?[ \t]{0,16}(?:\*\*|__|\*|["'`]){0,3}[ \t]{0,4}/y
-/** `for user postgres: `, as programs ask. */
-const PROMPT = /(?:["'`])?[ \t]+(?:for|of|to)[ \t][^\n:]{1,120}:[ \t]+(?=\S)/y
+/** Words of a sentence up to a colon or a verb, as programs and people write: `for user postgres: `. */
+const SAID =
+  /["'`)\]]{0,2}(?:[ \t]+[\p{L}\p{M}\p{N}'’(),./@+_~-]{1,40}){0,10}?[ \t]{0,4}(?:[:：=]|(?<=[ \t])(?:is|was|to|es|est|är|er|jest):?)[ \t]+["'`«*]{0,3}[ \t]?(?=\S)/uy
 /** A sentence that ends in a colon, with the value on a line of its own. */
-const BELOW = /[^\n:]{0,120}:[ \t]*\r?\n(?:[ \t]*\r?\n){0,2}[ \t]*(?=\S+[ \t]*(?:\r?\n|$))/y
+const BELOW = /(?:[^\n:]{0,120}:)?[ \t]*\r?\n(?:[ \t]*\r?\n){0,2}[ \t]*(?=\S+[ \t]*(?:\r?\n|$))/y
 
-const ASKS = new Set(' :\'"`')
+const ASKS = new Set(' :\'"`\n')
 
 const matchEnd = (pattern: RegExp, text: string, at: number): number | undefined => {
   pattern.lastIndex = at
@@ -297,52 +290,61 @@ const joinedWord = (text: string, name: string, end: number): Hit | undefined =>
   if (hit === undefined) return undefined
   const value = text.slice(hit.start, hit.end)
   const isApart = /^[ \t]+(?:\d[ \t]+)?$/.test(text.slice(end, joined))
+  // `get secret app-token-x7k2p` names an object
+  if (isApart && /^[a-z]+(?:-[a-z0-9]+)+$/.test(value)) return undefined
   return isChosen(value) && !(isApart && name.includes('.') && !isMade(value)) ? hit : undefined
 }
 
 const bareAfter = (text: string, name: string, end: number): Hit | undefined => {
   const joined = joinedWord(text, name, end)
   if (joined !== undefined || !ASKS.has(text.charAt(end))) return joined
-  const asked = matchEnd(PROMPT, text, end) ?? matchEnd(BELOW, text, end)
-  const hit = asked === undefined ? undefined : wordAt(text, asked)
-  return hit !== undefined && isChosen(text.slice(hit.start, hit.end)) ? hit : undefined
-}
-
-/** The literals of a call that takes a user and a password: the last that looks like one. */
-const callLogin = (scan: Pass, end: number): void => {
-  const found = /^\s?=?\s?(?:new\s)?\w{0,20}[({[]([^)\n]{0,300})/.exec(scan.text.slice(end, end + 340))
-  if (found === null) return
-  const from = end + found[0].length - (found[1] ?? '').length
-  for (const { index, 2: value = '' } of (found[1] ?? '').matchAll(/(["'])([^"'\n]{6,200})\1/g)) {
-    const start = from + index + 1
-    if (isChosen(value) && !/[:/@]/.test(value)) scan.hits.push({ start, end: start + value.length, kind: 'name' })
+  let at: number | undefined = end
+  for (let joints = 0; joints < 3; joints++) {
+    at = matchEnd(SAID, text, at)
+    if (at === undefined) break
+    const hit = wordAt(text, at)
+    if (hit !== undefined && isChosen(text.slice(hit.start, hit.end)) && !UUID.test(text.slice(hit.start, hit.end)))
+      return hit
+    at -= 1
   }
+  const below = matchEnd(BELOW, text, end)
+  const hit = below === undefined ? undefined : wordAt(text, below)
+  if (hit === undefined) return undefined
+  const isSaid = text.slice(end, hit.start).includes(':') ? isChosen : isMade
+  return isSaid(text.slice(hit.start, hit.end)) ? hit : undefined
 }
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/i
 
 /** A name ends at `end`, and its value follows it within a few tokens, whatever stands between; what is found is added to the hits. */
 export const telling = (scan: Pass, wordStart: number, end: number): void => {
   const { text, rules } = scan
   if (GOES_ON.has(text.charAt(end)) && !/^__(?![A-Za-z0-9])/.test(text.slice(end, end + 3))) return
-  const start = Math.min(wordStart, runStart(text, end, PARTS, MAX_NAME))
+  const start = Math.min(wordStart, nameStart(text, end, MAX_NAME))
+  if (isResource(text, start)) return
   const name = text.slice(start, end)
-  if (OPENS.has(text.charAt(end)) && LOGIN.test(text.slice(wordStart, end))) {
+  const level = rules.levelOf(name) || levelOfTwo(scan, start, name)
+  if (OPENS.has(text.charAt(end)) && (level >= Levels.likely || LOGIN.test(text.slice(wordStart, end)))) {
     scan.spend(STEPS)
     callLogin(scan, end)
   }
-  const level = rules.levelOf(name) || levelOfTwo(scan, start, name)
+  if (name === 'secrets') group(scan, end)
   if (level === Levels.none || level === Levels.line || marksAt(text, start - 10)) return
   scan.spend(STEPS)
   column(scan, start, end)
   aligned(scan, start, end)
+  argumentBefore(scan, start, end)
   const hit = text[end] === ')' ? undefined : valueAfter(scan, name, end, level)
   if (hit !== undefined) scan.hits.push(hit)
 }
 
 /** `API key`: the word that makes `key` sensitive stands before it. */
 const levelOfTwo = ({ text, rules }: Pass, start: number, name: string): Level =>
-  /^key$/i.test(name) && isBlank(text.charCodeAt(start - 1))
+  /^(?:key|phrase)$/i.test(name) && isBlank(text.charCodeAt(start - 1))
     ? rules.levelOf(text.slice(runStart(text, start - 1, PARTS, MAX_NAME), start + name.length))
     : Levels.none
+
+/** A literal of one word: walking to the end of others would cost more than they may hold. */
+const ONE_WORD = /(?:\\?["'`]|[a-z@]["'])[^\s"'`]{4,512}["'`]/iy
 
 const valueAfter = (scan: Pass, name: string, end: number, level: Level): Hit | undefined => {
   const { text } = scan
@@ -350,7 +352,7 @@ const valueAfter = (scan: Pass, name: string, end: number, level: Level): Hit | 
   if (next === '.' && isAlnum(text.charCodeAt(end + 1))) return undefined
   if (next === '=' && text[end + 1] !== '>' && level >= Levels.certain) return undefined
   const literal = new Bridge(text, end).literal()
-  if (literal !== undefined) {
+  if (literal !== undefined && matchEnd(ONE_WORD, text, literal.from) !== undefined) {
     const hit = quotedValue(text, literal.from, 'name')
     const value = hit === undefined ? '' : text.slice(hit.start, hit.end)
     if (scan.rules.levelOf(value) === Levels.none && isFreeLiteral(value, literal.assigns, level)) return hit

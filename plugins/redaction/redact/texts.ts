@@ -260,6 +260,8 @@ const percent = (text: string, offset: number): Escape | undefined => {
   const low = hexDigit(text.charCodeAt(offset + 2))
   if (high < 0 || low < 0) return undefined
   if (high < 8) return [String.fromCharCode(high * 16 + low), 3]
+  // no byte of UTF-8 beyond ASCII stands alone: `%DB_NAME%` is a variable of Windows
+  if (text[offset + 3] !== '%') return undefined
   const found = at(PERCENT, text, offset)?.[0]
   if (found === undefined) return undefined
   const bytes = Buffer.from(found.replaceAll('%', ''), 'hex')

@@ -1,6 +1,6 @@
 import { ADDRESS, isAlnum, isDigit, isSpace, runStart } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
-import { isPlaceholder } from './placeholders.ts'
+import { isNoValue, isPlaceholder } from './placeholders.ts'
 import type { Scan } from './scan.ts'
 
 /** Steps of reading what stands before a host, or before the sign of an address. */
@@ -46,7 +46,10 @@ export const userinfo = (scan: Scan, at: number): Hit | undefined => {
   const colon = info.indexOf(':')
   if (marksAt(text, from) || (colon === -1 && !looksLikeKey(info))) return undefined
   const start = colon === -1 ? from : from + colon + 1
-  return isPlaceholder(text.slice(start, end)) || marksAt(text, start) ? undefined : { start, end, kind: 'url' }
+  const password = text.slice(start, end)
+  return isPlaceholder(password) || isNoValue(password) || marksAt(text, start)
+    ? undefined
+    : { start, end, kind: 'url' }
 }
 
 /** The password in `user:password@tcp(host)/database`, as Go writes it; triggered at the `@`. */

@@ -57,7 +57,7 @@ const closing = (text: string, from: number, quote: string): number => {
   return lineEnd(text, from, undefined)
 }
 
-const OPENING = /^(?:\\["'`]|["'`]|[bfru@]["'])/i
+const OPENING = /^(?:\\["'`]|["'`]|[bfrun@]["'])/i
 
 /** A value in quotes begins at `from`. */
 export const isQuoted = (text: string, from: number): boolean => OPENING.test(text.slice(from, from + 2))

@@ -1,14 +1,57 @@
-import { ALNUM, HEX, isDigit, OPAQUE, PARTS, runEnd, runStart, URL64 } from './alphabet.ts'
-import { decodeBase64 } from './base64.ts'
+import { ADDRESS, ALNUM, classOf, HEX, isDigit, OPAQUE, runEnd, runStart, URL64 } from './alphabet.ts'
+import { LONG } from './keys/rule.ts'
 import type { Shape } from './scan.ts'
 
-/** A Discord bot token: the bot's number in base64url, a time, a signature. */
-export const discordToken: Shape = (scan, at) => {
-  const end = scan.runEnd(at, PARTS)
-  if (end - at < 50 || end - at > 90) return undefined
-  const [id, time, signature] = scan.text.slice(at, end).split('.')
-  if (id === undefined || time?.length !== 6 || signature === undefined || signature.length < 27) return undefined
-  return /^\d{16,20}$/.test(decodeBase64(id) ?? '') ? { start: at, end, kind: 'key' } : undefined
+/** What stands before a full stop, and after it, in keys of parts; what stands before must fill its run. */
+const DOTTED: readonly (readonly [before: RegExp, after: RegExp])[] = [
+  // a Discord bot: its number in base64url, a time, a signature
+  [/(?:^|[^\w-])([MNO][\w-]{22,27})$/, /^[\w-]{6}\.[\w-]{27,40}(?![\w-])/],
+  // Zhipu
+  [/(?:^|[^\w-])([0-9a-f]{32})$/, /^[A-Za-z0-9]{16}(?![\w-])/],
+  // a machine account of Bitwarden
+  [/(?:^|[^\w.-])(0)$/, /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\.\w{20,40}:[A-Za-z0-9+/]{20,60}={0,2}/],
+  // refresh tokens of Microsoft
+  [/(?:^|[^\w.-])([01])$/, /^A[\w.-]{100,}/],
+  [/(?:^|[^\w.-])(M)$/, /^[CR]\d{1,4}_[A-Z0-9]{2,6}\.[\w.!*$-]{40,}/],
+]
+
+/** Triggered at the full stop. */
+export const dottedKey: Shape = ({ text }, at) => {
+  if ((classOf(text.charCodeAt(at + 1)) & URL64) === 0 || (classOf(text.charCodeAt(at + 16)) & ADDRESS) === 0)
+    return undefined
+  const run = at - runStart(text, at, URL64, 34)
+  if (run !== 1 && run < 23) return undefined
+  const head = text.slice(Math.max(0, at - 34), at)
+  for (const [before, after] of DOTTED) {
+    const start = before.exec(head)?.[1]
+    const end = start === undefined ? undefined : after.exec(text.slice(at + 1, at + 2_049))?.[0]
+    if (start !== undefined && end !== undefined)
+      return { start: at - start.length, end: at + 1 + end.length, kind: 'key' }
+  }
+  return undefined
+}
+
+/** A token of Asana, `1/<number>:<32 hex>` or `2/<number>/<number>:<32 hex>`; triggered at the colon. */
+export const asanaToken: Shape = ({ text }, at) => {
+  if (!isDigit(text.charCodeAt(at - 1)) || runEnd(text, at + 1, HEX, 33) !== at + 33) return undefined
+  const start = /(?:^|[^\w/])([012]\/\d{10,20}(?:\/\d{10,20})?)$/.exec(text.slice(Math.max(0, at - 46), at))?.[1]
+  return start === undefined ? undefined : { start: at - start.length, end: at + 33, kind: 'key' }
+}
+
+/** A deploy key of Convex, `prod:name|<key>`; triggered at the bar. */
+export const convexKey: Shape = ({ text }, at) => {
+  const end = runEnd(text, at + 1, OPAQUE, LONG)
+  if (end - at < 21) return undefined
+  const start = /(?:prod|dev|preview|project):[a-z0-9][\w:-]{2,80}$/.exec(text.slice(Math.max(0, at - 96), at))
+  return start === null ? undefined : { start: at + 1, end, kind: 'key' }
+}
+
+/** The session of Copilot, `tid=…;exp=…;…`. */
+export const copilotSession: Shape = ({ text }, at) => {
+  const found = /^tid=[\w-]{8,64}(?:;[\w-]{1,32}=[^\s;"'`]{0,200}){2,40}(?::[0-9a-f]{32,})?/.exec(
+    text.slice(at, at + 4_096),
+  )
+  return found === null ? undefined : { start: at, end: at + found[0].length, kind: 'token' }
 }
 
 /** A Telegram bot token, `<number>:A…`; triggered at the colon. */
@@ -20,13 +63,11 @@ export const telegramToken: Shape = ({ text }, at) => {
   return isNumber && end - at > 33 && end - at < 40 ? { start, end, kind: 'key' } : undefined
 }
 
-/** A Mailchimp key, 32 hex digits and its data centre; triggered at the hyphen. */
-export const mailchimpKey: Shape = ({ text }, at) => {
-  if (text.charCodeAt(at + 1) !== 0x75 || text.charCodeAt(at + 2) !== 0x73 || !isDigit(text.charCodeAt(at + 3)))
-    return undefined
-  const start = runStart(text, at, HEX, 33)
-  const end = runEnd(text, at + 1, ALNUM, 6)
-  return at - start === 32 && /^us\d{1,2}$/.test(text.slice(at + 1, end)) ? { start, end, kind: 'key' } : undefined
+/** 32 hex digits and more behind a hyphen: Mailchimp's data centre, Mailgun's two groups; triggered at the hyphen. */
+export const hexTail: Shape = ({ text }, at) => {
+  if (runStart(text, at, HEX, 33) !== at - 32) return undefined
+  const end = /^-(?:us\d{1,2}|[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])/.exec(text.slice(at, at + 20))?.[0]
+  return end === undefined ? undefined : { start: at - 32, end: at + end.length, kind: 'key' }
 }
 
 /** An Entra client secret, three characters, a digit, `Q~`; triggered at the tilde. */

@@ -133,6 +133,7 @@ class Walk {
   #levelOfMember(key: string, under: Level, paired: Level, isPrivateJwk: boolean): Level {
     if (under !== Levels.none) return under
     if (paired !== Levels.none && isPairValue(key)) return paired
+    if (paired !== Levels.none && /^(?:text|content)$/i.test(key)) return Levels.opaque
     return isPrivateJwk && JWK_PRIVATE.has(key) ? Levels.certain : this.#walker.levelOf(key)
   }
 }
@@ -279,7 +280,7 @@ const VALUES = new Set(['value', 'values', 'val', 'parametervalue'])
 
 /** The level of the name that a `{ name, value }` object holds for its value. */
 const pairLevel = (object: Readonly<Record<string, unknown>>, keys: readonly string[], levelOf: Judge): Level => {
-  if (!keys.some((key) => VALUES.has(key.toLowerCase()))) return Levels.none
+  if (!keys.some((key) => VALUES.has(key.toLowerCase()) || /^(?:text|content)$/i.test(key))) return Levels.none
   let level: Level = Levels.none
   for (const key of keys)
     if (level === Levels.none && NAMES.has(key.toLowerCase()) && typeof object[key] === 'string')

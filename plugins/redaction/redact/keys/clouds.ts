@@ -1,4 +1,4 @@
-import { ALNUM, BASE64, HEX, PARTS, URL64, WORD } from '../alphabet.ts'
+import { ALNUM, BASE64, HEX, OPAQUE, PARTS, URL64, WORD } from '../alphabet.ts'
 import { type KeyRule, key, LONG } from './rule.ts'
 
 /** Keys of clouds, databases and what runs there. Source: the vendor's documentation where no other is named. */
@@ -16,6 +16,14 @@ export const cloudKeys: readonly KeyRule[] = [
   key('AQVN', URL64, 35, 40, 'mixed'),
   key('YC', URL64, 38, 38, 'issued'),
   key('t1.', PARTS, 90, 400, 'issued'),
+  key('y0_ y1_ y2_ y3_', URL64, 30, 200),
+  // dbt; Infisical; extended private keys of BIP 32
+  key('dbtu_ dbtc_ dbts_', WORD, 30, 80),
+  key('st.', PARTS, 70, 120, 'digits'),
+  // k3s; Volcengine
+  key('K10', OPAQUE, 80, 200, 'digits'),
+  key('AKLT', ALNUM, 40, 60, 'mixed'),
+  key('xprv yprv zprv tprv', ALNUM, 100, 112),
   // gitleaks: digitalocean-pat, -access-token, -refresh-token, heroku-api-key-v2; secretlint: vercel, cloudflare
   key('dop_v1_ doo_v1_ dor_v1_', HEX, 64),
   key('HRKU-', URL64, 36, 80),
