@@ -15,7 +15,7 @@ const NO_PREVIEWS: Previews = { request: null, response: null }
 const ONLY = ''
 
 /**
- * Calls that a budget counts are on record before they go up, so that a process that dies gives no budget back. Where several processes
+ * Calls that a budget counts are on record before they go up where it is enforced, so that a process that dies gives no budget back. Where several processes
  * share a storage, the decision itself is on record.
  */
 export class OpenCalls {
@@ -30,6 +30,8 @@ export class OpenCalls {
   begin(call: Call, decision: Decision): Promise<void> | undefined {
     const gateway = this.#gateway
     const { session, notes } = call
+    // in shadow mode no budget refuses anything
+    if (call.mode !== 'enforce') return undefined
     if (decision.decision === 'block' || decision.row === null || call.uncounted !== undefined) return undefined
     if (session === null || notes.recorded === false || gateway.service('claims').get() !== undefined) return undefined
     const unseen = gateway.service('rules').get()?.unseen(call.project_id)
