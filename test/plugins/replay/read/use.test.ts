@@ -47,7 +47,7 @@ describe('use by model and tool', () => {
         spans: [
           span('1', 'model', 'gpt', use),
           span('2', 'model', 'gpt', { ...use, status: 'timeout', end_ns: START + 30n }),
-          span('3', 'tool', 'bash', { owner: 'gateway', end_ns: START }),
+          span('3', 'tool', 'bash', { owner: 'gateway', status: 'unset', end_ns: null }),
           span('4', 'tool', 'bash', { status: 'running', end_ns: null }),
           span('5', 'command', null),
           span('6', 'policy', 'x'),

@@ -75,7 +75,7 @@ describe('two runs compared as sequences', () => {
   })
 
   it('leave out durations that the gateway does not know', async () => {
-    const seen = { kind: 'tool', owner: 'gateway', start_ns: START, end_ns: START } as const
+    const seen = { kind: 'tool', owner: 'gateway', status: 'unset', start_ns: START, end_ns: null } as const
     const [, row] = (await compared(runOf(['bash', seen]), runOf(['bash', seen]))).spans
     assert.deepEqual([row?.left?.duration_ns, row?.duration_delta_ns], [null, null])
   })
