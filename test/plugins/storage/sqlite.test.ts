@@ -101,7 +101,7 @@ describe('sqlite: the file', () => {
       'wal_autocheckpoint',
       'cache_size',
     ]
-    assert.deepEqual(names.map(read), ['wal', 1, 5_000, 1, 0, 1, 0, 2, 2, 64 * 1024 * 1024, 0, -4_096])
+    assert.deepEqual(names.map(read), ['wal', 1, 5_000, 1, 0, 1, 0, 1, 2, 64 * 1024 * 1024, 0, -4_096])
     close()
     const full = await openConnection({ ...start(path('settings.db')), synchronous: 'full' })
     assert.equal(full.db.pragma('synchronous', { simple: true }), 2)

@@ -75,7 +75,7 @@ export class Checkpoints {
     else if (fresh >= (busy ? START_PAGES.busy : START_PAGES.quiet)) this.#start(pages)
   }
 
-  /** Called from time to time while the journal is large: checkpoints pages that readers have released, then truncates the journal if no reader uses it. */
+  /** Called from time to time while the journal is large or old: checkpoints pages that readers have released, then truncates the journal if no reader uses it. */
   truncate(): void {
     if (this.#isRunning) {
       if (this.#background.isRunning) return
@@ -83,7 +83,7 @@ export class Checkpoints {
     }
     try {
       const [, pages, moved] = this.#status.get() as Row
-      if (pages > moved) this.#start(pages)
+      if (pages - moved > FEW_PAGES) this.#start(pages)
       else this.#truncate.get()
     } catch {
       // as in #checkpoint

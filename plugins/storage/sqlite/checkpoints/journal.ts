@@ -8,6 +8,9 @@ const MEASURE_BYTES = 65_536
 /** SQLite truncates the journal to this size. Above it, checkpoints try to restart the journal. */
 export const KEPT_BYTES = 64 * 1024 * 1024
 
+/** After so long the journal is written back: what was removed from the database still stands in it. */
+const OLD_MS = 3_000
+
 /** The size of the write-ahead journal (WAL). It grows as long as a reader holds an old snapshot: newer pages cannot be checkpointed then. */
 export class Journal {
   readonly #name: string
@@ -15,6 +18,8 @@ export class Journal {
   readonly #report: (bytes: number) => void
   #reported = 0
   #bytes = 0
+  /** When it was first seen to hold something, on the monotonic clock. */
+  #begun_at: number | undefined
   /** Bytes of rows since the last measurement. */
   #unmeasured = 0
 
@@ -38,6 +43,7 @@ export class Journal {
   measure(): void {
     this.#unmeasured = 0
     this.#bytes = statSync(this.#name, { throwIfNoEntry: false })?.size ?? 0
+    this.#begun_at = this.#bytes === 0 ? undefined : (this.#begun_at ?? performance.now())
     if (Math.abs(this.#bytes - this.#reported) < REPORT_BYTES && this.#bytes > 0 === this.#reported > 0) return
     this.#reported = this.#bytes
     this.#report(this.#bytes)
@@ -46,6 +52,11 @@ export class Journal {
   /** The journal is larger than `KEPT_BYTES`, or than its limit. */
   get isLong(): boolean {
     return this.#bytes > KEPT_BYTES || this.refusal !== undefined
+  }
+
+  /** It holds what was written a while ago. */
+  get isOld(): boolean {
+    return this.#begun_at !== undefined && performance.now() - this.#begun_at >= OLD_MS
   }
 
   /** Why nothing may be written to the journal; undefined if it may grow. */

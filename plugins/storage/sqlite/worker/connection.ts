@@ -178,7 +178,8 @@ const pragmas = ({
   ['cell_size_check', 'ON', 1],
   // without a memory map an I/O error is an error code, not a signal
   ['mmap_size', '0', 0],
-  ['secure_delete', 'FAST', 2],
+  // FAST leaves what was removed on pages that are free
+  ['secure_delete', 'ON', 1],
   ['journal_size_limit', String(KEPT_BYTES), KEPT_BYTES],
   // checkpoints run in another thread, not within commits
   ['wal_autocheckpoint', '0', 0],

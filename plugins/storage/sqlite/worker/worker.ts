@@ -88,7 +88,7 @@ class OpenDatabase {
   #checkOthers(): void {
     this.#checked_at = performance.now()
     this.#journal.measure()
-    if (this.#journal.isLong) this.#checkpoints.truncate()
+    if (this.#journal.isLong || this.#journal.isOld) this.#checkpoints.truncate()
     try {
       if (!this.#isSuperseded) this.#connection.ownership?.answerClaims()
     } catch (error) {
