@@ -1,8 +1,7 @@
 import { inspect } from 'node:util'
+import { closest, distance } from 'fastest-levenshtein'
 import { type Detector, errorCodes, type Gateway, GuardError } from 'guard-gateway/core'
 import { isJsonObject, pointerPart, readJson } from 'guard-gateway/lib/json'
-
-export { nearest } from './errors/nearest.ts'
 
 /** What to do after a block: wait if the budget comes back, else as the detector says, else what helps with its kind. */
 export const recoveryHint = ({ help, kind }: Pick<Detector, 'help' | 'kind'>, comesBack = false): string =>
@@ -238,4 +237,15 @@ const textOf = ({ message = 'cannot be used', params: given }: Fault): string =>
   const params: Params = given
   if (params.allowedValue !== undefined) return `must be ${JSON.stringify(params.allowedValue)}`
   return params.allowedValues === undefined ? message : `${message}: ${params.allowedValues.join(', ')}`
+}
+
+/**
+ * The candidate that `word` was most likely meant to be: at most half of the shorter one differs, and one letter may in any case.
+ * Undefined if none is near, and for words under `min_length`, which are all near one another.
+ */
+export const nearest = (word: string, candidates: readonly string[], min_length = 3): string | undefined => {
+  if (candidates.length === 0 || word.length < min_length) return undefined
+  const best = closest(word, candidates)
+  const limit = Math.max(1, Math.floor(Math.min(word.length, best.length) / 2))
+  return distance(word, best) <= limit ? best : undefined
 }
