@@ -6,7 +6,7 @@ import type { Manifest, PublicModule } from './project.ts'
 import { root } from './project.ts'
 
 const file = join(root, 'package.json')
-const kept = join(root, '.package-with-sources.json')
+const backup = join(root, '.package-with-sources.json')
 
 /**
  * A manifest for those who install: what it names is in the package, and its dependencies are those that are not.
@@ -41,6 +41,6 @@ const forBothKinds = ({ types, default: module }: PublicModule) => ({
 
 if (process.argv[2] === 'publish') {
   const text = readFileSync(file, 'utf8')
-  if (!existsSync(kept)) writeFileSync(kept, text)
-  writeFileSync(file, `${JSON.stringify(published(JSON.parse(readFileSync(kept, 'utf8'))), undefined, 2)}\n`)
-} else if (existsSync(kept)) renameSync(kept, file)
+  if (!existsSync(backup)) writeFileSync(backup, text)
+  writeFileSync(file, `${JSON.stringify(published(JSON.parse(readFileSync(backup, 'utf8'))), undefined, 2)}\n`)
+} else if (existsSync(backup)) renameSync(backup, file)

@@ -1,10 +1,10 @@
 /** What a member of a registered thing must be. `prompt`: a function that is not waited for. */
-type Wanted = 'text' | 'number' | 'list' | 'object' | 'function' | 'prompt'
+type ExpectedType = 'text' | 'number' | 'list' | 'object' | 'function' | 'prompt'
 
 /** Members by name; a name with `?` may be absent. */
-export type Shape = Readonly<Record<string, Wanted>>
+export type Shape = Readonly<Record<string, ExpectedType>>
 
-const words: Readonly<Record<Wanted, string>> = {
+const words: Readonly<Record<ExpectedType, string>> = {
   text: 'a text',
   number: 'a number',
   list: 'a list',
@@ -19,21 +19,21 @@ const words: Readonly<Record<Wanted, string>> = {
  */
 export const checkShape = (kind: string, shape: Shape, entry: unknown): void => {
   if (typeof entry !== 'object' || entry === null)
-    throw new TypeError(`The ${kind} is ${told(entry)}; it is an object.`)
+    throw new TypeError(`The ${kind} is ${describe(entry)}; it is an object.`)
   const members = entry as Readonly<Record<string, unknown>>
   if (typeof members.id !== 'string' || members.id === '')
-    throw new TypeError(`The id of the ${kind} is ${told(members.id)}; it is a text that is not empty.`)
-  for (const [name, wanted] of Object.entries(shape)) {
+    throw new TypeError(`The id of the ${kind} is ${describe(members.id)}; it is a text that is not empty.`)
+  for (const [name, expected] of Object.entries(shape)) {
     const value = members[name.replace('?', '')]
-    if (!(value === undefined && name.endsWith('?')) && !isWanted(value, wanted))
+    if (!(value === undefined && name.endsWith('?')) && !isOfType(value, expected))
       throw new TypeError(
-        `"${name.replace('?', '')}" of ${kind} "${members.id}" is ${told(value)}; it is ${words[wanted]}.`,
+        `"${name.replace('?', '')}" of ${kind} "${members.id}" is ${describe(value)}; it is ${words[expected]}.`,
       )
   }
 }
 
-const isWanted = (value: unknown, wanted: Wanted): boolean => {
-  switch (wanted) {
+const isOfType = (value: unknown, expected: ExpectedType): boolean => {
+  switch (expected) {
     case 'text':
       return typeof value === 'string'
     case 'list':
@@ -43,13 +43,13 @@ const isWanted = (value: unknown, wanted: Wanted): boolean => {
     case 'prompt':
       return typeof value === 'function' && !isAsync(value)
     default:
-      return typeof value === wanted
+      return typeof value === expected
   }
 }
 
 const isAsync = (value: unknown): boolean => Object.prototype.toString.call(value) === '[object AsyncFunction]'
 
-const told = (value: unknown): string => {
+const describe = (value: unknown): string => {
   if (value === null || value === undefined || value === '') return value === '' ? 'empty' : String(value)
   if (Array.isArray(value)) return 'a list'
   return isAsync(value) ? 'async' : `of type ${typeof value}`

@@ -113,7 +113,7 @@ export interface FragmentWarning {
 }
 
 /** A fragment as it is kept: sanitised, redacted, within its limits. */
-export interface Kept {
+export interface CleanedFragment {
   readonly fragment: Fragment
   readonly warnings: readonly FragmentWarning[]
 }

@@ -4,7 +4,7 @@ import type { Storage } from './contracts/storage.ts'
 import { catalogue, type ErrorCode } from './errors/catalogue.ts'
 import { errorOrigin, withErrorOrigin } from './errors/error-origin.ts'
 import { GuardError } from './errors.ts'
-import type { Fragment, Kept } from './fragment.ts'
+import type { CleanedFragment, Fragment } from './fragment.ts'
 import { createHooks } from './hooks.ts'
 import { apiStyleKind, detectorKind, errorCodeKind, type Kind, storageKind, tableKind } from './kinds.ts'
 import { Deadlines } from './pipeline/deadline.ts'
@@ -136,18 +136,18 @@ export class Gateway {
    * Keeps what writers say of runs, all of it or nothing: amended, then sanitised, redacted and limited, then stored.
    * Rejects with what is wrong with a fragment, or why it could not be stored.
    */
-  async keep(fragments: readonly Fragment[]): Promise<readonly Kept[]> {
-    const kept = await this.cleaned(fragments)
-    await this.hooks.keep.promise(kept.map((one) => one.fragment))
-    return kept
+  async keep(fragments: readonly Fragment[]): Promise<readonly CleanedFragment[]> {
+    const cleaned = await this.cleaned(fragments)
+    await this.hooks.keep.promise(cleaned.map((one) => one.fragment))
+    return cleaned
   }
 
   /** What `keep` would keep of fragments, which are not kept. Rejects with what is wrong with one. */
-  async cleaned(fragments: readonly Fragment[]): Promise<readonly Kept[]> {
+  async cleaned(fragments: readonly Fragment[]): Promise<readonly CleanedFragment[]> {
     const redaction = this.service('redaction').need()
-    const kept: Kept[] = []
-    for (const fragment of fragments) kept.push(await redaction.fragment(await this.hooks.trace.promise(fragment)))
-    return kept
+    const cleaned: CleanedFragment[] = []
+    for (const fragment of fragments) cleaned.push(await redaction.fragment(await this.hooks.trace.promise(fragment)))
+    return cleaned
   }
 
   /** Reports a failure that nobody waits for, as that of the plugin that threw it where one is known. */

@@ -33,7 +33,7 @@ export interface Turn {
 
 /** What one assistant turn said in plain text, and what it was answered. Nothing of it is kept. */
 export interface TurnContent {
-  readonly said: string
+  readonly text: string
   /** Arguments as they came: JSON text or a value. */
   readonly calls: readonly { readonly tool: string; readonly args: unknown }[]
   /** Texts of tool results as rules compare them: without reminders, run lines and the client's frame. */

@@ -14,7 +14,7 @@ export const statusFile = notifier({
   id: 'status_file',
   schema,
   connect: ({ file }) => ({
-    shown: file,
+    label: file,
     async send({ at, text, url }) {
       await appendFile(file, `${new Date(at).toISOString()}  ${text}  ${url}\n`)
       return { outcome: 'delivered' }

@@ -68,13 +68,13 @@ const declarationOf = (source: string): string => source.replace(/\.[jt]s$/, '.d
 
 /** The source behind a public name: of `guard-gateway/lib/json`, `./plugins/lib/json.ts`. */
 const sourceOf = (name: string): string => {
-  const wanted = `.${name.slice('guard-gateway'.length)}`
+  const subpath = `.${name.slice('guard-gateway'.length)}`
   const found = Object.entries(manifest.exports).flatMap(([pattern, target]) => {
     if (target === null || typeof target === 'string') return []
     const [head = '', tail] = pattern.split('*')
-    if (tail === undefined) return pattern === wanted ? [target['guard-source']] : []
-    const star = wanted.slice(head.length)
-    return wanted.startsWith(head) && !star.includes('/') ? [target['guard-source'].replace('*', star)] : []
+    if (tail === undefined) return pattern === subpath ? [target['guard-source']] : []
+    const star = subpath.slice(head.length)
+    return subpath.startsWith(head) && !star.includes('/') ? [target['guard-source'].replace('*', star)] : []
   })
   const [source] = found
   if (source === undefined) throw new Error(`${name} is no public name.`)

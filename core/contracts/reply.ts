@@ -56,11 +56,11 @@ export interface Reply {
   /** `drain`: read on when the client has left. */
   readonly on_disconnect: 'abort' | 'drain'
   /** What the client is shown of the body, where that is not all of it; the meter sees everything. */
-  readonly shown?: Shown
+  readonly filter?: ReplyFilter
 }
 
 /** Leaves parts of a reply out on their way to the client. */
-export interface Shown {
+export interface ReplyFilter {
   /** What to write for this chunk; may be empty. */
   push(chunk: Uint8Array): Uint8Array
   /** What was held back when the body ended. */

@@ -1,5 +1,5 @@
 import type { Identity } from '../call.ts'
-import type { Fragment, Kept } from '../fragment.ts'
+import type { CleanedFragment, Fragment } from '../fragment.ts'
 import type { Store } from './storage.ts'
 
 /**
@@ -100,5 +100,5 @@ export interface Redaction {
    * Sanitises, redacts and limits all that a fragment says; a large one in turns with other work. Its attributes are added to `cleaned`.
    * Rejects with TOO_DEEP, TOO_MANY_ATTRIBUTES or INVALID_TRACE and a pointer into the fragment.
    */
-  fragment(fragment: Fragment): Promise<Kept>
+  fragment(fragment: Fragment): Promise<CleanedFragment>
 }

@@ -92,7 +92,7 @@ export interface Storage extends Reader {
    */
   sum<N extends TableName, B extends keyof Tables[N] & string, O extends keyof Tables[N] & string>(
     table: N,
-    asked: Sum<Tables[N], B, O>,
+    query: Sum<Tables[N], B, O>,
   ): Promise<readonly Group<B, O>[]>
   /** Calls `listener` at each change of the state. The returned function removes the listener. */
   onState(listener: (state: StorageState) => void): () => void
@@ -176,7 +176,7 @@ export interface Driver {
   onState(listener: (state: StorageState) => void): () => void
   get(table: Table, key: readonly string[]): Promise<AnyRow | undefined>
   find(table: Table, query: DriverQuery): Promise<DriverPage>
-  sum(table: Table, asked: DriverSum): Promise<readonly Group[]>
+  sum(table: Table, query: DriverSum): Promise<readonly Group[]>
   /** Writes a batch completely or not at all; false if a condition failed. Changes apply in order: each sees the earlier ones. */
   write(batch: readonly DriverChange[], options: DriverWriteOptions): Promise<boolean>
   /** Absent: no batch is answered before its conditions are tested. */
@@ -192,7 +192,7 @@ export interface Driver {
   /** For copies into another storage: tokens of the rows behind the position `after`, in order of `recorded`. It may take minutes. Absent: tokens cannot be read back. */
   tokens?(table: Table, after: number): AsyncIterable<RowTokens>
   /** Those of a row's tokens that this storage would keep. Absent: all. */
-  keptTokens?(tokens: readonly string[]): readonly string[]
+  storedTokens?(tokens: readonly string[]): readonly string[]
   /** Names of all tables that plugins have stored rows in, also of those that no plugin declares now. */
   storedTables?(): Promise<readonly string[]>
   close(): Promise<void>

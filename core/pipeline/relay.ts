@@ -39,13 +39,13 @@ export const relay = (
   keep: number,
   ending?: EarlyEnd,
 ): RelayResult | Promise<RelayResult> => {
-  const { body, shown } = reply
+  const { body, filter } = reply
   if (!(body instanceof Uint8Array))
     return new Promise((resolve) => new ReplyPump(reply, body, { client, tap, now, keep, ending, resolve }).begin())
   tap.push(body)
   return {
     ended: client.gone ? 'client_gone' : 'complete',
-    held: shown === undefined ? body : Buffer.concat([shown.push(body), shown.end()]),
+    held: filter === undefined ? body : Buffer.concat([filter.push(body), filter.end()]),
     missed: client.gone,
     bytes: body.length,
     first_byte_at: now(),
@@ -121,8 +121,8 @@ class ReplyPump implements BodyReader {
   }
 
   #writeOrStop(chunk: Uint8Array): void {
-    const { shown } = this.#reply
-    const rest = shown === undefined ? chunk : shown.push(chunk)
+    const { filter } = this.#reply
+    const rest = filter === undefined ? chunk : filter.push(chunk)
     if (rest.length > 0 && !this.#stops(rest) && !this.#context.client.write(rest)) this.#body.pause()
   }
 
@@ -141,7 +141,7 @@ class ReplyPump implements BodyReader {
   }
 
   end(): void {
-    this.#held ??= this.#reply.shown?.end()
+    this.#held ??= this.#reply.filter?.end()
     this.#finish(this.#context.client.gone ? 'client_gone' : 'complete')
   }
 
@@ -165,9 +165,9 @@ class ReplyPump implements BodyReader {
 }
 
 /** Writes a chunk as the client gets it; false: wait for drain. */
-const pass = (chunk: Uint8Array, { shown }: Reply, client: Client): boolean => {
-  if (shown === undefined) return client.write(chunk)
-  const rest = shown.push(chunk)
+const pass = (chunk: Uint8Array, { filter }: Reply, client: Client): boolean => {
+  if (filter === undefined) return client.write(chunk)
+  const rest = filter.push(chunk)
   return rest.length === 0 || client.write(rest)
 }
 
@@ -183,12 +183,12 @@ const contentLength = (headers: readonly string[]): number => {
  */
 export const isEventStream = (
   { status, headers }: { readonly status: number; readonly headers: readonly string[] },
-  asked: boolean,
+  requested: boolean,
   json = false,
 ): boolean => {
   const type = headerOf(headers, 'content-type')?.toLowerCase()
   if (type?.startsWith('text/event-stream') === true) return true
-  return asked && status === 200 && (json || type?.includes('json') !== true)
+  return requested && status === 200 && (json || type?.includes('json') !== true)
 }
 
 /** The first value of a header in a flat list of names and values; `name` in lower case. */

@@ -99,16 +99,16 @@ const faultSafe = (meter: Meter, fault: Fault): Tap => {
 }
 
 /** Checks a meter's result. Throws TypeError, since every settle tap relies on its members. */
-const checkedReading = (given: Reading): Reading => {
-  const fault = faultIn(given)
-  if (fault === undefined) return given
+const checkedReading = (value: Reading): Reading => {
+  const fault = faultIn(value)
+  if (fault === undefined) return value
   throw new TypeError(`a meter gives a reading at its end; this one has ${fault}`)
 }
 
-const faultIn = (given: unknown): string | undefined => {
-  if (typeof given !== 'object' || given === null) return 'no object'
-  const { usage, output_bytes, model, response_id, finish_reason, calls, error, complete } = given as Partial<Reading>
-  const { service_tier = null, inference_geo = null } = given as Partial<Reading>
+const faultIn = (value: unknown): string | undefined => {
+  if (typeof value !== 'object' || value === null) return 'no object'
+  const { usage, output_bytes, model, response_id, finish_reason, calls, error, complete } = value as Partial<Reading>
+  const { service_tier = null, inference_geo = null } = value as Partial<Reading>
   if (!Array.isArray(calls) || !calls.every(isCall)) return 'no list of calls'
   if (!isCount(output_bytes)) return 'no number as output_bytes'
   if (usage !== null && !isUsage(usage)) return 'no counts as usage'

@@ -111,32 +111,32 @@ const digestOf = (key: string): string => HASHED.exec(key)?.[1]?.toLowerCase() ?
 
 /** The approver that a configuration describes: `key` is the key itself, or `sha256:` and its hex digest; undefined lets everybody approve. */
 export const approver = (key: string | undefined): Approver => {
-  let wanted = key === undefined ? undefined : digestOf(key)
+  let expected = key === undefined ? undefined : digestOf(key)
   const pass = randomBytes(32).toString('hex')
   const passed = sha256(pass)
-  const fault = (given: string | undefined): string | undefined => {
-    if (wanted === undefined) return undefined
+  const fault = (approverKey: string | undefined): string | undefined => {
+    if (expected === undefined) return undefined
     // digests are compared: how many of their characters are equal says nothing about the key
-    if (given !== undefined && [wanted, passed].includes(sha256(given))) return undefined
-    return given === undefined ? 'This needs the approver key.' : 'The approver key is wrong.'
+    if (approverKey !== undefined && [expected, passed].includes(sha256(approverKey))) return undefined
+    return approverKey === undefined ? 'This needs the approver key.' : 'The approver key is wrong.'
   }
-  const check = (given: string | undefined): void => {
-    const message = fault(given)
+  const check = (approverKey: string | undefined): void => {
+    const message = fault(approverKey)
     if (message === undefined) return
     const how = `Send it as ${APPROVER_HEADER}, or give --approver-key on the command line.`
-    throw new GuardError(accessErrors.APPROVER_KEY_REQUIRED, given === undefined ? `${message} ${how}` : message)
+    throw new GuardError(accessErrors.APPROVER_KEY_REQUIRED, approverKey === undefined ? `${message} ${how}` : message)
   }
   return {
     get needsKey() {
-      return wanted !== undefined
+      return expected !== undefined
     },
     demand(next) {
-      wanted ??= digestOf(next)
+      expected ??= digestOf(next)
     },
     pass,
     check,
-    checkHeaders({ [APPROVER_HEADER]: given }) {
-      if (!mayOperate()) check(typeof given === 'string' ? given : undefined)
+    checkHeaders({ [APPROVER_HEADER]: approverKey }) {
+      if (!mayOperate()) check(typeof approverKey === 'string' ? approverKey : undefined)
     },
     faultIn(fields) {
       if (mayOperate()) return undefined

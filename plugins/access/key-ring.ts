@@ -33,14 +33,14 @@ export class KeyRing implements Keys {
     await Promise.all(this.#sources.map((source) => source.refresh()))
   }
   lookUp(credentials: readonly string[]): Promise<unknown> | undefined {
-    const asked = credentials
+    const lookups = credentials
       .filter((credential) => KEY.test(credential))
       .flatMap((credential) => {
         const digest = hash('sha256', credential, 'hex')
         if (this.#agents.has(digest)) return []
         return this.#sources.flatMap((source) => source.lookUp(digest) ?? [])
       })
-    return asked.length === 0 ? undefined : Promise.all(asked)
+    return lookups.length === 0 ? undefined : Promise.all(lookups)
   }
   /** The gateway key is compared in constant time; other keys are found by digest, which tells an observer nothing about a key. */
   identify(credentials: readonly string[]): Identity | undefined {

@@ -21,7 +21,7 @@ export const principals = (gateway: Gateway, keys: AccessKeys, logins: LoginSess
   const refused: Principals['refused'] = async (kind, { socket }) => {
     refusals[kind]++
     const count = await slowDown.failed(socket.remoteAddress ?? '')
-    return { isTold: count <= TOLD || Number.isInteger(Math.log2(count)) }
+    return { isRecorded: count <= FIRST_RECORDED || Number.isInteger(Math.log2(count)) }
   }
 
   const byKey = async (credentials: readonly string[]): Promise<Principal | undefined> => {
@@ -30,11 +30,12 @@ export const principals = (gateway: Gateway, keys: AccessKeys, logins: LoginSess
     return identity === undefined ? undefined : principalOfKey(identity, keys)
   }
 
-  const approving = (given: string | undefined): Principal | undefined => {
-    if (given === undefined || !gateway.approver.needsKey) return given === gateway.approver.pass ? itself : undefined
-    if (given === gateway.approver.pass) return itself
+  const approving = (approverKey: string | undefined): Principal | undefined => {
+    if (approverKey === undefined || !gateway.approver.needsKey)
+      return approverKey === gateway.approver.pass ? itself : undefined
+    if (approverKey === gateway.approver.pass) return itself
     try {
-      gateway.approver.check(given)
+      gateway.approver.check(approverKey)
       return approver
     } catch {
       return undefined
@@ -83,7 +84,7 @@ export const principals = (gateway: Gateway, keys: AccessKeys, logins: LoginSess
 }
 
 /** Of so many failures of an address in a row each is worth a record, of further ones every doubling. */
-const TOLD = 5
+const FIRST_RECORDED = 5
 
 const bearer = { headers: { 'www-authenticate': 'Bearer realm="guard"' } }
 

@@ -92,9 +92,9 @@ const assistantParts = (message: JsonObject): Part[] => {
   if (typeof message.refusal === 'string') addBlock(content, message.refusal)
   const audio = nonEmptyText(jsonObjectOf(message.audio).id)
   if (audio !== null) content.blocks.push(audio)
-  const said = contentParts('text', content)
+  const spokenText = contentParts('text', content)
   const calls = callsOf(message)
-  return said.length + content.calls.length === 0 ? calls : [...said, ...content.calls, ...calls]
+  return spokenText.length + content.calls.length === 0 ? calls : [...spokenText, ...content.calls, ...calls]
 }
 
 /** The calls of an assistant message: `tool_calls`, and the one of the form before it. */
@@ -199,9 +199,9 @@ const noteMessage = (draft: Draft, choice: JsonObject): void => {
 }
 
 /** Text that the client gets, or reasoning. */
-const noteText = (draft: Draft, said: boolean, bytes: number): void => {
+const noteText = (draft: Draft, spokenText: boolean, bytes: number): void => {
   draft.output_bytes += bytes
   if (bytes === 0) return
-  if (said) draft.spoke = true
+  if (spokenText) draft.spoke = true
   else draft.reasoned = true
 }

@@ -49,9 +49,9 @@ const callOf = (part: JsonObject): Extract<Part, { kind: 'call' }> | undefined =
 /** What a function has answered, which stands under one of a few names, or is the whole answer. */
 const resultOf = (answer: JsonObject): Part => {
   const response = jsonObjectOf(answer.response)
-  const said = firstOf(response.output, response.error, response.content, response.result) ?? answer.response
+  const output = firstOf(response.output, response.error, response.content, response.result) ?? answer.response
   const failed = firstOf(response.error) !== undefined || isErrorResult(response) ? true : null
-  return resultPart(answer.id, contentOf(Array.isArray(answer.parts) ? [said, ...answer.parts] : said), failed)
+  return resultPart(answer.id, contentOf(Array.isArray(answer.parts) ? [output, ...answer.parts] : output), failed)
 }
 
 const addPart = (read: Content, part: JsonObject): void => {

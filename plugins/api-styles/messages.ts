@@ -72,8 +72,8 @@ const BILLING = /^[\t-\r ]*x-anthropic-billing-header:/
 
 const systemParts = (system: unknown): Part[] => {
   const blocks = Array.isArray(system) ? system : [system]
-  const said = blocks.filter((block) => !BILLING.test(textOf(block)))
-  return messageParts('system', contentOf(said.filter((block) => block !== undefined && block !== null)))
+  const instructions = blocks.filter((block) => !BILLING.test(textOf(block)))
+  return messageParts('system', contentOf(instructions.filter((block) => block !== undefined && block !== null)))
 }
 
 const textOf = (block: unknown): string => {

@@ -122,13 +122,13 @@ const ollamaReader = (draft: Draft): ReplyReader => {
       return
     }
     const message = jsonObjectOf(reply.message)
-    const said = nonEmptyText(message.content) ?? nonEmptyText(reply.response) ?? ''
+    const text = nonEmptyText(message.content) ?? nonEmptyText(reply.response) ?? ''
     const thought = nonEmptyText(message.thinking) ?? nonEmptyText(reply.thinking) ?? ''
     const calls = callsAmong(callsOf(message))
     noteIdentity(draft, reply)
     addWholeCalls(draft, calls)
-    draft.output_bytes += Buffer.byteLength(said + thought)
-    draft.spoke ||= said !== ''
+    draft.output_bytes += Buffer.byteLength(text + thought)
+    draft.spoke ||= text !== ''
     draft.reasoned ||= thought !== ''
     if (reply.done !== true) return
     draft.complete = true

@@ -40,10 +40,10 @@ export const benchCommand: Command = {
 }
 
 /** The arguments that the bench would have been given itself. */
-const argumentsOf = ({ args, options: given }: Input): string[] => {
+const argumentsOf = ({ args, options: flags }: Input): string[] => {
   const list = [...args]
   for (const name of [...Object.keys(options).map(nameOf), 'json']) {
-    const value = given[camel(name)]
+    const value = flags[camel(name)]
     if (value === true) list.push(`--${name}`)
     else if (value !== undefined && value !== false) for (const one of [value].flat()) list.push(`--${name}=${one}`)
   }

@@ -7,8 +7,8 @@ export const nameCommands = (text: string, commands: Iterable<Command>, calledAs
   for (const { id, route } of commands) {
     if (route === undefined) continue
     named = named.replace(patternOf(route), (_all, ...values: readonly (string | number)[]) => {
-      const given = values.slice(0, (route.match(/\{/g) ?? []).length).map((value) => argumentOf(String(value)))
-      return `"${[calledAs, id, ...given].join(' ')}"`
+      const args = values.slice(0, (route.match(/\{/g) ?? []).length).map((value) => argumentOf(String(value)))
+      return `"${[calledAs, id, ...args].join(' ')}"`
     })
   }
   return named

@@ -60,15 +60,15 @@ export const read = (
 ): { readonly tokens: readonly Token[]; readonly fault: string | undefined } => {
   const flags = flagsOf(command)
   const tokens = tokensIn(argv, flags)
-  const given = new Set<string>()
+  const seen = new Set<string>()
   let fault: string | undefined
   for (const token of tokens) {
     if (token.word !== undefined) continue
     const { text, flag, value } = token
     if (flag === undefined) fault ??= unknownFlag(text, flags, command)
     else {
-      fault ??= valueFault(text, flag, value, given.has(flag.name))
-      given.add(flag.name)
+      fault ??= valueFault(text, flag, value, seen.has(flag.name))
+      seen.add(flag.name)
     }
   }
   return { tokens, fault }

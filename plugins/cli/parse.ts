@@ -96,10 +96,10 @@ const arityFault = (args: readonly string[], command: Command): string | undefin
   const [first] = args
   if (first !== undefined && takesCommand(command))
     return `"guard ${command.id}" takes a command after "--" only, as in "guard ${command.id} -- ${first}".`
-  const wanted = command.args?.split(' ') ?? []
-  const missing = wanted[args.length]
+  const required = command.args?.split(' ') ?? []
+  const missing = required[args.length]
   if (missing?.startsWith('<')) return `"guard ${command.id}" needs ${missing}.`
-  const extra = args[wanted.length]
+  const extra = args[required.length]
   if (extra !== undefined && !command.args?.includes('...')) return `"guard ${command.id}" does not take "${extra}".`
 }
 

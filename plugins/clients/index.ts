@@ -147,7 +147,7 @@ const partsOf = (
   const last = attributes.find(({ reason_code }) => typeof reason_code === 'string')?.reason_code
   const tokens = budgets.filter(({ scope, unit }) => scope === 'session' && unit === 'tokens')
   const budget = tokens.length === 0 ? '' : ` of ${countText(Math.min(...tokens.map(({ limit }) => limit)))}`
-  const [tightest] = byRemainingShare(budgets.filter(isShown))
+  const [tightest] = byRemainingShare(budgets.filter(isVisible))
   return [
     ...(paused ? ['PAUSED'] : []),
     ...(mode === undefined ? [] : [mode]),
@@ -164,4 +164,4 @@ const partsOf = (
 const LOW_SHARE = 0.2
 
 /** Budgets with a period always show; budgets of the session show when little remains. */
-const isShown = (budget: BudgetLeft): boolean => budget.per !== null || remainingShare(budget) <= LOW_SHARE
+const isVisible = (budget: BudgetLeft): boolean => budget.per !== null || remainingShare(budget) <= LOW_SHARE

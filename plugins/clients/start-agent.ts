@@ -49,18 +49,18 @@ export const startAgent = async (gateway: Gateway, options: ClientsOptions, inpu
     const guarded = await guardedBy({ address, project, mode, is_labelled, calledAs: options.calledAs })
     for (const line of guarded) io.err.write(`guard: ${line}\n`)
     if (session !== undefined) io.err.write(`guard: session ${session}\n`)
-    const given = envFlagNames(input.options.env)
+    const inherited = envFlagNames(input.options.env)
     const { env, withheld } = agentEnv(io.env, gateway, {
       address,
       authority: options.authority,
       launch,
       gateway_key: options.gateway_key,
       labels: labels(setting, profile.id),
-      given,
+      inherited,
     })
     const withheldNote = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
     const unserved = unservedText(launch.styles ?? profile.styles ?? [profile.style], profile, options, setting.model)
-    for (const line of [missingEnvText(given, io.env), withheldNote, bypassText(launch, io.env), unserved])
+    for (const line of [missingEnvText(inherited, io.env), withheldNote, bypassText(launch, io.env), unserved])
       if (line !== '') io.err.write(`guard: ${line}\n`)
     const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
     await reportTraffic({ address, id: setting.run_id, agent, project, session, since, is_labelled }, options, io)
@@ -325,17 +325,17 @@ interface AgentEnvOptions {
   /** Headers that the agent adds to its requests. */
   readonly labels: Readonly<Record<string, string>>
   /** Variables from `--env`. They are passed on even if they hold a key. */
-  readonly given: readonly string[]
+  readonly inherited: readonly string[]
 }
 
 /** Builds the agent's environment: the user's own without keys, the variables of its profile, and the gateway key where the client reads it. */
 const agentEnv = (
   own: Io['env'],
   gateway: Pick<Gateway, 'secrets' | 'approver'>,
-  { address, authority = '', launch, gateway_key, labels, given }: AgentEnvOptions,
+  { address, authority = '', launch, gateway_key, labels, inherited }: AgentEnvOptions,
 ): ChildEnv => {
   const { env, key_variables, header_variables = [], key_headers = [], logins } = launch
-  const child = childEnv(own, gateway, { given, ...(logins === undefined ? {} : { logins }) })
+  const child = childEnv(own, gateway, { given: inherited, ...(logins === undefined ? {} : { logins }) })
   const linesFor = (name: string): string => {
     const headers = key_headers.includes(name) ? { ...labels, [KEY_HEADER]: gateway_key } : labels
     return [...userHeaderLines(child.env[name] ?? '', headers), headerLines(headers)].join('\n')
@@ -349,7 +349,7 @@ const agentEnv = (
     ...Object.fromEntries(header_variables.map((name) => [name, linesFor(name)])),
   }
   const passed = Object.fromEntries(
-    given.flatMap((name) => (child.env[name] === undefined ? [] : [[name, child.env[name]]])),
+    inherited.flatMap((name) => (child.env[name] === undefined ? [] : [[name, child.env[name]]])),
   )
   return {
     env: { ...child.env, ...set, ...passed },

@@ -26,7 +26,7 @@ const params = ruleParams({
   ),
 })
 
-type Given = Static<typeof params>
+type RuleParams = Static<typeof params>
 
 /** The same normalised request, again and again. */
 export const exactRepeat = detector({
@@ -40,13 +40,13 @@ export const exactRepeat = detector({
   params,
   reachable: ({ threshold, window_size }) => threshold <= Math.max(1, window_size),
 
-  detect(shown: Pick<Evidence<Given>, 'rule' | 'call' | 'row' | 'past'>): Finding | undefined {
-    const { rule, row, past } = shown
+  detect(evidence: Pick<Evidence<RuleParams>, 'rule' | 'call' | 'row' | 'past'>): Finding | undefined {
+    const { rule, row, past } = evidence
     const reach = rowsInWindow(past, rule.window_size)
     let equal = 1
     for (let index = 0; index < reach; index++) if (past[index]?.fingerprint === row.fingerprint) equal++
     if (equal < rule.threshold) return undefined
-    const same = counted(shown, reach)
+    const same = counted(evidence, reach)
     const count = same.length + 1
     if (count < rule.threshold) return undefined
     const within = rule.params?.within_seconds
@@ -63,17 +63,19 @@ export const exactRepeat = detector({
 
 /** The equal requests that count beside the one in hand, newest first. */
 const counted = (
-  { rule, call, row, past }: Pick<Evidence<Given>, 'rule' | 'call' | 'row' | 'past'>,
+  { rule, call, row, past }: Pick<Evidence<RuleParams>, 'rule' | 'call' | 'row' | 'past'>,
   reach: number,
 ): readonly Row[] => {
-  const given = rule.params ?? {}
-  const within = given.within_seconds === undefined ? Number.POSITIVE_INFINITY : given.within_seconds * SECOND
-  const window = given.reset_on_user_message === true ? sinceUser(row, past.slice(0, reach)) : past.slice(0, reach)
+  const settings = rule.params ?? {}
+  const within = settings.within_seconds === undefined ? Number.POSITIVE_INFINITY : settings.within_seconds * SECOND
+  const window = settings.reset_on_user_message === true ? sinceUser(row, past.slice(0, reach)) : past.slice(0, reach)
   const equal = window.filter(
     (earlier) =>
-      earlier.fingerprint === row.fingerprint && elapsed(earlier, call) <= within && !isIgnoredRequest(earlier, given),
+      earlier.fingerprint === row.fingerprint &&
+      elapsed(earlier, call) <= within &&
+      !isIgnoredRequest(earlier, settings),
   )
-  return given.ignore_fresh_starts === true ? repeatsOfOne(row, call, past, equal, given) : equal
+  return settings.ignore_fresh_starts === true ? repeatsOfOne(row, call, past, equal, settings) : equal
 }
 
 /** The rows back to the one that brought the last user message. */

@@ -50,11 +50,11 @@ export const noveltyStall = detector({
   detect({ rule, row, turns }): Finding | undefined {
     const verdicts = row.measures.novelty_stall
     if (typeof verdicts !== 'string') return undefined
-    const given = rule.params ?? {}
-    const stall = stallOf(verdicts, turns, limitsOf(given))
-    if (stall.waiting.length >= (given.wait_threshold ?? WAIT_THRESHOLD))
+    const settings = rule.params ?? {}
+    const stall = stallOf(verdicts, turns, limitsOf(settings))
+    if (stall.waiting.length >= (settings.wait_threshold ?? WAIT_THRESHOLD))
       return finding(stall.waiting, `${stall.waiting.length} tool turns waited for something that did not change`)
-    if (stall.repeated < (given.repeated_calls ?? REPEATED_CALLS)) return undefined
+    if (stall.repeated < (settings.repeated_calls ?? REPEATED_CALLS)) return undefined
     const steps = stalledSteps(stall, rule.threshold, (known) => isOneAnswer(turns, known))
     return steps && finding(steps, `${steps.length} tool turns in a row brought nothing that had not been seen before`)
   },

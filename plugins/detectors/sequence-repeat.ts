@@ -37,12 +37,12 @@ const params = ruleParams({
   }),
 })
 
-type Given = Static<typeof params>
+type RuleParams = Static<typeof params>
 
-type Shown = Pick<Evidence<Given>, 'rule' | 'call' | 'row' | 'past' | 'turns'>
+type CallEvidence = Pick<Evidence<RuleParams>, 'rule' | 'call' | 'row' | 'past' | 'turns'>
 
 /** What is compared: turns without the calls that do not count. */
-interface Seen extends Shown {
+interface Seen extends CallEvidence {
   readonly aware: boolean
 }
 
@@ -58,7 +58,7 @@ export const sequenceRepeat = detector({
   params,
   reachable: ({ threshold, window_size }) => 2 * threshold <= window_size,
 
-  detect({ rule, call, row, past, turns }: Shown): Finding | undefined {
+  detect({ rule, call, row, past, turns }: CallEvidence): Finding | undefined {
     const { result_aware, exempt_tools } = rule.params ?? {}
     const seen: Seen = {
       rule,

@@ -32,9 +32,9 @@ interface Spoken {
 const notes: TurnNotes<Spoken> = {
   begin: () => ({ marks: [], kinds: '', served: '' }),
   note(spoken, turn) {
-    const told = toldBy(spoken, turn)
-    rememberTextHashes(spoken.marks, told === undefined ? [] : [told.mark], REPLIES)
-    spoken.kinds = (spoken.kinds + (told?.kind ?? '.')).slice(-REPLIES)
+    const answer = answerOf(spoken, turn)
+    rememberTextHashes(spoken.marks, answer === undefined ? [] : [answer.mark], REPLIES)
+    spoken.kinds = (spoken.kinds + (answer?.kind ?? '.')).slice(-REPLIES)
   },
   reach: REPLIES,
 }
@@ -49,12 +49,12 @@ const repliesOf = (call: Call, memory: Map<string, unknown>): string | undefined
   return `${lettersOf(spoken.marks)} ${spoken.kinds}`
 }
 
-interface Told {
+interface Answer {
   readonly mark: string
   readonly kind: 'c' | 'w' | '.'
 }
 
-const toldBy = (spoken: Spoken, { content }: NewTurn): Told | undefined => {
+const answerOf = (spoken: Spoken, { content }: NewTurn): Answer | undefined => {
   if (content === undefined) return undefined
   if (content.served) {
     spoken.served += callsText(content)
@@ -65,7 +65,7 @@ const toldBy = (spoken: Spoken, { content }: NewTurn): Told | undefined => {
   const isClients = content.calls.length > 0 && content.results.length > 0
   const heard = withoutVolatile(content.heard.slice(0, CHARS)).replace(/\s+/g, ' ').trim()
   if (isClients || heard === '') return undefined
-  const act: Act = served === '' ? actOf(content.said) : { text: served, spoken: false }
+  const act: Act = served === '' ? actOf(content.text) : { text: served, spoken: false }
   if (act.text === '') return undefined
   return { mark: textHash(`${act.text}\0${heard}`), kind: act.spoken ? kindOf(act.text) : '.' }
 }
@@ -73,7 +73,7 @@ const toldBy = (spoken: Spoken, { content }: NewTurn): Told | undefined => {
 const callsText = ({ calls }: TurnContent): string =>
   calls.map(({ tool, args }) => `${tool} ${argumentText(args)}\n`).join('')
 
-const kindOf = (command: string): Told['kind'] => {
+const kindOf = (command: string): Answer['kind'] => {
   const { effect } = calledTool('shell', command)
   if (changes(effect)) return 'c'
   return effect === 'wait' || isIdle(command) ? 'w' : '.'

@@ -1,9 +1,9 @@
 import { detector, type Finding, type ToolCall, type Turn } from 'guard-gateway/core'
 import {
   cachedToolMatcher,
+  displayToolName,
   optionalFlag,
   ruleParams,
-  shownToolName,
   toolNames,
   turnPlaces,
 } from 'guard-gateway/lib/detection'
@@ -38,7 +38,7 @@ export const toolErrorStreak = detector({
 })
 
 const finding = (call: ToolCall, steps: readonly number[], sameArguments: boolean): Finding => ({
-  message: `${shownToolName(call.tool)} failed with the same error in ${steps.length} tool turns in a row`,
+  message: `${displayToolName(call.tool)} failed with the same error in ${steps.length} tool turns in a row`,
   evidence: 'history',
   count: steps.length,
   tool: call.tool,

@@ -1,9 +1,9 @@
 import { detector, type Finding, type Row, type Turn } from 'guard-gateway/core'
 import {
   cachedToolMatcher,
+  displayToolName,
   requestPlaces,
   rowsInWindow,
-  shownToolName,
   turnsOfReply,
 } from 'guard-gateway/lib/detection'
 import { callOf, hasKey } from 'guard-gateway/lib/tools'
@@ -23,7 +23,7 @@ const inSession = (rule: Ruled, row: Row, past: readonly Row[], last: Turn, key:
   const results = [call?.result ?? null, ...like.map((earlier) => resultIn(earlier.new_turns, key))]
   const tool = call?.tool ?? ''
   return {
-    message: `${shownToolName(tool)} was called ${count} times with the same arguments in the last ${rule.window_size} requests`,
+    message: `${displayToolName(tool)} was called ${count} times with the same arguments in the last ${rule.window_size} requests`,
     evidence: 'session',
     count,
     tool,

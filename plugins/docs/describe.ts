@@ -111,12 +111,12 @@ export const exampleCommand = (located: LocatedOperation, context: CommandContex
 
 /** Path and query with the values that are given. */
 const addressOf = ({ path, operation }: LocatedOperation, values: URLSearchParams): string => {
-  const given = (operation.parameters ?? []).flatMap(({ name, in: location }) => {
+  const parameters = (operation.parameters ?? []).flatMap(({ name, in: location }) => {
     const value = values.get(name) ?? ''
     return value === '' ? [] : [{ name, location, value: encoded(value) }]
   })
-  const paths = given.filter(({ location }) => location === 'path')
-  const query = given.filter(({ location }) => location === 'query').map(({ name, value }) => `${name}=${value}`)
+  const paths = parameters.filter(({ location }) => location === 'path')
+  const query = parameters.filter(({ location }) => location === 'query').map(({ name, value }) => `${name}=${value}`)
   const filled = paths.reduce((text, { name, value }) => text.replace(`{${name}}`, () => value), path)
   return query.length > 0 ? `${filled}?${query.join('&')}` : filled
 }

@@ -101,7 +101,7 @@ const declareRoutes = async (gateway: Gateway, scope: FastifyInstance): Promise<
   http.intercept({
     tap: (tap) => {
       plugin = tap
-      gateway.registering = `plugin ${told(gateway, tap)}`
+      gateway.registering = `plugin ${declarerName(gateway, tap)}`
     },
   })
   scope.addHook('onRoute', ({ method, url, constraints }) => {
@@ -120,12 +120,12 @@ const claim = (gateway: Gateway, owners: Owners, route: string, plugin: Declarer
   else
     throw new GuardError(
       'DUPLICATE',
-      `The plugins ${told(gateway, owner)} and ${told(gateway, plugin)} both declare the route ${route}. Give the one of your own another path.`,
+      `The plugins ${declarerName(gateway, owner)} and ${declarerName(gateway, plugin)} both declare the route ${route}. Give the one of your own another path.`,
     )
 }
 
 /** A plugin of the user's with its file. */
-const told = (gateway: Gateway, { name }: Declarer): string => {
+const declarerName = (gateway: Gateway, { name }: Declarer): string => {
   const file = gateway.registry(ownPluginKind).get(name)?.file
   return file === undefined ? `"${name}"` : `"${name}" (${file})`
 }

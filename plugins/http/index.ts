@@ -165,8 +165,8 @@ const announce = (
     if (names !== undefined) io.err.write(lineOf(names, { options }))
     return
   }
-  const told = Object.entries(facts).map(([name, value]) => (name === 'mode' ? value : `${name} ${value}`))
-  io.err.write(`${[`Guard Gateway ${version}`, url, ...told].join('  ')}\n`)
+  const details = Object.entries(facts).map(([name, value]) => (name === 'mode' ? value : `${name} ${value}`))
+  io.err.write(`${[`Guard Gateway ${version}`, url, ...details].join('  ')}\n`)
   if (names !== undefined) io.err.write(`${names}\n`)
   if (next !== undefined && options.quiet !== true) io.err.write(`${next(url).join('\n')}\n`)
 }

@@ -65,12 +65,12 @@ export class Log {
 
 const textOf = (lines: readonly Line[]): string => {
   let text = ''
-  let shown = Number.NaN
+  let lastSecond = Number.NaN
   let begun = ''
   for (const { at, level, fields } of lines) {
     const second = Math.floor(at / 1000)
-    if (second !== shown) {
-      shown = second
+    if (second !== lastSecond) {
+      lastSecond = second
       begun = new Date(at).toISOString().slice(0, -4)
     }
     const time = `${begun}${String(at - second * 1000).padStart(3, '0')}Z`

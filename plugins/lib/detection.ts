@@ -144,11 +144,11 @@ interface IgnoredRequests {
 }
 
 /** The rule passes over this earlier request. */
-export const isIgnoredRequest = ({ outcome }: Row, given: IgnoredRequests): boolean => {
-  if (outcome === null) return given.ignore_in_flight === true
+export const isIgnoredRequest = ({ outcome }: Row, ignored: IgnoredRequests): boolean => {
+  if (outcome === null) return ignored.ignore_in_flight === true
   if (outcome === 'upstream_error' || outcome === 'unreachable' || outcome === 'truncated')
-    return given.ignore_failed === true
-  return (outcome === 'client_aborted' || outcome === 'interrupted') && given.ignore_aborted === true
+    return ignored.ignore_failed === true
+  return (outcome === 'client_aborted' || outcome === 'interrupted') && ignored.ignore_aborted === true
 }
 
 /** A user message is new in it; what a conversation starts with is not. */
@@ -182,7 +182,7 @@ export const repeatsOfOne = (
   call: Call,
   past: readonly Row[],
   equal: readonly Row[],
-  given: IgnoredRequests,
+  ignored: IgnoredRequests,
 ): readonly Row[] => {
   if (isFreshStart(row, call)) return []
   const own = equal.filter((earlier) => isSameSubagent(earlier, row))
@@ -191,7 +191,7 @@ export const repeatsOfOne = (
   if (before === undefined) return own
   const rows = past.filter((earlier) => isSameSubagent(earlier, row)).reverse()
   const follows = (earlier: Row): boolean => originOf(earlier, known) === before
-  return own.slice(0, unexplained(rows, before, follows, new Set(own), given))
+  return own.slice(0, unexplained(rows, before, follows, new Set(own), ignored))
 }
 
 /** How many of a request's repeats, itself included, are more than the times that the one before was sent; rows are oldest first. */
@@ -200,13 +200,13 @@ const unexplained = (
   before: string,
   follows: (row: Row) => boolean,
   counts: ReadonlySet<Row>,
-  given: IgnoredRequests,
+  ignored: IgnoredRequests,
 ): number => {
   const allowed = new Allowance()
   let repeats = 0
   for (const row of rows) {
-    if (row.fingerprint === before) allowed.add(isUnanswered(row, given))
-    else if (!isUnanswered(row, given) && follows(row) && !allowed.take() && counts.has(row)) repeats++
+    if (row.fingerprint === before) allowed.add(isUnanswered(row, ignored))
+    else if (!isUnanswered(row, ignored) && follows(row) && !allowed.take() && counts.has(row)) repeats++
   }
   return allowed.take() ? repeats : repeats + 1
 }
@@ -229,7 +229,8 @@ class Allowance {
   }
 }
 
-const isUnanswered = (row: Row, given: IgnoredRequests): boolean => row.outcome !== null && isIgnoredRequest(row, given)
+const isUnanswered = (row: Row, ignored: IgnoredRequests): boolean =>
+  row.outcome !== null && isIgnoredRequest(row, ignored)
 
 /** Fingerprint of what a request continues from; its own repeats are passed over. */
 const originOf = (row: Row, known: ReadonlyMap<string, Row>): string | undefined => {
@@ -249,7 +250,7 @@ export const rowsInWindow = (past: readonly Row[], windowSize: number): number =
   Math.max(0, Math.min(windowSize - 1, past.length))
 
 /** A tool's name as a message tells it: at most 64 characters. */
-export const shownToolName = (tool: string): string =>
+export const displayToolName = (tool: string): string =>
   tool.length <= TOOL_CHARS ? tool : `${cutText(tool, TOOL_CHARS - 1)}…`
 
 /** Equal call keys, and at least one. */

@@ -233,8 +233,8 @@ const unknownMember = ({ params, parentSchema = {} }: Fault, path: string): Guar
   })
 }
 
-const textOf = ({ message = 'cannot be used', params: given }: Fault): string => {
-  const params: Params = given
+const textOf = ({ message = 'cannot be used', params: faultParams }: Fault): string => {
+  const params: Params = faultParams
   if (params.allowedValue !== undefined) return `must be ${JSON.stringify(params.allowedValue)}`
   return params.allowedValues === undefined ? message : `${message}: ${params.allowedValues.join(', ')}`
 }

@@ -169,12 +169,12 @@ export const byHeaderName = <T extends string | number | boolean | null>(
   return (spelled) => {
     const found = known.get(spelled)
     if (found !== undefined) return found
-    const told = tell(spelled.toLowerCase())
+    const result = tell(spelled.toLowerCase())
     if (spelled.length <= MAX_LENGTH) {
       if (known.size >= MAX_SPELLINGS) known.clear()
-      known.set(spelled, told)
+      known.set(spelled, result)
     }
-    return told
+    return result
   }
 }
 

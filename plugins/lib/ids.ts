@@ -63,8 +63,8 @@ export const elideProcessPart = (id: string): string => id.replace(/(?<=_[0-9a-v
 /** An id cut to what tells it from its neighbours. */
 export const shortId = (id: string): string => {
   if (id.length <= SHORT_CHARS + 2) return id
-  const told = elideProcessPart(id)
-  return told === id ? `${id.slice(0, SHORT_CHARS).toWellFormed()}…` : `${id.slice(0, 4)}…${told.slice(-8)}`
+  const elided = elideProcessPart(id)
+  return elided === id ? `${id.slice(0, SHORT_CHARS).toWellFormed()}…` : `${id.slice(0, 4)}…${elided.slice(-8)}`
 }
 
 const SHORT_CHARS = 12

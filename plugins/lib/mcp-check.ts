@@ -126,8 +126,8 @@ function* findings(
         found.push(unexamined(part, start))
         break
       }
-      const told = time.during(() => examine(part.text.slice(start, end), part))
-      found.push(...told.map((one) => placed(one, part, start)))
+      const examined = time.during(() => examine(part.text.slice(start, end), part))
+      found.push(...examined.map((one) => placed(one, part, start)))
       yield
     }
     if (found.length > MAX_FINDINGS) return [...found, TOO_MANY]

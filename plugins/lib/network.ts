@@ -285,23 +285,23 @@ class ProxyFault extends Error {
 }
 
 /** Why a proxy cannot be reached, out of what the system or TLS says. */
-const unreachableProxy = ({ shown }: ProxyAddress, error: NodeJS.ErrnoException): ProxyFault =>
-  new ProxyFault('PROXY_UNREACHABLE', `the proxy ${shown} cannot be reached: ${connectionFault(error).what}`, error)
+const unreachableProxy = ({ label }: ProxyAddress, error: NodeJS.ErrnoException): ProxyFault =>
+  new ProxyFault('PROXY_UNREACHABLE', `the proxy ${label} cannot be reached: ${connectionFault(error).what}`, error)
 
 /** What a status other than 2xx says that a proxy gives in its own name. */
-const refusingProxy = ({ shown, authorization }: ProxyAddress, status: number, place: string): ProxyFault => {
+const refusingProxy = ({ label, authorization }: ProxyAddress, status: number, place: string): ProxyFault => {
   if (status !== 407)
-    return new ProxyFault('PROXY_REFUSED', `the proxy ${shown} opens no connection to ${place}: it answered ${status}`)
+    return new ProxyFault('PROXY_REFUSED', `the proxy ${label} opens no connection to ${place}: it answered ${status}`)
   const why = authorization === undefined ? 'wants a login' : 'refuses the login it was shown'
   return new ProxyFault(
     'PROXY_LOGIN',
-    `the proxy ${shown} ${why} (407); its address takes one, as http://user:password@host:port`,
+    `the proxy ${label} ${why} (407); its address takes one, as http://user:password@host:port`,
   )
 }
 
 /** The proxy speaks something else than HTTP, or says no more. */
-const brokenProxy = ({ shown }: ProxyAddress, what: string): ProxyFault =>
-  new ProxyFault('PROXY_BROKEN', `the proxy ${shown} ${what}`)
+const brokenProxy = ({ label }: ProxyAddress, what: string): ProxyFault =>
+  new ProxyFault('PROXY_BROKEN', `the proxy ${label} ${what}`)
 
 /** The other end of a TCP connection. */
 export interface Hop {

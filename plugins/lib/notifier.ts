@@ -82,7 +82,7 @@ export const httpTarget = (
   const connections = client().connect(upstreamAddress(url, limits, options))
   return {
     // path and query often are the key that lets in
-    shown: url.origin,
+    label: url.origin,
     async send(notification, signal) {
       const { body, headers = {} } = requestOf(notification)
       const bytes = Buffer.from(body)
@@ -145,7 +145,7 @@ export type NotifyResult =
 /** A configured receiver. */
 export interface NotifyTarget {
   /** How people read of it, without secrets. */
-  readonly shown: string
+  readonly label: string
   /** One attempt. One that rejects may be tried again; `signal` ends it, also for taking too long. */
   send(notification: Notification, signal: AbortSignal): Promise<NotifyResult>
   close?(): void

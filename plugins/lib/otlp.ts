@@ -69,8 +69,8 @@ export const nsOfMicros = (record: JsonObject, key: string, place: ImportLocatio
   throw new ImportFault(traceFileErrors.INVALID_TIME, `"${key}" must be microseconds.`, memberLocation(place, key))
 }
 
-const wrong = (place: ImportLocation, key: string, wanted: string): ImportFault =>
-  new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be ${wanted}.`, memberLocation(place, key))
+const wrong = (place: ImportLocation, key: string, expected: string): ImportFault =>
+  new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be ${expected}.`, memberLocation(place, key))
 
 /** A text member; undefined where it is absent or null. Throws ImportFault for another value. */
 export const textOf = (record: JsonObject, key: string, place: ImportLocation): string | undefined => {

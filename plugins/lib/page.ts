@@ -189,7 +189,7 @@ export interface GuidePage {
 /** Whole documents, where pages are served. */
 export interface Documents {
   /** Tells a person of an error. */
-  error(error: GuardError, asked: { readonly url: string; readonly request_id: string }): string
+  error(error: GuardError, request: { readonly url: string; readonly request_id: string }): string
   /** A document without navigation and without anything about this gateway, for somebody who is not known. */
   bare(view: View): string
   /** A page with its status, for a feature that takes a form by itself. */

@@ -38,8 +38,8 @@ export interface Principals {
    * Rejects with KEY_REFUSED where what it shows is not valid; the answer is put off for an address that keeps trying.
    */
   of(request: IncomingMessage, credentials: readonly string[]): Promise<Principal | undefined>
-  /** Counts a key or login that was refused, and resolves when the answer may be given: later for an address that keeps trying. `isTold`: it is worth a record, as not all of many are. */
-  refused(kind: 'key' | 'login', request: IncomingMessage): Promise<{ readonly isTold: boolean }>
+  /** Counts a key or login that was refused, and resolves when the answer may be given: later for an address that keeps trying. `isRecorded`: it is worth a record, as not all of many are. */
+  refused(kind: 'key' | 'login', request: IncomingMessage): Promise<{ readonly isRecorded: boolean }>
   /** The header that gives the cookie of a login another value, where it is due. */
   renewed(request: IncomingMessage): Promise<string | undefined>
   /** The key that somebody showed or logged in with still holds; true for who needs none. */

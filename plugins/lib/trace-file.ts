@@ -302,17 +302,18 @@ async function* joined(paths: readonly string[]): AsyncGenerator<Buffer> {
 const byName = (one: Dirent, other: Dirent): number => (one.name < other.name ? -1 : 1)
 
 /** Units below a folder. What lies in `x/` beside `x.jsonl` belongs to that file. */
-const folderUnits = async (folder: string, shown: string, depth: number): Promise<readonly ImportUnit[]> => {
+const folderUnits = async (folder: string, displayPath: string, depth: number): Promise<readonly ImportUnit[]> => {
   const entries = (await readdir(folder, { withFileTypes: true })).sort(byName)
   const folders = new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => name))
   const units: ImportUnit[] = []
   for (const { name } of entries.filter((entry) => entry.isFile() && ENDINGS.test(entry.name))) {
     const own = name.replace(/\.jsonl$/i, '')
     const parts = own !== name && folders.delete(own) ? await filesBelow(join(folder, own), depth + 1) : []
-    units.push(await unitOf(join(shown, name), [join(folder, name), ...parts]))
+    units.push(await unitOf(join(displayPath, name), [join(folder, name), ...parts]))
   }
   if (depth < MAX_DEPTH)
-    for (const name of folders) units.push(...(await folderUnits(join(folder, name), join(shown, name), depth + 1)))
+    for (const name of folders)
+      units.push(...(await folderUnits(join(folder, name), join(displayPath, name), depth + 1)))
   return units
 }
 

@@ -12,7 +12,7 @@ export interface ProxyAddress {
   /** Value of `proxy-authorization`, which goes to the proxy and nowhere else. */
   readonly authorization?: string
   /** How people read of it: `http://proxy.example:3128`, without user and password. */
-  readonly shown: string
+  readonly label: string
 }
 
 /** Where the connections of one upstream lead, and how long they may take. */

@@ -129,8 +129,8 @@ const gatewayFiles = (files: readonly string[]): ((path: string) => boolean) => 
   if (made !== undefined) return made
   const all = [...new Set(files.flatMap((file) => [file, resolved(file)]))].map(folded)
   const isOwn = (path: string): boolean => {
-    const asked = folded(path)
-    return all.some((file) => asked.startsWith(file) && !asked.slice(file.length).includes('/'))
+    const foldedPath = folded(path)
+    return all.some((file) => foldedPath.startsWith(file) && !foldedPath.slice(file.length).includes('/'))
   }
   known.set(files, isOwn)
   return isOwn

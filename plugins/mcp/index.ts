@@ -109,7 +109,7 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
   const { policy } = options
   const state = stateOfServer(mcp, options)
   const policies =
-    policy === undefined ? undefined : await mcp.openPolicies({ policy, fault: (...told) => gateway.fault(...told) })
+    policy === undefined ? undefined : await mcp.openPolicies({ policy, fault: (...args) => gateway.fault(...args) })
   const about: SessionInfo = {
     client_transport: 'memory',
     merged: false,

@@ -262,8 +262,8 @@ export class Mcp {
   }
 
   #changed(policies: Policies, { kind, current, state }: PolicyChange): void {
-    const told = state.error === null ? {} : { reason: state.error }
-    this.audit.event({ kind: 'policy', name: kind, policy_version: current.version, ...told })
+    const details = state.error === null ? {} : { reason: state.error }
+    this.audit.event({ kind: 'policy', name: kind, policy_version: current.version, ...details })
     if (kind === 'policy.rejected') return
     this.#keepText(policies).catch((error: unknown) => this.gateway.fault(error, 'mcp:policy'))
     for (const running of this.sessions)

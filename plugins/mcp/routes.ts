@@ -43,7 +43,7 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
     approvals: mcp.approvals,
     approver: gateway.approver,
     servers: () => serversView(mcp),
-    acceptPins: (server_id, tools, shown) => acceptPins(mcp, server_id, tools, shown),
+    acceptPins: (server_id, tools, fingerprints) => acceptPins(mcp, server_id, tools, fingerprints),
   })
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })
@@ -295,11 +295,11 @@ const USUAL = `${JSON_TYPE}, ${EVENTS}`
 
 const essence = (type: string): string => type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
-const takes = (accept: string | undefined, wanted: string): boolean => {
-  const family = `${wanted.split('/', 1)[0]}/*`
+const takes = (accept: string | undefined, mediaType: string): boolean => {
+  const family = `${mediaType.split('/', 1)[0]}/*`
   return (accept ?? '').split(',').some((entry) => {
     const type = essence(entry)
-    return type === wanted || type === '*/*' || type === family
+    return type === mediaType || type === '*/*' || type === family
   })
 }
 

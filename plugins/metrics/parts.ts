@@ -12,7 +12,7 @@ const STATES = ['ok', 'busy', 'full', 'failing'] as const
 export const partMetrics = (gateway: Gateway): readonly Metric[] => {
   const places = new LabelValues(MAX_PLACES, gateway.redact.text)
   const faults = new Counter('guard_faults_total', 'Failures that nobody waited for, by place.', ['where'])
-  const kept = new Counter('guard_kept_records_total', 'Records of runs that were kept.', ['origin', 'kind'])
+  const records = new Counter('guard_kept_records_total', 'Records of runs that were kept.', ['origin', 'kind'])
   const tools = new Counter('guard_mcp_decisions_total', 'Decided tool calls.', ['decision'])
   const decisions = new LabelValues(MAX_PLACES, gateway.redact.text)
 
@@ -20,12 +20,12 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
   const count = (fragment: Fragment): void => {
     for (const kind of KINDS) {
       const { length } = fragment[kind]
-      if (length > 0) kept.add([fragment.origin, kind], length)
+      if (length > 0) records.add([fragment.origin, kind], length)
     }
     for (const { attributes } of decisionsIn(fragment)) tools.add([decisions.of(String(attributes?.decision ?? ''))])
   }
   const countTool = ({ action }: ToolRecord): void => {
-    for (const kind of ['spans', 'events'] as const) kept.add(['mcp', kind])
+    for (const kind of ['spans', 'events'] as const) records.add(['mcp', kind])
     tools.add([decisions.of(action ?? '')])
   }
   gateway.hooks.tool.tap('metrics', (isRead, { record, written }) => {
@@ -42,7 +42,7 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
 
   return [
     faults,
-    kept,
+    records,
     tools,
     gauge('guard_storage_state', '1 for the state that the storage is in.', ['state'], () =>
       STATES.map((state) => [[state], gateway.storage.state === state ? 1 : 0] as const),
@@ -110,7 +110,7 @@ function* pushed(
   gateway: Gateway,
   section: 'otlp_push' | 'audit_push',
 ): Generator<readonly [values: readonly string[], value: number]> {
-  const { receivers } = jsonObjectOf(told(gateway.health.get(section) ?? (() => undefined)))
+  const { receivers } = jsonObjectOf(reportOf(gateway.health.get(section) ?? (() => undefined)))
   for (const receiver of listOf(receivers).map(jsonObjectOf))
     for (const outcome of ['sent', 'dropped', 'failed'])
       yield [[String(receiver.url), outcome], Number(receiver[outcome])]
@@ -118,7 +118,7 @@ function* pushed(
 
 /** What became of the messages to each receiver. */
 function* notified(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
-  const { receivers } = jsonObjectOf(told(gateway.health.get('notify') ?? (() => undefined)))
+  const { receivers } = jsonObjectOf(reportOf(gateway.health.get('notify') ?? (() => undefined)))
   for (const receiver of listOf(receivers).map(jsonObjectOf))
     for (const outcome of ['delivered', 'dropped', 'failed'])
       yield [[String(receiver.name), outcome], Number(receiver[outcome])]
@@ -126,7 +126,7 @@ function* notified(gateway: Gateway): Generator<readonly [values: readonly strin
 
 /** Signals that are not kept. */
 function* ignored(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
-  const section = jsonObjectOf(told(gateway.health.get('otlp') ?? (() => undefined)))
+  const section = jsonObjectOf(reportOf(gateway.health.get('otlp') ?? (() => undefined)))
   for (const signal of ['logs', 'metrics']) {
     const count = section[`ignored_${signal}`]
     if (typeof count === 'number') yield [[signal], count]
@@ -136,11 +136,12 @@ function* ignored(gateway: Gateway): Generator<readonly [values: readonly string
 /** The numbers among what the parts say of their health. */
 function* fills(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
   for (const [part, tell] of gateway.health) {
-    for (const [what, value] of Object.entries(told(tell))) if (typeof value === 'number') yield [[part, what], value]
+    for (const [what, value] of Object.entries(reportOf(tell)))
+      if (typeof value === 'number') yield [[part, what], value]
   }
 }
 
-const told = (tell: () => unknown): object => {
+const reportOf = (tell: () => unknown): object => {
   try {
     const section = tell()
     return typeof section === 'object' && section !== null ? section : {}

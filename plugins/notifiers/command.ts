@@ -17,7 +17,7 @@ const schema = plainSchema<CommandOptions>({
   additionalProperties: false,
 })
 
-const SAID_CHARS = 200
+const OUTPUT_CHARS = 200
 /** EX_TEMPFAIL of sysexits: it may go well later. */
 const TRY_AGAIN = 75
 
@@ -31,7 +31,7 @@ export const command = notifier({
   connect({ command: [program = '', ...args], env: named }, { env }) {
     if (program === '') throw new TypeError('command names no program')
     return {
-      shown: program,
+      label: program,
       send: (notification, signal) =>
         new Promise((resolve) => {
           const child = spawn(program, args, {
@@ -44,21 +44,21 @@ export const command = notifier({
           const stop = (): void => killAll(child)
           signal.addEventListener('abort', stop, { once: true })
           if (signal.aborted) stop()
-          const told = (result: NotifyResult): void => {
+          const settle = (result: NotifyResult): void => {
             signal.removeEventListener('abort', stop)
             resolve(result)
           }
-          let said = ''
+          let output = ''
           child.stderr?.on('data', (chunk: Buffer) => {
-            if (said.length < SAID_CHARS) said += chunk.toString().slice(0, SAID_CHARS)
+            if (output.length < OUTPUT_CHARS) output += chunk.toString().slice(0, OUTPUT_CHARS)
           })
           child.once('error', (error: NodeJS.ErrnoException) =>
-            told({ outcome: 'rejected', error: `It cannot be started (${error.code ?? error.message}).` }),
+            settle({ outcome: 'rejected', error: `It cannot be started (${error.code ?? error.message}).` }),
           )
           // one that reads nothing ends the pipe
           child.stdin?.on('error', () => {})
           child.stdin?.end(`${JSON.stringify(notification)}\n`)
-          child.once('exit', (code, ended) => told(resultOf(code, ended, said.trim())))
+          child.once('exit', (code, ended) => settle(resultOf(code, ended, output.trim())))
         }),
     }
   },
@@ -83,9 +83,9 @@ const variablesOf = ({ event, text, url, project_id, subject, count, id }: Notif
   GUARD_NOTIFY_COUNT: String(count),
 })
 
-const resultOf = (code: number | null, ended: string | null, said: string): NotifyResult => {
+const resultOf = (code: number | null, ended: string | null, output: string): NotifyResult => {
   if (code === 0) return { outcome: 'delivered' }
-  const why = said === '' ? '' : `: ${said}`
+  const why = output === '' ? '' : `: ${output}`
   if (code === null) return { outcome: 'retryable', error: `It was ended by ${ended}${why}.` }
   return { outcome: code === TRY_AGAIN ? 'retryable' : 'rejected', error: `It ended with ${code}${why}.` }
 }

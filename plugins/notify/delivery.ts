@@ -60,7 +60,7 @@ export class Delivery {
     return {
       name: this.name,
       notifier: this.#notifier,
-      target: this.#said(this.#target.shown),
+      target: this.#redacted(this.#target.label),
       status: this.#failures >= FAILING || this.#hasLost ? 'failing' : 'ok',
       queued: this.#queue.length,
       ...this.#counts,
@@ -86,7 +86,7 @@ export class Delivery {
   /** One attempt at once, beside the queue. */
   async test(notification: Notification): Promise<NotifyResult> {
     const result = await this.#attempt(notification)
-    return result.outcome === 'delivered' ? result : { ...result, error: this.#said(result.error) }
+    return result.outcome === 'delivered' ? result : { ...result, error: this.#redacted(result.error) }
   }
 
   /** Sends what waits, without pauses and without a second attempt. Resolves when that is done, or stopped. */
@@ -174,20 +174,20 @@ export class Delivery {
   }
 
   #note(error: string): string {
-    const message = this.#said(`${this.#target.shown}: ${error}`)
+    const message = this.#redacted(`${this.#target.label}: ${error}`)
     this.#last_error = { at: new Date(this.#gateway.clock.now()).toISOString(), message }
     return message
   }
 
-  #said(text: string): string {
+  #redacted(text: string): string {
     const line = terminalLine(sanitise(cutBeforeRedaction(text, 4 * ERROR_CHARS)))
     return cutText(this.#gateway.redact.text(line), ERROR_CHARS)
   }
 
   /** Waits as long as the receiver asks, else twice as long each time. */
-  #backOff(asked_ms: number | null): Promise<void> {
+  #backOff(retry_after_ms: number | null): Promise<void> {
     const backoff = Math.min(MIN_WAIT_MS * 2 ** Math.min(this.#failures - 1, 9), MAX_BACKOFF_MS)
-    const wait = Math.min(Math.max(asked_ms ?? backoff, MIN_WAIT_MS), MAX_AGE_MS)
+    const wait = Math.min(Math.max(retry_after_ms ?? backoff, MIN_WAIT_MS), MAX_AGE_MS)
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, wait).unref()
       this.#wake = () => {

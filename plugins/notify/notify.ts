@@ -248,7 +248,7 @@ interface Throttled {
 }
 
 /** A subject that has been told of. */
-interface Told<T> {
+interface Subject<T> {
   /** By the monotonic clock. */
   until: number
   /** Wall time of the last message. */
@@ -268,7 +268,7 @@ class Throttle<T extends Throttled> {
   readonly #clock: Clock
   readonly #every_ms: number
   readonly #pass: Passed<T>
-  readonly #told = new Map<string, Told<T>>()
+  readonly #subjects = new Map<string, Subject<T>>()
   #burst = 0
   #burst_until = 0
   #timer: NodeJS.Timeout | undefined
@@ -282,38 +282,38 @@ class Throttle<T extends Throttled> {
   /** How many are held back. */
   get held(): number {
     let held = 0
-    for (const told of this.#told.values()) held += told.held
+    for (const subject of this.#subjects.values()) held += subject.held
     return held
   }
 
   take(item: T): void {
     const tick = this.#clock.tick()
     this.#release(tick)
-    const told = this.#told.get(`${item.event} ${item.subject}`) ?? this.#shared(item, tick)
-    if (told === undefined) {
+    const subject = this.#subjects.get(`${item.event} ${item.subject}`) ?? this.#shared(item, tick)
+    if (subject === undefined) {
       this.#burst++
       this.#tell(`${item.event} ${item.subject}`, item, tick)
       return
     }
-    told.held++
-    told.last = item
+    subject.held++
+    subject.last = item
   }
 
   /** Lets everything pass that is held back, and waits for nothing any more. */
   end(): void {
     clearTimeout(this.#timer)
-    for (const { last, held, since } of this.#told.values()) if (held > 0) this.#pass(last, held, since)
-    this.#told.clear()
+    for (const { last, held, since } of this.#subjects.values()) if (held > 0) this.#pass(last, held, since)
+    this.#subjects.clear()
   }
 
   /** In a burst, or where there are too many subjects, that of all of its event. */
-  #shared(item: T, tick: number): Told<T> | undefined {
+  #shared(item: T, tick: number): Subject<T> | undefined {
     if (tick >= this.#burst_until) {
       this.#burst = 0
       this.#burst_until = tick + this.#every_ms
     }
-    if (this.#burst < MAX_BURST && this.#told.size < MAX_SUBJECTS) return undefined
-    const shared = this.#told.get(item.event)
+    if (this.#burst < MAX_BURST && this.#subjects.size < MAX_SUBJECTS) return undefined
+    const shared = this.#subjects.get(item.event)
     return shared ?? this.#keep(item.event, item, tick)
   }
 
@@ -322,18 +322,18 @@ class Throttle<T extends Throttled> {
     this.#pass(item, 0, this.#clock.now())
   }
 
-  #keep(key: string, last: T, tick: number): Told<T> {
-    const told = { until: tick + this.#every_ms, since: this.#clock.now(), held: 0, last }
-    this.#told.set(key, told)
+  #keep(key: string, last: T, tick: number): Subject<T> {
+    const subject = { until: tick + this.#every_ms, since: this.#clock.now(), held: 0, last }
+    this.#subjects.set(key, subject)
     this.#timer ??= setTimeout(() => this.#wake(), this.#every_ms).unref()
-    return told
+    return subject
   }
 
   #wake(): void {
     this.#timer = undefined
     const tick = this.#clock.tick()
     this.#release(tick)
-    const [next] = this.#told.values()
+    const [next] = this.#subjects.values()
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (next !== undefined) this.#timer = setTimeout(() => this.#wake(), Math.max(1, next.until - tick)).unref()
@@ -341,10 +341,10 @@ class Throttle<T extends Throttled> {
 
   /** Those whose time is over, the oldest first: they stand in the order in which they were told. */
   #release(tick: number): void {
-    for (const [key, told] of this.#told) {
-      if (told.until > tick) return
-      this.#told.delete(key)
-      const { last, held, since } = told
+    for (const [key, subject] of this.#subjects) {
+      if (subject.until > tick) return
+      this.#subjects.delete(key)
+      const { last, held, since } = subject
       if (held === 0) continue
       this.#keep(key, last, tick)
       this.#pass(last, held, since)

@@ -26,7 +26,7 @@ const notice = Type.Object({
   project_id: textOrNull('Null where it concerns no project'),
 })
 
-const shown = Type.Object({ receivers: Type.Array(receiver), notices: Type.Array(notice) })
+const listing = Type.Object({ receivers: Type.Array(receiver), notices: Type.Array(notice) })
 
 export const tested = Type.Object({
   results: Type.Array(
@@ -47,7 +47,7 @@ const testBody = Type.Object(
 export const notifyRoutes =
   (notify: Notify): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const list = { summary: 'Receivers of notifications, and what was told of lately', response: { 200: shown } }
+    const list = { summary: 'Receivers of notifications, and what was told of lately', response: { 200: listing } }
     app.get('/notify', { schema: list }, async () => ({
       receivers: [...notify.deliveries.values()].map((delivery) => delivery.health()),
       notices: notify.latest.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),

@@ -152,16 +152,16 @@ const toolsWithResults = async (
   trace_id: string,
   queued: readonly QueuedSpans[],
 ): Promise<SpansByRequest> => {
-  const wanted = new Set(queued.filter(({ from }) => from === 'results').map(({ id }) => id))
+  const resultIds = new Set(queued.filter(({ from }) => from === 'results').map(({ id }) => id))
   const spans = new Map<string, TraceSpan[]>()
-  if (wanted.size === 0) return spans
-  const { rows } = await storage.find('calls', { where: { trace_id }, limit: RECENT_CALLS + wanted.size })
+  if (resultIds.size === 0) return spans
+  const { rows } = await storage.find('calls', { where: { trace_id }, limit: RECENT_CALLS + resultIds.size })
   const found = new ToolResults()
   for (const call of rows) found.add(call)
   const results = found.bySpan()
   for (const span of rows.flatMap(toolsOf)) {
     const { seen_in = '' } = results.get(span.id) ?? {}
-    if (wanted.has(seen_in)) spans.set(seen_in, [...(spans.get(seen_in) ?? []), withToolResult(span, results)])
+    if (resultIds.has(seen_in)) spans.set(seen_in, [...(spans.get(seen_in) ?? []), withToolResult(span, results)])
   }
   return spans
 }

@@ -38,8 +38,8 @@ const accepted = (answer: unknown, count: number, signal: Signal): ExportResult 
   const { partialSuccess } = jsonObjectOf(answer)
   if (!isJsonObject(partialSuccess)) return { kind: 'accepted', rejected: 0 }
   // int64 is text in OTLP/JSON
-  const told = Math.trunc(Number(partialSuccess[signal.rejected]))
-  const rejected = told > 0 ? Math.min(told, count) : 0
+  const reported = Math.trunc(Number(partialSuccess[signal.rejected]))
+  const rejected = reported > 0 ? Math.min(reported, count) : 0
   const message = reasonText(partialSuccess.errorMessage)
   if (rejected === 0 && message === '') return { kind: 'accepted', rejected }
   return { kind: 'accepted', rejected, error: `It took ${count - rejected} of ${count} ${signal.parts}${message}.` }

@@ -40,7 +40,7 @@ export class Push {
       return isRead
     })
     hooks.keep.tap('otlp-push', (fragments) => {
-      for (const fragment of fragments) this.#kept(fragment)
+      for (const fragment of fragments) this.#stored(fragment)
     })
     // runs after all plugins that may still write records
     hooks.close.tapPromise({ name: 'otlp-push', stage: stages.close.push }, () => this.#end())
@@ -66,7 +66,7 @@ export class Push {
   }
 
   /** Imported runs are not exported. */
-  #kept({ origin, run: { trace_id, project_id }, spans }: Fragment): void {
+  #stored({ origin, run: { trace_id, project_id }, spans }: Fragment): void {
     if (origin === 'import') return
     this.#roots.changed(trace_id)
     for (const { id, end_ns, status } of spans)

@@ -22,7 +22,7 @@ export const withPreviews = async (
   }
   const previewed = (attributes: Attributes, all: boolean): Attributes => {
     const entries = Object.entries(attributes)
-    const content = entries.filter(([name, value]) => all || names.kept(name, value) !== value)
+    const content = entries.filter(([name, value]) => all || names.retained(name, value) !== value)
     if (content.length === 0) return attributes
     const copy: Record<string, unknown> = Object.assign(Object.create(null), attributes)
     for (const [name, value] of content) copy[name] = preview(value)

@@ -127,12 +127,12 @@ const fragmentOf = (found: OtlpRun, sent: FragmentRun, redact: Pick<Redactor, 'j
     for (const name of names) {
       const id = record[name]
       if (typeof id !== 'string') continue
-      const kept = storedId(id, redact)
-      if (kept === undefined) {
+      const cleaned = storedId(id, redact)
+      if (cleaned === undefined) {
         notes.push(`"${name}" is a secret; use an id that may be shown`)
         return []
       }
-      if (kept !== id) copy = { ...copy, [name]: kept }
+      if (cleaned !== id) copy = { ...copy, [name]: cleaned }
     }
     return [copy]
   }

@@ -48,7 +48,7 @@ export const routes =
       const partial = await receive({ gateway, project_id, storesContent: full_content_logging }, data)
       return reply.type(codec.mediaType).send(codec.success(partial))
     }
-    app.post('/v1/traces', { schema: shown }, take)
+    app.post('/v1/traces', { schema: tracesSchema }, take)
     for (const path of OTHER_PATHS) app.post(path, { schema: hidden }, take)
     await app.register(signals(ignored, max_body_bytes))
   }
@@ -78,7 +78,7 @@ const answer = Type.Object({
 })
 const rpcStatus = Type.Object({ code: Type.Integer(), message: Type.String() })
 
-const shown: FastifySchema & { readonly summary: string; readonly tags: readonly string[] } = {
+const tracesSchema: FastifySchema & { readonly summary: string; readonly tags: readonly string[] } = {
   summary: 'Receive traces by OTLP/HTTP, as JSON or protobuf',
   tags: ['replay'],
   body: inBothEncodings(tracesData),

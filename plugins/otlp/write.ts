@@ -111,8 +111,8 @@ class PartialWrite implements Rejections {
   /** Drops events and artifacts of rejected spans. */
   #withoutOrphans(fragment: Fragment): Fragment {
     if (this.spans.size === 0) return fragment
-    const isKept = ({ span_id }: { readonly span_id?: string | null }): boolean => !this.spans.has(span_id ?? '')
-    return { ...fragment, events: fragment.events.filter(isKept), artifacts: fragment.artifacts.filter(isKept) }
+    const isRetained = ({ span_id }: { readonly span_id?: string | null }): boolean => !this.spans.has(span_id ?? '')
+    return { ...fragment, events: fragment.events.filter(isRetained), artifacts: fragment.artifacts.filter(isRetained) }
   }
 }
 

@@ -139,9 +139,9 @@ const follow = async (ask: AskJson, order: object, input: Pick<Input, 'options'>
   const quiet = input.options.json === true
   let state = (await ask('POST', '/api/v1/playground/runs', order)) as StartedRun
   if (!quiet) io.out.write(`${state.scenario_id}  ${state.mode}\n`)
-  for (let told = 0; ; ) {
-    if (!quiet) for (const step of state.steps.slice(told)) io.out.write(`${stepLine(step, input, io)}\n`)
-    told = state.steps.length
+  for (let printed = 0; ; ) {
+    if (!quiet) for (const step of state.steps.slice(printed)) io.out.write(`${stepLine(step, input, io)}\n`)
+    printed = state.steps.length
     if (state.status !== 'queued' && state.status !== 'running') return state
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     state = (await ask('GET', `/api/v1/playground/runs/${state.id}`)) as StartedRun

@@ -45,7 +45,7 @@ export interface Observed {
 
 /** Names of the expectations that were not met. */
 export const missed = (expected: Outcome, seen: Observed): string[] => {
-  const equal = <T>(wanted: T | undefined, is: T | null): boolean => wanted === undefined || wanted === is
+  const equal = <T>(required: T | undefined, is: T | null): boolean => required === undefined || required === is
   const { sees, lacks } = expected
   const checks: Readonly<Record<string, boolean>> = {
     decision: equal<string>(expected.decision, seen.decision),

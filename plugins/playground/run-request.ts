@@ -63,13 +63,17 @@ export const queuedRun = (
   }
 }
 
-const styleFor = (scenario: Scenario, known: readonly string[], wanted: string | undefined): string | null => {
-  if (wanted === undefined || known.includes(wanted)) return wanted ?? known[0] ?? null
+const styleFor = (scenario: Scenario, known: readonly string[], requested: string | undefined): string | null => {
+  if (requested === undefined || known.includes(requested)) return requested ?? known[0] ?? null
   const choice = isBound(scenario)
     ? 'it has no request whose style could be chosen, so leave style out'
     : `there is ${known.join(', ')}`
-  throw new GuardError('INVALID_REQUEST', `Scenario "${scenario.id}" cannot be run in style "${wanted}"; ${choice}.`, {
-    path: '/style',
-    known,
-  })
+  throw new GuardError(
+    'INVALID_REQUEST',
+    `Scenario "${scenario.id}" cannot be run in style "${requested}"; ${choice}.`,
+    {
+      path: '/style',
+      known,
+    },
+  )
 }

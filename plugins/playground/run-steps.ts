@@ -209,10 +209,10 @@ const mcpActor = async (gateway: Gateway, { mode, names }: RunContext, { policy 
   }
   const call = async (id: number, step: CallStep): Promise<StepObservation> => {
     const answer = await send(id, 'tools/call', { name: step.tool, arguments: step.arguments })
-    const asked = approvalIn(answer)
-    waiting = asked ?? waiting
+    const approval = approvalIn(answer)
+    waiting = approval ?? waiting
     const recorded = await recordOf(gateway, session.session_id, id)
-    return { ...noObservation, ...recorded, body: textIn(answer), outcome: outcomeIn(answer), approval_id: asked }
+    return { ...noObservation, ...recorded, body: textIn(answer), outcome: outcomeIn(answer), approval_id: approval }
   }
   const approve = async ({ action, scope }: ApproveStep): Promise<StepObservation> => {
     if (waiting === null) return { ...noObservation, outcome: 'none' }

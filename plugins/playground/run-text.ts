@@ -43,11 +43,11 @@ export const stepLine = (
   const width = terminalWidth(io.out) ?? NUMBER + MAX_WHAT + MAX_VERDICT + REST
   const wide = Math.max(text.length, Math.min(MAX_VERDICT, Math.max(MIN_VERDICT, width - NUMBER - REST - MAX_WHAT)))
   const room = Math.min(MAX_WHAT, Math.max(MIN_WHAT, width - NUMBER - REST - wide))
-  const said = padToWidth(text, wide).replace(decided, paintedWord(decided, paint))
+  const padded = padToWidth(text, wide).replace(decided, paintedWord(decided, paint))
   const name = padToWidth(cutToWidth(terminalLine(what), room), room)
   const end = matched ? paint(`${ok} expected`, 'green') : paint(`${bad} unexpected`, 'red')
   const faults = missed.map((one) => `\n       ${terminalLine(unmetText(one, seen))}`).join('')
-  return `${String(index).padStart(NUMBER)}  ${name}  ${said}  ${end}${faults}`
+  return `${String(index).padStart(NUMBER)}  ${name}  ${padded}  ${end}${faults}`
 }
 
 const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }: Pick<StepSummary, Verdict>) => [

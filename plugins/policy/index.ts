@@ -198,7 +198,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Re
     histories.used(call.session, history)
   })
   gateway.hooks.forget.tapPromise('policy', async (trace_ids) => {
-    if (gateway.tables.get('calls') === undefined || !(budgets.isAsked || (await policies.anyPeriod()))) return
+    if (gateway.tables.get('calls') === undefined || !(budgets.isQueried || (await policies.anyPeriod()))) return
     const { rollUp } = await import('./budgets/rollups.ts')
     await rollUp(gateway, budgets.gate, trace_ids)
   })

@@ -74,8 +74,8 @@ export class Policies {
       }
       if (!(await this.#write(next, current))) continue
       // the storage redacts notes and ids: the redacted policy is in force at once, not only after a restart
-      const kept = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
-      return this.#keep(project, policyOf(kept ?? next, this.#gateway.detectors))
+      const storedVersion = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
+      return this.#keep(project, policyOf(storedVersion ?? next, this.#gateway.detectors))
     }
     throw new GuardError(
       'STORAGE_BUSY',

@@ -35,7 +35,7 @@ export const providerObjects = (): Plugin => ({
     const owners = new Owners(gateway)
     gateway.service('providerObjects').provide(owners)
     gateway.hooks.named.tap('provider-objects', ({ upstream, ...object }, call) => {
-      if (isKept(object, call))
+      if (isStored(object, call))
         owners.note(object, { project_id: call.project_id, upstream, session_id: call.session?.row.id ?? null })
     })
     gateway.hooks.request.tapPromise({ name: 'provider-objects', stage: REQUEST_STAGE }, (call) => {
@@ -53,7 +53,7 @@ export const providerObjects = (): Plugin => ({
 })
 
 /** A reply is there later if its request says so, or says nothing to a dialect that keeps them by itself. */
-const isKept = ({ kind }: ProviderObject, { envelope: { store } }: Call): boolean =>
+const isStored = ({ kind }: ProviderObject, { envelope: { store } }: Call): boolean =>
   kind === 'completion' ? store === true : kind !== 'response' || store !== false
 
 /** Leads a call to the upstream that has what it names. Rejects with NOT_FOUND for a key of other projects. */

@@ -3,7 +3,7 @@ import type { Gateway } from 'guard-gateway/core'
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 /** Longer than providers keep what nobody uses. */
-const KEPT_MS = 400 * DAY_MS
+const RETENTION_MS = 400 * DAY_MS
 const AT_ONCE = 1_000
 
 /** Forgets objects 400 days after they were named first, once a day, in one process of those that share a storage. */
@@ -34,7 +34,7 @@ export class Upkeep {
 
   async #pass(): Promise<void> {
     const { storage, clock, fault } = this.#gateway
-    const old = { created_at: { lt: clock.now() - KEPT_MS } }
+    const old = { created_at: { lt: clock.now() - RETENTION_MS } }
     try {
       if (this.#gateway.service('cluster').get()?.leads ?? true)
         while ((await storage.remove('provider_objects', old, AT_ONCE)) === AT_ONCE);

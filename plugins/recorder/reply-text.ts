@@ -54,8 +54,8 @@ const deltaText = (event: unknown): string => {
   if (type === 'response.output_text.delta') return stringOf(delta)
   if (type === 'content_block_delta')
     return jsonObjectOf(delta).type === 'text_delta' ? stringOf(jsonObjectOf(delta).text) : ''
-  const said = listOf(choices).map((choice) => stringOf(jsonObjectOf(jsonObjectOf(choice).delta).content))
-  return said.join('') || spokenText(jsonObjectOf(event))
+  const deltas = listOf(choices).map((choice) => stringOf(jsonObjectOf(jsonObjectOf(choice).delta).content))
+  return deltas.join('') || spokenText(jsonObjectOf(event))
 }
 
 /** Text where a reply and a piece of one have the same form: of Gemini's first candidate, without thoughts, and of Ollama. */

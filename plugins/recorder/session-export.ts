@@ -22,13 +22,13 @@ const withTurns = (record: CallRecord) => {
 
 async function* elements<T>(
   lists: AsyncIterable<readonly T[]>,
-  told: (element: T) => unknown = (element) => element,
+  render: (element: T) => unknown = (element) => element,
 ): AsyncGenerator<string> {
   let separator = '\n'
   for await (const list of lists) {
     let text = ''
     for (const element of list) {
-      text += separator + writeJson(told(element))
+      text += separator + writeJson(render(element))
       separator = ',\n'
     }
     if (text !== '') yield text

@@ -3,7 +3,7 @@ import { hourOf } from './figures/hours.ts'
 
 const DAY_MS = 86_400_000
 /** Thirteen months, so that a month can be compared with the same one a year before. */
-const KEPT_MS = 400 * DAY_MS
+const RETENTION_MS = 400 * DAY_MS
 const FIRST_MS = 60_000
 const EVERY_MS = DAY_MS
 /** Rows that one statement removes. Others have their turn after it. */
@@ -36,12 +36,12 @@ export class SumRetention {
   async pass(): Promise<number> {
     const { storage, clock } = this.#gateway
     const oldest = await storage.find('calls', { order: ['recorded', 'asc'], limit: 1 })
-    const kept = Math.min(clock.now() - KEPT_MS, oldest.rows[0]?.received_at ?? Number.POSITIVE_INFINITY)
+    const cutoff = Math.min(clock.now() - RETENTION_MS, oldest.rows[0]?.received_at ?? Number.POSITIVE_INFINITY)
     let removed = 0
     for (const table of TABLES) {
       let step = STEP_ROWS
       while (step === STEP_ROWS && !this.#isStopped) {
-        step = await storage.remove(table, { hour: { lt: hourOf(kept) } }, STEP_ROWS)
+        step = await storage.remove(table, { hour: { lt: hourOf(cutoff) } }, STEP_ROWS)
         removed += step
       }
     }

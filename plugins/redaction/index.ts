@@ -1,4 +1,4 @@
-import type { Finder, Fragment, Gateway, Kept, Plugin } from 'guard-gateway/core'
+import type { CleanedFragment, Finder, Fragment, Gateway, Plugin } from 'guard-gateway/core'
 import { cleanFragment } from './fragment/clean.ts'
 import { type RedactorOptions, redactor } from './redact.ts'
 import { SecretFinder } from './secrets.ts'
@@ -23,12 +23,12 @@ export const redaction = ({ finders = [], ...options }: RedactionOptions = {}): 
       redactor({ ...own, credentials: secrets.find, finders, fault: (error) => gateway.fault(error, 'redact') })
     const own = redactorOf(options)
     const seen = new SeenValues()
-    const fragment = async (fragment: Fragment): Promise<Kept> => {
+    const fragment = async (fragment: Fragment): Promise<CleanedFragment> => {
       const before = seen.of(
         fragment.run.trace_id,
         ...(fragment.run.session_id == null ? [] : [fragment.run.session_id]),
       )
-      const clean = (): Promise<Kept> => cleanFragment(fragment, own.within(before), cleaned)
+      const clean = (): Promise<CleanedFragment> => cleanFragment(fragment, own.within(before), cleaned)
       const kept = await clean()
       // what was found late in it may stand earlier in it
       return before.changes === 0 ? kept : clean()

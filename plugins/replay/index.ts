@@ -111,14 +111,14 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       if (settled.call.trace !== undefined && settled.reading.calls.length > 0)
         settled.tool_calls = repliedTools(settled, key, gateway)
     })
-    const told = ({ attempt, record }: Recording): void => {
+    const publish = ({ attempt, record }: Recording): void => {
       const event = stream.hasEventListeners && attempt === 0 ? decisionOf(record) : undefined
       if (event !== undefined) stream.eventStored(event)
     }
     gateway.hooks.record.tapPromise('replay', (recording) => {
       const recorded = automatic.record(recording)
-      if (recorded !== undefined) return recorded.then(() => told(recording))
-      if (stream.hasListeners) told(recording)
+      if (recorded !== undefined) return recorded.then(() => publish(recording))
+      if (stream.hasListeners) publish(recording)
     })
     gateway.hooks.tool.tap(
       { name: 'replay', stage: stages.tool.trace },

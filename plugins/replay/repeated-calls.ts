@@ -10,7 +10,7 @@ export interface Reply {
 }
 
 /** What shows whether two model spans tell of one call. */
-export interface ToldCall {
+export interface ReportedCall {
   /** Id of the span. */
   readonly id: string
   readonly reply: Reply
@@ -42,7 +42,7 @@ export interface Places<C> {
  * prove nothing, because some servers draw them from a few: times have to overlap and counts to be equal, and one instrumentation tells
  * of a call once. The one that began last is the closest to the call and stays, or the one above a counted call.
  */
-export const repeatedCalls = <C extends ToldCall>(calls: readonly C[], places: Places<C>): readonly C[] => {
+export const repeatedCalls = <C extends ReportedCall>(calls: readonly C[], places: Places<C>): readonly C[] => {
   if (calls.length < 2 || calls.length > MAX_OF_REPLY) return []
   const found: Found<C>[] = []
   return calls.toSorted(byStart).flatMap((call) => {
@@ -59,11 +59,11 @@ interface Found<C> {
   readonly scopes: Set<string>
 }
 
-const isRepeated = <C extends ToldCall>({ call, scopes }: Found<C>, later: C, places: Places<C>): boolean =>
+const isRepeated = <C extends ReportedCall>({ call, scopes }: Found<C>, later: C, places: Places<C>): boolean =>
   !scopes.has(later.reply.scope) && isAlike(call, later) && !places.isNested(call, later)
 
 /** Returns the one that does not count. */
-const mergedInto = <C extends ToldCall>(found: Found<C>, later: C, places: Places<C>): C => {
+const mergedInto = <C extends ReportedCall>(found: Found<C>, later: C, places: Places<C>): C => {
   found.scopes.add(later.reply.scope)
   const earlier = found.call
   if (places.isAbove(earlier) && !places.isAbove(later)) return later
@@ -71,13 +71,13 @@ const mergedInto = <C extends ToldCall>(found: Found<C>, later: C, places: Place
   return earlier
 }
 
-const byStart = (one: ToldCall, other: ToldCall): number =>
+const byStart = (one: ReportedCall, other: ReportedCall): number =>
   compare(one.start_ns, other.start_ns) || compare(one.reply.scope, other.reply.scope) || compare(one.id, other.id)
 
 const compare = <T extends bigint | string>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** `later` begins no earlier. Without tokens nothing shows that two are one. */
-const isAlike = (one: ToldCall, later: ToldCall): boolean =>
+const isAlike = (one: ReportedCall, later: ReportedCall): boolean =>
   one.input + one.output > 0n &&
   one.input === later.input &&
   one.output === later.output &&

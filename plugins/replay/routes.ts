@@ -96,12 +96,12 @@ const statsRoute = (app: FastifyInstance, gateway: Gateway): void => {
   })
   app.get<{ Querystring: RawQuery }>('/stats', { schema }, async ({ query }) => {
     const now = gateway.clock.now()
-    const asked = statsQuery(query, now)
-    const { of, group, step, buckets } = asked
-    const { series, covered_since, ...stats } = await limit.run(() => readStats(gateway.storage, asked, now))
+    const parsed = statsQuery(query, now)
+    const { of, group, step, buckets } = parsed
+    const { series, covered_since, ...stats } = await limit.run(() => readStats(gateway.storage, parsed, now))
     return {
       ...{ of, group: nameOf(group), step, time_zone: buckets.time_zone },
-      ...{ since: text(buckets.starts[0] ?? asked.since), until: text(buckets.end) },
+      ...{ since: text(buckets.starts[0] ?? parsed.since), until: text(buckets.end) },
       ...{ ...stats, covered_since: covered_since === null ? null : text(covered_since) },
       series: series.map((one) => ({ ...one, buckets: one.buckets.map((each) => ({ ...each, at: text(each.at) })) })),
     }
@@ -114,8 +114,10 @@ const text = (at: number): string => new Date(at).toISOString()
 
 /** Routes of retention and of the stream. */
 const maintenanceRoutes = (app: FastifyInstance, retention: Retention, stream: Stream): void => {
-  const kept = routeSchema('What is kept, and what the next pass would remove', { response: { 200: retentionAnswer } })
-  app.get('/retention', { schema: kept }, () => retention.report())
+  const retentionSchema = routeSchema('What is kept, and what the next pass would remove', {
+    response: { 200: retentionAnswer },
+  })
+  app.get('/retention', { schema: retentionSchema }, () => retention.report())
 
   // a closing server waits for responses, and streams do not end by themselves
   app.addHook('preClose', async () => stream.end())
@@ -137,8 +139,8 @@ const kindOf = ({ kind = 'runs' }: RawQuery): StreamKind => {
   throw new GuardError('INVALID_FILTER', '"kind" must be runs or events.', { path: '/kind' })
 }
 
-const lastId = (given: string | string[] | undefined): string | undefined =>
-  given === '' ? undefined : given?.toString()
+const lastId = (param: string | string[] | undefined): string | undefined =>
+  param === '' ? undefined : param?.toString()
 
 /** Imports export files of any content type, or from field `file` of a form. */
 const importRoute = (imports: Imports) => async (app: FastifyInstance) => {
@@ -181,7 +183,7 @@ const fileIn = (body: unknown): Spooled => {
   throw new GuardError(traceFileErrors.INVALID_IMPORT, 'Send the file itself as the body.', { line: 1 })
 }
 
-const given = (description: string) => Type.Optional(Type.String({ description }))
+const param = (description: string) => Type.Optional(Type.String({ description }))
 const oneOf = <const T extends readonly string[]>(names: T, options: object) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: names, ...options })
 
@@ -192,13 +194,13 @@ const statsParameters = Type.Object({
       description: 'runs (default); or the calls in them: calls, models, tools, commands, each call once.',
     }),
   ),
-  group: given(
+  group: param(
     `What sums are told apart by: ${groups.join(', ')}, or attribute:NAME. The name of a call is its model, tool or command. none if absent.`,
   ),
   step: Type.Optional(oneOf(steps, { description: 'minute, hour, 6h, day (default), or whole: one step.' })),
-  since: given('Runs that began since: RFC 3339, an age such as 24h, today or yesterday. A day ago if absent.'),
-  until: given('And before then; the same. Now if absent.'),
-  time_zone: given('Where days begin: an IANA name such as Europe/Berlin. UTC if absent.'),
+  since: param('Runs that began since: RFC 3339, an age such as 24h, today or yesterday. A day ago if absent.'),
+  until: param('And before then; the same. Now if absent.'),
+  time_zone: param('Where days begin: an IANA name such as Europe/Berlin. UTC if absent.'),
   ...Object.fromEntries(statsFilters.map((name) => [name, Type.Optional(Type.String())])),
 })
 

@@ -3,7 +3,7 @@ import type { Artifact, ProjectSource, Run, TraceEvent, TraceSpan } from 'guard-
 import type { TagState } from './failures/tags.ts'
 
 /** Values that writers set, in contrast to derived ones. */
-export interface Given {
+export interface Provided {
   readonly status?: string
   readonly failure_tag?: FailureTag
   readonly start_ns?: bigint
@@ -22,7 +22,7 @@ export interface RunRow extends Run {
   readonly root_auto: boolean
   /** SHA-256 of an imported run without its ids, hex. */
   readonly content_digest: string | null
-  readonly given: Given
+  readonly given: Provided
   /** Null: no evidence for a tag. */
   readonly tag_state: TagState | null
   readonly updated_ns: bigint

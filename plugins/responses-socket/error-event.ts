@@ -2,7 +2,7 @@ import { headerOf } from 'guard-gateway/core'
 import { isJsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
 
 /** Headers that an error event carries, in this order. */
-const shown = ['x-request-id', 'x-should-retry', 'x-guard-decision', 'x-guard-reason', 'x-guard-session-id']
+const forwardedHeaders = ['x-request-id', 'x-should-retry', 'x-guard-decision', 'x-guard-reason', 'x-guard-session-id']
 
 /** What an error of ours says. */
 export interface ErrorEvent {
@@ -17,7 +17,7 @@ export interface ErrorEvent {
 /** An error of ours as the message that clients of this transport know. It always has a status: without one they wait, or begin anew without end. */
 export const errorEvent = ({ status, body, headers, stream_id }: ErrorEvent): Buffer => {
   const { error } = jsonObjectOf(body)
-  const told = shown.flatMap((name) => {
+  const entries = forwardedHeaders.flatMap((name) => {
     const value = headerOf(headers, name)
     return value === undefined ? [] : [[name, value] as const]
   })
@@ -28,7 +28,7 @@ export const errorEvent = ({ status, body, headers, stream_id }: ErrorEvent): Bu
       sequence_number: 0,
       ...(stream_id === undefined ? {} : { stream_id }),
       error: isJsonObject(error) ? { ...error, param: error.param ?? null } : { type: 'api_error', message: '' },
-      headers: Object.fromEntries(told),
+      headers: Object.fromEntries(entries),
     }),
   )
 }

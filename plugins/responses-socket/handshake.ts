@@ -111,9 +111,9 @@ const accept = async (context: HandshakeContext, ends: Ends): Promise<void> => {
     throw new GuardError('SHUTTING_DOWN', undefined, { headers: { 'retry-after': '1' } })
   }
   const { request, socket, id } = upgrade
-  const shown = [...chosen.responseHeaders(headers), 'x-guard-request-id', id]
+  const replyHeaders = [...chosen.responseHeaders(headers), 'x-guard-request-id', id]
   upgrade.accepted()
-  const client = await sockets.accept({ request, socket, head, headers: shown, max_bytes })
+  const client = await sockets.accept({ request, socket, head, headers: replyHeaders, max_bytes })
   if (client === undefined) return upstream.destroy()
   forwards.tap(gateway)
   const over = (connection: SocketConnection): void => connections.remove(connection)

@@ -309,10 +309,10 @@ const awaitStart = async (
   }
   const { running, exit_code } = await manager.state()
   const what = running ? `does not answer at ${address}` : `ended${exit_code === null ? '' : ` with code ${exit_code}`}`
-  const said = reasonIn(await manager.lastLines())
+  const reason = reasonIn(await manager.lastLines())
   throw new GuardError(
     serviceErrors.SERVICE_FAILED,
-    `The service was installed and ${what}${said === undefined ? '' : `: ${said}`}. Its log: ${manager.log}`,
+    `The service was installed and ${what}${reason === undefined ? '' : `: ${reason}`}. Its log: ${manager.log}`,
   )
 }
 

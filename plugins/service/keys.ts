@@ -45,9 +45,9 @@ const valueFor = (name: string, env: Io['env']): string => {
 export const storeKeys = (file: string, keys: Readonly<Record<string, string>>): void => {
   const old = textOf(file)
   const lines = old === '' ? [HEAD] : old.replace(/\n$/, '').split('\n')
-  const kept = lines.filter((line) => !Object.keys(keys).some((name) => line.startsWith(`${name}=`)))
+  const retained = lines.filter((line) => !Object.keys(keys).some((name) => line.startsWith(`${name}=`)))
   const added = Object.entries(keys).map(([name, value]) => `${name}=${quoted(name, value)}`)
-  const text = `${[...kept, ...added].join('\n')}\n`
+  const text = `${[...retained, ...added].join('\n')}\n`
   if (lines.some((line) => GOES_ON.test(line)) || !isDeepStrictEqual(parseEnv(text), { ...parseEnv(old), ...keys }))
     throw new GuardError(
       'USAGE',

@@ -19,9 +19,9 @@ export const printPage = <T extends { readonly next_cursor: string | null }>(
   none: string,
 ): void => {
   if (input.options.json === true) return void io.out.write(`${writeJson(page)}\n`)
-  const shown = lines(page)
-  for (const line of shown) io.out.write(`${line}\n`)
-  if (shown.length === 0) io.err.write(`${none}\n`)
+  const rendered = lines(page)
+  for (const line of rendered) io.out.write(`${line}\n`)
+  if (rendered.length === 0) io.err.write(`${none}\n`)
   if (page.next_cursor !== null) hint(`more: --cursor ${page.next_cursor}`, input, io)
 }
 

@@ -53,8 +53,8 @@ export const showSession = async (context: CommandContext): Promise<void> => {
     ['cost', costText(rest.cost_micro)],
     ['metadata', Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata)],
   ]
-  const told = rows.filter(([, value]) => value !== '')
-  for (const line of columnLines(told.map(([key, value]) => [key, terminalLine(value)]))) io.out.write(`${line}\n`)
+  const filled = rows.filter(([, value]) => value !== '')
+  for (const line of columnLines(filled.map(([key, value]) => [key, terminalLine(value)]))) io.out.write(`${line}\n`)
 }
 
 /** Pauses, resumes or ends a session and prints what it is then. */

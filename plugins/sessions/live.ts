@@ -153,9 +153,17 @@ export class LiveSessions {
     { external_id, external_source }: Pick<SessionStart, keyof ExternalId>,
     { project_id, agent_id, client, at, upstream }: NewSession,
   ): SessionRow {
-    const shown = this.#gateway.redact.text(client)
+    const redactedClient = this.#gateway.redact.text(client)
     const playground = isPlayground({ upstream })
-    return newSessionRow(id, { project_id, agent_id, external_id, external_source, client: shown, at, playground })
+    return newSessionRow(id, {
+      project_id,
+      agent_id,
+      external_id,
+      external_source,
+      client: redactedClient,
+      at,
+      playground,
+    })
   }
 }
 

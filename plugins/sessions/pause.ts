@@ -30,8 +30,8 @@ export const pauseSession = async (
   const wasPaused = session.row.paused
   const pause_reason = reason === null ? session.row.pause_reason : gateway.redact.text(reason)
   const paused_at = session.row.paused_at ?? gateway.clock.now()
-  const told = pause_reason === null ? by : { reason: pause_reason, ...by }
-  await changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused', told)
+  const details = pause_reason === null ? by : { reason: pause_reason, ...by }
+  await changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused', details)
   if (!wasPaused) gateway.hooks.notice.call(pauseNotice(session.row))
 }
 
@@ -65,24 +65,24 @@ export const resumeSession = async (gateway: Gateway, session: Session): Promise
 }
 const MAX_TIPS = 256
 
-/** Changes columns of a session that its requests do not move, in memory at once and durably when it resolves. `told`: the event in its history. */
+/** Changes columns of a session that its requests do not move, in memory at once and durably when it resolves. `details`: the event in its history. */
 export const changeSession = (
   gateway: Gateway,
   session: Session,
   changes: Partial<SessionRow>,
   event: string,
-  told: Readonly<Record<string, unknown>> = {},
+  details: Readonly<Record<string, unknown>> = {},
 ): Promise<void> =>
   writeThrough(session.row, changes, async () => {
     const events: readonly Change[] =
       gateway.tables.get('session_events') === undefined
         ? []
-        : [{ table: 'session_events', put: sessionEvent(session.row, event, gateway.clock.now(), told) }]
+        : [{ table: 'session_events', put: sessionEvent(session.row, event, gateway.clock.now(), details) }]
     const { id, project_id } = session.row
     // what a rule does nobody has done
     const audited =
-      told.rule_id === undefined
-        ? auditedIn(gateway.service('audit').get(), { action: event, subject: id, project_id, details: told })
+      details.rule_id === undefined
+        ? auditedIn(gateway.service('audit').get(), { action: event, subject: id, project_id, details })
         : []
     const patch: Change = { table: 'sessions', key: session.row.id, patch: changes, sync: true }
     const claims = gateway.service('claims').get()

@@ -32,9 +32,9 @@ export const foundSessions = async (
   const stored = new Set(page.rows.map(({ id }) => id))
   const begun = live.begun(where).filter(({ id }) => !stored.has(id))
   if (begun.length === 0) return page
-  const shown = begun.slice(0, limit)
-  const rest = await storage.find('sessions', { where, limit: Math.max(limit - shown.length, 1) })
-  return { ...rest, rows: [...shown, ...rest.rows] }
+  const firstRows = begun.slice(0, limit)
+  const rest = await storage.find('sessions', { where, limit: Math.max(limit - firstRows.length, 1) })
+  return { ...rest, rows: [...firstRows, ...rest.rows] }
 }
 
 const MOST_LATELY = 1_000

@@ -2,7 +2,7 @@ import { budgetLeftSchema } from 'guard-gateway/lib/budget'
 import { Type } from 'guard-gateway/lib/json'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
-const told = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 const time = Type.String({ format: 'date-time' })
 const timeOrNull = Type.Union([time, Type.Null()])
 const count = Type.Integer({ minimum: 0 })
@@ -53,9 +53,9 @@ export const sessionSchema = Type.Object({
     description:
       'Arrival of the first request that enforcing would have refused, else of the first flagged one; of that since it was resumed.',
   }),
-  flagged_rule_id: told('Rule of its flag.'),
-  flagged_reason: told('Reason of its flag, such as LOOP_EXACT.'),
-  flagged_action: told('Action of that rule; enforcing would have refused the request for block and pause.'),
+  flagged_rule_id: nullableText('Rule of its flag.'),
+  flagged_reason: nullableText('Reason of its flag, such as LOOP_EXACT.'),
+  flagged_action: nullableText('Action of that rule; enforcing would have refused the request for block and pause.'),
   requests_since_flag: Type.Integer({ description: 'The flagged request and those after it.' }),
   tokens_since_flag: Type.Integer({ description: 'Tokens of these requests.' }),
   cost_since_flag_micro: Type.Integer({
@@ -169,10 +169,10 @@ const newAgent = Type.Object(
 /** A registration needs no body. */
 export const newAgentBody = Type.Union([Type.Null(), newAgent], { examples: [{ id: 'reviewer', name: 'Reviewer' }] })
 
-const keyShownOnce = Type.String({ description: 'The key. It is shown once and kept nowhere.' })
+const oneTimeKey = Type.String({ description: 'The key. It is shown once and kept nowhere.' })
 export const registered = Type.Object({
   agent: agentSchema,
-  key: Type.Optional(keyShownOnce),
+  key: Type.Optional(oneTimeKey),
   key_id: Type.Optional(Type.String()),
 })
-export const issued = Type.Object({ agent: agentSchema, key: keyShownOnce, key_id: Type.String() })
+export const issued = Type.Object({ agent: agentSchema, key: oneTimeKey, key_id: Type.String() })

@@ -42,17 +42,17 @@ export const sessionRoutes =
       querystring: projectQuery,
       response: { 200: sessionWithBudgets },
     }
-    const shown = async (session: Session) => ({
+    const detailOf = async (session: Session) => ({
       session: sessionView(session.row),
       budgets: [...((await gateway.service('rules').get()?.budgets({ session })) ?? [])],
     })
     app.get('/sessions/by-external/:external_id', { schema: external }, async ({ params, query }) => {
       rejectUnknownFilters(query, projectQuery)
-      return shown(await liveByExternal(gateway, live, { ...params, ...query }))
+      return detailOf(await liveByExternal(gateway, live, { ...params, ...query }))
     })
 
     const inspect = { summary: 'Inspect a session', params: sessionParams, response: { 200: sessionWithBudgets } }
-    app.get('/sessions/:id', { schema: inspect }, async ({ params }) => shown(await need(params.id)))
+    app.get('/sessions/:id', { schema: inspect }, async ({ params }) => detailOf(await need(params.id)))
 
     const patch = { summary: 'Change name or metadata of a session', body: sessionChanges, ...one }
     app.patch('/sessions/:id', { schema: patch }, async ({ params, body }) => {

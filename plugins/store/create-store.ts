@@ -131,9 +131,9 @@ export const createStore = (
       await flushed(name)
       return plain.find(name, query)
     },
-    sum: async (name, asked) => {
+    sum: async (name, query) => {
       const found = plan(name)
-      const checked = checkSum(found, stored(asked, cleaning))
+      const checked = checkSum(found, stored(query, cleaning))
       await flushed(name)
       return driver.sum(found.table, checked)
     },

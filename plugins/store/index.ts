@@ -58,9 +58,9 @@ export const store = ({ backend, on_failure = 'refuse' }: StoreOptions = {}): Pl
 })
 
 /** What a backend throws is its own fault, not the store's. */
-const openedBy = async (backend: StorageBackend, ...given: Parameters<StorageBackend['open']>): Promise<Driver> => {
+const openedBy = async (backend: StorageBackend, ...args: Parameters<StorageBackend['open']>): Promise<Driver> => {
   try {
-    return await backend.open(...given)
+    return await backend.open(...args)
   } catch (error) {
     throw withOrigin(error, `open:storage/${backend.id}`)
   }

@@ -92,11 +92,11 @@ export const writtenColumn = (plan: Plan, name: string): WrittenRow => {
 }
 
 /** The key as a list; throws if it has another number of parts than the table's. */
-export const keyParts = ({ table, key }: Plan, given: Key): readonly string[] => {
-  const parts = typeof given === 'string' ? [given] : given
+export const keyParts = ({ table, key }: Plan, value: Key): readonly string[] => {
+  const parts = typeof value === 'string' ? [value] : value
   if (parts.length !== key.length || parts.some((part) => typeof part !== 'string')) {
     throw new TypeError(
-      `A key of table "${table.id}" is ${key.join(', ')}: ${key.length} texts, not ${JSON.stringify(given)}.`,
+      `A key of table "${table.id}" is ${key.join(', ')}: ${key.length} texts, not ${JSON.stringify(value)}.`,
     )
   }
   return parts

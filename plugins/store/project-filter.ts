@@ -35,7 +35,7 @@ interface Page {
 export interface LooseReads {
   get(name: string, key: Key): Promise<AnyRow | undefined>
   find(name: string, query?: LooseQuery): Promise<Page>
-  sum(name: string, asked: LooseSum): Promise<readonly unknown[]>
+  sum(name: string, query: LooseSum): Promise<readonly unknown[]>
 }
 
 const NOTHING: Page = Object.freeze({ rows: [], next_cursor: null, truncated: false })
@@ -59,12 +59,12 @@ export const withinProjects = (reads: LooseReads, tableOf: (name: string) => Tab
       ? reads.find(name, query)
       : visibleRows(reads, table, await reads.find(name, query), projects)
   },
-  sum: async (name, asked) => {
+  sum: async (name, query) => {
     const projects = visibleProjects()
-    if (projects === null) return reads.sum(name, asked)
-    if (!hasProject(tableOf(name))) return shared.has(name) ? reads.sum(name, asked) : []
-    const where = narrowed(asked.where ?? {}, projects)
-    return where === undefined ? [] : reads.sum(name, { ...asked, where })
+    if (projects === null) return reads.sum(name, query)
+    if (!hasProject(tableOf(name))) return shared.has(name) ? reads.sum(name, query) : []
+    const where = narrowed(query.where ?? {}, projects)
+    return where === undefined ? [] : reads.sum(name, { ...query, where })
   },
 })
 
@@ -83,16 +83,16 @@ const visibleRow = async (
 const visibleRows = async (reads: LooseReads, table: Table, page: Page, projects: readonly string[]): Promise<Page> => {
   const verdicts = new Map<unknown, Promise<boolean>>()
   const [, column = ''] = owners[table.id] ?? []
-  const isShown = (row: AnyRow): Promise<boolean> => {
+  const isRowVisible = (row: AnyRow): Promise<boolean> => {
     // rows of one owner stand or fall together
     const group = column === '' ? row : row[column]
     const known = verdicts.get(group) ?? isVisible(reads, table, row, projects)
     verdicts.set(group, known)
     return known
   }
-  const shown = await Promise.all(page.rows.map(isShown))
-  const kept = <T>(list: readonly T[]): readonly T[] => list.filter((_one, place) => shown[place])
-  return { ...page, rows: kept(page.rows), ...(page.cursors && { cursors: kept(page.cursors) }) }
+  const visible = await Promise.all(page.rows.map(isRowVisible))
+  const onlyVisible = <T>(list: readonly T[]): readonly T[] => list.filter((_one, place) => visible[place])
+  return { ...page, rows: onlyVisible(page.rows), ...(page.cursors && { cursors: onlyVisible(page.cursors) }) }
 }
 
 const isVisible = async (
@@ -121,8 +121,8 @@ const worksIn = async (reads: LooseReads, agent_id: string, projects: readonly s
 
 /** The tests of a query with those for the projects; undefined: no row can meet them. */
 const narrowed = (where: AnyWhere, projects: readonly string[]): AnyWhere | undefined => {
-  const asked = where.project_id
-  const visible = asked === undefined ? projects : projects.filter((project) => meets(project, asked))
+  const query = where.project_id
+  const visible = query === undefined ? projects : projects.filter((project) => meets(project, query))
   const [only] = visible
   if (only === undefined) return undefined
   return { ...where, project_id: visible.length === 1 ? only : { in: visible } }

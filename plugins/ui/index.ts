@@ -36,7 +36,7 @@ export const ui = (options: UiOptions): Plugin => ({
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)
       gateway.service('documents').provide({
-        error: (error, asked) => errorPage(shell, error, asked, isStranger(gateway)),
+        error: (error, request) => errorPage(shell, error, request, isStranger(gateway)),
         bare: (view) => shell.bare(view),
         page: (page, ask) => documentOf(shell, page, ask),
       })
@@ -185,9 +185,9 @@ const take = async (
 }
 
 /** Redirect target after success: a path of this server that is valid in a header, or undefined. */
-const returnTo = (given: string | null): string | undefined => {
-  if (given === null || !/^\/(?![/\\])/.test(given) || /[^!-~]|\\/.test(given)) return undefined
-  return given
+const returnTo = (target: string | null): string | undefined => {
+  if (target === null || !/^\/(?![/\\])/.test(target) || /[^!-~]|\\/.test(target)) return undefined
+  return target
 }
 
 /** Adds a row anchor to a list; the page of the item itself needs none. */
@@ -279,8 +279,8 @@ const noticeOf = async (gateway: Gateway, url: string): Promise<Html | string | 
   if (code === null) return undefined
   const form = [...gateway.registry(formKind)].find(({ notices }) => Object.hasOwn(notices, code))
   const about = query.get('about')
-  const told = about === null ? undefined : await form?.tell?.(code, about, { url, now: gateway.clock.now() })
-  return told ?? form?.notices[code]
+  const notice = about === null ? undefined : await form?.tell?.(code, about, { url, now: gateway.clock.now() })
+  return notice ?? form?.notices[code]
 }
 
 /** Adds a notice code and its subject to `target`; a newer notice replaces an older one. */

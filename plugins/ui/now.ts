@@ -21,10 +21,10 @@ export const nowPage = (gateway: Gateway): Page => ({
 
 const mainOf = async (gateway: Gateway, ask: Ask): Promise<Html> => {
   const panels = [...gateway.registry(panelKind)].sort((one, other) => one.order - other.order)
-  const told = await Promise.all(panels.map((panel) => renderPanel(gateway, panel, ask)))
+  const sections = await Promise.all(panels.map((panel) => renderPanel(gateway, panel, ask)))
   const mode = (await gateway.service('rules').get()?.of(DEFAULT_PROJECT))?.mode
   return html`<div data-live="*" data-begins><div class="head"><h1>Now</h1>${mode !== undefined && html`<p><strong>${mode}</strong>: ${meanings[mode]}, in <a href="/policies">projects without a policy of their own</a></p>`}<p class="quiet">up for ${durationText(Math.floor(process.uptime()) * NS_PER_S)}</p></div>
-${told.map((part) => part !== undefined && html`<section>${part}</section>`)}</div>`
+${sections.map((part) => part !== undefined && html`<section>${part}</section>`)}</div>`
 }
 
 /** A panel that throws does not hide the others. */

@@ -12,7 +12,7 @@ const MAX_BYTES = 1_073_741_824
 export interface OutboundBody {
   readonly bytes: Buffer
   /** The reply will carry a usage chunk that the client did not ask for. */
-  readonly asked_usage: boolean
+  readonly usage_requested: boolean
 }
 
 /** What is known of a body without reading it. */
@@ -25,11 +25,11 @@ export interface InboundBody {
 }
 
 /** The body an upstream gets: the bytes as they came, unless an option of that upstream changes one member. */
-export const bodyFor = (upstream: Upstream, given: InboundBody): OutboundBody | Promise<OutboundBody> => {
-  const model = given.model === null ? undefined : upstream.model_map.get(given.model)
-  const usage = upstream.inject_stream_usage && given.stream && given.style === 'chat_completions'
-  if (model === undefined && !usage) return { bytes: given.bytes, asked_usage: false }
-  return rewritten(given, model, usage)
+export const bodyFor = (upstream: Upstream, inbound: InboundBody): OutboundBody | Promise<OutboundBody> => {
+  const model = inbound.model === null ? undefined : upstream.model_map.get(inbound.model)
+  const usage = upstream.inject_stream_usage && inbound.stream && inbound.style === 'chat_completions'
+  if (model === undefined && !usage) return { bytes: inbound.bytes, usage_requested: false }
+  return rewritten(inbound, model, usage)
 }
 
 /** A body that came compressed goes so again: as it is inside, it would take up to a thousand times the memory until it is sent. */
@@ -48,7 +48,7 @@ const rewritten = (
 const edited = (plain: Buffer, model: string | undefined, usage: boolean): OutboundBody => {
   const mapped = model === undefined ? plain : withModel(plain, model)
   const asking = usage ? withUsageOption(mapped) : undefined
-  return { bytes: asking ?? mapped, asked_usage: asking !== undefined }
+  return { bytes: asking ?? mapped, usage_requested: asking !== undefined }
 }
 
 const splice = (json: Buffer, start: number, end: number, text: string): Buffer =>

@@ -24,8 +24,10 @@ const limits: readonly (readonly [remaining: string, reset: string])[] = [
  */
 export const coolDown = (status: number, headers: readonly string[], now: number): number => {
   const milliseconds = headerOf(headers, 'retry-after-ms')?.trim() ?? ''
-  const said = /^\d+(\.\d+)?$/.test(milliseconds) ? Number(milliseconds) : waitOf(headerOf(headers, 'retry-after'), now)
-  const wait = said ?? exhausted(headers, now) ?? (refusals.has(status) ? REFUSED_MS : DEFAULT_MS)
+  const retryAfter = /^\d+(\.\d+)?$/.test(milliseconds)
+    ? Number(milliseconds)
+    : waitOf(headerOf(headers, 'retry-after'), now)
+  const wait = retryAfter ?? exhausted(headers, now) ?? (refusals.has(status) ? REFUSED_MS : DEFAULT_MS)
   return Math.min(Math.max(0, Math.ceil(wait)), DAY)
 }
 

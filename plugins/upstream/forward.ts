@@ -67,8 +67,8 @@ const forwarded = async (forwarding: Forwarding): Promise<Reply | undefined> => 
   let reply: Reply | undefined
   while (reply === undefined) {
     // a login goes to the upstream that was chosen, never to one that stands in for it
-    const shown = targets.isChosen ? login : []
-    reply = await attempt({ ...forwarding, upstream: targets.current, login: shown }, attempts)
+    const credentials = targets.isChosen ? login : []
+    reply = await attempt({ ...forwarding, upstream: targets.current, login: credentials }, attempts)
   }
   return reply
 }
@@ -133,7 +133,7 @@ const replyOf = (
   attempts: readonly Attempt[],
   sent: OutboundBody,
 ): Reply => {
-  const filtered = sent.asked_usage && isPlainEventStream(response)
+  const filtered = sent.usage_requested && isPlainEventStream(response)
   const headers = clientResponseHeaders(response.headers, gateway.secrets, !filtered)
   return {
     status: response.status,
@@ -143,7 +143,7 @@ const replyOf = (
     attempts,
     upstream_request_id: headerOf(headers, 'request-id') ?? headerOf(headers, 'x-request-id') ?? null,
     on_disconnect: upstream.on_disconnect,
-    ...(filtered ? { shown: new UsageFilter() } : {}),
+    ...(filtered ? { filter: new UsageFilter() } : {}),
   }
 }
 

@@ -134,7 +134,7 @@ export const loginFor = (
   { raw, login }: Pick<Outbound, 'raw' | 'login'>,
   secrets: Secrets,
 ): string[] => {
-  const kept: string[] = []
+  const retained: string[] = []
   const named = connectionOptions(raw)
   for (let index = 0; index + 1 < login.length; index += 2) {
     const name = login[index] ?? ''
@@ -142,9 +142,9 @@ export const loginFor = (
     const lower = name.toLowerCase()
     const isOut = named?.has(lower) || own.has(lower)
     if (!isOut && !lower.startsWith('x-guard-') && lower !== 'cookie' && !holdsOwnKey(secrets, value))
-      kept.push(name, value)
+      retained.push(name, value)
   }
-  return kept
+  return retained
 }
 
 /** The names that `connection` headers give to this connection alone; undefined for the usual words. */

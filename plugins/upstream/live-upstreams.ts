@@ -35,9 +35,9 @@ export class LiveUpstreams {
 
   #renew(options: readonly UpstreamOptions[]): void {
     const before = this.#upstreams.all
-    const kept = (entry: UpstreamOptions): Upstream | undefined =>
+    const unchanged = (entry: UpstreamOptions): Upstream | undefined =>
       before[this.#options.findIndex((other) => isDeepStrictEqual(other, entry))]
-    const all = options.map((entry) => kept(entry) ?? upstreamOf(entry, this.#clients))
+    const all = options.map((entry) => unchanged(entry) ?? upstreamOf(entry, this.#clients))
     this.#upstreams = new Upstreams(all)
     this.#options = options
     for (const { connections } of before.filter((upstream) => !all.includes(upstream))) connections.retire()

@@ -26,9 +26,9 @@ export const mergedModels = (gateway: Gateway) => {
     if (known !== undefined && known.until > gateway.clock.tick() && upstream.rules.auth !== 'passthrough')
       return known.models
     try {
-      const asked = { ...request, query: isMessages(request) ? '?limit=1000' : '' }
-      clientCredentials.set(asked, clientCredentials.get(request) ?? [])
-      const models = await read(gateway, withListTimeout(upstream), asked, client)
+      const listRequest = { ...request, query: isMessages(request) ? '?limit=1000' : '' }
+      clientCredentials.set(listRequest, clientCredentials.get(request) ?? [])
+      const models = await read(gateway, withListTimeout(upstream), listRequest, client)
       remembered.set(key, { models, until: gateway.clock.tick() + FRESH_MS })
       return models
     } catch (error) {

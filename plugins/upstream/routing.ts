@@ -64,7 +64,7 @@ export class Upstreams {
 
   #none(styles: readonly string[], model: string | null, project: string): GuardError {
     const whose = this.areDivided ? ` for project "${project}"` : ''
-    const wanted = `style ${styles.join(' or ')}${model === null ? '' : named(model)}${whose}`
+    const required = `style ${styles.join(' or ')}${model === null ? '' : named(model)}${whose}`
     const seen = this.all.filter((upstream) => isFor(upstream, project))
     const there = seen.map(({ name, styles, models }) => `${name} (${styles.join(', ')}: ${models.join(', ')})`)
     const way =
@@ -73,7 +73,7 @@ export class Upstreams {
         : 'Add one under upstreams in guard-config.yml, or choose another model.'
     return new GuardError(
       'NO_UPSTREAM',
-      `No upstream serves ${wanted}; there is ${there.join('; ') || 'none'}. ${way}`,
+      `No upstream serves ${required}; there is ${there.join('; ') || 'none'}. ${way}`,
       { known: seen.map(({ name }) => name) },
     )
   }

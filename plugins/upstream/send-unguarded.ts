@@ -42,6 +42,6 @@ const sentBody = async (
   { body, headers, model, styles: [style = ''] }: ProxyRequest,
 ): Promise<Buffer | undefined> => {
   if (body === undefined) return undefined
-  const given = { bytes: body, encoding: headers['content-encoding'], style, model, stream: false }
-  return (await bodyFor(upstream, given)).bytes
+  const inbound = { bytes: body, encoding: headers['content-encoding'], style, model, stream: false }
+  return (await bodyFor(upstream, inbound)).bytes
 }

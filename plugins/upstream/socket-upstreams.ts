@@ -148,10 +148,11 @@ class ChosenUpstream implements SocketUpstream {
 
 /** Headers without those of a handshake, which each hop has of its own, and without the web origin, which was judged here. */
 const withoutHandshake = (raw: readonly string[]): string[] => {
-  const kept: string[] = []
+  const forwarded: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const lower = raw[index]?.toLowerCase() ?? ''
-    if (!lower.startsWith('sec-websocket-') && lower !== 'origin') kept.push(raw[index] ?? '', raw[index + 1] ?? '')
+    if (!lower.startsWith('sec-websocket-') && lower !== 'origin')
+      forwarded.push(raw[index] ?? '', raw[index + 1] ?? '')
   }
-  return kept
+  return forwarded
 }

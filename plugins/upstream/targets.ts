@@ -12,7 +12,7 @@ export class Targets {
   readonly #clock: Clock
   #at = 0
   /** Keys that were shown, where there are several. */
-  #shown: Set<HeaderRules> | undefined
+  #usedKeys: Set<HeaderRules> | undefined
   #current: Upstream
 
   /**
@@ -58,7 +58,7 @@ export class Targets {
   }
 
   #anotherKey(): boolean {
-    const rules = this.#current.availability.keys?.another(this.#shown ?? new Set(), this.#clock.tick())
+    const rules = this.#current.availability.keys?.another(this.#usedKeys ?? new Set(), this.#clock.tick())
     if (rules === undefined) return false
     this.#current = this.#showing(this.#current, rules)
     return true
@@ -81,8 +81,8 @@ export class Targets {
   }
 
   #showing(upstream: Upstream, rules: HeaderRules): Upstream {
-    this.#shown ??= new Set()
-    this.#shown.add(rules)
+    this.#usedKeys ??= new Set()
+    this.#usedKeys.add(rules)
     return { ...upstream, rules }
   }
 }

@@ -63,7 +63,7 @@ export const upstreamOf = (options: UpstreamOptions, clients: Registry<UpstreamC
     models,
     origin: url.origin,
     address: address.hostname,
-    via: address.proxy?.shown,
+    via: address.proxy?.label,
     serves: anyGlob(models),
     projects: onlyThose(options.projects),
     rules: rules[0] as HeaderRules,

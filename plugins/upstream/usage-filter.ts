@@ -1,16 +1,16 @@
-import type { Shown } from 'guard-gateway/core'
+import type { ReplyFilter } from 'guard-gateway/core'
 import { EventCutter } from 'guard-gateway/lib/sse'
 
 /** An event larger than this is no usage chunk, so nothing of it is held back. */
 const MAX_HELD = 65_536
 
 /** Removes the usage chunk of a Chat Completions stream that the client did not request. */
-export class UsageFilter implements Shown {
-  #shown: Buffer[] = []
+export class UsageFilter implements ReplyFilter {
+  #output: Buffer[] = []
   /** The current event passes chunk by chunk. */
   #passing = false
   readonly #cutter = new EventCutter((event) => {
-    if (this.#passing || !isUsageEvent(event)) this.#shown.push(event)
+    if (this.#passing || !isUsageEvent(event)) this.#output.push(event)
     this.#passing = false
   })
 
@@ -18,12 +18,12 @@ export class UsageFilter implements Shown {
     this.#cutter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
     if (this.#passing || this.#cutter.length > MAX_HELD) {
       this.#passing ||= this.#cutter.length > 0
-      this.#shown.push(this.#cutter.take())
+      this.#output.push(this.#cutter.take())
     }
-    const shown = this.#shown
-    this.#shown = []
-    const [only] = shown
-    return only !== undefined && shown.length === 1 ? only : Buffer.concat(shown)
+    const output = this.#output
+    this.#output = []
+    const [only] = output
+    return only !== undefined && output.length === 1 ? only : Buffer.concat(output)
   }
 
   end(): Uint8Array {

@@ -79,8 +79,8 @@ const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | u
   // invalid flags must not leave a file
   checkHost(withOverrides(emptyConfig(), options, io.cwd).server, options)
   const first = await writeFirstConfig(file)
-  const said = firstRunText(first, io.cwd)
-  io.err.write(`${options.json === true ? JSON.stringify({ notice: said }) : said}\n`)
+  const notice = firstRunText(first, io.cwd)
+  io.err.write(`${options.json === true ? JSON.stringify({ notice }) : notice}\n`)
   return first
 }
 

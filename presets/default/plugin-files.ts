@@ -33,7 +33,7 @@ export const usePlugins = async (
 class PluginFile {
   readonly #gateway: Gateway
   readonly #file: string
-  readonly #given: Readonly<Record<string, unknown>> | undefined
+  readonly #configured: Readonly<Record<string, unknown>> | undefined
   readonly #index: number
   readonly #options: PluginFileOptions
 
@@ -42,7 +42,7 @@ class PluginFile {
   constructor(gateway: Gateway, entry: PluginEntry, index: number, refuse: Refuse, options: PluginFileOptions) {
     this.#gateway = gateway
     this.#file = fileOf(entry)
-    this.#given = typeof entry === 'string' ? undefined : entry.with
+    this.#configured = typeof entry === 'string' ? undefined : entry.with
     this.#index = index
     this.#refuse = refuse
     this.#options = options
@@ -60,7 +60,8 @@ class PluginFile {
   async #pluginsOf(exported: readonly unknown[]): Promise<readonly Plugin[]> {
     const withOptions = exported.filter(isConfigurable)
     if (withOptions.length > 1) this.#fail('exports several plugins with options; a file has at most one.')
-    if (withOptions.length === 0 && this.#given !== undefined) this.#fail('takes no options: remove "with".', ['with'])
+    if (withOptions.length === 0 && this.#configured !== undefined)
+      this.#fail('takes no options: remove "with".', ['with'])
     const plugins: Plugin[] = []
     for (const value of exported) {
       if (isPlugin(value)) plugins.push(value)
@@ -70,16 +71,16 @@ class PluginFile {
   }
 
   async #create(configurable: Parameters<typeof completeOptions>[0]): Promise<readonly Plugin[]> {
-    const given = this.#given ?? {}
-    addOptionSecrets(this.#gateway.secrets, given, configurable.options)
-    const { options, errors } = await completeOptions(configurable, given).catch((cause: unknown) =>
+    const configured = this.#configured ?? {}
+    addOptionSecrets(this.#gateway.secrets, configured, configurable.options)
+    const { options, errors } = await completeOptions(configurable, configured).catch((cause: unknown) =>
       this.#fail(`has a schema of options that cannot be used: ${this.#errorText(cause)}`, [], cause),
     )
-    const at = this.#given === undefined ? [] : ['with']
+    const at = this.#configured === undefined ? [] : ['with']
     this.#refuse(
       errors.map(({ path, message }) => ({
         path: ['plugins', this.#index, ...at, ...path],
-        message: this.#given === undefined ? `${this.#file} takes options (use: and with:): ${message}` : message,
+        message: this.#configured === undefined ? `${this.#file} takes options (use: and with:): ${message}` : message,
       })),
     )
     try {
@@ -103,8 +104,8 @@ class PluginFile {
     } catch (cause) {
       this.#fail(`cannot be applied: ${this.#errorText(cause)}`, [], cause)
     }
-    const given = Object.keys(this.#given ?? {})
-    this.#gateway.registry(ownPluginKind).add({ id: plugin.name, file: this.#file, given })
+    const configured = Object.keys(this.#configured ?? {})
+    this.#gateway.registry(ownPluginKind).add({ id: plugin.name, file: this.#file, given: configured })
   }
 
   /** The plugin, whose file errors name beside it. */

@@ -5,14 +5,14 @@ import { type ConfigError, schemaErrors } from './config/config-errors.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The options of a plugin with defaults filled in, or what is wrong with them. `given`: as configured. */
+/** The options of a plugin with defaults filled in, or what is wrong with them. `configured`: as configured. */
 export const completeOptions = async (
   { options: schema }: ConfigurablePlugin,
-  given: Readonly<Record<string, unknown>>,
+  configured: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly options: Readonly<Record<string, unknown>>; readonly errors: readonly ConfigError[] }> => {
   const { Ajv } = await import('ajv')
   const ajv: Ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: false })
-  const options = structuredClone(given)
+  const options = structuredClone(configured)
   const validate = ajv.compile(closed(schema as Schema))
   return { options, errors: validate(options) ? [] : schemaErrors(validate.errors ?? [], options) }
 }

@@ -57,8 +57,8 @@ export const restartWithFlags = ([group, command], process = globalThis.process)
   const { argv, connected, env, execArgv, execPath, platform, versions } = process
   if (group !== 'gateway' || command !== 'run' || connected || !isTestedEngine(versions)) return
   if (process.execve === undefined || platform === 'win32') return
-  const given = new Set([...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf))
-  const flags = startFlags(process.constrainedMemory()).filter((flag) => !given.has(nameOf(flag)))
+  const present = new Set([...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf))
+  const flags = startFlags(process.constrainedMemory()).filter((flag) => !present.has(nameOf(flag)))
   if (flags.length === 0) return
   process.execve(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], env)
 }

@@ -32,14 +32,16 @@ const atAddress = (url: string): NamedStorage => {
     id,
     open: (tables, context) =>
       open(tables, context).catch((error: unknown) => {
-        throw error instanceof GuardError ? new GuardError(error.entry, said(error, title), { cause: error }) : error
+        throw error instanceof GuardError
+          ? new GuardError(error.entry, messageOf(error, title), { cause: error })
+          : error
       }),
   }
   return { id: title.replace(/^postgresql:/i, 'postgres:'), title, exists: true, backend }
 }
 
 /** The configuration has the address elsewhere. */
-const said = ({ message }: Error, title: string): string =>
+const messageOf = ({ message }: Error, title: string): string =>
   message.replace(/^storage\.url\b/, `The address ${title}`).replaceAll('storage.url', 'the address')
 
 /** The password may hold anything, also what should be escaped. */

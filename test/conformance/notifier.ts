@@ -74,7 +74,7 @@ export const notifierConforms = <O extends TSchema>(
     })
     it('names options that there are as secret, and shows none of them', () => {
       const { properties = {} } = notifier.schema as { readonly properties?: object }
-      const { shown } = connected(notifier, receiver.options)
+      const { label: shown } = connected(notifier, receiver.options)
       assert.ok(shown.length > 0)
       for (const name of notifier.secrets ?? []) {
         assert.ok(Object.hasOwn(properties, name), name)

@@ -82,7 +82,7 @@ const contentsOf = (items: readonly Item[]): readonly TurnContent[] => {
 }
 
 const contentOf = (said: string, calls: readonly Called[], answers: readonly Item[]): TurnContent => ({
-  said,
+  text: said,
   calls: calls.map(({ tool, args }) => ({ tool, args })),
   results: answers.flatMap((item) => (item.kind === 'result' ? [item.text] : [])),
   heard: answers.flatMap((item) => (item.kind === 'user' || item.kind === 'beside' ? [item.text] : [])).join('\n'),

@@ -20,9 +20,9 @@ export const foundAudit = async (
   after: string | undefined,
 ): Promise<Found<AuditEntryRow>> => {
   const { now, cursor } = parseDatedCursor(after, clock.now())
-  const given = Object.fromEntries(Object.entries(equal).filter(([, value]) => value !== undefined && value !== ''))
+  const filters = Object.fromEntries(Object.entries(equal).filter(([, value]) => value !== undefined && value !== ''))
   const at = since === undefined || since === '' ? {} : { at: { gte: startOf(since, now) } }
-  const where: Where<AuditEntryRow> = { ...given, ...at }
+  const where: Where<AuditEntryRow> = { ...filters, ...at }
   const page = await storage.find('audit', {
     where,
     order: ['at', 'desc'],

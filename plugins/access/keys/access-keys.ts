@@ -104,13 +104,13 @@ export class AccessKeys implements KeySource {
   }
 
   /** Makes a key, written in one batch with `more`. Throws TOO_MANY_KEYS. */
-  async create(asked: KeyRequest, more: (row: AccessKeyRow) => readonly Change[]): Promise<MadeKey> {
+  async create(request: KeyRequest, more: (row: AccessKeyRow) => readonly Change[]): Promise<MadeKey> {
     if (this.size >= MAX_LIVE_KEYS) throw new GuardError(accessErrors.TOO_MANY_ACCESS_KEYS)
     const created_at = this.#gateway.clock.now()
     const key = newKey('gak_')
     const row: AccessKeyRow = {
       id: newId('akey_', created_at),
-      ...asked,
+      ...request,
       hash: sha256(key),
       prefix: key.slice(0, PREFIX_CHARS),
       created_at,

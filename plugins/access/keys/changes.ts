@@ -3,8 +3,8 @@ import type { AccessKeys, KeyRequest, MadeKey } from './access-keys.ts'
 import type { AccessKeyRow } from './tables.ts'
 
 /** Makes a key, with the record of who did. */
-export const createKey = (gateway: Gateway, keys: AccessKeys, asked: KeyRequest): Promise<MadeKey> =>
-  keys.create(asked, (row) => [
+export const createKey = (gateway: Gateway, keys: AccessKeys, request: KeyRequest): Promise<MadeKey> =>
+  keys.create(request, (row) => [
     gateway
       .service('audit')
       .need()

@@ -8,7 +8,7 @@ const AGE = /^\d{1,6}[smhd]$/
 const PROJECT = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
 /** A key as it is asked for. */
-export interface AskedKey {
+export interface KeyInput {
   readonly name: string
   readonly scopes: readonly string[]
   readonly projects?: readonly string[] | undefined
@@ -17,7 +17,7 @@ export interface AskedKey {
 
 /** Checks what a key is asked to be. Throws INVALID_REQUEST with the member that is wrong. Whoever is bound to projects makes keys that are bound to some of them. */
 export const keyRequest = (
-  { name, scopes, projects, expires_in }: AskedKey,
+  { name, scopes, projects, expires_in }: KeyInput,
   now: number,
   redact: Gateway['redact'],
 ): KeyRequest => {
@@ -34,14 +34,14 @@ export const keyRequest = (
   }
 }
 
-const boundTo = (asked: readonly string[] | undefined): readonly string[] | null => {
-  const odd = asked?.find((project) => !PROJECT.test(project))
+const boundTo = (requested: readonly string[] | undefined): readonly string[] | null => {
+  const odd = requested?.find((project) => !PROJECT.test(project))
   if (odd !== undefined)
     throw wrong('/projects', `"${odd}" cannot be a project. It is 1 to 128 of the characters A-Z a-z 0-9 . _ -`)
   const own = currentPrincipal()?.projects ?? null
-  const other = own === null ? undefined : asked?.find((project) => !own.includes(project))
+  const other = own === null ? undefined : requested?.find((project) => !own.includes(project))
   if (other !== undefined) throw wrong('/projects', `Your own key is not for the project "${other}".`)
-  return asked === undefined ? own : [...new Set(asked)]
+  return requested === undefined ? own : [...new Set(requested)]
 }
 
 const expiry = (text: string, now: number): number => {

@@ -95,10 +95,10 @@ const faultOf = (principal: Principal | undefined, key: string): string | undefi
 }
 
 const refuse = async (gateway: Gateway, request: FastifyRequest, principal: Principal | undefined): Promise<void> => {
-  const { isTold } = await gateway.service('principals').need().refused('login', request.raw)
+  const { isRecorded } = await gateway.service('principals').need().refused('login', request.raw)
   const actor: Principal = principal ?? { ...programs, name: 'unknown' }
   // of somebody who keeps trying not every attempt is kept
-  if (isTold)
+  if (isRecorded)
     await gateway
       .service('audit')
       .need()
@@ -108,8 +108,8 @@ const refuse = async (gateway: Gateway, request: FastifyRequest, principal: Prin
 const addressOf = ({ raw }: FastifyRequest) => ({ address: raw.socket.remoteAddress ?? '' })
 
 /** A path of this server to go to after the login. */
-const pathWithin = (given: string | null): string =>
-  given !== null && /^\/(?![/\\])[!-[\]-~]*$/.test(given) && !/^\/log(?:in|out)\b/.test(given) ? given : '/'
+const pathWithin = (target: string | null): string =>
+  target !== null && /^\/(?![/\\])[!-[\]-~]*$/.test(target) && !/^\/log(?:in|out)\b/.test(target) ? target : '/'
 
 /** What a login page says. */
 interface LoginState {

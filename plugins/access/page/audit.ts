@@ -58,8 +58,8 @@ const subjectLink = ({ action }: AuditEntryRow, subject: string | null): Html =>
 }
 
 const detailsText = (details: AuditEntryRow['details']): string => {
-  const told = Object.entries(details).filter(([, value]) => value !== null)
-  return told
+  const entries = Object.entries(details).filter(([, value]) => value !== null)
+  return entries
     .map(([name, value]) => `${name}: ${wordsOf(value)}`)
     .join('; ')
     .slice(0, DETAIL_CHARS)

@@ -50,7 +50,7 @@ const makeForm = (gateway: Gateway, keys: AccessKeys): Form => ({
     const wrong = gateway.approver.faultIn(fields)
     if (wrong !== undefined) return { faults: [wrong] }
     const projects = listOf(fields.get('projects'))
-    const asked = keyRequest(
+    const request = keyRequest(
       {
         name: fields.get('name') ?? '',
         scopes: fields.getAll('scopes'),
@@ -60,7 +60,7 @@ const makeForm = (gateway: Gateway, keys: AccessKeys): Form => ({
       now,
       gateway.redact,
     )
-    return { view: madeView(await createKey(gateway, keys, asked)) }
+    return { view: madeView(await createKey(gateway, keys, request)) }
   },
 })
 

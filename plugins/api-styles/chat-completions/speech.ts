@@ -14,11 +14,11 @@ export const chatSpeech = (): Speech => {
         if (nonEmptyText(choice.finish_reason) === null) choices.add(index)
         else choices.delete(index)
         // Further choices are other replies: listened to together they would seem to repeat each other.
-        if (index === 0) said(jsonObjectOf(choice.delta), listener)
+        if (index === 0) emitMessage(jsonObjectOf(choice.delta), listener)
       }
     },
     body(value, listener) {
-      said(jsonObjectOf(jsonObjectOf(listOf(value.choices)[0]).message), listener)
+      emitMessage(jsonObjectOf(jsonObjectOf(listOf(value.choices)[0]).message), listener)
     },
     ending() {
       if (chunk === undefined || choices.size === 0) return ''
@@ -35,7 +35,7 @@ export const chatSpeech = (): Speech => {
   }
 }
 
-const said = (message: JsonObject, listener: Listener): void => {
+const emitMessage = (message: JsonObject, listener: Listener): void => {
   for (const text of contentOf(message.content).texts) if (text !== '') listener.text(text)
   if (message.tool_calls !== undefined || message.function_call !== undefined) listener.gap()
 }

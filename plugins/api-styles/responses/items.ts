@@ -24,7 +24,7 @@ export const itemParts = (element: unknown): readonly Part[] => {
   return type.endsWith('_output') ? [outputPart(item)] : unknownParts(element)
 }
 
-const saidParts = (item: JsonObject): Part[] => {
+const spokenParts = (item: JsonObject): Part[] => {
   const kind = kinds.get(item.role)
   if (kind === undefined) return unknownParts(item)
   return messageParts(kind, contentOf(item.content))
@@ -42,7 +42,7 @@ const standIn = (item: JsonObject, content: unknown): Part[] =>
   contentParts('text', { texts: [], blocks: [[item.type, content ?? null]], calls: [] })
 
 const itemReaders: Readonly<Record<string, (item: JsonObject) => Part[]>> = {
-  message: saidParts,
+  message: spokenParts,
   reasoning: () => [],
   // Both stand for something the model said: as a user's word they would end every repetition.
   item_reference: (item) => standIn(item, item.id),
@@ -95,9 +95,9 @@ const sourcesOf = ({ action }: JsonObject): unknown => jsonObjectOf(action).sour
 
 /** What a call was asked, under whichever name its type has for it. */
 export const argumentsOf = (item: JsonObject): unknown =>
-  firstOf(item.arguments, item.input, asked(item.action), item.operation, item.actions, item.queries, item.code)
+  firstOf(item.arguments, item.input, actionInput(item.action), item.operation, item.actions, item.queries, item.code)
 
-const asked = (action: unknown): unknown => {
+const actionInput = (action: unknown): unknown => {
   if (!isJsonObject(action) || action.sources === undefined) return action
   const { sources: _, ...rest } = action
   return rest

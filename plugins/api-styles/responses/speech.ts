@@ -75,12 +75,12 @@ const whole = ({ item, text }: Item): JsonObject => ({
 const closing = (output_index: unknown, open: Item): (JsonObject & { readonly type: string })[] => {
   const { item, text } = open
   const place = { item_id: item.id, output_index, content_index: 0 }
-  const said =
+  const doneEvents =
     item.type === 'message'
       ? [
           { type: 'response.output_text.done', ...place, text, logprobs: [] },
           { type: 'response.content_part.done', ...place, part: partOf(text) },
         ]
       : []
-  return [...said, { type: 'response.output_item.done', output_index, item: whole(open) }]
+  return [...doneEvents, { type: 'response.output_item.done', output_index, item: whole(open) }]
 }

@@ -70,14 +70,14 @@ const isChange = ({ tool, effect, error }: Turn['calls'][number], mutating: (too
   !error && (changes(effect) || mutating(tool))
 
 /** What the params of a rule say, with what stands where they say nothing. */
-export const limitsOf = (given: {
+export const limitsOf = (settings: {
   readonly reset_on_user_message?: boolean
   readonly exempt_tools?: readonly string[]
   readonly mutating_tools?: readonly string[]
 }): Limits => ({
-  reset: given.reset_on_user_message !== false,
-  exempt: cachedToolMatcher(given.exempt_tools),
-  mutating: cachedToolMatcher(given.mutating_tools),
+  reset: settings.reset_on_user_message !== false,
+  exempt: cachedToolMatcher(settings.exempt_tools),
+  mutating: cachedToolMatcher(settings.mutating_tools),
 })
 
 /** All these turns were answered with one and the same result. */

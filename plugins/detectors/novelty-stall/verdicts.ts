@@ -39,16 +39,16 @@ const verdictOf = (seen: Seen, { content, turn }: NewTurn): string => {
   if (content === undefined || (turn !== undefined && turn.calls.length === 0)) return 't'
   let fresh = turn === undefined
   for (const { key } of turn?.calls ?? []) if (seen.keys.add(Number.parseInt(key.slice(0, 8), 16))) fresh = true
-  const verdict = saidBy(seen, content)
+  const verdict = textVerdict(seen, content)
   return fresh ? verdict.toUpperCase() : verdict
 }
 
-const saidBy = ({ lines: known }: Seen, content: TurnContent): 'n' | 's' | 'e' => {
+const textVerdict = ({ lines: known }: Seen, content: TurnContent): 'n' | 's' | 'e' => {
   let verdict: 'n' | 's' | 'e' = 'e'
   for (const lines of linesOf(content)) {
-    const said = countLines(known, lines)
-    if (said.fresh > 0) verdict = 'n'
-    else if (said.lines > 0 && verdict === 'e') verdict = 's'
+    const counted = countLines(known, lines)
+    if (counted.fresh > 0) verdict = 'n'
+    else if (counted.lines > 0 && verdict === 'e') verdict = 's'
   }
   return verdict
 }

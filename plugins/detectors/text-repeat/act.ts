@@ -11,8 +11,8 @@ export interface Act {
 }
 
 /** Thoughts around a spoken call differ from turn to turn, so they are left out. */
-export const actOf = (said: string): Act => {
-  const text = said.slice(0, CHARS)
+export const actOf = (reply: string): Act => {
+  const text = reply.slice(0, CHARS)
   const spoken = fenced(text) ?? object(text.trim()) ?? tagged(text) ?? react(text)
   return spoken === undefined ? { text: plain(text), spoken: false } : { text: plain(spoken), spoken: true }
 }

@@ -1,5 +1,5 @@
 import type { Finding, ToolCall, Turn } from 'guard-gateway/core'
-import { cachedToolMatcher, shownToolName, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
+import { cachedToolMatcher, displayToolName, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
 import { callOf, isNewChange, isNewElsewhere } from 'guard-gateway/lib/tools'
 import { FAILED_THRESHOLD, FAR, POLL_THRESHOLD, type Ruled, UNCHANGED_THRESHOLD } from './params.ts'
 import { verdict } from './results.ts'
@@ -63,7 +63,7 @@ const found = (turns: readonly Turn[], call: ToolCall, limits: Limits, steps: re
     (one) => one !== undefined,
   )
   return {
-    message: `${shownToolName(call.tool)} was called ${steps.length} times with the same arguments${aware ? ' and results' : ''} in the last ${window_size} turns`,
+    message: `${displayToolName(call.tool)} was called ${steps.length} times with the same arguments${aware ? ' and results' : ''} in the last ${window_size} turns`,
     evidence: 'history',
     count: steps.length,
     tool: call.tool,
@@ -82,29 +82,32 @@ const found = (turns: readonly Turn[], call: ToolCall, limits: Limits, steps: re
  * change in between makes a repeated call a check, unless it goes on failing, or on saying the same. An act is none while something else
  * shows that it does something.
  */
-const limitsOf = ({ threshold, window_size, params: given }: Ruled, call: ToolCall): Limits => {
+const limitsOf = ({ threshold, window_size, params: settings }: Ruled, call: ToolCall): Limits => {
   const { tool, effect } = call
-  const aware = given?.result_aware === true
-  const polls = given?.poll_tools === undefined ? aware && effect === 'wait' : cachedToolMatcher(given.poll_tools)(tool)
+  const aware = settings?.result_aware === true
+  const polls =
+    settings?.poll_tools === undefined ? aware && effect === 'wait' : cachedToolMatcher(settings.poll_tools)(tool)
   const never = Number.POSITIVE_INFINITY
   if (polls) {
-    const most = given?.poll_threshold ?? POLL_THRESHOLD
+    const most = settings?.poll_threshold ?? POLL_THRESHOLD
     return { threshold: most, window_size: FAR, aware: true, consecutive: false, stubborn: never }
   }
-  const mutating = cachedToolMatcher(given?.mutating_tools)
-  if (aware && ((given?.repeated_edits === true && effect === 'edit') || mutating(tool)))
+  const mutating = cachedToolMatcher(settings?.mutating_tools)
+  if (aware && ((settings?.repeated_edits === true && effect === 'edit') || mutating(tool)))
     return { threshold, window_size, aware: false, consecutive: true, stubborn: never }
   if (!aware) return { threshold, window_size, aware, consecutive: false, stubborn: never }
   // what an act did shows elsewhere: a picture of the page, the state of what is debugged
   const isSeen = (turns: readonly Turn[], index: number) => effect === 'act' && isNewElsewhere(turns, index, call.key)
   const changed = (turns: readonly Turn[], index: number) => isNewChange(turns, index, mutating) || isSeen(turns, index)
-  return { threshold, window_size, aware, consecutive: false, stubborn: stubbornFrom(given, call), changed }
+  return { threshold, window_size, aware, consecutive: false, stubborn: stubbornFrom(settings, call), changed }
 }
 
 /** A check that passes after each change is none: its result is equal because the changes are good. */
-const stubbornFrom = (given: Ruled['params'], { error, passed }: ToolCall): number => {
+const stubbornFrom = (settings: Ruled['params'], { error, passed }: ToolCall): number => {
   if (passed) return Number.POSITIVE_INFINITY
-  return error ? (given?.failed_threshold ?? FAILED_THRESHOLD) : (given?.unchanged_threshold ?? UNCHANGED_THRESHOLD)
+  return error
+    ? (settings?.failed_threshold ?? FAILED_THRESHOLD)
+    : (settings?.unchanged_threshold ?? UNCHANGED_THRESHOLD)
 }
 
 const callAt = (turns: readonly Turn[], back: number, key: string): ToolCall | undefined => {

@@ -39,9 +39,9 @@ const errorsPage = ({ errorCodes, detectors }: Gateway): GuidePage => ({
     `What \`guard explain\` tells of each code.\n\n${[...[...errorCodes].map(errorText), ...[...detectors].map(reasonText)].toSorted().join('\n')}`,
 })
 
-type Told = Gateway['errorCodes'] extends Iterable<infer Code> ? Code : never
+type ErrorEntry = Gateway['errorCodes'] extends Iterable<infer Code> ? Code : never
 
-const errorText = ({ id, status, type, message, help }: Told): string =>
+const errorText = ({ id, status, type, message, help }: ErrorEntry): string =>
   `## ${id}\n\n${status} ${code(type)}. ${plainly(message)}. ${plainly(help)}\n`
 
 const reasonText = (detector: Detector): string =>
@@ -75,10 +75,10 @@ const guideSource = (guide: Guide): SearchSource => ({
   order: 90,
   takes: 'titles of the guide, error codes and commands',
   find: async (text) => {
-    const wanted = text.toLowerCase()
+    const heading = text.toLowerCase()
     return (await guide.leaves()).flatMap(({ slug, title: page, sections }) =>
       sections
-        .filter(({ title, depth }) => title.toLowerCase() === wanted && (depth === 1 || NAMES.has(slug)))
+        .filter(({ title, depth }) => title.toLowerCase() === heading && (depth === 1 || NAMES.has(slug)))
         .map(({ id, title, depth }) => ({
           kind: 'guide',
           title,

@@ -40,7 +40,7 @@ const commands: Readonly<Record<string, string>> = {
 }
 
 /** All commands that pages show, as their ids and flags. */
-export const shownCommands = Object.values(commands).map((text) => ({
+export const commandExamples = Object.values(commands).map((text) => ({
   id: text.replace(/ [{-].*/, ''),
   flags: text.match(/--[\w-]+/g) ?? [],
 }))

@@ -60,10 +60,10 @@ export class AuthProxy implements PrincipalSource {
 
   /** Throws INVALID_HEADER where the proxy names nobody clearly. */
   principalOf(request: IncomingMessage): Principal | undefined {
-    const said = this.#take(request)
-    if (said === null || said.person.length === 0) return undefined
-    const name = this.#nameOf(said.person)
-    const groups = said.groups.flatMap((text) => headerText(text).split(',')).map((group) => group.trim())
+    const claimed = this.#take(request)
+    if (claimed === null || claimed.person.length === 0) return undefined
+    const name = this.#nameOf(claimed.person)
+    const groups = claimed.groups.flatMap((text) => headerText(text).split(',')).map((group) => group.trim())
     return {
       name,
       kind: 'proxy',
@@ -94,8 +94,8 @@ export class AuthProxy implements PrincipalSource {
   #take(request: IncomingMessage): Vouched | null {
     const known = vouched.get(request)
     if (known !== undefined) return known
-    const said = { person: this.#removed(request, this.#header), groups: this.#removed(request, this.#groupsHeader) }
-    const found = this.#isPeer(request.socket.remoteAddress) ? said : null
+    const claimed = { person: this.#removed(request, this.#header), groups: this.#removed(request, this.#groupsHeader) }
+    const found = this.#isPeer(request.socket.remoteAddress) ? claimed : null
     vouched.set(request, found)
     return found
   }

@@ -22,8 +22,8 @@ export const credentialsOf = (
   const key = headers['x-api-key']
   if (typeof key === 'string') found.push(key)
   if (place !== undefined && place.header !== 'x-api-key') {
-    const shown = headers[place.header]
-    if (typeof shown === 'string') found.push(shown)
+    const value = headers[place.header]
+    if (typeof value === 'string') found.push(value)
     found.push(...withoutQueryKey(target, place.query).keys)
   }
   return found

@@ -26,8 +26,12 @@ const isKeyHeader = byHeaderName(
 )
 const isAuthorization = byHeaderName((lower) => lower === 'authorization')
 
-/** Separates credentials from the other headers of a request. `shown`: how many keys it showed, of which one is ours. */
-export const readInboundHeaders = (gateway: Gateway, rawHeaders: readonly string[], shown: number): InboundHeaders => {
+/** Separates credentials from the other headers of a request. `keyCount`: how many keys it showed, of which one is ours. */
+export const readInboundHeaders = (
+  gateway: Gateway,
+  rawHeaders: readonly string[],
+  keyCount: number,
+): InboundHeaders => {
   const headers: Record<string, string> = Object.create(null)
   const raw: string[] = []
   let login: string[] | undefined
@@ -35,7 +39,7 @@ export const readInboundHeaders = (gateway: Gateway, rawHeaders: readonly string
     const name = rawHeaders[index] ?? ''
     const value = rawHeaders[index + 1] ?? ''
     const lower = plainName(name)
-    if (isLeftOut(lower, name, value, shown)) continue
+    if (isLeftOut(lower, name, value, keyCount)) continue
     if (lower === null) login = withLogin(gateway, login, name, value)
     else if (!holdsOwnKey(gateway.secrets, value)) {
       raw.push(name, value)
@@ -46,8 +50,8 @@ export const readInboundHeaders = (gateway: Gateway, rawHeaders: readonly string
 }
 
 /** The length of the body, or the one key that was shown, which is ours. */
-const isLeftOut = (lower: string | null, name: string, value: string, shown: number): boolean =>
-  lower === LENGTH || (lower === null && shown <= 1 && isKeyHeader(name) && !isOtherScheme(name, value))
+const isLeftOut = (lower: string | null, name: string, value: string, keyCount: number): boolean =>
+  lower === LENGTH || (lower === null && keyCount <= 1 && isKeyHeader(name) && !isOtherScheme(name, value))
 
 /** An authorization that shows no key, but may be a login: by name and password, for example. */
 const isOtherScheme = (name: string, value: string): boolean =>

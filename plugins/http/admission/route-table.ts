@@ -59,15 +59,15 @@ export class RouteTable {
 
 /** `:name` matches one segment (or what precedes a suffix), a final `*` matches the rest. */
 const matches = (pattern: string, path: string): boolean => {
-  const wanted = pattern.split('/')
-  const given = path.split('/')
-  if (!pattern.endsWith('*') && wanted.length !== given.length) return false
-  return wanted.every((part, index) => part === '*' || partMatches(part, given[index]))
+  const expected = pattern.split('/')
+  const actual = path.split('/')
+  if (!pattern.endsWith('*') && expected.length !== actual.length) return false
+  return expected.every((part, index) => part === '*' || partMatches(part, actual[index]))
 }
 
-const partMatches = (part: string, given: string | undefined): boolean => {
-  if (given === undefined) return false
-  if (!part.startsWith(':')) return part === given
+const partMatches = (part: string, actual: string | undefined): boolean => {
+  if (actual === undefined) return false
+  if (!part.startsWith(':')) return part === actual
   const suffix = /\.\w+$/.exec(part)?.[0] ?? ''
-  return given.length > suffix.length && given.endsWith(suffix)
+  return actual.length > suffix.length && actual.endsWith(suffix)
 }

@@ -29,7 +29,7 @@ export const refuseDotSegments = (target: string): void => {
 const PLAIN = /%(?:25)*(?:2[def]|3\d|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9ae])/gi
 
 /** A path decoded but for what means the same decoded: its fixed part is read from this. */
-export const keptPath = (path: string): string =>
+export const literalPath = (path: string): string =>
   decoded(path.replace(PLAIN, (encoded) => encoded.replaceAll('%', '%25')))
 
 /** Refuses a segment of a fixed part that is spelled otherwise than it is matched. Throws ENCODED_PATH. */

@@ -47,9 +47,9 @@ export class HttpClient implements Client {
     })
   }
 
-  head(status: number, given: readonly string[], flush: boolean): void {
+  head(status: number, original: readonly string[], flush: boolean): void {
     const response = this.#response
-    const headers = this.amend === undefined ? given : this.amend(status, given, this.call ?? this.proxied)
+    const headers = this.amend === undefined ? original : this.amend(status, original, this.call ?? this.proxied)
     if (response.constructor === http.ServerResponse) response.writeHead(status, headers as string[])
     else {
       // a plugin that replaced the response needs its headers one by one

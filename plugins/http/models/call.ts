@@ -31,7 +31,7 @@ export interface RequestMetadata {
   readonly path: string
   readonly identity: Identity
   /** How many keys the request showed. */
-  readonly shown: number
+  readonly key_count: number
   readonly mode_override: Mode | null
   readonly body: Buffer
 }
@@ -43,7 +43,7 @@ export const callOf = (
   metadata: RequestMetadata,
   read: ReadRequest,
 ): Call => {
-  const received = readInboundHeaders(gateway, request.rawHeaders, metadata.shown)
+  const received = readInboundHeaders(gateway, request.rawHeaders, metadata.key_count)
   const { headers } = received
   const { identity, style } = metadata
   const { query, keys } = queryFor(style, request.url)

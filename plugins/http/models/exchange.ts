@@ -72,7 +72,7 @@ export const guarded =
       ? parseInTurn(state, style, target, body, hint)
       : withInflated(body, encoding, server.body_limit_bytes, (plain) => parseInTurn(state, style, target, plain, hint))
     const read = reading instanceof Promise ? await reading : reading
-    const metadata = { id, at, tick, style, path: target.path, identity, shown: count, mode_override, body }
+    const metadata = { id, at, tick, style, path: target.path, identity, key_count: count, mode_override, body }
     const call = callOf(gateway, request, metadata, read)
     client.call = call
     await handle(gateway, call, client)
@@ -101,7 +101,7 @@ const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void =
   if (client.gone || client.status !== 0) return
   try {
     const error = guardErrorOf(thrown)
-    const status = toldStatus(client, error)
+    const status = clientStatus(client, error)
     const path = decodedPath(request.url ?? '')
     answerError(exchange, client, error, modelError(state, path, request.headers, error, id, status))
   } catch (worse) {
@@ -112,12 +112,12 @@ const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void =
 }
 
 /** A client may be told another status of a block. */
-const toldStatus = (client: HttpClient, error: GuardError): number =>
+const clientStatus = (client: HttpClient, error: GuardError): number =>
   error.place.block === undefined ? statusOf(error) : client.blockStatus(statusOf(error))
 
 const answerError = ({ state, id, request }: Exchange, client: HttpClient, error: GuardError, answer: object): void => {
   if (error.code === 'BODY_TOO_LARGE') lingeringClose(request)
-  const status = toldStatus(client, error)
+  const status = clientStatus(client, error)
   const body = Buffer.from(JSON.stringify(answer))
   const further = Object.entries(error.place.headers ?? {}).flat()
   client.head(

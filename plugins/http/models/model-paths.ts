@@ -7,7 +7,7 @@ import {
   decodedPath,
   EDGES,
   encodedFixedPart,
-  keptPath,
+  literalPath,
   pathOf,
   refuseEncodedPlain,
 } from '../admission/target.ts'
@@ -107,9 +107,9 @@ export class ModelPaths<Serve> {
   /** What serves a path that matches a pattern, as it came. */
   match(method: string, path: string, onlyGuarded = false): ModelRoute<Serve> | undefined {
     const decoded = decodedPath(path)
-    const wanted = servedAs(method)
+    const expected = servedAs(method)
     for (const { method: own, pattern, style, isGuarded, serve } of this.#patterns) {
-      if ((onlyGuarded && !isGuarded) || own !== wanted || !decoded.startsWith(pattern.prefix)) continue
+      if ((onlyGuarded && !isGuarded) || own !== expected || !decoded.startsWith(pattern.prefix)) continue
       const params = pattern.match(decoded)
       if (params === undefined || holds(params, DOTS)) continue
       // some providers let a header say another method
@@ -125,8 +125,8 @@ export class ModelPaths<Serve> {
   refuseEncoding(path: string): void {
     if (!path.includes('%')) return
     const shape = this.#shapeOf(decodedPath(path))
-    const kept = this.#shapeOf(keptPath(path))
-    if (shape !== kept) throw encodedFixedPart()
+    const literalShape = this.#shapeOf(literalPath(path))
+    if (shape !== literalShape) throw encodedFixedPart()
     if (shape !== undefined) return
     const segments = path.split('/')
     for (const [index, segment] of segments.entries())

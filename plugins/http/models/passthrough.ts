@@ -55,7 +55,7 @@ export const passthrough =
       ...objectsInQuery(query),
       ...(plain === undefined ? [] : objectsInBody(plain)),
     ]
-    const asked: ProxyRequest = {
+    const proxied: ProxyRequest = {
       id,
       method: destination.method ?? request.method ?? 'GET',
       path: destination.path,
@@ -68,17 +68,22 @@ export const passthrough =
       admission: admissionOf(request, destination.path, received.headers, objects),
       body,
     }
-    keepLogin(asked, received, queryLogin(gateway, style, keys))
-    client.proxied = asked
-    const reply = await gateway.hooks.proxy.promise(asked, client)
+    keepLogin(proxied, received, queryLogin(gateway, style, keys))
+    client.proxied = proxied
+    const reply = await gateway.hooks.proxy.promise(proxied, client)
     if (reply === undefined) throw new GuardError('NO_UPSTREAM')
     client.head(reply.status, [...reply.headers, 'x-guard-request-id', id], true)
-    await passOn(gateway, asked, reply, client)
+    await passOn(gateway, proxied, reply, client)
   }
 
 /** Passes a reply on; who hears it is done with it before it ends. */
-const passOn = async ({ clock, fault }: Gateway, asked: ProxyRequest, reply: Reply, client: Client): Promise<void> => {
-  const tap = asked.tap?.(reply)
+const passOn = async (
+  { clock, fault }: Gateway,
+  proxied: ProxyRequest,
+  reply: Reply,
+  client: Client,
+): Promise<void> => {
+  const tap = proxied.tap?.(reply)
   const { ended, held } = await relay(reply, client, tap ?? noTap, () => clock.now(), 0)
   await tap?.end().catch((error: unknown) => fault(error, 'http:tap'))
   if (ended === 'complete') client.end(held)

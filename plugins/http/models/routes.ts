@@ -56,11 +56,11 @@ const addAll = (
   state: HttpServerState,
   app: FastifyInstance,
   { method, path, urls, choose }: DeclaredPath<Serve>,
-  shown: FastifySchema,
+  visibleSchema: FastifySchema,
 ): void => {
   const onRequest = enter(state, choose)
   for (const url of urls) {
-    const schema = url === path ? shown : hiddenSchema
+    const schema = url === path ? visibleSchema : hiddenSchema
     // the exchange starts in `onRequest`; a handler would come after the body
     app.route({
       method,

@@ -63,9 +63,9 @@ export class ModelSocketUpgrade implements SocketUpgrade {
       login,
     } = readInboundHeaders(state.gateway, request.rawHeaders, credentials.length)
     const query = queryOf(request.url ?? '')
-    const asked = { method: 'GET', path, query, styles: [styleOf(path, headers)], model: null, body: undefined }
+    const target = { method: 'GET', path, query, styles: [styleOf(path, headers)], model: null, body: undefined }
     const admission = admissionOf(request, path, headers, NONE)
-    this.proxied = { ...asked, id: answer.id, headers, raw_headers, identity, admission }
+    this.proxied = { ...target, id: answer.id, headers, raw_headers, identity, admission }
     this.login = login
   }
 
@@ -128,7 +128,7 @@ export class ModelSocketUpgrade implements SocketUpgrade {
         style,
         path: this.proxied.path,
         identity: this.#identity,
-        shown: this.#credentials.length,
+        key_count: this.#credentials.length,
         mode_override: modeOf(this.request, this.#state.server.allow_mode_header),
         body,
       }

@@ -107,7 +107,7 @@ interface At {
 /** Items that a model makes; of messages those of the role assistant. */
 const REPLIED =
   /^(?:reasoning|function_call|custom_tool_call|local_shell_call|web_search_call|tool_search_call|image_generation_call)$/
-const TOLD = /^(?:function_call_output|custom_tool_call_output|tool_search_output)$/
+const TOOL_OUTPUT = /^(?:function_call_output|custom_tool_call_output|tool_search_output)$/
 
 /** Reads the lines of one rollout. */
 class RolloutParser {
@@ -158,9 +158,9 @@ class RolloutParser {
     const type = textOf(item, 'type', place) ?? ''
     const role = textOf(item, 'role', place)
     if (REPLIED.test(type) || (type === 'message' && role === 'assistant')) return this.#replied(item, place, at)
-    if (!TOLD.test(type) && type !== 'message') return []
+    if (!TOOL_OUTPUT.test(type) && type !== 'message') return []
     if (type === 'message' && role === 'user') this.#turns.push(this.#count)
-    const call_id = TOLD.test(type) ? textOf(item, 'call_id', place) : undefined
+    const call_id = TOOL_OUTPUT.test(type) ? textOf(item, 'call_id', place) : undefined
     const entries: SessionEntry[] = call_id === undefined ? [] : [this.#result(call_id, item, at)]
     entries.push({ type: 'input', items: [plain(item)], ...at })
     this.#count++

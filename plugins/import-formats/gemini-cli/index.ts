@@ -108,7 +108,7 @@ class ChatParser {
     const { type } = line.record
     if (id === undefined || (type !== 'user' && type !== 'gemini')) return []
     const before = this.#open !== undefined && this.#open.record.id !== id ? this.end() : []
-    if (type === 'user') return [...before, ...this.#told(line, id)]
+    if (type === 'user') return [...before, ...this.#userEntries(line, id)]
     this.#open = line
     return before
   }
@@ -144,11 +144,11 @@ class ChatParser {
     return { thread: MAIN, at_ns: this.#last_ns ?? 0n, line: line?.place.line ?? 1 }
   }
 
-  #told({ record, place }: SessionLine, id: string): readonly SessionEntry[] {
+  #userEntries({ record, place }: SessionLine, id: string): readonly SessionEntry[] {
     const at = { thread: MAIN, at_ns: timeOf(record, 'timestamp', place) ?? this.#last_ns ?? 0n, line: place.line }
     const parts = partsOf(record.content)
     const isAnswer = parts.some((part) => part.functionResponse !== undefined)
-    const results = isAnswer ? [] : this.#given(at)
+    const results = isAnswer ? [] : this.#toolResults(at)
     this.#results = []
     this.#starts.set(id, this.#count)
     this.#count++
@@ -157,7 +157,7 @@ class ChatParser {
   }
 
   /** Results that no message holds. */
-  #given(at: At): readonly SessionEntry[] {
+  #toolResults(at: At): readonly SessionEntry[] {
     if (this.#results.length === 0) return []
     const parts = this.#results
     this.#results = []
@@ -168,7 +168,7 @@ class ChatParser {
   #reply({ record, place }: SessionLine): readonly SessionEntry[] {
     const id = textOf(record, 'id', place) ?? ''
     const at = { thread: MAIN, at_ns: timeOf(record, 'timestamp', place) ?? this.#last_ns ?? 0n, line: place.line }
-    const results = this.#given(at)
+    const results = this.#toolResults(at)
     const model = textOf(record, 'model', place)
     const calls = objectsOf(record, 'toolCalls', place).flatMap((call) => callOf(call, at.at_ns) ?? [])
     const parts = [...partsOf(record.content), ...calls.map(({ id: of, tool, args }) => callPart(of, tool, args))]

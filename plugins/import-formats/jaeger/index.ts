@@ -156,10 +156,10 @@ const kinds: Readonly<Record<string, number>> = { internal: 1, server: 2, client
 
 /** Kind and status, which tags tell. */
 const statusOf = (attributes: Attributes): Pick<SpanParts, 'kind' | 'error'> => {
-  const { 'otel.status_code': code, 'otel.status_description': said, error, 'span.kind': kind } = attributes
+  const { 'otel.status_code': code, 'otel.status_description': description, error, 'span.kind': kind } = attributes
   const failed = code === 'ERROR' || error === true || error === 'true'
   return {
     kind: kinds[String(kind)] ?? 1,
-    ...(failed ? { error: typeof said === 'string' && said !== '' ? said : null } : {}),
+    ...(failed ? { error: typeof description === 'string' && description !== '' ? description : null } : {}),
   }
 }

@@ -115,8 +115,8 @@ const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/
 const numberIn = (key: string, value: unknown): number | undefined =>
   typeof value === 'string' && COUNTS.test(key) && NUMBER.test(value) ? Number(value) : undefined
 
-const failureIn = ({ error, 'otel.status_code': code, 'otel.status_description': said }: Attributes) => {
+const failureIn = ({ error, 'otel.status_code': code, 'otel.status_description': description }: Attributes) => {
   if (code !== 'ERROR' && (error === undefined || error === 'false')) return {}
-  const reason = typeof said === 'string' && said !== '' ? said : error
+  const reason = typeof description === 'string' && description !== '' ? description : error
   return { error: typeof reason === 'string' && reason !== '' && reason !== 'true' ? reason : null }
 }

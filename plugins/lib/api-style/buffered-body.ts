@@ -8,7 +8,7 @@ export class BufferedBody {
   readonly chunks: Uint8Array[] = []
   /** Bytes that came. */
   length = 0
-  #kept = 0
+  #size = 0
   #cutter: LongStringCutter | undefined
   /** What is left of one chunk. */
   #short: Buffer = Buffer.alloc(0)
@@ -22,7 +22,7 @@ export class BufferedBody {
 
   #shorten(): void {
     const before = this.chunks.splice(0)
-    this.#kept = 0
+    this.#size = 0
     this.#cutter = new LongStringCutter((bytes, start, end) => {
       this.#filled += bytes.copy(this.#short, this.#filled, start, end)
     })
@@ -30,10 +30,10 @@ export class BufferedBody {
   }
 
   #add(chunk: Uint8Array): void {
-    if (this.#kept > MAX_BODY_BYTES) return
-    const kept = this.#cutter === undefined ? chunk : this.#shortened(this.#cutter, chunk)
-    this.#kept += kept.length
-    if (this.#kept <= MAX_BODY_BYTES) this.chunks.push(kept)
+    if (this.#size > MAX_BODY_BYTES) return
+    const stored = this.#cutter === undefined ? chunk : this.#shortened(this.#cutter, chunk)
+    this.#size += stored.length
+    if (this.#size <= MAX_BODY_BYTES) this.chunks.push(stored)
     else this.chunks.length = 0
   }
 

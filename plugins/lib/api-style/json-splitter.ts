@@ -24,7 +24,7 @@ export class JsonSplitter {
   /** Where the value in hand begins in the chunk in hand. */
   #start = 0
   /** Of the value in hand, from earlier chunks. */
-  #kept: Buffer[] = []
+  #pending: Buffer[] = []
   #length = 0
   /** The last value was skipped for its length. */
   lastWasTooLong = false
@@ -78,24 +78,24 @@ export class JsonSplitter {
   #dispatch(bytes: Buffer, start: number, end: number): void {
     const length = this.#length + end - start
     this.lastWasTooLong = length > this.#limit
-    const kept = this.#kept
+    const pending = this.#pending
     this.#forget()
     if (this.lastWasTooLong) return
-    if (kept.length === 0) this.#onData(bytes, start, end)
-    else this.#onData(Buffer.concat([...kept, bytes.subarray(start, end)], length), 0, length)
+    if (pending.length === 0) this.#onData(bytes, start, end)
+    else this.#onData(Buffer.concat([...pending, bytes.subarray(start, end)], length), 0, length)
   }
 
   #keep(bytes: Buffer): void {
     this.#length += bytes.length - this.#start
-    if (this.#length > this.#limit) this.#kept = []
-    else this.#kept.push(Buffer.from(bytes.subarray(this.#start)))
+    if (this.#length > this.#limit) this.#pending = []
+    else this.#pending.push(Buffer.from(bytes.subarray(this.#start)))
   }
 
   #forget(): void {
     this.#depth = 0
     this.#isInString = false
     this.#isEscaped = false
-    this.#kept = []
+    this.#pending = []
     this.#length = 0
   }
 }

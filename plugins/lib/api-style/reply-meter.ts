@@ -157,8 +157,8 @@ const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading =
   const { output_bytes, model, response_id, finish_reason, service_tier, inference_geo, calls, complete } = draft
   const error = draft.error ?? (status >= 400 ? NO_DETAIL : null)
   const readable = calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS)
-  const said = { model, response_id, finish_reason, service_tier, inference_geo }
-  const reading = { output_bytes, ...said, calls: readable, error, complete, usage }
+  const metadata = { model, response_id, finish_reason, service_tier, inference_geo }
+  const reading = { output_bytes, ...metadata, calls: readable, error, complete, usage }
   return error === null && hasNoText(draft, usage) ? { ...reading, wordless: true } : reading
 }
 

@@ -79,10 +79,10 @@ const indexOf = (headers: readonly string[], lower: string): number =>
   headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === lower)
 
 const without = (headers: readonly string[], lower: string): string[] => {
-  const kept: string[] = []
+  const retained: string[] = []
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const [name = '', value = ''] = headers.slice(index, index + 2)
-    if (name.toLowerCase() !== lower) kept.push(name, value)
+    if (name.toLowerCase() !== lower) retained.push(name, value)
   }
-  return kept
+  return retained
 }

@@ -203,9 +203,9 @@ const BRACE = 0x7b
 
 /** The bytes of a JSON-RPC error; without an id where that of the request is not known. */
 export const errorFrame = (id: string | undefined, code: number, message: string, data?: unknown): string => {
-  const told = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
+  const dataMember = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
   const about = id === undefined ? '' : `"id":${id},`
-  return `{"jsonrpc":"2.0",${about}"error":{"code":${code},"message":${JSON.stringify(message)}${told}}}`
+  return `{"jsonrpc":"2.0",${about}"error":{"code":${code},"message":${JSON.stringify(message)}${dataMember}}}`
 }
 
 /** The bytes of a JSON-RPC result; `result` is JSON text. */

@@ -14,7 +14,7 @@ export class LineReader {
   readonly #limit: number
   readonly #onLine: (line: Buffer) => void
   readonly #onTooLong: (ends: LineEnds) => void
-  #kept: Buffer[] = []
+  #chunks: Buffer[] = []
   #length = 0
   #dropping = false
   #head: Buffer = Buffer.alloc(0)
@@ -48,22 +48,22 @@ export class LineReader {
       return
     }
     this.#length += bytes.length
-    this.#kept.push(bytes)
+    this.#chunks.push(bytes)
     // a carriage return at the end does not count
     if (this.#length <= this.#limit + 1) return
     this.#dropping = true
-    const whole = Buffer.concat(this.#kept, this.#length)
+    const whole = Buffer.concat(this.#chunks, this.#length)
     this.#head = Buffer.from(whole.subarray(0, ENDS))
     this.#tail = lastOf(whole)
-    this.#kept = []
+    this.#chunks = []
     this.#length = 0
   }
 
   #end(last: Buffer): void {
     this.#keep(last)
-    const whole = this.#kept.length === 1 ? this.#kept[0] : Buffer.concat(this.#kept, this.#length)
+    const whole = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks, this.#length)
     const tooLong = this.#dropping
-    this.#kept = []
+    this.#chunks = []
     this.#length = 0
     this.#dropping = false
     if (tooLong || whole === undefined) {

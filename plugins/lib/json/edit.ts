@@ -38,14 +38,14 @@ export const stringIn = (text: string, value: JsonValue | undefined): string | u
 export const removalsFrom = (value: JsonValue, gone: (index: number) => boolean): Edit[] => {
   const spans = value.members?.map((member) => ({ start: member.at, end: member.value.end })) ?? value.items ?? []
   const edits: Edit[] = []
-  let keptBefore = false
+  let hasPrevious = false
   for (const [index, { start, end }] of spans.entries()) {
     if (!gone(index)) {
-      keptBefore = true
+      hasPrevious = true
       continue
     }
     const before = spans[index - 1]
-    if (keptBefore && before !== undefined) edits.push({ start: before.end, end, text: '' })
+    if (hasPrevious && before !== undefined) edits.push({ start: before.end, end, text: '' })
     else edits.push({ start, end: spans[index + 1]?.start ?? end, text: '' })
   }
   return edits

@@ -3,7 +3,7 @@ const BACKSLASH = 92
 const LETTER_U = 117
 const HEX_DIGITS = 4
 /** Bytes of a string that are kept. */
-const KEPT = 65_536
+const RETAINED_CHARS = 65_536
 
 /** Gets a piece of the shortened text: `bytes` from `start` to `end`, there only during the call. */
 type OnPiece = (bytes: Buffer, start: number, end: number) => void
@@ -60,7 +60,7 @@ export class LongStringCutter {
     this.#inString = !isQuote
     this.#afterBackslash = !isQuote
     // an escape sequence is kept or left out as a whole
-    if (!isQuote) this.#isCut ||= this.#length >= KEPT
+    if (!isQuote) this.#isCut ||= this.#length >= RETAINED_CHARS
     if (isQuote || !this.#isCut) this.#onPiece(this.#bytes, at, at + 1)
     return at + 1
   }
@@ -78,7 +78,7 @@ export class LongStringCutter {
     if (this.#isCut) return stop
     const digits = Math.min(this.#digits, stop - at)
     this.#digits -= digits
-    const end = Math.min(stop, at + Math.max(digits, KEPT - this.#length))
+    const end = Math.min(stop, at + Math.max(digits, RETAINED_CHARS - this.#length))
     // a character is kept or left out as a whole
     const next = afterCharacter(this.#bytes, end, stop)
     if (next > at) this.#onPiece(this.#bytes, at, next)

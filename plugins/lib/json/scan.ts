@@ -126,8 +126,8 @@ class Scanner {
     return this.#end(wordEnd(this.#text, start), 'a value')
   }
 
-  #end(end: number, wanted: string): number {
-    if (end < 0) throw new Expected(wanted)
+  #end(end: number, expected: string): number {
+    if (end < 0) throw new Expected(expected)
     return end
   }
 

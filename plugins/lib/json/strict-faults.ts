@@ -27,9 +27,13 @@ export const strictFaults = {
     ),
 
   /** `ends`: the place is after the end of the text. */
-  noJson: (code: Code, wanted: string, place: TextLocation, ends: boolean): GuardError => {
+  noJson: (code: Code, expected: string, place: TextLocation, ends: boolean): GuardError => {
     const there = ends ? 'the text ends' : 'there is something else'
-    return new GuardError(code, `Line ${place.line}, column ${place.column}: expected ${wanted}, but ${there}.`, place)
+    return new GuardError(
+      code,
+      `Line ${place.line}, column ${place.column}: expected ${expected}, but ${there}.`,
+      place,
+    )
   },
 
   longInteger: (code: Code, characters: number, place: TextLocation): GuardError => {

@@ -40,9 +40,9 @@ const bare = (hostname: string): string =>
     .replace(/\.$/, '')
 
 const matcherOf = (entry: string): NoProxy => {
-  const { host, port: wanted } = parted(entry)
+  const { host, port: expectedPort } = parted(entry)
   const matches = hostMatcher(host)
-  return (hostname, port) => (wanted === undefined || wanted === port) && matches(hostname)
+  return (hostname, port) => (expectedPort === undefined || expectedPort === port) && matches(hostname)
 }
 
 /** An entry as its host and its port. An address of IPv6 has a port only after brackets. */

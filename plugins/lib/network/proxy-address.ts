@@ -21,7 +21,7 @@ export const proxyAddress = (text: string): ProxyAddress => {
     secure,
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port,
-    shown: `${url.protocol}//${url.hostname}:${port}`,
+    label: `${url.protocol}//${url.hostname}:${port}`,
     ...(login === undefined ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
   }
 }

@@ -31,9 +31,10 @@ export const proxyChoice = (
 ): ProxyChoice => {
   if (own === 'none') return { proxy: undefined, from: 'proxy' }
   if (own !== undefined && own !== 'environment') return { proxy: own, from: 'proxy' }
-  const said = own ?? settings.proxy
-  if (said === 'none') return { proxy: undefined, from: 'network.proxy' }
-  const chosen = said === 'environment' ? inEnvironment(url.protocol, env) : { proxy: said, from: 'network.proxy' }
+  const configured = own ?? settings.proxy
+  if (configured === 'none') return { proxy: undefined, from: 'network.proxy' }
+  const chosen =
+    configured === 'environment' ? inEnvironment(url.protocol, env) : { proxy: configured, from: 'network.proxy' }
   const direct = chosen.proxy === undefined ? undefined : directBecause(url, settings, env)
   return direct === undefined ? chosen : { proxy: undefined, from: direct }
 }

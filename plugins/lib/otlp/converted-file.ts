@@ -71,9 +71,9 @@ class Conversion {
     })
   }
 
-  #placeOf(wanted: number): { readonly line: number; readonly path: string } | undefined {
+  #placeOf(target: number): { readonly line: number; readonly path: string } | undefined {
     for (const { origin, line } of this.#lines())
-      if (origin !== undefined && line === wanted) return { line: origin.line, path: pointerOf(origin.path) }
+      if (origin !== undefined && line === target) return { line: origin.line, path: pointerOf(origin.path) }
     return undefined
   }
 

@@ -25,7 +25,7 @@ import { semconv } from './names.ts'
 import { foreignRun, ownRun } from './read-run.ts'
 import { CallModels, lacksModel } from './reading/call-models.ts'
 import { RunClues } from './reading/run-clues.ts'
-import { type Told, ToldReader } from './reading/sender-attributes.ts'
+import { SenderReader, type SenderReport } from './reading/sender-attributes.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 
@@ -38,7 +38,7 @@ const lists = { resourceSpans: { scopeSpans: { spans: {} } } }
 interface ScanContext {
   readonly resources: Map<string, Attributes>
   readonly scopes: Map<string, Attributes>
-  readonly reader: ToldReader
+  readonly reader: SenderReader
 }
 
 interface FileLocation {
@@ -60,7 +60,7 @@ interface OtlpTrace {
 
 /** Looks an OTLP/JSON file through. What other programs logged of prompts and replies stays outside. Throws GuardError with line and pointer. */
 export const readOtlpFile = (file: ImportSource): ImportReading => {
-  const around: ScanContext = { resources: new Map(), scopes: new Map(), reader: new ToldReader() }
+  const around: ScanContext = { resources: new Map(), scopes: new Map(), reader: new SenderReader() }
   const traces = new Map<string, OtlpTrace>()
   scanFile(file, around, traces)
   if (traces.size === 0) throw noSpansError()
@@ -230,8 +230,8 @@ const readSpan = (
   const collected = noRecords()
   const { ours } = found
   const scope = scopes.get(scopeKey(element)) ?? {}
-  const told = ours ? undefined : foreignTold(found, trace, reader, scope[semconv.scopeName])
-  collect(collected, { ...found, scope }, parent, told, ours ? undefined : quiet)
+  const report = ours ? undefined : foreignReport(found, trace, reader, scope[semconv.scopeName])
+  collect(collected, { ...found, scope }, parent, report, ours ? undefined : quiet)
   if (ours) return { trace, collected }
   const fitAll = <R extends { readonly attributes?: Attributes }>(
     list: readonly LocatedRecord<R>[],
@@ -241,11 +241,16 @@ const readSpan = (
 }
 
 /** What a span of another program says; notes what it says of its run, for which all have to be read once. */
-const foreignTold = (span: OtlpSpan, { clues, models }: OtlpTrace, reader: ToldReader, scope: unknown): Told => {
-  const told = reader.read(span.attributes, scope)
-  clues.span(span, told)
-  models.add(span, told)
-  return lacksModel(told) ? models.completed(span, told) : told
+const foreignReport = (
+  span: OtlpSpan,
+  { clues, models }: OtlpTrace,
+  reader: SenderReader,
+  scope: unknown,
+): SenderReport => {
+  const report = reader.read(span.attributes, scope)
+  clues.span(span, report)
+  models.add(span, report)
+  return lacksModel(report) ? models.completed(span, report) : report
 }
 
 /** What records of other programs go through. */

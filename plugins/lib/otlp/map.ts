@@ -19,7 +19,7 @@ import { foreignRun, ownRun } from './read-run.ts'
 import { spanFromOtlp, unescaped } from './read-span.ts'
 import { CallModels, lacksModel } from './reading/call-models.ts'
 import { RunClues, type RunNames } from './reading/run-clues.ts'
-import { type Told, ToldReader } from './reading/sender-attributes.ts'
+import { SenderReader, type SenderReport } from './reading/sender-attributes.ts'
 import { instantOf, nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './span-record.ts'
 import { fromKeyValues } from './values.ts'
 
@@ -68,7 +68,7 @@ export const fromOtlp = async (data: unknown, options: OtlpOptions, pace = new P
     dropped += more
   })
   const runs: OtlpRun[] = []
-  const reader = new ToldReader()
+  const reader = new SenderReader()
   for (const [traceId, spans] of traces) {
     const reading = new RunReading(traceId, spans, { options, rejected, quiet, reader })
     await paced(reading.spans(), pace)
@@ -139,7 +139,7 @@ interface ReadingContext {
   readonly options: OtlpOptions
   readonly rejected: ImportFault[]
   readonly quiet: MetadataRecords
-  readonly reader: ToldReader
+  readonly reader: SenderReader
 }
 
 /** Makes a run of the spans of one trace. */
@@ -163,21 +163,21 @@ class RunReading {
     const native = new Map(this.#found.map((span) => [span.spanId, nativeSpanId(span)]))
     for (const span of this.#found) {
       const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
-      const told = span.ours ? undefined : this.#read(span)
+      const report = span.ours ? undefined : this.#read(span)
       unlessRejected(rejected, () => {
-        collect(this.#collected, span, parent, told, options.keepsContent(span.ours) ? undefined : quiet)
-        if (told !== undefined) this.#clues.span(span, told)
+        collect(this.#collected, span, parent, report, options.keepsContent(span.ours) ? undefined : quiet)
+        if (report !== undefined) this.#clues.span(span, report)
       })
       yield
     }
   }
 
-  #read(span: Found): Told {
+  #read(span: Found): SenderReport {
     const { reader } = this.#context
-    const told = reader.read(span.attributes, span.scope[semconv.scopeName])
-    if (!lacksModel(told)) return told
+    const report = reader.read(span.attributes, span.scope[semconv.scopeName])
+    if (!lacksModel(report)) return report
     this.#models ??= modelsIn(this.#found, reader)
-    return this.#models.completed(span, told)
+    return this.#models.completed(span, report)
   }
 
   /** The run, once its spans are read. */
@@ -187,41 +187,41 @@ class RunReading {
     const place = root?.place ?? found[0]?.place ?? top
     const { rejected, reader } = this.#context
     const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
-    if (own !== undefined) return { run: this.#told(own, true), ours: true, names: {}, place, ...this.#collected }
+    if (own !== undefined) return { run: this.#report(own, true), ours: true, names: {}, place, ...this.#collected }
     // spans of one resource stand together, so that each counts where it first is
     const resources = new Set(found.map(({ resource }) => resource))
     const about: Attributes = Object.assign(Object.create(null), ...resources)
     const names = this.#clues.names(about, reader)
-    const run = this.#told(foreignRun(this.#traceId, names, about), false)
+    const run = this.#report(foreignRun(this.#traceId, names, about), false)
     return { run, ours: false, names, place, ...this.#collected }
   }
 
-  #told(run: RunDraft, ours: boolean): RunDraft {
+  #report(run: RunDraft, ours: boolean): RunDraft {
     const { options, quiet } = this.#context
     return options.keepsContent(ours) ? run : quiet.run(run)
   }
 }
 
-const modelsIn = (found: readonly Found[], reader: ToldReader): CallModels => {
+const modelsIn = (found: readonly Found[], reader: SenderReader): CallModels => {
   const models = new CallModels()
   for (const span of found) models.add(span, reader.read(span.attributes, span.scope[semconv.scopeName]))
   return models
 }
 
-/** Adds the records of a span; `told`: what one of another program says; `quiet` removes what people and models said. */
+/** Adds the records of a span; `report`: what one of another program says; `quiet` removes what people and models said. */
 export const collect = (
   into: Collected,
   span: Omit<Found, 'resource'>,
   parent: string | null,
-  told: Told | undefined,
+  report: SenderReport | undefined,
   quiet: MetadataRecords | undefined,
 ): void => {
-  const record = spanFromOtlp(span, parent, span.scope, told)
+  const record = spanFromOtlp(span, parent, span.scope, report)
   const { events, artifacts } = eventsFromOtlp(span, record.id)
   into.spans.push({ record: quiet?.span(record) ?? record, place: span.place })
   for (const event of events) {
-    const kept = quiet === undefined ? event.record : quiet.event(event.record)
-    if (kept !== undefined) into.events.push({ record: kept, place: event.place })
+    const stored = quiet === undefined ? event.record : quiet.event(event.record)
+    if (stored !== undefined) into.events.push({ record: stored, place: event.place })
   }
   for (const { record: artifact, place } of artifacts)
     into.artifacts.push({ record: quiet?.artifact(artifact) ?? artifact, place })

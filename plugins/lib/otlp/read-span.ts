@@ -3,7 +3,7 @@ import type { JsonObject } from 'guard-gateway/lib/json'
 import { elementsOf, spanDraft } from 'guard-gateway/lib/trace-file'
 import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
 import { canonicalAttributes } from './reading/canonical.ts'
-import type { Told } from './reading/sender-attributes.ts'
+import type { SenderReport } from './reading/sender-attributes.ts'
 import { type SettledUsage, settledUsage } from './reading/settled-usage.ts'
 import type { Sender } from './senders/sender.ts'
 import { instantOf, linksOf, messageOf, type OtlpSpan, statusRecord, traceStateOf } from './span-record.ts'
@@ -47,22 +47,22 @@ const ownSpan = (span: OtlpSpan, parent_id: string | null): JsonObject => {
   }
 }
 
-/** The trace record of an OTLP span. `about`: attributes of its scope; `told`: what a span of another program says. Throws ImportFault. */
+/** The trace record of an OTLP span. `about`: attributes of its scope; `report`: what a span of another program says. Throws ImportFault. */
 export const spanFromOtlp = (
   span: OtlpSpan,
   parent_id: string | null,
   about: Attributes,
-  told: Told | undefined,
+  report: SenderReport | undefined,
 ): SpanDraft =>
-  spanDraft(told === undefined ? ownSpan(span, parent_id) : foreignSpan(span, told, parent_id, about), span.place)
+  spanDraft(report === undefined ? ownSpan(span, parent_id) : foreignSpan(span, report, parent_id, about), span.place)
 
 /** Members of the record of a span that another program wrote. `about`: attributes of its scope. Throws ImportFault. */
-const foreignSpan = (span: OtlpSpan, told: Told, parent_id: string | null, about: Attributes): JsonObject => {
+const foreignSpan = (span: OtlpSpan, report: SenderReport, parent_id: string | null, about: Attributes): JsonObject => {
   const { record, place, attributes } = span
   const end = instantOf(record, 'endTimeUnixNano', place) ?? 0n
-  const usage = settledUsage(told)
-  const kind = kindIn(told, usage, record.name)
-  const outcome = outcomeOf(span, told)
+  const usage = settledUsage(report)
+  const kind = kindIn(report, usage, record.name)
+  const outcome = outcomeOf(span, report)
   return {
     id: span.spanId,
     parent_id,
@@ -74,7 +74,7 @@ const foreignSpan = (span: OtlpSpan, told: Told, parent_id: string | null, about
     end_ns: end === 0n ? null : end,
     attributes: {
       ...attributes,
-      ...canonicalAttributes(span, told, kind, usage),
+      ...canonicalAttributes(span, report, kind, usage),
       ...about,
       ...linksOf(record, place),
       ...traceStateOf(record),
@@ -83,9 +83,13 @@ const foreignSpan = (span: OtlpSpan, told: Told, parent_id: string | null, about
 }
 
 /** The kind that the span says; undefined: it follows from usage, tool, model and name. */
-const kindIn = ({ kind, sender }: Told, usage: SettledUsage | undefined, name: unknown): SpanKind | undefined => {
-  const said = kind === undefined ? spanKind(sender, String(name)) : kind
-  return said === null ? (usage === undefined ? 'other' : undefined) : said
+const kindIn = (
+  { kind, sender }: SenderReport,
+  usage: SettledUsage | undefined,
+  name: unknown,
+): SpanKind | undefined => {
+  const reported = kind === undefined ? spanKind(sender, String(name)) : kind
+  return reported === null ? (usage === undefined ? 'other' : undefined) : reported
 }
 
 const spanKind = (sender: Sender | undefined, name: string): SpanKind | null | undefined =>
@@ -99,19 +103,19 @@ const FAILED = 2
 /** How the span ended: by its status, else by what its sender calls a failure, an error type or an exception. */
 const outcomeOf = (
   { record, place, attributes }: OtlpSpan,
-  told: Told,
+  report: SenderReport,
 ): { readonly status: 'ok' | 'error'; readonly message: string | undefined } => {
   const { code } = statusRecord(record, place)
   const message = messageOf(record, place)
-  const type = told.texts.get('error_type')?.value
-  const isFailure = code === FAILED || told.failed
-  const isOk = code === OK && !told.sender?.exceptions_fail
+  const type = report.texts.get('error_type')?.value
+  const isFailure = code === FAILED || report.failed
+  const isOk = code === OK && !report.sender?.exceptions_fail
   if (!isFailure && isOk) return { status: 'ok', message }
   const exception = exceptionIn(record, place)
   const failed = isFailure || exception !== undefined || type !== undefined || attributes.error === true
   if (!failed) return { status: 'ok', message }
-  const said = message ?? told.texts.get('status_message')?.value ?? exception?.message
-  return { status: 'error', message: said ?? type }
+  const reported = message ?? report.texts.get('status_message')?.value ?? exception?.message
+  return { status: 'error', message: reported ?? type }
 }
 
 /** The last exception of a span that nobody handled. */
@@ -124,8 +128,8 @@ const exceptionIn = (
     if (event.name !== 'exception') continue
     const attributes = fromKeyValues(event, 'attributes', at)
     if ([false, 'false'].includes(attributes['exception.escaped'] as boolean | string)) continue
-    const said = ['exception.message', 'exception.type'].map((name) => attributes[name]).find(isText)
-    found = { message: said }
+    const reported = ['exception.message', 'exception.type'].map((name) => attributes[name]).find(isText)
+    found = { message: reported }
   }
   return found
 }

@@ -47,8 +47,8 @@ export const toAnyValue = (value: unknown): AnyValue => {
 
 const toKeyValue = ([key, value]: readonly [string, unknown]): KeyValue => ({ key, value: toAnyValue(value) })
 
-const wrong = (place: ImportLocation, wanted: string): ImportFault =>
-  new ImportFault(traceFileErrors.INVALID_IMPORT, `There must be ${wanted} here.`, place)
+const wrong = (place: ImportLocation, expected: string): ImportFault =>
+  new ImportFault(traceFileErrors.INVALID_IMPORT, `There must be ${expected} here.`, place)
 
 type ReadValue = (value: unknown, place: ImportLocation) => unknown
 
@@ -108,8 +108,8 @@ const readers: readonly (readonly [member: string, read: ReadValue])[] = [
 /** The JSON value of an OTLP AnyValue; bytes as base64, no value as null. Throws ImportFault. */
 const fromAnyValue = (value: JsonObject, place: ImportLocation): unknown => {
   for (const [member, read] of readers) {
-    const given = value[member]
-    if (given !== undefined && given !== null) return read(given, memberLocation(place, member))
+    const memberValue = value[member]
+    if (memberValue !== undefined && memberValue !== null) return read(memberValue, memberLocation(place, member))
   }
   return null
 }

@@ -6,7 +6,7 @@ const CR = 13
 /** Cuts an event stream into the bytes of its events without losing one, however it came in chunks: lines end in LF, CRLF or CR. */
 export class EventCutter {
   readonly #onEvent: (raw: Buffer) => void
-  #kept: Buffer[] = []
+  #pending: Buffer[] = []
   /** Bytes of the event under way that wait for its end. */
   length = 0
   /** The event under way has bytes, also such as were taken. */
@@ -61,9 +61,9 @@ export class EventCutter {
 
   /** Takes what waits for the end of the event; the rest of it comes alone. */
   take(): Buffer {
-    const [only = NONE] = this.#kept
-    const bytes = this.#kept.length < 2 ? only : Buffer.concat(this.#kept, this.length)
-    this.#kept = []
+    const [only = NONE] = this.#pending
+    const bytes = this.#pending.length < 2 ? only : Buffer.concat(this.#pending, this.length)
+    this.#pending = []
     this.length = 0
     return bytes
   }
@@ -72,16 +72,16 @@ export class EventCutter {
     if (bytes.length === 0) return
     this.#begun = true
     this.length += bytes.length
-    this.#kept.push(bytes)
+    this.#pending.push(bytes)
   }
 
   #dispatch(last: Buffer): void {
     this.#begun = false
-    if (this.#kept.length === 0) {
+    if (this.#pending.length === 0) {
       this.#onEvent(last)
       return
     }
-    this.#kept.push(last)
+    this.#pending.push(last)
     this.length += last.length
     this.#onEvent(this.take())
   }

@@ -51,7 +51,7 @@ export class EventSplitter {
   #to = -1
   /** Data from earlier chunks and lines. */
   #room = EMPTY
-  #kept = 0
+  #buffered = 0
   #tooLong = false
   /** Set while the event in progress is longer than the limit, and shortened. */
   #cutter: LongStringCutter | undefined
@@ -113,7 +113,7 @@ export class EventSplitter {
     const end = this.#lineEnds.from(at)
     const whole = end < bytes.length
     if (this.#state === VALUE) {
-      if (whole && this.#lines === 1 && this.#kept === 0 && !this.#tooLong) {
+      if (whole && this.#lines === 1 && this.#buffered === 0 && !this.#tooLong) {
         this.#from = at
         this.#to = end
       } else this.#keep(bytes, at, end)
@@ -150,7 +150,7 @@ export class EventSplitter {
 
   #keep(bytes: Buffer, start: number, end: number): void {
     if (this.#tooLong) return
-    if (this.#cutter === undefined && this.#kept + end - start > this.#limit) this.#shorten()
+    if (this.#cutter === undefined && this.#buffered + end - start > this.#limit) this.#shorten()
     if (this.#cutter === undefined) this.#store(bytes, start, end)
     else this.#cutter.push(bytes, start, end)
   }
@@ -158,30 +158,30 @@ export class EventSplitter {
   /** From here on the event is kept without the ends of its long strings, or not at all. */
   #shorten(): void {
     const room = this.#room
-    const kept = this.#kept
+    const buffered = this.#buffered
     this.#room = EMPTY
-    this.#kept = 0
+    this.#buffered = 0
     if (this.#shortens) {
       this.#cutter = new LongStringCutter((bytes, start, end) => this.#store(bytes, start, end))
-      this.#cutter.push(room, 0, kept)
+      this.#cutter.push(room, 0, buffered)
     } else this.#tooLong = true
   }
 
   #store(bytes: Buffer, start: number, end: number): void {
-    const length = this.#kept + end - start
+    const length = this.#buffered + end - start
     if (this.#tooLong || length > this.#limit) {
       this.#tooLong = true
       this.#room = EMPTY
-      this.#kept = 0
+      this.#buffered = 0
       return
     }
     if (length > this.#room.length) {
       const room = Buffer.allocUnsafeSlow(Math.max(FIRST_ROOM, length, Math.min(this.#room.length * 2, this.#limit)))
-      this.#room.copy(room, 0, 0, this.#kept)
+      this.#room.copy(room, 0, 0, this.#buffered)
       this.#room = room
     }
-    bytes.copy(this.#room, this.#kept, start, end)
-    this.#kept = length
+    bytes.copy(this.#room, this.#buffered, start, end)
+    this.#buffered = length
   }
 
   #dispatch(bytes: Buffer): void {
@@ -189,17 +189,17 @@ export class EventSplitter {
     if (this.#from >= 0 && this.#to - this.#from > this.#limit) this.#keepLine(bytes)
     const from = this.#from
     const room = this.#room
-    const kept = this.#kept
+    const buffered = this.#buffered
     const tooLong = this.#tooLong
     this.#lines = 0
     this.#from = -1
-    this.#kept = 0
+    this.#buffered = 0
     this.#tooLong = false
     this.#cutter = undefined
     if (room.length > IDLE_ROOM) this.#room = EMPTY
     this.lastWasTooLong = tooLong
     if (tooLong) return
-    if (from < 0) this.#onData(room, 0, kept)
+    if (from < 0) this.#onData(room, 0, buffered)
     else this.#onData(bytes, from, this.#to)
   }
 }

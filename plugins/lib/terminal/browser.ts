@@ -14,8 +14,8 @@ export const showInBrowser = (url: string, io: Pick<Io, 'env'>): void => {
   if (!/^https?:\/\/[!-~]+$/.test(url)) return
   const [command, ...args] = openers[process.platform] ?? ['xdg-open']
   // without a display there is no browser to open
-  const shown = process.platform !== 'linux' || (io.env.DISPLAY ?? io.env.WAYLAND_DISPLAY) !== undefined
-  if (command !== undefined && shown && !io.env.CI) {
+  const hasDisplay = process.platform !== 'linux' || (io.env.DISPLAY ?? io.env.WAYLAND_DISPLAY) !== undefined
+  if (command !== undefined && hasDisplay && !io.env.CI) {
     const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
     child.on('error', () => {})
     child.unref()

@@ -59,9 +59,9 @@ const layoutOf = (
   const isUsed = ({ column }: Laid): boolean => rows.slice(1).some((row) => (row[column] ?? '') !== '')
   const used = all.filter(isUsed)
   for (let left = 0; ; left++) {
-    const shown = used.filter(({ column }) => !spare.slice(0, left).includes(column))
+    const visible = used.filter(({ column }) => !spare.slice(0, left).includes(column))
     const isLast = left >= spare.length
-    const fitted = narrowed(shown, width, free)
+    const fitted = narrowed(visible, width, free)
     if (total(fitted) <= width) return fitted
     if (isLast) return narrowed(fitted, width, new Map(fitted.map(({ column }) => [column, LEAST])))
   }

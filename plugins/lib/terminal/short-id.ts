@@ -13,11 +13,11 @@ export const wholeId = async (typed: string, known: () => Promise<readonly strin
   if (meant.length <= 1) return meant[0] ?? typed
   throw new GuardError(
     'USAGE',
-    `"${typed}" is the beginning of ${meant.length} ids: ${meant.slice(0, MAX_TOLD).join(', ')}${meant.length > MAX_TOLD ? ', …' : ''}. Type more of it.`,
+    `"${typed}" is the beginning of ${meant.length} ids: ${meant.slice(0, MAX_LISTED).join(', ')}${meant.length > MAX_LISTED ? ', …' : ''}. Type more of it.`,
   )
 }
 
-const MAX_TOLD = 4
+const MAX_LISTED = 4
 /** The beginning of a trace id, or of an id that the gateway made. */
 const BEGINNING = /^(?:[0-9a-f]{4,31}|[a-z]{2,5}_[0-9a-z]{4,25})$/
 

@@ -75,14 +75,14 @@ export const isContinued = ({ outcome, new_turns }: Pick<Row, 'outcome' | 'new_t
 /** The turns of the rows that lead up to `parent`, it included, oldest first; only what came after the last resume. */
 export const earlierTurns = (parent: Row, { rows, fresh, limit }: KnownRequests): readonly Turn[] => {
   const earlier: Row[] = []
-  let wanted: string | null = parent.id
+  let expectedId: string | null = parent.id
   let count = 0
   for (let index = 0; index < fresh && count < limit; index++) {
     const row = rows[index]
-    if (row === undefined || row.id !== wanted) continue
+    if (row === undefined || row.id !== expectedId) continue
     earlier.push(row)
     count += row.new_turns.length
-    wanted = row.parent
+    expectedId = row.parent
   }
   return joinedTurns(earlier.reverse())
 }

@@ -4,11 +4,11 @@ import type { FigureGroup, Figures } from './figures.ts'
 
 const WEEK_MS = 7 * 24 * 3_600_000
 /** Names change seldom, and live pages are asked for every second. */
-const KEPT_MS = 30_000
+const MAX_AGE_MS = 30_000
 const MAX_NAMES = 50
-const MAX_KEPT = 300
+const MAX_ENTRIES = 300
 
-interface Kept {
+interface CachedNames {
   readonly at: number
   readonly names: Promise<readonly string[]>
 }
@@ -17,7 +17,7 @@ interface Kept {
 export class RecentNames {
   readonly #figures: () => Pick<Figures, 'read'> | undefined
   /** By group and by the projects that whoever asked sees. */
-  readonly #kept = new LRU<Kept>(MAX_KEPT)
+  readonly #cache = new LRU<CachedNames>(MAX_ENTRIES)
 
   constructor(figures: () => Pick<Figures, 'read'> | undefined) {
     this.#figures = figures
@@ -26,11 +26,11 @@ export class RecentNames {
   /** Empty where nothing is on record, or nothing keeps records. `now`: milliseconds since 1970. */
   async of(group: FigureGroup, now: number): Promise<readonly string[]> {
     const key = JSON.stringify([group, visibleProjects()])
-    const kept = this.#kept.get(key)
-    if (kept !== undefined && now - kept.at < KEPT_MS && now >= kept.at) return kept.names
+    const cached = this.#cache.get(key)
+    if (cached !== undefined && now - cached.at < MAX_AGE_MS && now >= cached.at) return cached.names
     // a page without suggestions is better than none
     const names = this.#read(group, now).catch(() => [])
-    this.#kept.set(key, { at: now, names })
+    this.#cache.set(key, { at: now, names })
     return names
   }
 

@@ -23,7 +23,7 @@ interface OpenCall {
   readonly argument_hash: string
 }
 
-type Asked = Pick<CallRecord, 'id' | 'received_at' | 'parent'> & {
+type RequestingCall = Pick<CallRecord, 'id' | 'received_at' | 'parent'> & {
   readonly span_id: string | null
   readonly tool_calls: readonly RepliedTool[]
   readonly results: readonly SeenResult[]
@@ -31,7 +31,7 @@ type Asked = Pick<CallRecord, 'id' | 'received_at' | 'parent'> & {
 
 /** Finds the results of the tool calls of a run: each in the first later request that holds it. */
 export class ToolResults {
-  readonly #requests: Asked[] = []
+  readonly #requests: RequestingCall[] = []
 
   /** Adds a model request of the run, in any order. */
   add(call: CallRecord): void {
@@ -56,7 +56,8 @@ export class ToolResults {
   }
 }
 
-const byArrival = (a: Asked, b: Asked): number => a.received_at - b.received_at || (a.id < b.id ? -1 : 1)
+const byArrival = (a: RequestingCall, b: RequestingCall): number =>
+  a.received_at - b.received_at || (a.id < b.id ? -1 : 1)
 
 /** Tool calls without a result so far, in the order in which replies asked for them. */
 class OpenCalls {
@@ -65,7 +66,7 @@ class OpenCalls {
   /** By the request whose reply asked for them. */
   readonly #byRequest = new Map<string, Set<OpenCall>>()
 
-  add({ id, span_id, tool_calls }: Asked): void {
+  add({ id, span_id, tool_calls }: RequestingCall): void {
     if (span_id === null || tool_calls.length === 0) return
     const calls = new Set<OpenCall>()
     for (const [at, { id: call_id, tool, argument_hash }] of tool_calls.entries()) {

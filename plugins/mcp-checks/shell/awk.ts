@@ -34,7 +34,7 @@ const BEGINS = /(?:^|[({},;!~?:=<>&|\n])[ \t]*$/
 const DIVIDES = /(?:\b(?!(?:print|printf|return|in|getline|case|delete|else|do|exit|length)[ \t]*$)\w+|[\]"])[ \t]*$/
 
 /** Output to stdout or stderr. */
-const SHOWN = /^"\/dev\/std(?:err|out)"(?=[ \t]*(?:[;}\n]|$))/
+const STANDARD_OUTPUT = /^"\/dev\/std(?:err|out)"(?=[ \t]*(?:[;}\n]|$))/
 
 /**
  * The program with strings, comments and regular expressions removed. Undefined if the end of one, or the meaning of
@@ -46,7 +46,7 @@ const codeOf = (program: string): string | undefined => {
   for (let at = 0; at < program.length; ) {
     const found = partAt(program, at, before)
     if (found === undefined) return undefined
-    if (SHOWN.test(program.slice(at, at + 64))) while (/^[> \t]$/.test(parts.at(-1) ?? '')) parts.pop()
+    if (STANDARD_OUTPUT.test(program.slice(at, at + 64))) while (/^[> \t]$/.test(parts.at(-1) ?? '')) parts.pop()
     const part = found.stands ?? program[at] ?? ''
     parts.push(part)
     before = (before + part).slice(-64)

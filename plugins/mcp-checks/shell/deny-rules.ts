@@ -15,9 +15,9 @@ export const matchesDenyEntry = (words: Words, entry: readonly string[]): boolea
   const program = programName(first ?? '')
   if (first === undefined || !fits(program, programName(entry[0] ?? ''))) return false
   const args = words.slice(1)
-  const wanted = entry.slice(1)
-  const plain = wanted.filter((word) => !word.startsWith('-'))
-  const options = wanted.filter((word) => word.startsWith('-'))
+  const expected = entry.slice(1)
+  const plain = expected.filter((word) => !word.startsWith('-'))
+  const options = expected.filter((word) => word.startsWith('-'))
   return (
     options.every((option) => hasOption(args, option) || (program === 'git' && forces(args, option))) &&
     (plain.length === 0 || hasPlain(program, args, plain))
@@ -66,10 +66,12 @@ const hasPlain = (program: string, args: Words, plain: readonly string[]): boole
 
 const follow = (program: string, args: Words, plain: readonly string[]): boolean => {
   const own = args.filter((word) => word === undefined || !word.startsWith('-'))
-  return plain.every((wanted, index) => {
+  return plain.every((expected, index) => {
     if (index >= own.length) return false
     const word = own[index]
-    return word === undefined || fits(word, wanted) || (program === 'npm' && index === 0 && isSubcommand(word, wanted))
+    return (
+      word === undefined || fits(word, expected) || (program === 'npm' && index === 0 && isSubcommand(word, expected))
+    )
   })
 }
 
@@ -77,11 +79,11 @@ const follow = (program: string, args: Words, plain: readonly string[]): boolean
  * True if a word matches an entry. An asterisk matches any characters. A trailing `:*` also matches the empty text,
  * as users expect from a prefix.
  */
-const fits = (word: string, wanted: string): boolean => {
-  const [head = '', ...rest] = wanted.split('*')
+const fits = (word: string, expected: string): boolean => {
+  const [head = '', ...rest] = expected.split('*')
   const tail = rest.pop()
-  if (tail === undefined) return word === wanted
-  if (wanted.endsWith(':*') && word === wanted.slice(0, -2)) return true
+  if (tail === undefined) return word === expected
+  if (expected.endsWith(':*') && word === expected.slice(0, -2)) return true
   const end = word.length - tail.length
   if (!word.startsWith(head) || !word.endsWith(tail)) return false
   let at = head.length

@@ -135,7 +135,7 @@ const SHORTENING = /^(?:make|pytest|mypy|pylint|flake8|tox|nox|coverage|bandit|i
 
 /** True if options point a program to external code or configuration, or make it load code. `args` has undefined for dynamic words. */
 export const takesExternalInput = (program: string, args: Words): boolean => {
-  const given = (table: Options) => valuesOf(args, optionsFor(table, program), SHORTENING.test(program))
-  if (given(PLACES).some(isExternal) || given(CODE).some((value) => !isPackage(value))) return true
+  const valuesIn = (table: Options) => valuesOf(args, optionsFor(table, program), SHORTENING.test(program))
+  if (valuesIn(PLACES).some(isExternal) || valuesIn(CODE).some((value) => !isPackage(value))) return true
   return program === 'pytest' && valuesOf(args, ['-p'], false).some((value) => !PYTEST.test(value ?? 'xdist'))
 }

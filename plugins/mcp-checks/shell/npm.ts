@@ -27,8 +27,8 @@ export const runsEnv = (args: readonly (string | undefined)[]): boolean => {
 }
 
 /** True if a word is a subcommand of npm, by an alias or abbreviation. */
-export const isSubcommand = (word: string, wanted: string): boolean => {
-  const name = NAME.get(wanted) ?? wanted
+export const isSubcommand = (word: string, subcommand: string): boolean => {
+  const name = NAME.get(subcommand) ?? subcommand
   if ((NAME.get(word) ?? word) === name) return true
   const names = [name, ...(Object.hasOwn(NAMES, name) ? (NAMES[name] ?? '').split(' ') : [])]
   return word.length >= MIN_LENGTH && names.some((one) => one.startsWith(word))

@@ -44,7 +44,7 @@ const allowedOf = (entries: readonly Allowed[]): readonly AllowedEntry[] =>
   entries.flatMap((entry) => entriesOf([entryText(entry)]).map((words) => ({ words, end: isWhole(entry) })))
 
 const fits = (words: Words, { words: entry, end }: AllowedEntry): boolean =>
-  (!end || words.length === entry.length) && entry.every((wanted, index) => words[index] === wanted)
+  (!end || words.length === entry.length) && entry.every((expected, index) => words[index] === expected)
 
 /** Maximum nesting of commands that run commands. */
 const MAX_LEVELS = 20
@@ -84,25 +84,25 @@ const unlisted = (
   allow: readonly AllowedEntry[],
   rules: CommandRules,
 ): string | undefined => {
-  const shown = first.slice(0, 60)
+  const commandName = first.slice(0, 60)
   const fitting = allow.filter((entry) => fits(words, entry))
-  if (fitting.length === 0) return `runs ${shown}, which is not allowed`
+  if (fitting.length === 0) return `runs ${commandName}, which is not allowed`
   const [program, args] = [programName(first), words.slice(1)]
   if (isTransparent(program))
     return fitting.some(({ words: { length } }) => length > 1) ? undefined : within(program, args, rules)
   // side effects that the entry itself names are allowed
   if (fitting.some((entry) => entry.end || makesMore(program, entry.words.slice(1)))) return undefined
   const named = namedPrograms(program, args).find((one) => rules(one) !== undefined)
-  if (named !== undefined) return `makes ${shown} run ${String(named[0]).slice(0, 60)}, which is not allowed`
-  return program === 'find' ? searched(args, rules) : acting(shown, makesMore(program, args))
+  if (named !== undefined) return `makes ${commandName} run ${String(named[0]).slice(0, 60)}, which is not allowed`
+  return program === 'find' ? searched(args, rules) : acting(commandName, makesMore(program, args))
 }
 
 /** True if arguments make a program have side effects or run other commands. */
 const makesMore = (program: string, args: Words): boolean =>
   hasSideEffects(program, args) || injectsCommands(program, args)
 
-const acting = (shown: string, acts: boolean): string | undefined =>
-  acts ? `makes ${shown} run, write or delete what its arguments name, which is not allowed` : undefined
+const acting = (commandName: string, acts: boolean): string | undefined =>
+  acts ? `makes ${commandName} run, write or delete what its arguments name, which is not allowed` : undefined
 
 /** The violation of a wrapped command. */
 const within = (program: string, args: Words, rules: CommandRules): string | undefined => {
@@ -125,11 +125,11 @@ const searched = (args: Words, rules: CommandRules): string | undefined => {
 const hidden = (words: Words, first: string, rules: CommandRules): string | undefined => {
   const [program, args] = [programName(first), words.slice(1)]
   if (program === 'find') return searched(args, rules)
-  const isTold =
+  const isReported =
     !runsOthers(program, args) &&
     !injectsCommands(program, args) &&
     (!wraps(program, args) || tellsWrapped(program, args))
-  return isTold ? undefined : `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
+  return isReported ? undefined : `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
 }
 
 /** The violation of a wrapped command. A nested wrapper is part of it, except for the input of xargs. */

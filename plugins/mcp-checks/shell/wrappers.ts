@@ -113,9 +113,9 @@ const BUILT_IN = new Set(
 /** Every possible wrapped command: one per start word, because options with values are not known. */
 export const wrapped = (program: string, args: Words): readonly Words[] => {
   // xargs input follows the last word
-  const given = program === 'xargs' ? [...args, undefined] : args
+  const argv = program === 'xargs' ? [...args, undefined] : args
   return args
-    .map((_, at) => given.slice(at))
+    .map((_, at) => argv.slice(at))
     .filter(([first]) => !BUILT_IN.has(first ?? '') || (program === 'time' && first !== '.'))
 }
 

@@ -41,23 +41,23 @@ export const violationIn = (written: string, options: SqlOptions): Violation | u
   }
 }
 
-const judged = (asked: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
-  if (asked.statements === 0) return { reason: 'holds no statement', certain: true }
-  if (asked.statements > 1 && options.multiple_statements !== true)
-    return { reason: `holds ${asked.statements} statements, one is allowed`, certain: true }
-  for (const operation of asked.operations)
+const judged = (usage: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
+  if (usage.statements === 0) return { reason: 'holds no statement', certain: true }
+  if (usage.statements > 1 && options.multiple_statements !== true)
+    return { reason: `holds ${usage.statements} statements, one is allowed`, certain: true }
+  for (const operation of usage.operations)
     if (!options.operations.includes(operation))
       return { reason: `does the operation ${operation}, which is not allowed`, certain: true }
-  return ofFunctions(asked, dialect, options)
+  return ofFunctions(usage, dialect, options)
 }
 
 const ofFunctions = ({ functions, fields }: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
   const harmless = dialect === 'postgres' ? harmlessInPostgres : harmlessAnywhere
   for (const name of [...functions, ...fields]) {
-    const shown = name.slice(0, 60)
-    if (isDenied(name, options.deny_functions)) return { reason: `calls ${shown}, which is denied`, certain: true }
+    const shortName = name.slice(0, 60)
+    if (isDenied(name, options.deny_functions)) return { reason: `calls ${shortName}, which is denied`, certain: true }
     if (functions.has(name) && !harmless.has(name) && options.allow_functions?.includes(name) !== true)
-      return { reason: `calls ${shown}, which may have side effects`, certain: false }
+      return { reason: `calls ${shortName}, which may have side effects`, certain: false }
   }
   return undefined
 }

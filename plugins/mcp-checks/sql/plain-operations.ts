@@ -124,7 +124,7 @@ const inside = (tokens: readonly Token[], index: number, word: string): readonly
   if (word === 'into' && !/^(?:insert|replace|merge|ignore)$/.test(textAt(tokens, index - 1)))
     return ['create', 'other']
   if (word === 'using' && isProgram(tokens, index + 1)) return ['other']
-  if (isShown(tokens, index)) return []
+  if (isShowCreate(tokens, index)) return []
   // a function or column has this name, unless a statement starts here
   if (word === 'replace' && textAt(tokens, index + 1) !== '(') return ['insert', 'delete']
   if (word === 'truncate') return textAt(tokens, index + 1) === '(' ? [] : ['truncate']
@@ -157,13 +157,13 @@ const isSetting = ({ kind, text }: Token, index: number, tokens: readonly Token[
   kind === 'word' && SETTING.test(text) && textAt(tokens, index + 1) !== '(' && textAt(tokens, index - 1) !== '.'
 
 /** `show create table t` and `show procedure status` only display, despite their words. */
-const isShown = (tokens: readonly Token[], index: number): boolean => {
+const isShowCreate = (tokens: readonly Token[], index: number): boolean => {
   if (textAt(tokens, 0) !== 'show' || index < 1 || index > 2) return false
   if (textAt(tokens, 1) === 'procedure') return textAt(tokens, 2) === 'status'
   // only a name may follow; otherwise a create statement could start here without `;`
   const [, create, kind, ...name] = tokens
   const isName = name.length > 0 && name.length <= 3 && name.every(({ kind, text }) => kind !== 'mark' || text === '.')
-  return create?.text === 'create' && SHOWN.has(kind?.text ?? '') && isName
+  return create?.text === 'create' && SHOW_CREATE_KINDS.has(kind?.text ?? '') && isName
 }
 
-const SHOWN = new Set(['table', 'view', 'procedure', 'function', 'trigger', 'event'])
+const SHOW_CREATE_KINDS = new Set(['table', 'view', 'procedure', 'function', 'trigger', 'event'])

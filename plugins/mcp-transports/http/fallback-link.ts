@@ -205,8 +205,8 @@ class HttpLink implements McpLink {
   }
 
   /** A server may say in JSON-RPC what is wrong with a request; then the client gets to read it. */
-  async #errorIn(response: UpstreamResponse, asked: Frame | undefined): Promise<Frame | undefined> {
-    if (asked === undefined || contentEncoding(response) !== undefined) return void discard(response.body)
+  async #errorIn(response: UpstreamResponse, request: Frame | undefined): Promise<Frame | undefined> {
+    if (request === undefined || contentEncoding(response) !== undefined) return void discard(response.body)
     try {
       const frame = readFrame(await this.#whole(response.body), 'server')
       return frame.kind === 'response' && frame.error !== undefined ? frame : undefined
@@ -243,16 +243,17 @@ class HttpLink implements McpLink {
     return chunks.begin()
   }
 
-  async #failed(response: UpstreamResponse, asked: Frame | undefined): Promise<McpReply> {
+  async #failed(response: UpstreamResponse, request: Frame | undefined): Promise<McpReply> {
     const { status } = response
-    const frame = status === 401 || status === 403 ? void discard(response.body) : await this.#errorIn(response, asked)
+    const frame =
+      status === 401 || status === 403 ? void discard(response.body) : await this.#errorIn(response, request)
     // it knows the session and not the method
-    const isAnswer = frame?.key !== undefined && frame.key === asked?.key && !isUnknownSession(frame)
+    const isAnswer = frame?.key !== undefined && frame.key === request?.key && !isUnknownSession(frame)
     if (status === 404 && this.#id !== undefined && !isAnswer) return this.#over()
     const answered = clientStatus(status)
     if (frame !== undefined && answered !== undefined && (status !== 404 || isAnswer))
       return { form: 'json', status: answered, event: { frame } }
-    const isFirst = asked?.method === 'initialize'
+    const isFirst = request?.method === 'initialize'
     this.mayBeOlder = isFirst && OLDER.has(status)
     return failureOf(response, this.#server.id, isFirst)
   }

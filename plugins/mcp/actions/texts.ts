@@ -91,11 +91,11 @@ const placeOf = (pointer: string): string =>
 /** A result that the client must not read. What was found in it is said, and not repeated. */
 export const withheldResult = (tool: string, findings: readonly RecordedFinding[]): ToolError => {
   const [first] = findings
-  const told = first === undefined ? '' : `: ${placeOf(first.pointer)} ${terminalLine(first.reason)}`
+  const reason = first === undefined ? '' : `: ${placeOf(first.pointer)} ${terminalLine(first.reason)}`
   const more = findings.length > 1 ? `, and ${findings.length - 1} more` : ''
   const by = first === undefined || first.rule_id === 'results' ? 'the policy' : `rule '${first.rule_id}'`
   return toolError(
-    `The result of '${terminalLine(tool)}' was withheld by ${by}${told}${more}. The tool has run; do not retry.`,
+    `The result of '${terminalLine(tool)}' was withheld by ${by}${reason}${more}. The tool has run; do not retry.`,
   )
 }
 

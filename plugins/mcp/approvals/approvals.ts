@@ -110,8 +110,8 @@ export class Approvals {
     // consent to one rule is no consent to another one
     if (!question.rule_ids.every((id) => row.rule_ids.includes(id))) return 'rules_changed'
     // nor is a yes to what was shown one to what another transform makes of it
-    const isShown = row.status === 'denied' || row.sent_argument_hash === (question.sent_argument_hash ?? null)
-    return isShown ? undefined : 'transform_changed'
+    const isSameCall = row.status === 'denied' || row.sent_argument_hash === (question.sent_argument_hash ?? null)
+    return isSameCall ? undefined : 'transform_changed'
   }
 
   #ask(question: Question): Consent {

@@ -13,7 +13,7 @@ export interface Decision {
   readonly scope?: 'once' | 'session'
   readonly reason?: string | null
   /** The call that the person saw: if the approval is of another one, nothing is decided. */
-  readonly shown?: ExpectedCall
+  readonly expected?: ExpectedCall
 }
 
 /** An approval as it is now: one whose time is over counts as expired before that is written down. Throws APPROVAL_NOT_FOUND. */
@@ -52,7 +52,7 @@ export const decideApproval = async (
 ): Promise<ApprovalRow> => {
   for (let attempt = 1; ; attempt++) {
     const row = await approvalById(gateway, approvals, id)
-    checkExpectedCall(row, decision.shown ?? {})
+    checkExpectedCall(row, decision.expected ?? {})
     if (row.status !== 'pending') throw notPending(row)
     const patch = { ...patchOf(gateway, approvals, decision), decided_via }
     try {

@@ -25,8 +25,8 @@ export const checkExpectedCall = (row: ApprovalRow, { tool, argument_hash }: Exp
 /** A name as a form brings it: browsers write line breaks and lone surrogates otherwise. */
 const posted = (name: string): string => name.replaceAll(/\r\n?/g, '\n').toWellFormed()
 
-const defined = (shown: { readonly tool: string | undefined; readonly argument_hash: string | undefined }) =>
-  Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined))
+const defined = (expected: { readonly tool: string | undefined; readonly argument_hash: string | undefined }) =>
+  Object.fromEntries(Object.entries(expected).filter(([, value]) => value !== undefined))
 
 const named = ({ tool, argument_hash }: Pick<ApprovalRow, 'tool' | 'argument_hash'>): string =>
   `${cutText(tool, 128)} with arguments ${argument_hash.slice(0, 16)}…`

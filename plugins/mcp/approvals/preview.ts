@@ -37,9 +37,9 @@ const shortened = (value: unknown, depth: number): unknown => {
     return value.length > MAX_MEMBERS ? [...parts, `… ${value.length - MAX_MEMBERS} more`] : parts
   }
   const members = Object.entries(value)
-  const shown = members.slice(0, MAX_MEMBERS).map(([name, part]) => [shortText(name), shortened(part, depth + 1)])
-  if (members.length > MAX_MEMBERS) shown.push(['…', `${members.length - MAX_MEMBERS} more`])
-  return Object.fromEntries(shown)
+  const visible = members.slice(0, MAX_MEMBERS).map(([name, part]) => [shortText(name), shortened(part, depth + 1)])
+  if (members.length > MAX_MEMBERS) visible.push(['…', `${members.length - MAX_MEMBERS} more`])
+  return Object.fromEntries(visible)
 }
 
 const shortText = (text: string): string =>

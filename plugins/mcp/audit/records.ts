@@ -117,9 +117,9 @@ export const endOf = (
 export const waitSpanId = (approval_id: string): string => sha256(`approval.wait\0${approval_id}`).slice(0, 16)
 
 /** The span of an approval that is asked for: running until it is decided. */
-export const waitSpan = (approval_id: string, asked: Entry, now: number): SpanDraft => ({
+export const waitSpan = (approval_id: string, entry: Entry, now: number): SpanDraft => ({
   id: waitSpanId(approval_id),
-  parent_id: asked.span_id,
+  parent_id: entry.span_id,
   name: 'approval.wait',
   kind: 'policy',
   status: 'running',

@@ -119,14 +119,14 @@ export class BundleRelay {
   #streamed(member: Member, answer: ClientResponse & { form: 'sse' }, ended: () => void): ClientResponse {
     const { events } = answer
     const { toClient } = this.#parts
-    const told = (out: OutgoingMessage) => toClient.take(member, out) ?? []
+    const translated = (out: OutgoingMessage) => toClient.take(member, out) ?? []
     if ('length' in events) {
       ended()
-      return { ...answer, events: events.flatMap(told) }
+      return { ...answer, events: events.flatMap(translated) }
     }
     const each = async function* () {
       try {
-        for await (const out of events) yield* [told(out)].flat()
+        for await (const out of events) yield* [translated(out)].flat()
       } finally {
         ended()
       }
@@ -168,7 +168,7 @@ export class BundleRelay {
         'No server of the bundle has a request of this id on its way.',
       )
     requests.delete(Number(number))
-    return this.#told(request.member, edited(frame, [setMember(frame.root, 'id', request.id)]))
+    return this.#notify(request.member, edited(frame, [setMember(frame.root, 'id', request.id)]))
   }
 
   async #notification(frame: Frame): Promise<ClientResponse> {
@@ -179,14 +179,14 @@ export class BundleRelay {
     if (token !== undefined) {
       const request = requests.get(sourceOf(text, token))
       if (request?.token === undefined) return { form: 'none', status: 202 }
-      return this.#told(request.member, frameOf(applyEdits(text, [{ ...token, text: request.token }])))
+      return this.#notify(request.member, frameOf(applyEdits(text, [{ ...token, text: request.token }])))
     }
     // whoever has no request of its id does nothing about a cancel
-    await Promise.all(members.map((member) => this.#told(member, frame)))
+    await Promise.all(members.map((member) => this.#notify(member, frame)))
     return { form: 'none', status: 202 }
   }
 
-  async #told({ running }: Member, frame: Frame): Promise<ClientResponse> {
+  async #notify({ running }: Member, frame: Frame): Promise<ClientResponse> {
     await running?.clientRelay.take(frame)
     return { form: 'none', status: 202 }
   }

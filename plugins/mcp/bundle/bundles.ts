@@ -213,9 +213,9 @@ class BundleSession implements ClientSession, MemberHost {
     return this.#own.listen(listener)
   }
 
-  said(member: Member, out: OutgoingMessage): void {
-    const told = this.#toClient.take(member, out)
-    if (told?.message !== undefined) this.#own.emit(String(told.message))
+  onMessage(member: Member, out: OutgoingMessage): void {
+    const translated = this.#toClient.take(member, out)
+    if (translated?.message !== undefined) this.#own.emit(String(translated.message))
   }
 
   opened(member: Member): void {
@@ -332,8 +332,8 @@ class BundleSession implements ClientSession, MemberHost {
     const toClient = this.#toClient
     const each = async function* () {
       for await (const out of events) {
-        const told = toClient.take(member, out)
-        if (told !== undefined) yield told
+        const translated = toClient.take(member, out)
+        if (translated !== undefined) yield translated
       }
     }
     return { ...heard, events: each() }

@@ -64,8 +64,8 @@ export class BundleLists {
   /** Answers a request of the client. */
   async answer(kind: ListKind, frame: Frame): Promise<ClientResponse> {
     const { id = '', text, params } = frame
-    const given = memberIn(params, 'cursor')?.value
-    const source = given === undefined ? undefined : sourceOf(text, given)
+    const cursorValue = memberIn(params, 'cursor')?.value
+    const source = cursorValue === undefined ? undefined : sourceOf(text, cursorValue)
     const cursor = source === undefined ? undefined : readCursor(kind.kind, source.replace(/^"|"$/g, ''))
     if (source !== undefined && cursor === undefined)
       return errorResponse(
@@ -74,12 +74,12 @@ export class BundleLists {
         INVALID_PARAMS,
         `This cursor is none of ${kind.method} of the bundle "${this.#bundle.id}".`,
       )
-    const asked = this.#members.filter((member) =>
+    const requested = this.#members.filter((member) =>
       cursor === undefined ? this.#mayHave(member, kind) : Object.hasOwn(cursor.servers, member.id),
     )
-    if (cursor === undefined && asked.length === 0 && this.#members.every(({ missing }) => missing === undefined))
+    if (cursor === undefined && requested.length === 0 && this.#members.every(({ missing }) => missing === undefined))
       return errorResponse(200, id, NO_METHOD, `No server of the bundle "${this.#bundle.id}" has ${kind.capability}.`)
-    const came = await this.#pages(asked, kind, new Map(Object.entries(cursor?.servers ?? {})), frame)
+    const came = await this.#pages(requested, kind, new Map(Object.entries(cursor?.servers ?? {})), frame)
     const [first] = came
     if (first !== undefined && came.every(({ page }) => !isPage(page))) return failed(id, first.page as NoPage)
     if (cursor === undefined) this.#bundle.forget(kind.kind)
@@ -163,12 +163,12 @@ export class BundleLists {
     cursors: ReadonlyMap<string, string>,
     frame: Frame,
   ): Promise<readonly Came[]> {
-    const asked = members.map((member) => this.#page(member, kind, cursors.get(member.id), frame))
-    const pages = await together(asked, isPage, this.#bundle.wait_ms)
+    const requested = members.map((member) => this.#page(member, kind, cursors.get(member.id), frame))
+    const pages = await together(requested, isPage, this.#bundle.wait_ms)
     return members.map((member, index) => {
       const key = keyOf(kind, cursors.get(member.id))
       const page = pages[index]
-      if (page === undefined) void asked[index]?.then((late) => this.#late(member, kind, key, late))
+      if (page === undefined) void requested[index]?.then((late) => this.#late(member, kind, key, late))
       else member.pages.delete(key)
       return { member, page: page ?? { reason: `it has not answered for ${this.#bundle.wait_ms / 1000} s` } }
     })
@@ -182,10 +182,10 @@ export class BundleLists {
   /** A page that is asked for already is not asked for again. */
   #page(member: Member, kind: ListKind, cursor: string | undefined, frame: Frame): Promise<ListPage | NoPage> {
     const key = keyOf(kind, cursor)
-    const asked =
+    const requested =
       (member.pages.get(key) as Promise<ListPage | NoPage> | undefined) ?? this.#ask(member, kind, cursor, frame)
-    member.pages.set(key, asked)
-    return asked
+    member.pages.set(key, requested)
+    return requested
   }
 
   async #ask(member: Member, kind: ListKind, cursor: string | undefined, frame: Frame): Promise<ListPage | NoPage> {
@@ -319,8 +319,9 @@ const single = ({ page: { text, root, list, entries }, nameOf }: NamedPage, curs
     return item === undefined || names.get(item) === undefined
   })
   for (const { value, name, own } of entries) {
-    const told = names.get(value)
-    if (told !== undefined && told !== own) edits.push({ start: name.start, end: name.end, text: JSON.stringify(told) })
+    const publicName = names.get(value)
+    if (publicName !== undefined && publicName !== own)
+      edits.push({ start: name.start, end: name.end, text: JSON.stringify(publicName) })
   }
   edits.push(
     ...(cursor === undefined
@@ -332,8 +333,8 @@ const single = ({ page: { text, root, list, entries }, nameOf }: NamedPage, curs
 
 const entriesOf = ({ page: { text, entries }, nameOf }: NamedPage): readonly string[] =>
   entries.flatMap(({ value, name, own }) => {
-    const told = nameOf(own)
-    if (told === undefined) return []
-    if (told === own) return [sourceOf(text, value)]
-    return [text.slice(value.start, name.start) + JSON.stringify(told) + text.slice(name.end, value.end)]
+    const publicName = nameOf(own)
+    if (publicName === undefined) return []
+    if (publicName === own) return [sourceOf(text, value)]
+    return [text.slice(value.start, name.start) + JSON.stringify(publicName) + text.slice(name.end, value.end)]
   })

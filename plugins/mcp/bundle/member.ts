@@ -30,7 +30,7 @@ export interface MemberHost {
   /** The version that all members speak, once it is known. */
   readonly version: string | undefined
   /** A message that belongs to no stream of the client. */
-  said(member: Member, out: OutgoingMessage): void
+  onMessage(member: Member, out: OutgoingMessage): void
   /** The member has a session; the client may have sent earlier what it must know. */
   opened(member: Member): void
   /** It had a session, and has none now. */
@@ -57,7 +57,7 @@ export class Member {
   readonly #host: MemberHost
   #initialize: Frame | undefined
   #opening: Promise<void> | undefined
-  #asked = 0
+  #requestCount = 0
   #failures = 0
   #retryAt = 0
 
@@ -129,7 +129,7 @@ export class Member {
     }
     running = await this.#context.openSession(this.state, { ...this.#host.about, merged: false, ended })
     const answer = await running.clientRelay.take(initialize, passed)
-    const frame = await responseIn(answer, (out) => this.#host.said(this, out))
+    const frame = await responseIn(answer, (out) => this.#host.onMessage(this, out))
     const facts = frame === undefined || running.session.ended ? undefined : factsOf(frame)
     if (facts === undefined || this.#host.ended) {
       this.#context.sessions.end(running, 'initialize was refused')
@@ -142,7 +142,7 @@ export class Member {
       if (again !== undefined && again !== initialize) return this.#open(again, passed)
       return this.#fail(`It speaks MCP ${facts.version}, and other servers of the bundle ${agreed}.`)
     }
-    running.session.listen((out) => this.#host.said(this, out))
+    running.session.listen((out) => this.#host.onMessage(this, out))
     this.running = running
     this.facts = facts
     this.missing = undefined
@@ -188,9 +188,9 @@ export class Member {
   async ask(build: (id: string) => Frame): Promise<Frame | undefined> {
     const running = await this.ready()
     if (running === undefined) return undefined
-    this.#asked++
-    const answer = await running.clientRelay.take(build(JSON.stringify(`guard-bundle-${this.#asked}`)))
-    return responseIn(answer, (out) => this.#host.said(this, out))
+    this.#requestCount++
+    const answer = await running.clientRelay.take(build(JSON.stringify(`guard-bundle-${this.#requestCount}`)))
+    return responseIn(answer, (out) => this.#host.onMessage(this, out))
   }
 
   /** Sends a notification; nobody learns what becomes of it. */

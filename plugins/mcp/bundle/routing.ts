@@ -60,11 +60,11 @@ export class Routing {
     const unread = this.#members.filter(
       (member) => !member.listed[kind].isComplete && name.startsWith(member.naming.prefix),
     )
-    const asked = new Set([
+    const unlisted = new Set([
       ...unread,
       ...candidates.map(({ member }) => member).filter((one) => !one.listed[kind].isComplete),
     ])
-    if (asked.size > 0) await this.#list(kind, [...asked])
+    if (unlisted.size > 0) await this.#list(kind, [...unlisted])
     const found = this.#only(kind, this.owners(kind, name))
     if (found !== undefined) return found
     const [only, ...more] = candidates

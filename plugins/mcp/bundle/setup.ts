@@ -28,16 +28,16 @@ export class Setup {
 
   /** Whether the client wants log messages of this level. */
   wants(level: string): boolean {
-    const wanted = stringIn(this.#level?.text ?? '', memberIn(this.#level?.params, 'level')?.value)
-    return wanted === undefined || levels.indexOf(level) >= levels.indexOf(wanted)
+    const minimum = stringIn(this.#level?.text ?? '', memberIn(this.#level?.params, 'level')?.value)
+    return minimum === undefined || levels.indexOf(level) >= levels.indexOf(minimum)
   }
 
   /** Sets the level of all members that log; the first refusal is the answer. */
   async setLevel(frame: Frame): Promise<ClientResponse> {
     const { id = '' } = frame
     const logging = this.#members.filter((member) => member.there !== undefined && member.has('logging'))
-    const asked = logging.map((member) => member.ask((own) => withRequestId(frame, own)))
-    const responses = await Promise.all(asked.map((one) => within(one, this.#waitMs)))
+    const requests = logging.map((member) => member.ask((own) => withRequestId(frame, own)))
+    const responses = await Promise.all(requests.map((one) => within(one, this.#waitMs)))
     const refused = responses.find((response) => response?.error !== undefined)
     if (refused !== undefined) return resultResponse(withRequestId(refused, id).text)
     this.#level = frame

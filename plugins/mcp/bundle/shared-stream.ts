@@ -43,7 +43,7 @@ export class SharedStream {
     const leave = running.session.use()
     const heard = await running.clientRelay.listen(this.#last.get(member.id), this.#passed)
     if (heard.form !== 'sse') return leave()
-    this.#stream.add({ items: this.#told(member, heard.events), stop: () => heard.stop() }, () => {
+    this.#stream.add({ items: this.#translated(member, heard.events), stop: () => heard.stop() }, () => {
       leave()
       this.#ended(member)
     })
@@ -56,10 +56,10 @@ export class SharedStream {
     else setTimeout(() => void this.add(member), LISTEN_AGAIN_MS).unref()
   }
 
-  async *#told(member: Member, events: AsyncIterable<OutgoingMessage> | readonly OutgoingMessage[]) {
+  async *#translated(member: Member, events: AsyncIterable<OutgoingMessage> | readonly OutgoingMessage[]) {
     for await (const out of events) {
-      const told = this.#toClient.take(member, out, this.#last)
-      if (told !== undefined) yield told
+      const translated = this.#toClient.take(member, out, this.#last)
+      if (translated !== undefined) yield translated
     }
   }
 }

@@ -24,10 +24,10 @@ export class ToClient {
     const frame = readOut(out)
     const edits = frame === undefined ? [] : this.#edits(member, frame)
     if (edits === 'drop') return undefined
-    const told = frame === undefined || edits.length === 0 ? undefined : applyEdits(frame.text, edits)
-    const raw = out.event === undefined || told === undefined ? out.event : withData(out.event, told)
+    const rewritten = frame === undefined || edits.length === 0 ? undefined : applyEdits(frame.text, edits)
+    const raw = out.event === undefined || rewritten === undefined ? out.event : withData(out.event, rewritten)
     return {
-      ...(told === undefined ? out : { message: told, resumable: out.resumable === true }),
+      ...(rewritten === undefined ? out : { message: rewritten, resumable: out.resumable === true }),
       ...(raw === undefined ? {} : { event: out.resumable === true ? this.#identified(member, raw, last) : raw }),
     }
   }
@@ -35,9 +35,9 @@ export class ToClient {
   /** Where a stream is taken up again is a matter of its member. */
   #identified(member: Member, raw: Buffer, last: Map<string, string> | undefined): Buffer {
     return withEventId(raw, (id) => {
-      const told = eventId(member.id, id, last)
+      const rewritten = eventId(member.id, id, last)
       last?.set(member.id, id)
-      return told
+      return rewritten
     })
   }
 
@@ -59,11 +59,11 @@ export class ToClient {
     const number = this.#requests.add({ member, id, token: token === undefined ? undefined : sourceOf(text, token) })
     const edits = [setMember(root, 'id', String(number))]
     if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(number) })
-    const asked = method === 'elicitation/create' ? memberIn(params, 'message')?.value : undefined
-    const message = stringIn(text, asked)
+    const prompt = method === 'elicitation/create' ? memberIn(params, 'message')?.value : undefined
+    const message = stringIn(text, prompt)
     // a person should know who asks: all members come to them under one name
-    if (asked !== undefined && message !== undefined)
-      edits.push({ start: asked.start, end: asked.end, text: JSON.stringify(`[${member.id}] ${message}`) })
+    if (prompt !== undefined && message !== undefined)
+      edits.push({ start: prompt.start, end: prompt.end, text: JSON.stringify(`[${member.id}] ${message}`) })
     return edits
   }
 

@@ -15,16 +15,16 @@ export const together = async <T>(
   isGood: (value: T) => boolean,
   ms: number,
 ): Promise<readonly (T | undefined)[]> => {
-  const given: (T | undefined)[] = promises.map(() => undefined)
+  const values: (T | undefined)[] = promises.map(() => undefined)
   const { promise: first, resolve } = Promise.withResolvers<void>()
   const all = Promise.all(
     promises.map(async (promise, index) => {
       const value = await promise
-      given[index] = value
+      values[index] = value
       if (isGood(value)) resolve()
     }),
   ).then(() => resolve())
   await first
   await within(all, ms)
-  return [...given]
+  return [...values]
 }

@@ -21,7 +21,7 @@ export interface ArgumentUse {
 const PROGRAMS = /(?:^|[^a-z])(?:git|hg|svn|jj|docker|podman|kubectl|helm|npm|pnpm|yarn|cargo|pip|ffmpeg)(?:[^a-z]|$)/
 
 /** Names of what such programs are given beside files. */
-const GIVEN = new Set(
+const PROGRAM_INPUTS = new Set(
   'target ref refs branch branches commit commits commitish revision rev tag remote upstream onto object base head point image container package'.split(
     ' ',
   ),
@@ -43,8 +43,8 @@ export const hasTooMany = ({ inputSchema }: DraftedTool): boolean =>
 export const argumentUses = (tool: DraftedTool): readonly ArgumentUse[] => {
   if (hasTooMany(tool)) return []
   const powerful = powerfulArguments(tool.inputSchema).flatMap((pointer) => usesAt(tool, pointer))
-  const given = drivesProgram(tool) ? givenUses(tool) : []
-  const more = [...given, ...referringUses(tool)]
+  const programInputs = drivesProgram(tool) ? programInputUses(tool) : []
+  const more = [...programInputs, ...referringUses(tool)]
   const all = [...powerful, ...more.filter(({ name }) => !powerful.some((use) => use.name === name))]
   return [...new Map(all.map((use) => [use.pointer, use])).values()]
 }
@@ -125,9 +125,9 @@ export const dialectOf = (tool: DraftedTool): 'postgres' | 'mysql' | 'sqlite' | 
 }
 
 /** What a program is given beside files: names that it would take for options if they began with a dash. */
-const givenUses = (tool: DraftedTool): readonly ArgumentUse[] =>
+const programInputUses = (tool: DraftedTool): readonly ArgumentUse[] =>
   Object.entries(propertiesOf(tool.inputSchema) ?? {}).flatMap(([name, part]) => {
-    if (!wordsOf(name).some((word) => GIVEN.has(word)) || !isText(part)) return []
+    if (!wordsOf(name).some((word) => PROGRAM_INPUTS.has(word)) || !isText(part)) return []
     const pointer = `/${pointerPart(name)}`
     return [useOf(tool, typesOf(part).includes('array') ? `${pointer}/*` : pointer, 'option')]
   })

@@ -93,32 +93,32 @@ const listedIn = async (gateway: Gateway, id: string, file: string, io: Io) =>
 /** The server is started as `mcp run` starts it, and ended when it has listed its tools. */
 const started = async (gateway: Gateway, id: string, { rest, options }: Input, io: Io) => {
   const [command = '', ...args] = rest
-  const given = envFlagNames(options.env)
-  const { env } = childEnv(io.env, gateway, { given })
-  const absent = missingEnvText(given, io.env)
+  const inherited = envFlagNames(options.env)
+  const { env } = childEnv(io.env, gateway, { given: inherited })
+  const absent = missingEnvText(inherited, io.env)
   if (absent !== '') io.err.write(`${terminalLine(absent)}\n`)
   const server = serverOf(id, { transport: 'stdio', command, args, cwd: io.cwd }, env)
-  const said = lastWords()
+  const output = lastWords()
   try {
-    return await listServer(gateway, server, said.add)
+    return await listServer(gateway, server, output.add)
   } catch (error) {
-    for (const line of said.lines()) io.err.write(`${id}: ${terminalLine(line)}\n`)
+    for (const line of output.lines()) io.err.write(`${id}: ${terminalLine(line)}\n`)
     throw error
   }
 }
 
-const MAX_SAID = 8_192
+const MAX_OUTPUT = 8_192
 const MAX_LINES = 20
 
 /** The end of what a server writes on its standard error, which is of interest where it does not start. */
 const lastWords = () => {
-  let kept = Buffer.alloc(0)
+  let tail = Buffer.alloc(0)
   return {
     add: (bytes: Buffer): void => {
-      kept = Buffer.concat([kept, bytes]).subarray(-MAX_SAID)
+      tail = Buffer.concat([tail, bytes]).subarray(-MAX_OUTPUT)
     },
     lines: () =>
-      kept
+      tail
         .toString('utf8')
         .split('\n')
         .filter((line) => line.trim() !== '')
@@ -213,8 +213,8 @@ const ask = async (server: McpServer, link: McpLink, id: number, method: string,
   const answer = await responseIn(reply, `${id}`)
   if (answer?.result !== undefined) return JSON.parse(sourceOf(answer.text, answer.result)) as unknown
   const error: unknown = answer?.error === undefined ? undefined : readJson(sourceOf(answer.text, answer.error))
-  const said = isJsonObject(error) && typeof error.message === 'string' ? `: ${cutText(error.message, 200)}` : ''
-  throw failed(server, reply.form === 'failed' ? reply.message : `it does not answer ${method}${said}`)
+  const output = isJsonObject(error) && typeof error.message === 'string' ? `: ${cutText(error.message, 200)}` : ''
+  throw failed(server, reply.form === 'failed' ? reply.message : `it does not answer ${method}${output}`)
 }
 
 /** The answer among what a server sends: its own requests are none of ours to answer. */

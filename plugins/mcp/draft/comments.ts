@@ -5,7 +5,7 @@ import type { SeenTool } from './seen-calls.ts'
 import type { ToolPlan } from './tool-plan.ts'
 
 const NAME_CHARS = 60
-const SAID_CHARS = 90
+const DESCRIPTION_CHARS = 90
 const LIST_CHARS = 200
 
 const WORDS: Readonly<Record<DraftedRule['kind'], readonly string[]>> = {
@@ -51,10 +51,10 @@ const named = (names: readonly string[]): string =>
 
 /** What is known of a tool, beside its name: what the reading of it rests on, its server's words in quotes, and calls on record. */
 export const toolComment = ({ tool, reading }: ToolPlan, seen: SeenTool | undefined): string => {
-  const said = tool.description ?? tool.title
+  const description = tool.description ?? tool.title
   return [
     reading.evidence.map((words) => quoted(words, LIST_CHARS)).join('; '),
-    ...(said === null ? [] : [`"${quoted(said, SAID_CHARS)}"`]),
+    ...(description === null ? [] : [`"${quoted(description, DESCRIPTION_CHARS)}"`]),
     ...(seen === undefined ? [] : [`called ${times(seen.calls)}, ${seen.forwarded} let through`]),
   ].join('; ')
 }
@@ -90,7 +90,7 @@ export const headComment = (facts: DraftFacts): readonly string[] => [
 
 const leftOutLines = ({ uncovered, tooMany, calls, withArguments, dropped }: DraftFacts): readonly string[] => {
   const are = (number: number): string => (number === 1 ? 'is' : 'are')
-  const shown = uncovered.slice(0, MAX_NAMED).map((name) => `"${quoted(name, NAME_CHARS)}"`)
+  const names = uncovered.slice(0, MAX_NAMED).map((name) => `"${quoted(name, NAME_CHARS)}"`)
   const hidden = calls - withArguments
   return [
     ...(hidden > 0
@@ -102,7 +102,7 @@ const leftOutLines = ({ uncovered, tooMany, calls, withArguments, dropped }: Dra
     ...(uncovered.length === 0
       ? []
       : [
-          `In no rule, and asked about, for a name that is a pattern or shows something else: ${shown.join(', ')}${uncovered.length > MAX_NAMED ? ' and others' : ''}.`,
+          `In no rule, and asked about, for a name that is a pattern or shows something else: ${names.join(', ')}${uncovered.length > MAX_NAMED ? ' and others' : ''}.`,
         ]),
     ...(tooMany === 0
       ? []

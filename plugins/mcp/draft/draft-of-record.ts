@@ -93,6 +93,6 @@ const addCall = async (
 
 /** Short, and nothing in it is hidden or looks like something else: it goes into a file that a person reads. */
 const isShowable = ({ text, arguments: args }: RecordedArguments): boolean => {
-  const shown = JSON.stringify(args)
-  return text.length <= MAX_CHARS && escapeInvisible(shown) === shown && !/\\u(?:[0-9a-f]{4})/.test(shown)
+  const json = JSON.stringify(args)
+  return text.length <= MAX_CHARS && escapeInvisible(json) === json && !/\\u(?:[0-9a-f]{4})/.test(json)
 }

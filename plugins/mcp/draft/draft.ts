@@ -46,16 +46,16 @@ export const draftPolicy = async (gateway: Gateway, source: DraftSource, options
   const tests = covered.parts.flatMap(({ rules, values }) => rules.flatMap((rule) => testsOf(rule, values)))
   const seen = covered.parts.flatMap(seenTests)
   const tools = covered.parts.flatMap(({ plans }) => plans.map(({ tool }) => tool))
-  const write = (kept: readonly DraftedTest[], dropped: number): Promise<string> =>
-    renderDraft(policyOf(parts, kept), commentsOf(source, covered, dropped, gateway.clock.now()))
+  const write = (retained: readonly DraftedTest[], dropped: number): Promise<string> =>
+    renderDraft(policyOf(parts, retained), commentsOf(source, covered, dropped, gateway.clock.now()))
   const check = (yaml: string): Promise<Validation> => validatePolicy(gateway, { text: yaml }, { ...options, tools })
   const all = [...tests.slice(0, MAX_TESTS), ...seen.slice(0, MAX_SEEN_TESTS)]
-  const kept = withResults(all, await check(await write(all, 0)))
+  const retained = withResults(all, await check(await write(all, 0)))
   const isSample = ({ origin }: DraftedTest): boolean => origin === 'sample'
-  const yaml = await write(kept, all.filter(isSample).length - kept.filter(isSample).length)
+  const yaml = await write(retained, all.filter(isSample).length - retained.filter(isSample).length)
   const proven = await check(yaml)
   if (!proven.valid || proven.warnings.length > 0) throw unfinished(proven)
-  return { yaml, rules: parts.length, tests: kept.length, tools: tools.length }
+  return { yaml, rules: parts.length, tests: retained.length, tools: tools.length }
 }
 
 /** Tools of one server with the rules about them. */

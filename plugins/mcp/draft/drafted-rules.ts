@@ -120,19 +120,19 @@ const idPart = (server_id: string): string => {
   return /^[A-Za-z0-9]/.test(part) ? part : `mcp${part}`
 }
 
-const freeId = (wanted: string, taken: Set<string>): string => {
-  let id = wanted
-  for (let count = 2; taken.has(id); count++) id = `${wanted}-${count}`
+const freeId = (preferred: string, taken: Set<string>): string => {
+  let id = preferred
+  for (let count = 2; taken.has(id); count++) id = `${preferred}-${count}`
   taken.add(id)
   return id
 }
 
-const SHOWN = /^[A-Za-z][A-Za-z0-9_]{0,39}$/
+const PLAIN_NAME = /^[A-Za-z][A-Za-z0-9_]{0,39}$/
 
 /** Shows the person who is asked the argument that says most, where all tools of the rule have it. */
 const messageOf = (plans: readonly ToolPlan[]): string | undefined => {
   const names = plans.map(({ uses }: { readonly uses: readonly ArgumentUse[] }) =>
-    uses.map(({ name }) => name).filter((name) => SHOWN.test(name)),
+    uses.map(({ name }) => name).filter((name) => PLAIN_NAME.test(name)),
   )
   const shared = names[0]?.find((name) => names.every((some) => some.includes(name)))
   return shared === undefined ? undefined : `${shared}: {arguments.${shared}}`

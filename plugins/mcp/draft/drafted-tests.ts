@@ -29,7 +29,7 @@ const DENIED: Partial<Readonly<Record<Fit, readonly Case[]>>> = {
 }
 
 /** The same where the call is asked about. */
-const ASKED: Partial<Readonly<Record<Fit, readonly Case[]>>> = {
+const CONFIRMED: Partial<Readonly<Record<Fit, readonly Case[]>>> = {
   http: [['a host that is not listed', 'https://not-listed.example.net/']],
   shell: [
     ['a command behind an allowed one', 'ls; touch x'],
@@ -47,7 +47,7 @@ const ASKED: Partial<Readonly<Record<Fit, readonly Case[]>>> = {
 export const testsOf = (rule: DraftedRule, seen: SeenValues): readonly DraftedTest[] => {
   if (rule.role === 'tools')
     return rule.plans.flatMap((plan) => [...plainTest(rule, plan, seen), ...beside(rule, plan, seen)])
-  const [cases, expect] = rule.role === 'list' ? [ASKED, 'confirm' as const] : [DENIED, 'deny' as const]
+  const [cases, expect] = rule.role === 'list' ? [CONFIRMED, 'confirm' as const] : [DENIED, 'deny' as const]
   const tried = new Set<string>()
   return rule.plans.flatMap((plan) =>
     plan.uses.flatMap(({ fit, pointer }) => {

@@ -58,7 +58,7 @@ const CHANGES =
   evaluate eval restart enable disable cancel approve publish deploy clone init pull import subscribe give force unsafe`)
 
 /** First words of a description that speak of reading. */
-const SAID = words(
+const READING_VERBS = words(
   'get gets list lists read reads show shows view views find finds search searches return returns retrieve retrieves display displays',
 )
 
@@ -75,10 +75,11 @@ const readingOf = ({ name, description, annotations }: DraftedTool): Reading => 
   const change = named.find((word) => CHANGES.has(word))
   const read = named.find((word) => READS.has(word))
   const { readOnlyHint, destructiveHint } = annotations
-  const given = Object.entries({ readOnlyHint, destructiveHint }).filter(([, value]) => value !== undefined)
-  const hints = given.length === 0 ? [] : [`its server: ${given.map(([hint, value]) => `${hint} ${value}`).join(', ')}`]
+  const knownHints = Object.entries({ readOnlyHint, destructiveHint }).filter(([, value]) => value !== undefined)
+  const hints =
+    knownHints.length === 0 ? [] : [`its server: ${knownHints.map(([hint, value]) => `${hint} ${value}`).join(', ')}`]
   const [first = ''] = wordsOf(description ?? '')
-  const described = SAID.has(first) ? [`its description begins with "${first}"`] : []
+  const described = READING_VERBS.has(first) ? [`its description begins with "${first}"`] : []
   if (change !== undefined) return { kind: 'changes', evidence: [`"${change}" in its name`, ...hints] }
   if (readOnlyHint === false || (destructiveHint === true && readOnlyHint !== true))
     return { kind: 'changes', evidence: hints }

@@ -9,8 +9,8 @@ import { type DraftedTool, draftedTool } from './drafted-tool.ts'
 export const toolsOnRecord = async (mcp: Mcp, server_id: string): Promise<readonly DraftedTool[]> => {
   const catalog = mcp.serverState(server_id)?.tools
   const listed = [...(catalog?.names() ?? [])].map((name): DraftedTool => {
-    const said = catalog?.description(name) ?? { title: null, description: null, annotations: {} }
-    return { server_id, name, ...said, inputSchema: catalog?.inputSchema(name) }
+    const description = catalog?.description(name) ?? { title: null, description: null, annotations: {} }
+    return { server_id, name, ...description, inputSchema: catalog?.inputSchema(name) }
   })
   return listed.length > 0 ? listed : storedTools(mcp.gateway, server_id)
 }
@@ -54,8 +54,8 @@ export const storedDefinition = (text: string): string => {
     } else lines = []
   }
   const texts = ['title', 'description'].flatMap((key) => {
-    const said = members.get(key)?.join('\n')
-    return said === undefined ? [] : [[key, said] as const]
+    const description = members.get(key)?.join('\n')
+    return description === undefined ? [] : [[key, description] as const]
   })
   const objects = ['inputSchema', 'annotations'].flatMap((key) => {
     const value = objectOf(members.get(key)?.join('\n') ?? '')

@@ -312,8 +312,8 @@ const readCall = ({ text, params }: Frame, session: Session, at: number): ToolCa
   const tool = stringIn(text, memberIn(params, 'name')?.value)
   if (tool === undefined || tool === '' || tool.length > MAX_TOOL)
     return `"name" must be a string of 1 to ${MAX_TOOL} characters.`
-  const given = memberIn(params, 'arguments')?.value
-  const source = given === undefined ? '{}' : sourceOf(text, given)
+  const argumentsValue = memberIn(params, 'arguments')?.value
+  const source = argumentsValue === undefined ? '{}' : sourceOf(text, argumentsValue)
   if (source.charCodeAt(0) !== BRACE) return '"arguments" must be an object.'
   const args = parseJson(source) as Arguments
   const { id: session_id, server, caller } = session

@@ -44,19 +44,19 @@ export class AddressRules {
   /** The address, if it may be asked. `what` names it in the message. Throws LoginFault. */
   async checked(text: unknown, what: string): Promise<URL> {
     const url = typeof text === 'string' && text.length <= MAX_CHARS ? URL.parse(text) : null
-    const shown = shownAddress(text)
-    if (url === null || typeof text !== 'string') throw new LoginFault(`${what} is no address: ${shown}.`)
+    const displayed = displayAddress(text)
+    if (url === null || typeof text !== 'string') throw new LoginFault(`${what} is no address: ${displayed}.`)
     if (url.protocol !== 'https:' && !this.#isPlainAllowed(url))
-      throw new LoginFault(`${what} is ${shown}, which is not reached by https: nothing is sent there.`)
+      throw new LoginFault(`${what} is ${displayed}, which is not reached by https: nothing is sent there.`)
     if (url.username !== '' || url.password !== '' || url.hash !== '')
-      throw new LoginFault(`${what} holds a user, a password or a fragment: ${shown}.`)
-    if (!PLAIN.test(text)) throw new LoginFault(`${what} holds characters that no such address needs: ${shown}.`)
+      throw new LoginFault(`${what} holds a user, a password or a fragment: ${displayed}.`)
+    if (!PLAIN.test(text)) throw new LoginFault(`${what} holds characters that no such address needs: ${displayed}.`)
     if (this.#context.trusted !== undefined && url.host === URL.parse(this.#context.trusted)?.host) return url
     this.#reach ??= this.#reachOf(this.#context.target)
     const [own, named] = await Promise.all([this.#reach, this.#reachOf(url)])
     if (reaches.indexOf(named) < reaches.indexOf(own))
       throw new LoginFault(
-        `${what} is ${shown}, a ${named} address, and the MCP server has a ${own} one. Nothing is sent there. If it is right, name the authorization server as login.issuer.`,
+        `${what} is ${displayed}, a ${named} address, and the MCP server has a ${own} one. Nothing is sent there. If it is right, name the authorization server as login.issuer.`,
       )
     return url
   }
@@ -85,7 +85,7 @@ const reachOfAddress = async (address: string): Promise<Reach> => {
 }
 
 /** An address from outside as a person may read it. */
-export const shownAddress = (text: unknown): string =>
+export const displayAddress = (text: unknown): string =>
   typeof text === 'string' ? JSON.stringify(terminalLine(text.slice(0, 200))) : 'nothing'
 
 /** The rules for addresses in the metadata of a server. */

@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { McpLoginSettings, McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { AuthorizationServer } from 'oauth4webapi'
-import { type AddressRules, addressRules, shownAddress } from './address-rules.ts'
+import { type AddressRules, addressRules, displayAddress } from './address-rules.ts'
 import { type Challenge, challengeOf, scopeList, scopesIn } from './challenge.ts'
 import { LoginFault, spoken } from './login-fault.ts'
 import type { HeldLogin, LoginName } from './login-rows.ts'
@@ -31,7 +31,7 @@ interface Attempt extends LoginName {
 /** Tokens that somebody has logged in for, and what they go with. */
 export interface FinishedLogin
   extends Pick<Attempt, 'server' | 'client' | 'resource' | 'scopes' | 'server_id' | 'agent_id'> {
-  readonly given: TokenResponse
+  readonly token_response: TokenResponse
 }
 
 const INITIALIZE = JSON.stringify({
@@ -103,7 +103,7 @@ export class Attempts {
       throw new LoginFault(`The browser was to come back to ${attempt.redirect_uri}, and came to another address.`)
     this.#byState.delete(state)
     const send = requestsOf(this.#gateway, server, this.#signal)
-    return { ...attempt, given: await tokensForCode(this.#gateway, send, { ...attempt, parameters }) }
+    return { ...attempt, token_response: await tokensForCode(this.#gateway, send, { ...attempt, parameters }) }
   }
 
   #add(attempt: Attempt): void {
@@ -135,10 +135,10 @@ const scopesFor = (
   { scopes_supported }: AuthorizationServer,
   known: HeldLogin | undefined,
 ): readonly string[] => {
-  const wanted = scopesIn(known?.row.wanted)
-  const before = wanted.length === 0 ? [] : scopesIn(known?.row.scopes)
+  const missingScopes = scopesIn(known?.row.wanted)
+  const before = missingScopes.length === 0 ? [] : scopesIn(known?.row.scopes)
   const offline = listOf(scopes_supported).includes(OFFLINE) ? [OFFLINE] : []
-  return [...new Set([...named, ...before, ...wanted, ...offline])]
+  return [...new Set([...named, ...before, ...missingScopes, ...offline])]
 }
 
 const authorizationAddress = (server: AuthorizationServer, parameters: Readonly<Record<string, string>>): string => {
@@ -176,7 +176,7 @@ const clientFor = async (choice: ClientChoice): Promise<LoginClient> => {
   if (known?.registered === redirect_uri) return known
   if (server.registration_endpoint !== undefined) return registered(choice)
   throw new LoginFault(
-    `The authorization server ${shownAddress(server.issuer)} registers no clients by itself. Register one there by hand, with the redirect address ${redirect_uri}, and set login.client_id${
+    `The authorization server ${displayAddress(server.issuer)} registers no clients by itself. Register one there by hand, with the redirect address ${redirect_uri}, and set login.client_id${
       listOf(server.token_endpoint_auth_methods_supported).includes('none') ? '' : ' and login.client_secret'
     }.`,
   )
@@ -189,26 +189,26 @@ const secretMethod = ({ token_endpoint_auth_methods_supported: named, issuer }: 
   const method = METHODS.find((one) => named === undefined || listOf(named).includes(one))
   if (method !== undefined) return method
   throw new LoginFault(
-    `The authorization server ${shownAddress(issuer)} takes no client secret by ${METHODS.join(' or ')}.`,
+    `The authorization server ${displayAddress(issuer)} takes no client secret by ${METHODS.join(' or ')}.`,
   )
 }
 
 const registered = async ({ server, redirect_uri, send }: ClientChoice): Promise<LoginClient> => {
   const oauth = await import('oauth4webapi')
   const named = server.token_endpoint_auth_methods_supported
-  const asked = named === undefined || listOf(named).includes('none') ? 'none' : secretMethod(server)
+  const preferredMethod = named === undefined || listOf(named).includes('none') ? 'none' : secretMethod(server)
   const metadata = {
     client_name: 'Guard Gateway',
     application_type: 'native',
     redirect_uris: [redirect_uri],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
-    token_endpoint_auth_method: asked,
+    token_endpoint_auth_method: preferredMethod,
   }
   try {
     const sent = await oauth.dynamicClientRegistrationRequest(server, metadata, await oauthOptions(send))
     const client = await oauth.processDynamicClientRegistrationResponse(sent)
-    const method = client.token_endpoint_auth_method ?? (client.client_secret === undefined ? 'none' : asked)
+    const method = client.token_endpoint_auth_method ?? (client.client_secret === undefined ? 'none' : preferredMethod)
     const auth_method = method === 'none' ? 'none' : METHODS.find((one) => one === method)
     if (auth_method === undefined)
       throw new LoginFault(
@@ -249,10 +249,10 @@ interface Discovery {
 const discover = async (at: Discovery, challenge: Challenge): Promise<Discovered> => {
   const resource = await resourceMetadata(at, challenge.resource_metadata)
   const issuer = issuerOf(at, resource)
-  const asked = scopesIn(challenge.scope)
+  const preferredMethod = scopesIn(challenge.scope)
   return {
     resource: resource?.resource ?? canonical(at.target),
-    scopes: asked.length > 0 ? asked : (resource?.scopes ?? []),
+    scopes: preferredMethod.length > 0 ? preferredMethod : (resource?.scopes ?? []),
     server: await serverMetadata(at, issuer),
   }
 }
@@ -278,17 +278,17 @@ const resourceMetadata = async (at: Discovery, named: string | undefined): Promi
 const metadataAt = async (at: Discovery, url: URL, must: boolean): Promise<Record<string, unknown> | undefined> => {
   const response = await at.send(url.href, { headers: { accept: 'application/json' } })
   if (!must && response.status >= 400 && response.status < 500) return undefined
-  if (response.status !== 200) throw new LoginFault(`${shownAddress(url.href)} answered ${response.status}.`)
+  if (response.status !== 200) throw new LoginFault(`${displayAddress(url.href)} answered ${response.status}.`)
   const body: unknown = await response.json().catch(() => undefined)
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
-  throw new LoginFault(`${shownAddress(url.href)} gave no JSON object, or more than 64 KiB.`)
+  throw new LoginFault(`${displayAddress(url.href)} gave no JSON object, or more than 64 KiB.`)
 }
 
 const checkedResource = ({ target }: Discovery, found: Record<string, unknown>): ResourceMetadata => {
   const { resource, authorization_servers: servers, scopes_supported } = found
   if (typeof resource !== 'string' || !covers(URL.parse(resource), target))
     throw new LoginFault(
-      `The resource metadata are those of ${shownAddress(resource)} and not of the MCP server at ${shownAddress(canonical(target))}.`,
+      `The resource metadata are those of ${displayAddress(resource)} and not of the MCP server at ${displayAddress(canonical(target))}.`,
     )
   const authorization_servers = Array.isArray(servers)
     ? servers.filter((one): one is string => typeof one === 'string').slice(0, 20)
@@ -309,7 +309,7 @@ const issuerOf = ({ target, login }: Discovery, resource: ResourceMetadata | und
   const { issuer } = login
   if (resource !== undefined && issuer !== undefined && named.length > 0 && !named.some(isSameUrl(issuer)))
     throw new LoginFault(
-      `The MCP server does not name the authorization server ${shownAddress(issuer)} of login.issuer, but ${named.map(shownAddress).join(', ')}.`,
+      `The MCP server does not name the authorization server ${displayAddress(issuer)} of login.issuer, but ${named.map(displayAddress).join(', ')}.`,
     )
   if (issuer !== undefined) return issuer
   if (resource === undefined) return target.origin
@@ -338,12 +338,12 @@ const serverMetadata = async (at: Discovery, issuer: string): Promise<Authorizat
     if (found === undefined) continue
     if (!isSameUrl(issuer)(String(found.issuer)))
       throw new LoginFault(
-        `The metadata at ${shownAddress(place)} are those of the issuer ${shownAddress(found.issuer)} and not of ${shownAddress(href)}.`,
+        `The metadata at ${displayAddress(place)} are those of the issuer ${displayAddress(found.issuer)} and not of ${displayAddress(href)}.`,
       )
     return checkedServer(at, await processDiscoveryResponse(new URL(issuer), Response.json(found)))
   }
   throw new LoginFault(
-    `The authorization server ${shownAddress(href)} has no metadata at ${places.map((place) => new URL(place).pathname).join(', ')}.`,
+    `The authorization server ${displayAddress(href)} has no metadata at ${places.map((place) => new URL(place).pathname).join(', ')}.`,
   )
 }
 
@@ -356,10 +356,10 @@ const checkedServer = async ({ rules }: Discovery, server: AuthorizationServer):
   }
   if (!listOf(server.code_challenge_methods_supported).includes('S256'))
     throw new LoginFault(
-      `The authorization server ${shownAddress(server.issuer)} does not list S256 in code_challenge_methods_supported: without PKCE nobody logs in there.`,
+      `The authorization server ${displayAddress(server.issuer)} does not list S256 in code_challenge_methods_supported: without PKCE nobody logs in there.`,
     )
   if (server.response_types_supported !== undefined && !listOf(server.response_types_supported).includes('code'))
-    throw new LoginFault(`The authorization server ${shownAddress(server.issuer)} gives no authorization codes.`)
+    throw new LoginFault(`The authorization server ${displayAddress(server.issuer)} gives no authorization codes.`)
   return server
 }
 

@@ -25,9 +25,9 @@ export const login = async (context: CommandContext): Promise<number> => {
   const path = `/servers/${encodeURIComponent(server_id)}/login`
   const query = new URLSearchParams(agent)
   const known = readJson(await getText(context, query.size === 0 ? path : `${path}?${query}`)) as LoginAnswer
-  const wanted = new URL(known.redirect_uri ?? REDIRECT)
-  await using listening = options.browser === false ? undefined : await listenForRedirect(wanted)
-  const redirect_uri = listening?.redirect_uri ?? elsewhere(wanted)
+  const redirect = new URL(known.redirect_uri ?? REDIRECT)
+  await using listening = options.browser === false ? undefined : await listenForRedirect(redirect)
+  const redirect_uri = listening?.redirect_uri ?? elsewhere(redirect)
   const body = { redirect_uri, ...agent }
   const { authorization_url } = readJson(await postText(context, path, body)) as BeginAnswer
   context.io.err.write(`Log in here:\n${authorization_url}\n`)
@@ -39,9 +39,9 @@ export const login = async (context: CommandContext): Promise<number> => {
 }
 
 /** A browser on another machine finds nobody there, and shows the address. */
-const elsewhere = (wanted: URL): string => {
-  if (wanted.port === '') wanted.port = '1'
-  return wanted.href
+const elsewhere = (redirect: URL): string => {
+  if (redirect.port === '') redirect.port = '1'
+  return redirect.href
 }
 
 /** The end of a login, by whichever comes first: the browser, or an address that is pasted. */
@@ -76,10 +76,10 @@ const pasted = async ({ io, input }: CommandContext, must: boolean, signal: Abor
   if (io.in === undefined || !(must || isTerminal)) return new Promise(() => {})
   const asks = createInterface({ input: io.in, output: io.err, terminal: false })
   signal.addEventListener('abort', () => asks.close(), { once: true })
-  const said = must
+  const prompt = must
     ? 'The browser ends at an address that it cannot open. Paste that address here:'
     : 'The browser comes back by itself. If it is on another machine, paste the address that it ends at here:'
-  hint(said, input, io)
+  hint(prompt, input, io)
   try {
     for await (const line of asks) if (line.trim() !== '' && !signal.aborted) return line.trim()
     if (must) throw new GuardError('USAGE', 'The input ended without an address.')
@@ -137,13 +137,13 @@ interface Listening extends AsyncDisposable {
 }
 
 /** Listens where browsers come back to; on another port where that one is in use. */
-const listenForRedirect = async (wanted: URL): Promise<Listening> => {
+const listenForRedirect = async (redirect: URL): Promise<Listening> => {
   const server = createServer({ maxHeaderSize: 32_768, requestTimeout: 10_000 })
-  const hostname = wanted.hostname.replace(/^\[(.*)\]$/, '$1')
+  const hostname = redirect.hostname.replace(/^\[(.*)\]$/, '$1')
   const host = hostname === 'localhost' ? '127.0.0.1' : hostname
   const listen = (port: number) => once(server.listen(port, host), 'listening')
-  await listen(Number(wanted.port)).catch(() => listen(0))
-  const own = new URL(wanted)
+  await listen(Number(redirect.port)).catch(() => listen(0))
+  const own = new URL(redirect)
   own.port = String((server.address() as AddressInfo).port)
   return {
     redirect_uri: own.href,

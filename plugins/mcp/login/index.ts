@@ -57,12 +57,12 @@ export class Logins {
   /** Begins a login; gives the address that a person opens in a browser. Throws MCP_LOGIN_OFF, MCP_LOGIN_FAILED. */
   async begin(server: McpServer, agent_id: string, redirect_uri: string): Promise<string> {
     const name = this.nameOf(server, agent_id)
-    return told(async () => this.#attempts.begin(server, name, redirect_uri, await this.#rows.read(name)))
+    return orLoginFailed(async () => this.#attempts.begin(server, name, redirect_uri, await this.#rows.read(name)))
   }
 
   /** Keeps what a login has brought. Throws MCP_LOGIN_FAILED. */
   async finish(server: McpServer, redirected: string): Promise<LoginState> {
-    return told(async () => {
+    return orLoginFailed(async () => {
       const login = await this.#attempts.finish(server, redirected)
       const row = await this.#keep(server, login)
       this.#shared.get(keyOf(row))?.forget()
@@ -110,8 +110,8 @@ export class Logins {
   }
 
   async #keep(server: McpServer, login: FinishedLogin): Promise<McpLoginRow> {
-    const { server_id, agent_id, given, client, resource, server: at } = login
-    const { access_token, refresh_token } = given
+    const { server_id, agent_id, token_response, client, resource, server: at } = login
+    const { access_token, refresh_token } = token_response
     const now = this.#gateway.clock.now()
     const before = await this.#rows.read(login)
     const tokens = {
@@ -121,8 +121,8 @@ export class Logins {
     const row: McpLoginRow = {
       ...{ server_id, agent_id, sealed: await this.#rows.seal(tokens), version: (before?.row.version ?? 0) + 1 },
       ...{ state: 'ok', reason: null, issuer: at.issuer, wanted: '', logged_in_at: now, renewing_until: 0 },
-      ...aboutTokens(given, now),
-      scopes: (given.scope === undefined ? login.scopes : scopesIn(given.scope)).join(' '),
+      ...aboutTokens(token_response, now),
+      scopes: (token_response.scope === undefined ? login.scopes : scopesIn(token_response.scope)).join(' '),
       renewable: refresh_token === undefined ? 0 : 1,
     }
     await this.#gateway.storage.write([
@@ -154,7 +154,7 @@ const issuerOf = ({ issuer, token_endpoint = '', revocation_endpoint }: Finished
 })
 
 /** Tells why a login cannot go on. */
-const told = async <T>(work: () => Promise<T>): Promise<T> => {
+const orLoginFailed = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
@@ -174,10 +174,12 @@ const revoke = async (
   try {
     await addressRules(server).checked(at.revocation_endpoint, 'The revocation_endpoint of the authorization server')
     const oauth = await import('oauth4webapi')
-    const { client, shown } = await oauthClient(gateway, known)
+    const { client, authentication } = await oauthClient(gateway, known)
     const options = await oauthOptions(requestsOf(gateway, server, signal))
     const token = refresh_token ?? access_token
-    await oauth.processRevocationResponse(await oauth.revocationRequest({ ...at }, client, shown, token, options))
+    await oauth.processRevocationResponse(
+      await oauth.revocationRequest({ ...at }, client, authentication, token, options),
+    )
     return true
   } catch {
     // here the login is over, whatever the other side makes of it
@@ -223,7 +225,7 @@ class SharedLogin implements McpLogin {
     const held = await this.#rows.read(this.#name)
     if (refusal.status === 403) return this.#forbidden(held, refusal)
     // another call, or another process, was quicker
-    if (held?.tokens !== undefined && shownValue(held) !== credential) return this.#look()
+    if (held?.tokens !== undefined && authorizationValue(held) !== credential) return this.#look()
     // a look that began earlier gives what was refused
     await this.settled()
     return this.#look(credential)
@@ -256,11 +258,11 @@ class SharedLogin implements McpLogin {
     const held = await this.#rows.read(this.#name)
     if (held === undefined || unusable(held, this.#server) !== undefined) return this.#after(held)
     const { now } = this.#clocks()
-    if (refused !== undefined && shownValue(held) === refused) return this.#replaced(held)
-    if (now < renewalDue(held.row)) return this.#shown(held)
+    if (refused !== undefined && authorizationValue(held) === refused) return this.#replaced(held)
+    if (now < renewalDue(held.row)) return this.#remember(held)
     // it is early to renew: where that fails, what there is still serves
     const isLive = now < (held.row.expires_at ?? 0)
-    return this.#renewed(held, isLive ? () => this.#shown(held) : undefined)
+    return this.#renewed(held, isLive ? () => this.#remember(held) : undefined)
   }
 
   /** Another credential in the place of one that the server refuses. */
@@ -282,12 +284,12 @@ class SharedLogin implements McpLogin {
   #after(held: HeldLogin | undefined): string | NoCredential {
     if (held === undefined) return neverLoggedIn(this.#name)
     const reason = unusable(held, this.#server)
-    return reason === undefined ? this.#shown(held) : loginEnded(this.#name, reason)
+    return reason === undefined ? this.#remember(held) : loginEnded(this.#name, reason)
   }
 
-  #shown(held: HeldLogin): string {
+  #remember(held: HeldLogin): string {
     const { now, tick } = this.#clocks()
-    const value = shownValue(held)
+    const value = authorizationValue(held)
     const due = renewalDue(held.row)
     // where renewing failed it is tried again soon, and not with each call
     this.#known = {
@@ -301,9 +303,9 @@ class SharedLogin implements McpLogin {
   async #forbidden(held: HeldLogin | undefined, refusal: CredentialRefusal): Promise<NoCredential | undefined> {
     const { error, scope = '' } = await challengeOf(refusal)
     if (error !== 'insufficient_scope') return undefined
-    const wanted = scopesIn(scope)
+    const requiredScopes = scopesIn(scope)
     if (held !== undefined && held.row.wanted !== scope) await this.#rows.change(held.row, { wanted: scope })
-    return moreScopes(this.#name, wanted, this.#server)
+    return moreScopes(this.#name, requiredScopes, this.#server)
   }
 
   #clocks() {
@@ -312,4 +314,4 @@ class SharedLogin implements McpLogin {
   }
 }
 
-const shownValue = ({ tokens }: HeldLogin): string => `Bearer ${tokens?.access_token ?? ''}`
+const authorizationValue = ({ tokens }: HeldLogin): string => `Bearer ${tokens?.access_token ?? ''}`

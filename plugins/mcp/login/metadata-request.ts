@@ -8,23 +8,23 @@ const TIMEOUT_MS = 15_000
 const TIMES = { connect_ms: 10_000, idle_ms: TIMEOUT_MS }
 
 /** What an OAuth library sends. */
-interface Asked {
+interface RequestOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
 /** Sends one request as `fetch` would. Redirects are answers, the body is at most 64 KiB, and all of it takes at most 15 s. Throws LoginFault. */
-export type SendRequest = (address: string, asked?: Asked) => Promise<Response>
+export type SendRequest = (address: string, options?: RequestOptions) => Promise<Response>
 
 /** Requests by the way that leads to the server: its proxy, its authorities. */
 export const requestsOf = (gateway: Gateway, server: McpServer, signal: AbortSignal): SendRequest => {
   const [client] = gateway.registry(upstreamClientKind)
-  return async (address, asked = {}) => {
+  return async (address, options = {}) => {
     if (client === undefined) throw new LoginFault('No plugin here speaks HTTP.')
     const url = new URL(address)
     const connections = client.connect(upstreamAddress(url, TIMES, server))
-    const answer = await post(connections, requestOf(url, asked), TIMEOUT_MS, signal)
+    const answer = await post(connections, requestOf(url, options), TIMEOUT_MS, signal)
       .catch((error: NodeJS.ErrnoException) => {
         throw new LoginFault(`${url.host} could not be reached: ${connectionFault(error).what}.`)
       })
@@ -35,7 +35,7 @@ export const requestsOf = (gateway: Gateway, server: McpServer, signal: AbortSig
   }
 }
 
-const requestOf = (url: URL, { method = 'GET', headers = {}, body }: Asked): UpstreamRequest => {
+const requestOf = (url: URL, { method = 'GET', headers = {}, body }: RequestOptions): UpstreamRequest => {
   const sent = body === undefined || body === null ? undefined : Buffer.from(String(body))
   const list = ['host', url.host, ...Object.entries(headers).flat(), 'accept-encoding', 'identity']
   if (sent !== undefined) list.push('content-length', String(sent.length))

@@ -28,13 +28,13 @@ export const oauthClient = async (gateway: Gateway, { client_id, client_secret =
     [oauth.clockSkew]: Math.round((gateway.clock.now() - Date.now()) / 1_000),
     [oauth.clockTolerance]: 60,
   }
-  const shown =
+  const authentication =
     auth_method === 'none'
       ? oauth.None()
       : auth_method === 'client_secret_basic'
         ? oauth.ClientSecretBasic(client_secret)
         : oauth.ClientSecretPost(client_secret)
-  return { client, shown }
+  return { client, authentication }
 }
 
 /** Tokens as an authorization server gives them. */
@@ -63,13 +63,13 @@ export const tokensForCode = async (
   const oauth = await import('oauth4webapi')
   const { server, parameters, state, redirect_uri, verifier, resource } = grant
   try {
-    const { client, shown } = await oauthClient(gateway, grant.client)
+    const { client, authentication } = await oauthClient(gateway, grant.client)
     const valid = oauth.validateAuthResponse(server, client, parameters, state)
     const options = { ...(await oauthOptions(send)), additionalParameters: { resource } }
     const sent = await oauth.authorizationCodeGrantRequest(
       server,
       client,
-      shown,
+      authentication,
       valid,
       redirect_uri,
       verifier,
@@ -89,9 +89,9 @@ export const renewedTokens = async (
 ): Promise<TokenResponse> => {
   const oauth = await import('oauth4webapi')
   try {
-    const { client, shown } = await oauthClient(gateway, known)
+    const { client, authentication } = await oauthClient(gateway, known)
     const options = { ...(await oauthOptions(send)), additionalParameters: { resource } }
-    const sent = await oauth.refreshTokenGrantRequest(server, client, shown, refresh_token, options)
+    const sent = await oauth.refreshTokenGrantRequest(server, client, authentication, refresh_token, options)
     return bearer(await oauth.processRefreshTokenResponse(server, client, sent))
   } catch (error) {
     throw oauthFault(error, 'The authorization server')
@@ -124,8 +124,8 @@ export const oauthFault = (thrown: unknown, who: string): LoginFault => {
   const { error, error_description, status, message } = Object(thrown) as Record<string, unknown>
   if (typeof error === 'string') {
     const words = spoken(error_description)
-    const said = words === '' ? '' : ` (in its words: "${words}")`
-    return new LoginFault(`${who} answered with the error ${spoken(error, 60)}${said}.`, FINAL.has(error))
+    const detail = words === '' ? '' : ` (in its words: "${words}")`
+    return new LoginFault(`${who} answered with the error ${spoken(error, 60)}${detail}.`, FINAL.has(error))
   }
   if (typeof status === 'number') return new LoginFault(`${who} refused the client (${status}).`, status === 401)
   const why = thrown instanceof Error && 'code' in thrown ? spoken(message) : 'its answer cannot be read'

@@ -64,9 +64,9 @@ export class Renewal {
       const { token_endpoint } = tokens.server
       await addressRules(server).checked(token_endpoint, 'The token_endpoint of the authorization server')
       const send = requestsOf(this.#gateway, server, this.#signal)
-      const given = await renewedTokens(this.#gateway, send, { ...tokens, server: { ...tokens.server } })
+      const tokenResponse = await renewedTokens(this.#gateway, send, { ...tokens, server: { ...tokens.server } })
       // kept before it is used: the refresh token that was sent serves nobody any more
-      await this.#keep(row, tokens, given)
+      await this.#keep(row, tokens, tokenResponse)
       return await this.#rows.read(row)
     } catch (error) {
       if (error instanceof LoginFault && error.isFinal) return this.#ended(held, lowered(error.message))
@@ -75,15 +75,15 @@ export class Renewal {
     }
   }
 
-  async #keep(row: McpLoginRow, tokens: LoginTokens, given: TokenResponse): Promise<void> {
-    const { access_token, refresh_token = tokens.refresh_token, scope } = given
+  async #keep(row: McpLoginRow, tokens: LoginTokens, tokenResponse: TokenResponse): Promise<void> {
+    const { access_token, refresh_token = tokens.refresh_token, scope } = tokenResponse
     const sealed = await this.#rows.seal({
       ...tokens,
       access_token,
       ...(refresh_token === undefined ? {} : { refresh_token }),
     })
     await this.#rows.change(row, {
-      ...aboutTokens(given, this.#gateway.clock.now()),
+      ...aboutTokens(tokenResponse, this.#gateway.clock.now()),
       ...(scope === undefined ? {} : { scopes: scopesIn(scope).join(' ') }),
       sealed,
       version: row.version + 1,

@@ -47,8 +47,8 @@ export const acceptPins = async (context: CommandContext): Promise<number> => {
   if (all === names.length > 0)
     throw new GuardError('USAGE', 'Name the tools whose definitions are to be trusted, or say --all.')
   const { fingerprint } = context.input.options
-  const shown = fingerprint === undefined ? {} : { fingerprints: [fingerprint].flat() }
-  const body = { tools: all ? 'all' : names, ...shown }
+  const expected = fingerprint === undefined ? {} : { fingerprints: [fingerprint].flat() }
+  const body = { tools: all ? 'all' : names, ...expected }
   const answer = await postText(context, `/servers/${encodeURIComponent(server_id)}/pins`, body)
   printAnswer<{ readonly accepted: readonly string[] }>(answer, context, ({ accepted }) =>
     accepted.length === 0 ? ['nothing has changed'] : accepted.map((name) => `trusted  ${visibleLine(name)}`),

@@ -82,13 +82,13 @@ async function* entriesWhere(
   const { servers } = await parts.servers()
   yield servers.filter(({ id }) => server_id === undefined || id === server_id).map((one): Entry => ['servers', one])
   const { at } = events
-  const asked: Where<ApprovalRow> = {
+  const filter: Where<ApprovalRow> = {
     ...(server_id === undefined ? {} : { server_id }),
     ...(session_id === undefined ? {} : { session_id }),
     ...(tool === undefined ? {} : { tool }),
     ...(at === undefined ? {} : { created_at: at }),
   }
-  for await (const rows of pages(storage, 'mcp_approvals', { where: asked, order: ['recorded', 'asc'] }))
+  for await (const rows of pages(storage, 'mcp_approvals', { where: filter, order: ['recorded', 'asc'] }))
     yield rows.map((row): Entry => ['approvals', withoutPreviews(currentState(parts.approvals, row))])
   for await (const rows of pages(storage, 'mcp_audit', { where: events, order: ['recorded', 'asc'] }))
     yield rows.map((row): Entry => ['events', eventView(row)])

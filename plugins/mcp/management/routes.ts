@@ -32,7 +32,7 @@ export interface Management extends ExportParts {
   acceptPins(
     server_id: string,
     tools: readonly string[] | 'all',
-    shown: readonly string[] | undefined,
+    displayed: readonly string[] | undefined,
   ): Promise<readonly string[]>
 }
 
@@ -87,9 +87,10 @@ export const managementRoutes =
       // those whose time is over are found by this status once it is written down
       if (query.status === 'expired') await approvals.sweep()
       const found = await gateway.storage.find('mcp_approvals', approvalQuery(query))
-      const shown = found.rows.map((row) => currentState(approvals, row))
-      const wanted = query.status === undefined ? shown : shown.filter(({ status }) => status === query.status)
-      return { approvals: wanted.map(approvalView), next_cursor: found.next_cursor, truncated: found.truncated }
+      const displayed = found.rows.map((row) => currentState(approvals, row))
+      const matching =
+        query.status === undefined ? displayed : displayed.filter(({ status }) => status === query.status)
+      return { approvals: matching.map(approvalView), next_cursor: found.next_cursor, truncated: found.truncated }
     })
 
     const one = { summary: 'Read one approval', tags, params: approvalParams, response: { 200: wholeApproval } }
@@ -109,9 +110,11 @@ export const managementRoutes =
     app.post('/approvals/:id', { schema: decide }, async (request) => {
       approver.checkHeaders(request.headers)
       const { argument_hash, ...decision } = request.body
-      const shown = argument_hash === undefined ? {} : { argument_hash }
+      const displayed = argument_hash === undefined ? {} : { argument_hash }
       const via = viaOf(request.headers)
-      return approvalView(await decideApproval(gateway, approvals, request.params.id, { ...decision, shown }, via))
+      return approvalView(
+        await decideApproval(gateway, approvals, request.params.id, { ...decision, expected: displayed }, via),
+      )
     })
 
     const undo = {

@@ -3,11 +3,11 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import { isJsonObject, readJson } from 'guard-gateway/lib/json'
 import type { Ask, WaitingSource } from 'guard-gateway/lib/page'
 import type { ApprovalRow } from '../approvals/index.ts'
-import { approvalUrl, isHidden, leftText, type ShownArguments } from './approval-card.ts'
+import { approvalUrl, type DisplayedArguments, isHidden, leftText } from './approval-card.ts'
 import { pendingApprovals } from './pending-approvals.ts'
 import type { PageParts } from './types.ts'
 
-const MAX_SHOWN = 10
+const MAX_LINES = 10
 
 /** The calls of tools that wait for a person, a line each; the one that expires first before the others. */
 export const approvalSource = ({ mcp, approver }: PageParts): WaitingSource => ({
@@ -16,9 +16,9 @@ export const approvalSource = ({ mcp, approver }: PageParts): WaitingSource => (
   waiting: async (ask) => {
     const waiting = await pendingApprovals(mcp)
     if (waiting.length === 0) return { lines: [], total: 0 }
-    const rest = waiting.length - MAX_SHOWN
+    const rest = waiting.length - MAX_LINES
     return {
-      lines: waiting.slice(0, MAX_SHOWN).map((row) => approvalLine(ask, row, approver)),
+      lines: waiting.slice(0, MAX_LINES).map((row) => approvalLine(ask, row, approver)),
       total: waiting.length,
       note: html`${rest > 0 && html`<a href="/mcp#approvals">${rest} more calls wait</a>. `}${!approver.needsKey && html`Any process on this machine can approve, an agent included. Set <code>mcp.approver_key</code> to ask for a key.`}`,
     }
@@ -27,14 +27,15 @@ export const approvalSource = ({ mcp, approver }: PageParts): WaitingSource => (
 
 const approvalLine = ({ now, url }: Ask, row: ApprovalRow, approver: Approver): Html => {
   const { id, tool, server_id, message, findings, expires_at } = row
-  const shown: ShownArguments = {
+  const displayed: DisplayedArguments = {
     arguments: row.preview,
     sent_arguments: row.sent_preview,
     ...(row.argument_chars === null ? {} : { left_out: row.argument_chars }),
   }
-  const summary = summaryOf(shown.arguments)
+  const summary = summaryOf(displayed.arguments)
   const [finding] = findings ?? []
-  const mayAllow = summary.isWhole && shown.sent_arguments === null && shown.left_out === undefined && !isHidden(shown)
+  const mayAllow =
+    summary.isWhole && displayed.sent_arguments === null && displayed.left_out === undefined && !isHidden(displayed)
   return html`<li class="need" id="approval-${id}" data-row data-expires data-gone="answered elsewhere"><span class="status warning"><span aria-hidden="true">?</span> approve</span>
 <span class="who"><strong>${tool}</strong> <span class="quiet">on ${server_id}</span></span>
 <span class="why">${summary.markup}${finding !== undefined && html` <span class="warning">· ${finding.check}: ${finding.reason}</span>`}${message !== null && html` <span class="quiet">· ${message}</span>`} <span class="quiet">· expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - now)}</span></span></span>
@@ -64,10 +65,10 @@ const summaryOf = (json: string | null): ArgumentSummary => {
   if (members.length === 0) return { markup: html`<span class="quiet">without arguments</span>`, isWhole: true }
   const chars = members.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
   const isWhole = chars <= LINE_CHARS && members.every(([, value]) => isLine(value))
-  const shown = isWhole ? members : members.slice(0, CUT_MEMBERS)
-  const left = members.length - shown.length
+  const displayed = isWhole ? members : members.slice(0, CUT_MEMBERS)
+  const left = members.length - displayed.length
   return {
-    markup: html`${shown.map(([name, value], at) => html`${at > 0 && ' '}${name !== '' && html`<span class="quiet">${name}</span> `}${valueMark(value, isWhole)}`)}${left > 0 && html` <span class="quiet">and ${left} more</span>`}`,
+    markup: html`${displayed.map(([name, value], at) => html`${at > 0 && ' '}${name !== '' && html`<span class="quiet">${name}</span> `}${valueMark(value, isWhole)}`)}${left > 0 && html` <span class="quiet">and ${left} more</span>`}`,
     isWhole,
   }
 }

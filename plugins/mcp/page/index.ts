@@ -62,10 +62,10 @@ const approvalPage = ({ mcp, approver }: PageParts): Page => ({
   path: '/approvals/:id',
   render: async (ask) => {
     const row = await approvalById(mcp.gateway, mcp.approvals, ask.params.id ?? '')
-    const shown = await textsById(mcp.gateway, row)
+    const displayed = await textsById(mcp.gateway, row)
     const main = html`<div data-live="${row.trace_id}"><div class="head"><h1>Approval</h1><p>${wordOf(row)}</p>${row.status === 'allowed' && undoButton(row, ask.url)}<p class="acts"><a href="/mcp">All that waits</a></p></div>
 ${faultList(ask.refused?.faults ?? [])}
-${questionCard(ask, row, shown, approver)}</div>`
+${questionCard(ask, row, displayed, approver)}</div>`
     return { title: `${row.tool} · MCP`, main }
   },
 })
@@ -141,15 +141,15 @@ const answerOf = (fields: URLSearchParams): Decision | FieldFault => {
     return { field: 'action', message: 'Say whether the call is allowed or denied.' }
   if (scope !== 'once' && scope !== 'session')
     return { field: 'scope', message: 'A decision holds once or for the session.' }
-  const shown = expectedCall(fields)
+  const displayed = expectedCall(fields)
   // to deny an unseen call lets nothing pass
-  if (action === 'allow' && (shown.tool === undefined || shown.argument_hash === undefined))
+  if (action === 'allow' && (displayed.tool === undefined || displayed.argument_hash === undefined))
     return {
       field: 'action',
       message:
         'The form does not name the tool and the arguments that were shown. Open the page anew and answer there.',
     }
-  return { action, scope, reason: fields.get('reason') || null, shown }
+  return { action, scope, reason: fields.get('reason') || null, expected: displayed }
 }
 
 /** What the page showed, as its form names it. */
@@ -171,7 +171,7 @@ const pinsForm = ({ mcp, approver }: PageParts): Form => ({
     const wrong = approver.faultIn(fields)
     if (wrong !== undefined) return { faults: [wrong] }
     try {
-      await acceptPins(mcp, params.id ?? '', tools, shownFingerprints(fields, tools))
+      await acceptPins(mcp, params.id ?? '', tools, displayedFingerprints(fields, tools))
     } catch (error) {
       if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
       return { faults: [{ field: 'tools', message: error.message }] }
@@ -181,7 +181,7 @@ const pinsForm = ({ mcp, approver }: PageParts): Form => ({
 })
 
 /** Fingerprints of the definitions that the page showed of the chosen tools; each is in a field before the tool's name. */
-const shownFingerprints = (fields: URLSearchParams, tools: readonly string[]): readonly string[] | undefined => {
+const displayedFingerprints = (fields: URLSearchParams, tools: readonly string[]): readonly string[] | undefined => {
   const seen = fields
     .getAll('seen')
     .map((text) => [text.slice(0, text.indexOf(' ')), text.slice(text.indexOf(' ') + 1)])
@@ -295,11 +295,11 @@ const simulationPart = ({ calls, same, differ, stricter, looser, depends, change
     : html`<p>${calls} call${calls === 1 ? '' : 's'} on record: ${same} the same, <strong>${differ} would differ</strong> (${looser} looser, ${stricter} stricter), ${depends} depend on arguments that are not on record.</p>
 ${changes.length + unknown.length > 0 && table([...changes, ...unknown])}`
 
-const MAX_SHOWN = 20
+const MAX_GROUPS = 20
 
 const table = (groups: readonly SimulatedGroup[]): Html =>
   html`<table class="list rows stacks"><thead><tr><th scope="col">Was</th><th scope="col">Would be</th><th scope="col">Calls</th><th scope="col">Let through then</th><th scope="col" class="free">Tool</th><th scope="col">Rules</th><th scope="col">Replay</th></tr></thead><tbody>
-${groups.slice(0, MAX_SHOWN).map(groupRow)}</tbody></table>`
+${groups.slice(0, MAX_GROUPS).map(groupRow)}</tbody></table>`
 
 const groupRow = ({
   was,

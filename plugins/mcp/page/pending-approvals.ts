@@ -2,12 +2,12 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import type { Ask } from 'guard-gateway/lib/page'
 import { type ApprovalRow, currentState, textsById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
-import { questionCard, type ShownArguments } from './approval-card.ts'
+import { type DisplayedArguments, questionCard } from './approval-card.ts'
 import type { PageParts } from './types.ts'
 
 /** The cost of a view does not grow with the number of approvals. */
 const MAX_COUNTED = 500
-const MAX_SHOWN = 50
+const MAX_CARDS = 50
 /** Arguments are shown to their end as long as those of one call and of a page have no more characters; a page of its own shows longer ones. */
 const MAX_PER_SESSION = 16_384
 const MAX_PAGE_CHARS = 65_536
@@ -25,22 +25,22 @@ export const pendingApprovals = async ({ gateway, approvals }: Mcp): Promise<rea
 /** The questions that wait, each with what would be done and the buttons that answer it. */
 export const pendingSection = async (parts: PageParts, ask: Ask, waiting: readonly ApprovalRow[]): Promise<Html> => {
   const { approver } = parts
-  const rows = waiting.slice(0, MAX_SHOWN)
-  const shown = await argumentsOf(parts, rows)
+  const rows = waiting.slice(0, MAX_CARDS)
+  const displayed = await argumentsOf(parts, rows)
   return html`<h2 id="approvals">Pending approvals${waiting.length > 0 && html` (${waiting.length})`}</h2>
-${waiting.length === 0 ? html`<p class="quiet">Nothing waits for a person.</p>` : html`${rows.map((row, at) => questionCard(ask, row, shown[at] ?? previewOf(row), approver))}`}
-${waiting.length > MAX_SHOWN && html`<p class="quiet">The ${MAX_SHOWN} that expire first; the others follow as these are answered.</p>`}
+${waiting.length === 0 ? html`<p class="quiet">Nothing waits for a person.</p>` : html`${rows.map((row, at) => questionCard(ask, row, displayed[at] ?? previewOf(row), approver))}`}
+${waiting.length > MAX_CARDS && html`<p class="quiet">The ${MAX_CARDS} that expire first; the others follow as these are answered.</p>`}
 ${!approver.needsKey && waiting.length > 0 && html`<p class="quiet">Any process on this machine can approve, an agent included. Set <code>mcp.approver_key</code> to ask for a key.</p>`}`
 }
 
-const previewOf = ({ preview, sent_preview, argument_chars }: ApprovalRow): ShownArguments => ({
+const previewOf = ({ preview, sent_preview, argument_chars }: ApprovalRow): DisplayedArguments => ({
   arguments: preview,
   sent_arguments: sent_preview,
   ...(argument_chars === null ? {} : { left_out: argument_chars }),
 })
 
 /** The arguments of each, whole as far as there is room for them. */
-const argumentsOf = ({ mcp: { gateway } }: PageParts, rows: readonly ApprovalRow[]): Promise<ShownArguments[]> => {
+const argumentsOf = ({ mcp: { gateway } }: PageParts, rows: readonly ApprovalRow[]): Promise<DisplayedArguments[]> => {
   let room = MAX_PAGE_CHARS
   return Promise.all(
     rows.map((row) => {

@@ -43,8 +43,10 @@ const needOption = (options: Input['options'], name: string, flag: string): stri
 }
 
 const callOf = async (tool: string, options: Input['options'], io: Io, at: number): Promise<ToolCall> => {
-  const given = textOption(options, 'arguments') ?? '{}'
-  const bytes = given.startsWith('@') ? await fileContent(given.slice(1), io) : Buffer.from(given)
+  const argumentsText = textOption(options, 'arguments') ?? '{}'
+  const bytes = argumentsText.startsWith('@')
+    ? await fileContent(argumentsText.slice(1), io)
+    : Buffer.from(argumentsText)
   const value = readJsonStrict(bytes, { max_depth: MAX_DEPTH, unique: true })
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new GuardError('USAGE', 'The arguments of a tool call are a JSON object.')

@@ -6,7 +6,7 @@ import type { Action, RuleFinding, Verdict } from '../judge/verdict.ts'
 import { checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { checkContext, judge } from './judge.ts'
-import { shownReason } from './message.ts'
+import { displayReason } from './message.ts'
 import { ruleVerdict } from './rule-verdict.ts'
 
 /** What one rule makes of a call. */
@@ -44,8 +44,8 @@ export const explainCall = async (gateway: Gateway, policy: CompiledPolicy, call
     const rule = policy.rules.find(({ id }) => id === document.id)
     const account =
       rule === undefined ? silent(document.id, 'is not enabled') : await accountOf(rule, policy, call, wait)
-    const findings = account.findings.map((one) => ({ ...one, reason: shownReason(one.reason, redact) }))
-    accounts.push({ ...account, why: shownReason(account.why, redact), findings, wins: winners.has(document.id) })
+    const findings = account.findings.map((one) => ({ ...one, reason: displayReason(one.reason, redact) }))
+    accounts.push({ ...account, why: displayReason(account.why, redact), findings, wins: winners.has(document.id) })
   }
   wait.end()
   const passes = !['deny', 'rate_limit', 'confirm'].includes(verdict.action)

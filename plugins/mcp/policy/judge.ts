@@ -8,7 +8,7 @@ import type { Action, PartialVerdict, RuleFinding, Verdict } from '../judge/verd
 import { dependsOnCaller } from './callers.ts'
 import { type CheckDeadline, checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
-import { filledMessage, shownReason } from './message.ts'
+import { displayReason, filledMessage } from './message.ts'
 import { limitUses, overLimit, type RuleVerdict, ruleVerdict, violations } from './rule-verdict.ts'
 import { strictest } from './strictness.ts'
 
@@ -167,14 +167,14 @@ const redacted = (
   const text = sent?.text ?? call.text
   const cleaned = (finding: RuleFinding): RuleFinding => ({
     ...finding,
-    pointer: shownReason(finding.pointer, redact),
-    reason: shownReason(finding.reason, redact),
+    pointer: displayReason(finding.pointer, redact),
+    reason: displayReason(finding.reason, redact),
   })
   const winners = verdict.winners.map((opinion): PartialVerdict => {
     const message = messageOf(opinion)
     return {
       ...opinion,
-      ...(opinion.reason === undefined ? {} : { reason: shownReason(opinion.reason, redact) }),
+      ...(opinion.reason === undefined ? {} : { reason: displayReason(opinion.reason, redact) }),
       ...(opinion.findings === undefined ? {} : { findings: opinion.findings.map(cleaned) }),
       ...(message === undefined ? {} : { message: filledMessage(message, text, redact) }),
     }

@@ -25,5 +25,5 @@ const valueText = (key: string, value: unknown, redact: Redactor): string => {
 }
 
 /** What a check says, fit to be shown: redacted, on one line, at most 400 characters. */
-export const shownReason = (text: string, redact: Redactor): string =>
+export const displayReason = (text: string, redact: Redactor): string =>
   cutText(terminalLine(redact.text(cutBeforeRedaction(text, EXAMINED))), 2 * MAX_VALUE)

@@ -55,8 +55,8 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
 
   const rulesFor = (server_id: string, tool: string): readonly CompiledRule[] => {
     const key = `${server_id}\0${tool}`
-    const kept = known.get(key)
-    if (kept !== undefined) return kept
+    const cached = known.get(key)
+    if (cached !== undefined) return cached
     const rules = compiled.rules.filter((rule) => rule.names(server_id, tool))
     if (known.size >= MAX_KNOWN) known.clear()
     known.set(key, rules)
@@ -96,10 +96,10 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
       const key = `${audience(caller)} ${server_id}\0${tool}`
       const known = asking.get(key)
       if (known !== undefined) return known
-      const told = mayConfirm(server_id, tool, caller)
+      const canConfirm = mayConfirm(server_id, tool, caller)
       if (asking.size >= MAX_ANSWERS) asking.clear()
-      asking.set(key, told)
-      return told
+      asking.set(key, canConfirm)
+      return canConfirm
     },
     ofPin,
     effect: (server_id, tool, pin) => effectOf(compiled, server_id, tool, ofPin(pin)),

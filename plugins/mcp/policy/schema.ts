@@ -89,7 +89,7 @@ export const policySchema = (checks: Iterable<McpCheck>, resultChecks: Iterable<
 })
 
 /** What holds for rules of some actions, and for the others. */
-const given = (action: object, ...branches: readonly [object, object?]): object =>
+const whenAction = (action: object, ...branches: readonly [object, object?]): object =>
   Object.fromEntries(
     (['if', 'then', 'else'] as const)
       .map((name, at) => [name, at === 0 ? { properties: { action } } : branches[at - 1]])
@@ -173,10 +173,10 @@ const definitions = {
     },
     dependentSchemas: { on_violation: { anyOf: [{ required: ['checks'] }, { required: ['only'] }] } },
     allOf: [
-      given({ const: 'rate_limit' }, { required: ['limit'] }, { properties: { limit: false } }),
-      given({ const: 'transform' }, { required: ['transform'] }, { properties: { transform: false } }),
-      given({ enum: ['deny', 'shadow_deny'] }, { properties: { checks: false, only: false } }),
-      given({ const: 'deny' }, { properties: { results: false } }),
+      whenAction({ const: 'rate_limit' }, { required: ['limit'] }, { properties: { limit: false } }),
+      whenAction({ const: 'transform' }, { required: ['transform'] }, { properties: { transform: false } }),
+      whenAction({ enum: ['deny', 'shadow_deny'] }, { properties: { checks: false, only: false } }),
+      whenAction({ const: 'deny' }, { properties: { results: false } }),
     ],
   },
   results: { type: 'array', minItems: 1, maxItems: 20, items: { $ref: '#/$defs/result_check' } },

@@ -4,17 +4,19 @@ import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 
 /** What the schema says of a policy, in words; none of the errors that follow from another one. */
 export const shapeFaults = (errors: readonly ErrorObject[]): readonly PolicyFault[] => {
-  const told = errors.filter((error) => !follows(error)).map(shapeFault)
+  const reported = errors.filter((error) => !follows(error)).map(shapeFault)
   const meant = new Set(
-    told.flatMap(({ path, message }) => suggestions(message).map((word) => JSON.stringify([path, word]))),
+    reported.flatMap(({ path, message }) => suggestions(message).map((word) => JSON.stringify([path, word]))),
   )
-  const merging = new Set(told.filter(({ message }) => message === MERGE_KEY).map(({ path }) => JSON.stringify(path)))
+  const merging = new Set(
+    reported.filter(({ message }) => message === MERGE_KEY).map(({ path }) => JSON.stringify(path)),
+  )
   const isMeant = ({ path, message }: PolicyFault): boolean => {
     const missing = /^the key "([^"]*)" is missing/.exec(message)
     if (missing === null) return false
     return merging.has(JSON.stringify(path)) || meant.has(JSON.stringify([path, missing[1]]))
   }
-  return told.filter((fault) => !isMeant(fault))
+  return reported.filter((fault) => !isMeant(fault))
 }
 
 const suggestions = (message: string): string[] =>

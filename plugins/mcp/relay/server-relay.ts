@@ -25,7 +25,7 @@ interface RelayContext {
   /** The server has answered a request. */
   responded(): void
   /** Why a request of the server must not reach the client; undefined: it may. */
-  judgeRequest(asked: Frame): Promise<RequestRefusal | undefined>
+  judgeRequest(frame: Frame): Promise<RequestRefusal | undefined>
   /** The session cannot continue. */
   over(reason: string): void
 }
@@ -93,10 +93,10 @@ export class ServerRelay {
     const refused = await this.#context.judgeRequest(came)
     if (refused === undefined) return false
     this.#session.serverRequests.take(came.key ?? '')
-    const told = readFrame(Buffer.from(refusedRequest(refused, came.id).message), 'client')
+    const outgoing = readFrame(Buffer.from(refusedRequest(refused, came.id).message), 'client')
     // not awaited: the server may read its input only when its output is read
-    if (told.kind !== 'fault')
-      this.#session.post(told, {}).catch((error: unknown) => this.#gateway.fault(error, 'mcp:relay'))
+    if (outgoing.kind !== 'fault')
+      this.#session.post(outgoing, {}).catch((error: unknown) => this.#gateway.fault(error, 'mcp:relay'))
     return true
   }
 
@@ -210,9 +210,9 @@ export class ServerRelay {
       const refused = await this.#context.tools.observe(page, cursor)
       if (refused !== undefined) return this.#noList(id, refused)
     } else if (request.page !== known) return this.#noList(id, 'Upstream sent two lists in answer to one request')
-    const told = await this.#context.rewriteList(page)
-    if (told === page) return frame
-    return withText(frame, applyEdits(text, [{ start: result.start, end: result.end, text: told }]))
+    const outgoing = await this.#context.rewriteList(page)
+    if (outgoing === page) return frame
+    return withText(frame, applyEdits(text, [{ start: result.start, end: result.end, text: outgoing }]))
   }
 
   #noList(id: string, reason: string): string {

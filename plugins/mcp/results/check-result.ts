@@ -16,7 +16,7 @@ import type { ResultContext, ResultFinding, ToolResult } from 'guard-gateway/lib
 import { withheldResult } from '../actions/texts.ts'
 import { type CheckDeadline, checkDeadline } from '../policy/checks.ts'
 import type { CompiledResultCheck } from '../policy/compiled.ts'
-import { shownReason } from '../policy/message.ts'
+import { displayReason } from '../policy/message.ts'
 import { type EditablePart, editableText } from './editable-part.ts'
 import type { RecordedFinding } from './recorded-finding.ts'
 import { NAME_CHARS, structuredParts } from './structured-parts.ts'
@@ -66,7 +66,7 @@ export const checkResult = async (
   const findings = recorded
     .toSorted(deniedFirst)
     .slice(0, MAX_RECORDED)
-    .map((one) => shown(one, gateway))
+    .map((one) => redactedFinding(one, gateway))
   const [denied] = recorded.filter(({ action }) => action === 'deny')
   if (denied !== undefined) return { text: withheld(frame, tool, recorded), findings }
   return result.parts.some(({ changed }) => changed) ? { text: mendedText(frame, result), findings } : { findings }
@@ -120,10 +120,10 @@ const structureIn = (text: string): unknown => {
   return structure === undefined ? undefined : parseJson(sourceOf(text, structure))
 }
 
-const shown = (finding: RecordedFinding, { redact }: Gateway): RecordedFinding => ({
+const redactedFinding = (finding: RecordedFinding, { redact }: Gateway): RecordedFinding => ({
   ...finding,
-  pointer: shownReason(finding.pointer, redact),
-  reason: shownReason(finding.reason, redact),
+  pointer: displayReason(finding.pointer, redact),
+  reason: displayReason(finding.reason, redact),
 })
 
 const withheld = ({ id = 'null' }: Frame, tool: string, recorded: readonly RecordedFinding[]): string =>
@@ -247,10 +247,10 @@ const upTo = (most: number, parts: Iterable<EditablePart>): EditablePart[] => {
 }
 
 /** Reads the result of a `tools/call`: the texts and data in its content, and the texts of `structuredContent`; of an error its message and data. */
-const readResult = ({ text, raw, result: given, error, duplicate }: Frame): ReadResult | undefined => {
-  const result = given ?? error
+const readResult = ({ text, raw, result: resultValue, error, duplicate }: Frame): ReadResult | undefined => {
+  const result = resultValue ?? error
   if (result === undefined) return undefined
-  const above = given === undefined ? '/error' : ''
+  const above = resultValue === undefined ? '/error' : ''
   const structure = memberIn(result, STRUCTURE)?.value
   const structured_bytes = structure === undefined ? 0 : Buffer.byteLength(sourceOf(text, structure))
   const sizes = { structured_bytes, bytes: raw.length }

@@ -10,15 +10,15 @@ export const ruleCommand = async (context: CommandContext): Promise<number> => {
   const { input, io } = context
   const id = encodeURIComponent(await approvalId(context, input.args[0]))
   const width = input.options.wide === true ? 'wide' : 'narrow'
-  const shown = await getText(context, `/approvals/${id}/rule?width=${width}`)
-  const { policy_version } = readJson(shown) as RuleView
+  const body = await getText(context, `/approvals/${id}/rule?width=${width}`)
+  const { policy_version } = readJson(body) as RuleView
   const isWritten = input.options.write === true
   const answer = isWritten
     ? await postText(context, `/approvals/${id}/rule`, {
         width,
         ...(policy_version === null ? {} : { policy_version }),
       })
-    : shown
+    : body
   printAnswer<RuleView>(answer, context, (view) => linesOf(view, isWritten))
   if (!isWritten && input.options.json !== true)
     hint(`${width === 'narrow' ? '--wide for more calls; ' : ''}--write puts it into the policy file`, input, io)

@@ -29,10 +29,10 @@ export const likenessOf = async (
   checks: Checks,
   folder: string = process.cwd(),
 ): Promise<Likeness> => {
-  const given = argumentUses(tool).filter(({ name }) => Object.hasOwn(args, name))
+  const used = argumentUses(tool).filter(({ name }) => Object.hasOwn(args, name))
   const made: Readonly<Record<string, object>>[] = []
   const same = new Set<string>()
-  for (const use of given) {
+  for (const use of used) {
     const check = await checkFor(use, textsAt(args, use.pointer), width === 'wide', checks, folder)
     if (check === undefined) same.add(use.name)
     else made.push(check)

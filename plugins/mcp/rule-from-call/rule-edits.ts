@@ -158,8 +158,8 @@ const whenOf = (asking: RuleDocument | undefined, condition: object | undefined)
   const before = asking?.when
   if (condition === undefined) return before
   if (before === undefined) return { arguments: condition }
-  const given = before.arguments
-  return { ...before, arguments: given === undefined ? condition : { allOf: [given, condition] } }
+  const existing = before.arguments
+  return { ...before, arguments: existing === undefined ? condition : { allOf: [existing, condition] } }
 }
 
 /** What a rule that asked says from now on: the same of its other tools; of this one only what no call may do, and where a value is another one. */
@@ -205,9 +205,9 @@ const changeOf = (
 
 const MAX_ID = 64
 
-const freeId = (wanted: string, taken: Set<string>): string => {
-  let id = wanted.slice(0, MAX_ID)
-  for (let count = 2; taken.has(id); count++) id = `${wanted.slice(0, MAX_ID - 5)}-${count}`
+const freeId = (preferred: string, taken: Set<string>): string => {
+  let id = preferred.slice(0, MAX_ID)
+  for (let count = 2; taken.has(id); count++) id = `${preferred.slice(0, MAX_ID - 5)}-${count}`
   taken.add(id)
   return id
 }

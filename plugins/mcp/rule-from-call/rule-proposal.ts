@@ -70,7 +70,7 @@ export const ruleProposal = async (mcp: Mcp, id: string, width: Width): Promise<
     folderOf(mcp, row.server_id),
   )
   const made = ruleEdits(document, row, like)
-  const hidden = isShown(made.rule) ? [] : ['its name or an argument hides something, or looks like something else']
+  const hidden = isPlain(made.rule) ? [] : ['its name or an argument hides something, or looks like something else']
   const tried =
     made.stuck.length + hidden.length > 0
       ? { stuck: hidden }
@@ -93,7 +93,7 @@ export const ruleProposal = async (mcp: Mcp, id: string, width: Width): Promise<
   }
 }
 
-const isShown = (rule: object): boolean => {
+const isPlain = (rule: object): boolean => {
   const text = JSON.stringify(rule)
   // JSON writes control characters and half characters by their numbers
   return escapeInvisible(text) === text && !/\\u[0-9a-f]{4}/.test(text)
@@ -113,9 +113,9 @@ const argumentsOf = async ({ gateway }: Mcp, row: ApprovalRow): Promise<Recorded
 /** The tool as it is listed; arguments that its list does not name are known by this call. */
 const toolOf = async (mcp: Mcp, { server_id, tool }: ApprovalRow, args: Arguments): Promise<DraftedTool> => {
   const listed = (await toolsOnRecord(mcp, server_id)).find(({ name }) => name === tool)
-  const given = isJsonObject(listed?.inputSchema) ? listed.inputSchema : {}
+  const listedSchema = isJsonObject(listed?.inputSchema) ? listed.inputSchema : {}
   const seen = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, schemaOf(value)]))
-  const inputSchema = { ...given, type: 'object', properties: { ...seen, ...propertiesOf(given) } }
+  const inputSchema = { ...listedSchema, type: 'object', properties: { ...seen, ...propertiesOf(listedSchema) } }
   return { server_id, name: tool, title: null, description: null, annotations: {}, ...listed, inputSchema }
 }
 
@@ -146,7 +146,7 @@ interface KnownCall {
 const testEdit = (document: PolicyDocument, { row, known, caller }: KnownCall, rule: string): readonly YamlEdit[] => {
   const { server_id: server, tool } = row
   const call = { server, tool, ...namedIn(document, caller), arguments: known.arguments }
-  if (document.tests === undefined || known.text.length > MAX_TEST_CHARS || !isShown(call)) return []
+  if (document.tests === undefined || known.text.length > MAX_TEST_CHARS || !isPlain(call)) return []
   return [{ append: ['tests'], value: { call, expect: 'allow', rule } }]
 }
 
@@ -222,8 +222,8 @@ const MAX_ROWS = 100
 const callerOnRecord = async ({ storage }: Gateway, row: ApprovalRow): Promise<Caller> => {
   const { id, trace_id, client, project_id: project } = row
   const { rows } = await storage.find('mcp_audit', { where: { trace_id, kind: 'decision' }, limit: MAX_ROWS })
-  const asked = rows.find(({ approval_id }) => approval_id === id)
-  if (asked !== undefined) return callerOf(asked)
+  const decision = rows.find(({ approval_id }) => approval_id === id)
+  if (decision !== undefined) return callerOf(decision)
   return { agent: null, project, session: null, client: client?.name ?? null, key: [] }
 }
 

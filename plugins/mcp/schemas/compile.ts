@@ -79,11 +79,11 @@ const checker = (validate: ValidateFunction, fuel: Fuel, schema: unknown) => {
       if (validate(value)) return NOTHING
       const [first, ...more] = validate.errors ?? []
       const validated = { value, names }
-      const told =
+      const reported =
         first === undefined || more.length === 0
           ? [schemaError(first, validated)]
           : schemaErrors([first, ...more], validated)
-      return told.map((one) => ({ ...one, certain: true }))
+      return reported.map((one) => ({ ...one, certain: true }))
     } catch (error) {
       const why = error instanceof FuelSpent ? 'takes too long to validate' : 'cannot be validated'
       const fault = { pointer: '', message: why }
@@ -124,9 +124,9 @@ const judges = new Map<Dialect, Promise<Ajv>>()
 
 /** What makes `schema` no schema of its dialect. */
 const describe = async (dialect: Dialect, schema: unknown): Promise<string | undefined> => {
-  const kept = judges.get(dialect) ?? classOf(dialect).then((ajv) => new ajv(options))
-  judges.set(dialect, kept)
-  const judge = await kept
+  const cached = judges.get(dialect) ?? classOf(dialect).then((ajv) => new ajv(options))
+  judges.set(dialect, cached)
+  const judge = await cached
   return judge.validateSchema(schema as object) === true ? undefined : judge.errorsText(judge.errors, { dataVar: '' })
 }
 
@@ -299,7 +299,7 @@ const boundKeywords = (ajv: Ajv, code: typeof import('ajv')._, fuel: Fuel): void
     type: 'array',
     schemaType: 'boolean',
     error: { message: 'must NOT have duplicate items' },
-    validate: (wanted: boolean, items: readonly unknown[]) => !wanted || areUnique(items, fuel),
+    validate: (enabled: boolean, items: readonly unknown[]) => !enabled || areUnique(items, fuel),
   })
   ajv.addKeyword({
     keyword: 'enum',

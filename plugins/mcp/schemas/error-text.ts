@@ -64,12 +64,12 @@ const MAX_ERRORS = 256
 
 /** The errors of a validation in words, each once, of many the first 256. For a union that does not match, the nearest branch is reported. */
 export const schemaErrors = (errors: readonly ErrorObject[], validated: Validated): readonly SchemaError[] => {
-  const told = new Map<string, SchemaError>()
+  const reported = new Map<string, SchemaError>()
   for (const error of withoutBranches(errors.slice(0, MAX_ERRORS))) {
     const one = schemaError(error, validated)
-    told.set(`${one.pointer} ${one.message}`, one)
+    reported.set(`${one.pointer} ${one.message}`, one)
   }
-  return [...told.values()]
+  return [...reported.values()]
 }
 
 /** Errors of branches stand before that of their choice; those of a choice within a branch are taken first. */
@@ -101,9 +101,9 @@ const MAX_REPORTED = 20
 
 /** Faults as the end of a sentence: `/path must be string; /mode must be equal to one of the allowed values`. */
 export const faultsText = (faults: readonly SchemaError['recorded'][]): string => {
-  const told = faults.slice(0, MAX_REPORTED).map(({ pointer, message }) => `${pointer} ${message}`.trim())
+  const reported = faults.slice(0, MAX_REPORTED).map(({ pointer, message }) => `${pointer} ${message}`.trim())
   const more = faults.length - Math.min(faults.length, MAX_REPORTED)
-  return [...new Set(told), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  return [...new Set(reported), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }
 
 /** The same for records, which keep no name that the schema does not hold. */

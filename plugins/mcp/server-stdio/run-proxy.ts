@@ -35,13 +35,13 @@ export const runProxy = async (gateway: Gateway, input: Input, io: Io): Promise<
     }
     if (bundle_id !== undefined || command === undefined || server_id === undefined)
       return await serveBundle(mcp, bundle_id ?? '', about, io, stop.stopRequested)
-    const given = envFlagNames(input.options.env)
-    const { env, withheld } = childEnv(io.env, gateway, { given, own: configuredValues(mcp, server_id) })
+    const inherited = envFlagNames(input.options.env)
+    const { env, withheld } = childEnv(io.env, gateway, { given: inherited, own: configuredValues(mcp, server_id) })
     const state = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, `starting ${commandText(mcp, input.rest)}  server ${server_id}`, io)
-    const kept = withheldText("the server's", withheld, (name) => `"guard mcp run --env ${name} …"`)
-    if (kept !== '') say(io, kept)
-    const absent = missingEnvText(given, io.env)
+    const withheldLine = withheldText("the server's", withheld, (name) => `"guard mcp run --env ${name} …"`)
+    if (withheldLine !== '') say(io, withheldLine)
+    const absent = missingEnvText(inherited, io.env)
     if (absent !== '') say(io, absent)
     return await serve(await mcp.openSession(state, about), io, stop.stopRequested)
   } finally {

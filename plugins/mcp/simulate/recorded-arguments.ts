@@ -81,8 +81,9 @@ export class ArgumentSource {
   async #spansOf(trace_id: string): Promise<readonly SpanArguments[]> {
     const { rows } = await this.#gateway.storage.find('spans', { where: { trace_id }, limit: MAX_SPANS })
     return rows.flatMap(({ attributes }) => {
-      const given = attributes['gen_ai.tool.call.arguments']
-      const text = typeof given === 'string' ? given : isJsonObject(given) ? JSON.stringify(given) : undefined
+      const attribute = attributes['gen_ai.tool.call.arguments']
+      const text =
+        typeof attribute === 'string' ? attribute : isJsonObject(attribute) ? JSON.stringify(attribute) : undefined
       return text === undefined ? [] : [{ call_id: attributes['gen_ai.tool.call.id'], text }]
     })
   }

@@ -307,12 +307,12 @@ const opinionsOnRecord = (
   const isSame = before?.transforms === false && before.rules.get(rule.id) === canonicalJson(rule.document)
   // a limit counts calls, and what was counted then says nothing of now
   if (!isSame || rule.limit !== undefined) return possible
-  const told = whatItSaid(rule, row, isAddressed)
-  return told === undefined ? possible : [...told]
+  const recorded = recordedActions(rule, row, isAddressed)
+  return recorded === undefined ? possible : [...recorded]
 }
 
 /** What the record tells of a rule that was in force as it is; undefined: nothing. */
-const whatItSaid = (
+const recordedActions = (
   { id, document, when }: CompiledRule,
   { rule_ids, findings, action }: AuditRow,
   isAddressed: boolean,
@@ -325,8 +325,8 @@ const whatItSaid = (
   // beyond so many none is kept
   if ((findings?.length ?? 0) >= MAX_FINDINGS) return undefined
   if ((when === undefined && isAddressed) || rule_ids?.includes(id) === true) return new Set([document.action])
-  const said = judgedBy(action)
-  const hadWon = said !== undefined && strictness(document.action) >= strictness(said)
+  const recordedAction = judgedBy(action)
+  const hadWon = recordedAction !== undefined && strictness(document.action) >= strictness(recordedAction)
   return new Set(hadWon ? [undefined] : [document.action, undefined])
 }
 

@@ -47,7 +47,7 @@ const overStdio = async (server: TestServer, io: Io): Promise<number> => {
 
 const overHttp = async (server: TestServer, port: number, io: Io): Promise<number> => {
   const { serveHttp } = await import('./http/serve.ts')
-  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const { promise: stopped, resolve } = Promise.withResolvers<void>()
   const onSignal = () => resolve()
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
@@ -55,7 +55,7 @@ const overHttp = async (server: TestServer, port: number, io: Io): Promise<numbe
       throw taken(port, cause)
     })
     io.err.write(`MCP test server on ${served.url}\n`)
-    await asked
+    await stopped
     await served.close()
     return 0
   } finally {

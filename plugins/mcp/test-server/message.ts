@@ -49,5 +49,5 @@ export const failure = (id: string | number | null, { code, message }: Failure):
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
 
 /** A notification, or a request where there is an id. */
-export const said = (method: string, params: object, id?: string): string =>
+export const outgoing = (method: string, params: object, id?: string): string =>
   JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, params })

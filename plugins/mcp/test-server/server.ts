@@ -258,7 +258,7 @@ const missing = (path: string): ToolResult => ({ ...text(`There is no file ${pat
 /** Tools with the names and arguments that agents use every day; files are kept in memory, and nothing else is really done. */
 const deedTools = (): readonly TestTool[] => {
   const files = new Map<string, string>([['README.md', '# Test server\n']])
-  const told = (
+  const simulatedTool = (
     name: string,
     description: string,
     args: readonly string[],
@@ -267,7 +267,7 @@ const deedTools = (): readonly TestTool[] => {
     name,
     description,
     inputSchema: object(Object.fromEntries(args.map((arg) => [arg, string]))),
-    call: (given: Readonly<Record<string, unknown>>) => text(say(args.map((arg) => stringOf(given, arg)))),
+    call: (input: Readonly<Record<string, unknown>>) => text(say(args.map((arg) => stringOf(input, arg)))),
   })
   return [
     {
@@ -300,15 +300,15 @@ const deedTools = (): readonly TestTool[] => {
         return files.delete(path) ? text(`Deleted ${path}.`) : missing(path)
       },
     },
-    told('run_command', 'Runs a shell command', ['command'], ([command]) => `Would run: ${command}`),
-    told('http_request', 'Requests an address', ['url'], ([url]) => `Would request: ${url}`),
-    told('query', 'Asks a database', ['sql'], ([sql]) => `Would ask: ${sql}`),
-    told(
+    simulatedTool('run_command', 'Runs a shell command', ['command'], ([command]) => `Would run: ${command}`),
+    simulatedTool('http_request', 'Requests an address', ['url'], ([url]) => `Would request: ${url}`),
+    simulatedTool('query', 'Asks a database', ['sql'], ([sql]) => `Would ask: ${sql}`),
+    simulatedTool(
       'send_email',
       'Sends a message',
       ['to', 'subject', 'body'],
       ([to, subject]) => `Would send "${subject}" to ${to}.`,
     ),
-    told('web_search', 'Searches the web', ['query'], ([query]) => `Would search: ${query}`),
+    simulatedTool('web_search', 'Searches the web', ['query'], ([query]) => `Would search: ${query}`),
   ]
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Exchange } from './exchange.ts'
-import { answer, Failure, failure, type Message, said } from './message.ts'
+import { answer, Failure, failure, type Message, outgoing } from './message.ts'
 import { levels, methods } from './methods.ts'
 import type { TestServer } from './server.ts'
 import type { Running, ToolResult } from './tool.ts'
@@ -17,7 +17,7 @@ export class TestSession {
   readonly #calls = new Map<string | number, AbortController>()
   readonly #asks = new Map<string, PromiseWithResolvers<Result>>()
   readonly #over = new AbortController()
-  #asked = 0
+  #requestCount = 0
 
   constructor(server: TestServer) {
     this.server = server
@@ -39,12 +39,12 @@ export class TestSession {
 
   /** Asks the client on the way of a call; rejects with its error, and when the call is cancelled. */
   ask(method: string, params: object, exchange: Exchange, signal: AbortSignal): Promise<Result> {
-    const id = `ask-${++this.#asked}`
-    const asked = Promise.withResolvers<Result>()
-    this.#asks.set(id, asked)
-    signal.addEventListener('abort', () => asked.reject(signal.reason), { once: true })
-    exchange.send(said(method, params, id), false)
-    return asked.promise.finally(() => this.#asks.delete(id))
+    const id = `ask-${++this.#requestCount}`
+    const pending = Promise.withResolvers<Result>()
+    this.#asks.set(id, pending)
+    signal.addEventListener('abort', () => pending.reject(signal.reason), { once: true })
+    exchange.send(outgoing(method, params, id), false)
+    return pending.promise.finally(() => this.#asks.delete(id))
   }
 
   /** Ends every call that lasts. */
@@ -75,8 +75,8 @@ export class TestSession {
     const signal = AbortSignal.any([cancel.signal, this.#over.signal])
     const { arguments: args } = message.params
     try {
-      const given = typeof args === 'object' && args !== null ? (args as Result) : {}
-      const result = await tool.call(given, running(this, message, exchange, signal))
+      const input = typeof args === 'object' && args !== null ? (args as Result) : {}
+      const result = await tool.call(input, running(this, message, exchange, signal))
       exchange.send(answer(id, this.server.written(result)), true)
     } catch (error) {
       if (!signal.aborted) exchange.send(answer(id, JSON.stringify(failed(error))), true)
@@ -86,9 +86,9 @@ export class TestSession {
   }
 
   #answered({ id, result, error }: Message): void {
-    const asked = this.#asks.get(String(id))
-    if (error !== undefined) asked?.reject(new Error(String(error.message)))
-    else asked?.resolve(result ?? {})
+    const pending = this.#asks.get(String(id))
+    if (error !== undefined) pending?.reject(new Error(String(error.message)))
+    else pending?.resolve(result ?? {})
   }
 
   #notified({ method, params: { requestId } }: Message): void {
@@ -108,11 +108,11 @@ const running = (session: TestSession, message: Message, exchange: Exchange, sig
     wait: (ms) => setTimeout(ms, undefined, { signal }),
     log(level, data) {
       if (levels.indexOf(level) < levels.indexOf(session.level)) return
-      exchange.send(said('notifications/message', { level, logger: 'test-server', data }), false)
+      exchange.send(outgoing('notifications/message', { level, logger: 'test-server', data }), false)
     },
     progress(progress, total) {
       if (token === undefined) return
-      exchange.send(said('notifications/progress', { progressToken: token, progress, total }), false)
+      exchange.send(outgoing('notifications/progress', { progressToken: token, progress, total }), false)
     },
     ask(capability, method, params) {
       if (!session.can(capability)) throw new Failure(-32600, `The client does not have the capability ${capability}.`)

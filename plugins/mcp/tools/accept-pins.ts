@@ -5,16 +5,16 @@ import { Pins } from './index.ts'
 
 /**
  * Trusts the definitions of a server's tools as they stand, also of one that another process runs on the same storage.
- * Gives the names of those that were not trusted before. `shown`: fingerprints, or how they start, of what a person has examined.
+ * Gives the names of those that were not trusted before. `fingerprints`: fingerprints, or how they start, of what a person has examined.
  * Throws MCP_SERVER_NOT_FOUND, and VERSION_CONFLICT if one of the definitions is another by now; then none is trusted.
  */
 export const acceptPins = async (
   mcp: Mcp,
   server_id: string,
   tools: readonly string[] | 'all',
-  shown?: readonly string[],
+  fingerprints?: readonly string[],
 ): Promise<readonly string[]> => {
-  const accepted = await accept(mcp, server_id, tools, shown)
+  const accepted = await accept(mcp, server_id, tools, fingerprints)
   const details = { tools: accepted }
   await mcp.gateway.service('audit').get()?.note({ action: 'pins.accepted', subject: server_id, details })
   return accepted
@@ -24,14 +24,14 @@ const accept = async (
   mcp: Mcp,
   server_id: string,
   tools: readonly string[] | 'all',
-  shown?: readonly string[],
+  fingerprints?: readonly string[],
 ): Promise<readonly string[]> => {
   const state = mcp.serverState(server_id)
-  if (state !== undefined) return state.tools.accept(tools, shown)
+  if (state !== undefined) return state.tools.accept(tools, fingerprints)
   const { rows } = await mcp.gateway.storage.find('mcp_tools', { where: { server_id }, limit: 1 })
   if (rows.length === 0)
     throw new GuardError(mcpErrors.MCP_SERVER_NOT_FOUND, undefined, {
       known: mcp.serverStates().map(({ server }) => server.id),
     })
-  return new Pins(mcp.gateway, mcp.audit, server_id).acceptStored(tools, shown)
+  return new Pins(mcp.gateway, mcp.audit, server_id).acceptStored(tools, fingerprints)
 }

@@ -111,12 +111,12 @@ export class ToolCatalog implements ServerTools {
     return sha256(canonicalJson({ place: address, name: nameIn(server_info), instructions, tools }))
   }
 
-  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them starts with none of these fingerprints. */
-  accept(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
+  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `fingerprints`: rejects with VERSION_CONFLICT, nothing trusted, if one of them starts with none of these fingerprints. */
+  accept(tools: readonly string[] | 'all', fingerprints?: readonly string[]): Promise<readonly string[]> {
     const listed = [...this.#tools.values(), ...(this.#instructions === undefined ? [] : [this.#instructions])]
     // before a first list here, what other processes or this one have listed earlier
-    if (this.#tools.size === 0) return this.#pins.acceptStored(tools, shown)
-    return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)), shown)
+    if (this.#tools.size === 0) return this.#pins.acceptStored(tools, fingerprints)
+    return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)), fingerprints)
   }
 
   names(): Iterable<string> {

@@ -49,8 +49,10 @@ export const INSTRUCTIONS = '(instructions)'
 export const serverDefinition = ({ instructions, server_info }: ServerFacts): Definition => {
   const info: unknown = readJson(server_info)
   const { title, description, icons } = isJsonObject(info) ? info : {}
-  const said = Object.entries({ instructions, title, description, icons }).filter(([, part]) => (part ?? null) !== null)
-  return definitionOf(INSTRUCTIONS, writeJson(Object.fromEntries(said)), undefined)
+  const present = Object.entries({ instructions, title, description, icons }).filter(
+    ([, part]) => (part ?? null) !== null,
+  )
+  return definitionOf(INSTRUCTIONS, writeJson(Object.fromEntries(present)), undefined)
 }
 
 /** Reads the result of a `tools/list`. `known` gives a definition that was read before, so that an unchanged one is not read again. */

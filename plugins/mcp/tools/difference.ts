@@ -13,8 +13,8 @@ export const lineDifference = (before: string, after: string): string[] => {
   let tail = 0
   while (tail < Math.min(old.length, fresh.length) - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++
   const changed = changes(old.slice(head, old.length - tail), fresh.slice(head, fresh.length - tail))
-  const kept = (lines: readonly string[]): Line[] => lines.map((text) => [' ', text])
-  return withContext([...kept(old.slice(0, head)), ...changed, ...kept(old.slice(old.length - tail))])
+  const unchanged = (lines: readonly string[]): Line[] => lines.map((text) => [' ', text])
+  return withContext([...unchanged(old.slice(0, head)), ...changed, ...unchanged(old.slice(old.length - tail))])
 }
 
 /** By the longest common subsequence. */

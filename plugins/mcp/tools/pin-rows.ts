@@ -42,19 +42,19 @@ export const storedPins = (gateway: Gateway, server_id: string): PinRows => ({
 
 /** Pins that end with their session. */
 export const sessionPins = (): PinRows => {
-  const kept = new Map<string, ToolRow>()
+  const stored = new Map<string, ToolRow>()
   return {
-    all: async () => [...kept.values()],
-    get: async (tool) => kept.get(tool),
+    all: async () => [...stored.values()],
+    get: async (tool) => stored.get(tool),
     async add(rows) {
-      const fresh = rows.filter(({ tool }) => !kept.has(tool))
-      for (const row of fresh) kept.set(row.tool, row)
+      const fresh = rows.filter(({ tool }) => !stored.has(tool))
+      for (const row of fresh) stored.set(row.tool, row)
       return fresh.length === rows.length
     },
     async change(tool, changes, seen) {
-      const row = kept.get(tool)
+      const row = stored.get(tool)
       if (row === undefined || (seen !== undefined && row.seen !== seen)) return false
-      kept.set(tool, { ...row, ...changes })
+      stored.set(tool, { ...row, ...changes })
       return true
     },
   }

@@ -22,17 +22,17 @@ export class Pins {
   readonly #gateway: Gateway
   readonly #audit: Audit
   readonly #server_id: string
-  readonly #kept: PinRows
+  readonly #stored: PinRows
   readonly #rows = new Map<string, Pin>()
   #work: Promise<void> = Promise.resolve()
   #loaded = false
 
-  /** `kept`: where they are, if not in storage. */
-  constructor(gateway: Gateway, audit: Audit, server_id: string, kept = storedPins(gateway, server_id)) {
+  /** `stored`: where they are, if not in storage. */
+  constructor(gateway: Gateway, audit: Audit, server_id: string, stored = storedPins(gateway, server_id)) {
     this.#gateway = gateway
     this.#audit = audit
     this.#server_id = server_id
-    this.#kept = kept
+    this.#stored = stored
   }
 
   /** How a definition compares with the trusted one. */
@@ -78,27 +78,27 @@ export class Pins {
   }
 
   /** Takes note of what a server says of itself; a write that fails is a fault. */
-  observeServer(said: Definition): void {
+  observeServer(definition: Definition): void {
     this.#inTurn(async () => {
       await this.#load()
-      if (this.#rows.get(INSTRUCTIONS)?.seen === said.fingerprint) return
+      if (this.#rows.get(INSTRUCTIONS)?.seen === definition.fingerprint) return
       await this.#load(true)
-      if (this.#rows.has(INSTRUCTIONS)) await this.#note([said])
-      else await this.#put([this.#row(said, said.fingerprint)])
+      if (this.#rows.has(INSTRUCTIONS)) await this.#note([definition])
+      else await this.#put([this.#row(definition, definition.fingerprint)])
     }).catch((error: unknown) => this.#gateway.fault(error, 'mcp:pins'))
   }
 
-  /** Trusts definitions as they are now; gives the names of those that were not trusted before. Rejects as `checkShown` throws. */
-  accept(definitions: readonly Definition[], shown?: readonly string[]): Promise<readonly string[]> {
+  /** Trusts definitions as they are now; gives the names of those that were not trusted before. Rejects as `checkFingerprints` throws. */
+  accept(definitions: readonly Definition[], fingerprints?: readonly string[]): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       await this.#load(true)
       const now = this.#gateway.clock.now()
       const waiting = definitions.filter((one) => this.#rows.has(one.name) && this.state(one) !== 'known')
-      checkShown(waiting, shown)
+      checkFingerprints(waiting, fingerprints)
       for (const { name, fingerprint, json } of waiting) {
         const text = definitionText(json, this.#gateway.redact)
         const changes = { fingerprint, seen: fingerprint, trusted_at: now, text, seen_text: text, waits: 0 }
-        await this.#kept.change(name, changes)
+        await this.#stored.change(name, changes)
         this.#tell('pin.accepted', name, fingerprint, 'A person trusts the definition.')
       }
       await this.#load(true)
@@ -106,22 +106,22 @@ export class Pins {
     })
   }
 
-  /** Trusts what was listed last of these tools, by whatever process; gives the names of those that were not trusted before. Rejects as `checkShown` throws. */
-  acceptStored(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
+  /** Trusts what was listed last of these tools, by whatever process; gives the names of those that were not trusted before. Rejects as `checkFingerprints` throws. */
+  acceptStored(tools: readonly string[] | 'all', fingerprints?: readonly string[]): Promise<readonly string[]> {
     return this.#inTurn(async () => {
-      const waiting = (await this.#kept.all()).filter(
+      const waiting = (await this.#stored.all()).filter(
         (row) => row.tool !== WHOLE_LIST && pinOf(row) !== 'known' && (tools === 'all' || tools.includes(row.tool)),
       )
-      checkShown(
+      checkFingerprints(
         waiting.map(({ tool: name, seen: fingerprint }) => ({ name, fingerprint })),
-        shown,
+        fingerprints,
       )
       const accepted: string[] = []
       const trusted_at = this.#gateway.clock.now()
       for (const { tool, seen, seen_text } of waiting) {
         const changes = { fingerprint: seen, trusted_at, text: seen_text, waits: 0 }
         // only what is on record as it was read: a definition that changed meanwhile still waits
-        if (!(await this.#kept.change(tool, changes, seen))) continue
+        if (!(await this.#stored.change(tool, changes, seen))) continue
         this.#tell('pin.accepted', tool, seen, 'A person trusts the definition.')
         accepted.push(tool)
       }
@@ -132,7 +132,7 @@ export class Pins {
 
   /** Loads definitions that another process has trusted meanwhile. */
   async refresh(tool: string): Promise<void> {
-    const row = await this.#kept.get(tool)
+    const row = await this.#stored.get(tool)
     if (row !== undefined) this.#keep(row)
   }
 
@@ -162,7 +162,7 @@ export class Pins {
       if (row === undefined || row.seen === fingerprint) continue
       const waits = row.fingerprint === fingerprint ? 0 : 1
       const changes = { seen: fingerprint, seen_text: definitionText(json, this.#gateway.redact), waits }
-      await this.#kept.change(name, changes)
+      await this.#stored.change(name, changes)
       this.#rows.set(name, { ...row, seen: fingerprint })
       if (row.fingerprint !== fingerprint)
         this.#tell('pin.changed', name, fingerprint, 'The definition is not the one that is trusted.')
@@ -181,7 +181,7 @@ export class Pins {
   /** Writes rows that are not there yet; where another process was faster, its rows stand. */
   async #put(rows: readonly ToolRow[]): Promise<void> {
     if (rows.length === 0) return
-    if (!(await this.#kept.add(rows))) return this.#load(true)
+    if (!(await this.#stored.add(rows))) return this.#load(true)
     for (const row of rows) this.#keep(row)
   }
 
@@ -191,7 +191,7 @@ export class Pins {
 
   async #load(again = false): Promise<void> {
     if (this.#loaded && !again) return
-    for (const row of await this.#kept.all()) this.#keep(row)
+    for (const row of await this.#stored.all()) this.#keep(row)
     this.#loaded = true
   }
 
@@ -213,12 +213,12 @@ export class Pins {
 }
 
 /** Throws VERSION_CONFLICT if one of the definitions is none of those that a person was shown, by fingerprint or the beginning of one. */
-const checkShown = (
+const checkFingerprints = (
   definitions: readonly Pick<Definition, 'name' | 'fingerprint'>[],
-  shown: readonly string[] | undefined,
+  fingerprints: readonly string[] | undefined,
 ): void => {
-  if (shown === undefined) return
-  const other = definitions.filter(({ fingerprint }) => !shown.some((known) => fingerprint.startsWith(known)))
+  if (fingerprints === undefined) return
+  const other = definitions.filter(({ fingerprint }) => !fingerprints.some((known) => fingerprint.startsWith(known)))
   if (other.length === 0) return
   const names = cutText(other.map(({ name }) => name).join(', '), MAX_NAMES)
   throw new GuardError('VERSION_CONFLICT', `Changed again since it was shown: ${names}. Look at it anew.`)

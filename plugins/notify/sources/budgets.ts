@@ -14,7 +14,7 @@ const MAX_BUDGETS = 10_000
 export class BudgetWatch {
   readonly #gateway: Gateway
   readonly #used = new Map<string, Session>()
-  readonly #told = new LRU<number>(MAX_BUDGETS)
+  readonly #reportedLevels = new LRU<number>(MAX_BUDGETS)
   #timer: NodeJS.Timeout | undefined
   #isLooking = false
 
@@ -58,10 +58,10 @@ export class BudgetWatch {
   #compare(budget: BudgetLeft): void {
     const used = 100 * (1 - remainingShare(budget))
     const key = keyOf(budget)
-    const before = this.#told.get(key) ?? 0
+    const before = this.#reportedLevels.get(key) ?? 0
     const level = LEVELS.find((one) => used >= one) ?? 0
     // a limit that was raised lets it cross again
-    if (level !== before) this.#told.set(key, level)
+    if (level !== before) this.#reportedLevels.set(key, level)
     if (level > before) this.#gateway.hooks.notice.call(noticeOf(budget, level, key))
   }
 }

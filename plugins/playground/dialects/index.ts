@@ -60,12 +60,12 @@ export const chatCompletions: Dialect = {
   error: ({ error_type, message }) => ({ error: { message, type: error_type, param: null, code: null } }),
 }
 
-const messageOf = (said: ScriptedText): object => {
-  if ('system' in said) return { role: 'system', content: said.system }
-  if ('user' in said) return { role: 'user', content: said.user }
-  if ('assistant' in said) return { role: 'assistant', content: said.assistant }
-  if ('call' in said) return { role: 'assistant', content: null, tool_calls: [toolCall(said)] }
-  return { role: 'tool', tool_call_id: said.of, content: said.result }
+const messageOf = (entry: ScriptedText): object => {
+  if ('system' in entry) return { role: 'system', content: entry.system }
+  if ('user' in entry) return { role: 'user', content: entry.user }
+  if ('assistant' in entry) return { role: 'assistant', content: entry.assistant }
+  if ('call' in entry) return { role: 'assistant', content: null, tool_calls: [toolCall(entry)] }
+  return { role: 'tool', tool_call_id: entry.of, content: entry.result }
 }
 
 const toolCall = ({ call, arguments: args, id }: ScriptedCall) => ({

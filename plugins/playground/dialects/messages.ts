@@ -8,7 +8,7 @@ export const messages: Dialect = {
   id: 'messages',
 
   request: (say, stream) => {
-    const system = say.flatMap((said) => ('system' in said ? [said.system] : []))
+    const system = say.flatMap((entry) => ('system' in entry ? [entry.system] : []))
     return {
       model: MODEL,
       max_tokens: MAX_TOKENS,
@@ -84,12 +84,12 @@ const messageHead = (id: string, usage: object) => ({
   usage,
 })
 
-const messageOf = (said: ScriptedText): object[] => {
-  if ('system' in said) return []
-  if ('user' in said) return [{ role: 'user', content: said.user }]
-  if ('assistant' in said) return [{ role: 'assistant', content: said.assistant }]
-  if ('call' in said) return [{ role: 'assistant', content: [toolUse(said)] }]
-  return [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: said.of, content: said.result }] }]
+const messageOf = (entry: ScriptedText): object[] => {
+  if ('system' in entry) return []
+  if ('user' in entry) return [{ role: 'user', content: entry.user }]
+  if ('assistant' in entry) return [{ role: 'assistant', content: entry.assistant }]
+  if ('call' in entry) return [{ role: 'assistant', content: [toolUse(entry)] }]
+  return [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: entry.of, content: entry.result }] }]
 }
 
 const toolUse = ({ call, arguments: input, id }: ScriptedCall) => ({ type: 'tool_use', id, name: call, input })

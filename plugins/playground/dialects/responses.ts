@@ -60,12 +60,12 @@ const outputOf = (id: string, { reasoning, text, calls = [] }: Answer): readonly
   ...calls.map((call) => ({ ...functionCall(call), status: 'completed' })),
 ]
 
-const itemOf = (said: ScriptedText): object => {
-  if ('system' in said) return { role: 'system', content: said.system }
-  if ('user' in said) return { role: 'user', content: said.user }
-  if ('assistant' in said) return { role: 'assistant', content: said.assistant }
-  if ('call' in said) return functionCall(said)
-  return { type: 'function_call_output', call_id: said.of, output: said.result }
+const itemOf = (entry: ScriptedText): object => {
+  if ('system' in entry) return { role: 'system', content: entry.system }
+  if ('user' in entry) return { role: 'user', content: entry.user }
+  if ('assistant' in entry) return { role: 'assistant', content: entry.assistant }
+  if ('call' in entry) return functionCall(entry)
+  return { type: 'function_call_output', call_id: entry.of, output: entry.result }
 }
 
 const functionCall = ({ call, arguments: args, id }: ScriptedCall) => ({

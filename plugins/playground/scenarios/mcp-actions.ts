@@ -20,7 +20,7 @@ const deciding = (what: string, action: 'allow' | 'deny', scope: 'once' | 'sessi
   expect: { enforce: { outcome: action === 'allow' ? 'allowed' : 'denied' }, shadow: { outcome: 'none' } },
 })
 
-const asked = stopped('confirm', 'MCP_CONFIRM', 'Approval required')
+const confirmation = stopped('confirm', 'MCP_CONFIRM', 'Approval required')
 /** Allowed by a person where the policy is enforced; in shadow mode there is no question. */
 const agreed = both({ action: 'confirm', reason: 'MCP_CONFIRM', forwarded: true, outcome: 'ok' })
 const asking = { version: 1, default: 'deny', rules: [{ id: 'ask', tools: ['write_file'], action: 'confirm' }] }
@@ -68,10 +68,10 @@ export const mcpConfirm = scenario({
   kind: 'mcp',
   policy: asking,
   steps: [
-    calling('writes a file', note, asked),
+    calling('writes a file', note, confirmation),
     deciding('somebody allows it once', 'allow', 'once'),
     calling('tries again', note, agreed),
-    calling('writes it once more', note, asked),
+    calling('writes it once more', note, confirmation),
   ],
 })
 
@@ -82,11 +82,15 @@ export const mcpConfirmSession = scenario({
   kind: 'mcp',
   policy: asking,
   steps: [
-    calling('writes a file', note, asked),
+    calling('writes a file', note, confirmation),
     deciding('somebody allows it for the session', 'allow', 'session'),
     calling('tries again', note, agreed),
     calling('and again', note, agreed),
-    calling('writes something else', { ...note, arguments: { path: 'note.txt', content: 'Call at once.' } }, asked),
+    calling(
+      'writes something else',
+      { ...note, arguments: { path: 'note.txt', content: 'Call at once.' } },
+      confirmation,
+    ),
   ],
 })
 
@@ -97,7 +101,7 @@ export const mcpConfirmDenied = scenario({
   kind: 'mcp',
   policy: asking,
   steps: [
-    calling('writes a file', note, asked),
+    calling('writes a file', note, confirmation),
     deciding('somebody denies it', 'deny', 'once'),
     calling('tries again all the same', note, {
       enforce: {
@@ -198,5 +202,5 @@ export const mcpUnknownTool = scenario({
     default: 'confirm',
     rules: [{ id: 'read', tools: ['read_file'], action: 'allow' }],
   },
-  steps: [calling('reads a file', readme, passes), calling('writes one', note, asked)],
+  steps: [calling('reads a file', readme, passes), calling('writes one', note, confirmation)],
 })

@@ -61,7 +61,7 @@ export class Budgets {
   }
 
   /** Some rule has asked for a period since the process started. */
-  get isAsked(): boolean {
+  get isQueried(): boolean {
     return this.#windows.size > 0
   }
 

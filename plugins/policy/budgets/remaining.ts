@@ -75,10 +75,10 @@ const agentsOf = async (
   { period }: ActiveRule,
   project_id: string,
   at: number,
-  asked: string | undefined,
+  agent_id: string | undefined,
 ): Promise<readonly (string | null)[]> => {
   if (period?.scope !== 'agent') return [null]
-  if (asked !== undefined) return [asked]
+  if (agent_id !== undefined) return [agent_id]
   const all = await shared()?.budgets.agents(period.per, project_id, at)
   if (all !== undefined) return all.slice(0, MAX_AGENTS)
   return budgets.window(period.per, at)?.agents(project_id).slice(0, MAX_AGENTS) ?? []

@@ -26,9 +26,9 @@ export const budgetRoutes =
       querystring: query,
       response: { 200: answer },
     }
-    app.get('/budgets', { schema }, async ({ query: asked }) => {
-      rejectUnknownFilters(asked, query)
-      const { project_id, agent_id } = asked
+    app.get('/budgets', { schema }, async ({ query: filters }) => {
+      rejectUnknownFilters(filters, query)
+      const { project_id, agent_id } = filters
       const budgets =
         project_id === undefined
           ? await remainingOfAll(parts, agent_id)

@@ -9,31 +9,31 @@ export interface Problem {
 }
 
 interface Field {
-  readonly wanted: string
+  readonly expected: string
   readonly accepts: (value: unknown) => boolean
 }
 
 const text = (least: number, most: number): Field => ({
-  wanted: `a text of ${least} to ${most} characters`,
+  expected: `a text of ${least} to ${most} characters`,
   accepts: (value) => typeof value === 'string' && value.length >= least && value.length <= most,
 })
 const integer = (least: number, most: number): Field => ({
-  wanted: `an integer from ${least} to ${most}`,
+  expected: `an integer from ${least} to ${most}`,
   accepts: (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
 })
 const name = /^[\w.-]{1,64}$/
 
 const fields: Readonly<Record<string, Field>> = {
   id: {
-    wanted: '1 to 64 of the characters A-Z a-z 0-9 . _ -',
+    expected: '1 to 64 of the characters A-Z a-z 0-9 . _ -',
     accepts: (value) => typeof value === 'string' && name.test(value),
   },
   rule_type: text(1, 64),
   threshold: integer(1, 1e15),
   window_size: integer(0, 1000),
   action: text(1, 32),
-  enabled: { wanted: 'true or false', accepts: (value) => typeof value === 'boolean' },
-  params: { wanted: 'an object', accepts: (value) => isJsonObject(value) },
+  enabled: { expected: 'true or false', accepts: (value) => typeof value === 'boolean' },
+  params: { expected: 'an object', accepts: (value) => isJsonObject(value) },
   note: text(0, 1000),
 }
 
@@ -88,7 +88,7 @@ const checkFields = (rule: JsonObject, path: string, problems: Problem[]): void 
     if (field === undefined)
       problems.push({ path: at, message: `is not a field of a rule; there is ${Object.keys(fields).join(', ')}` })
     else if (!field.accepts(value))
-      problems.push({ path: at, message: `must be ${field.wanted}, is ${quotedValue(value)}` })
+      problems.push({ path: at, message: `must be ${field.expected}, is ${quotedValue(value)}` })
     else if (key === 'params') noteInexact(value, at, problems)
   }
 }

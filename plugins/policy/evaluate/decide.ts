@@ -29,7 +29,7 @@ type Draft = Writable<Row>
  * A block that another plugin decided before stays, and no rule is evaluated; a flag stays unless a rule matches. `styles` are needed to steer.
  */
 export const decide = (
-  given: Decision,
+  partial: Decision,
   call: Call,
   session: Session,
   history: History,
@@ -40,7 +40,7 @@ export const decide = (
 ): Decision => {
   // only this request is in flight, so any reservation left belongs to none
   if (session.open <= 1) history.release()
-  const before = completed(given)
+  const before = completed(partial)
   history.limit = policy.reach
   const placed = placeInThread(call, history)
   const { parent } = placed
@@ -65,7 +65,7 @@ export const decide = (
 }
 
 /** A plugin in JavaScript may have left members out. */
-const completed = (given: Decision): Decision => (given === undecided ? given : { ...undecided, ...given })
+const completed = (partial: Decision): Decision => (partial === undecided ? partial : { ...undecided, ...partial })
 
 /** It is remembered, since the next request may continue it, and no rule counts it. */
 const uncounted = (before: Decision, row: Draft, history: History): Decision => {

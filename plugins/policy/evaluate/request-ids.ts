@@ -16,11 +16,11 @@ export const withRequestIds = (finding: Finding, row: Row, history: History): Fi
 }
 
 /** Ids of the requests whose new turns these were, the last turn first. */
-const firstHolders = (row: Row, { rows }: History, wanted: number): string[] => {
+const firstHolders = (row: Row, { rows }: History, maxHolders: number): string[] => {
   const byId = new Map(rows.map((known) => [known.id, known]))
   const ids: string[] = []
   let holder: Row | undefined = row
-  while (holder !== undefined && ids.length < wanted) {
+  while (holder !== undefined && ids.length < maxHolders) {
     for (let count = holder.new_turns.length; count > 0; count--) ids.push(holder.id)
     holder = holder.parent === null ? undefined : byId.get(holder.parent)
   }

@@ -19,7 +19,7 @@ const withText = ({ body, headers }: Call, style: ApiStyle, text: string): Buffe
   const span = encoding === 'identity' ? memberSpan(body, style.list) : undefined
   if (nudge === undefined || span === undefined) return undefined
   const list = body.subarray(span.start, span.end)
-  const longer = lengthened(list, JSON.stringify(nudge(text)), (said) => JSON.stringify(nudge(said)))
+  const longer = lengthened(list, JSON.stringify(nudge(text)), (longText) => JSON.stringify(nudge(longText)))
   return longer === undefined
     ? undefined
     : Buffer.concat([body.subarray(0, span.start), longer, body.subarray(span.end)])

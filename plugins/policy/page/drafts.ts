@@ -13,18 +13,18 @@ const MAX_DRAFTS = 50
 
 /** Drafts of policies by an id that an address carries, so that reloading a page sends nothing again; the oldest goes first, and all with the process. */
 export class Drafts {
-  readonly #kept = new LRU<UnsavedDraft>(MAX_DRAFTS)
+  readonly #drafts = new LRU<UnsavedDraft>(MAX_DRAFTS)
 
   /** Keeps a draft, and gives its id. `now`: milliseconds since 1970. */
   keep(unsaved: UnsavedDraft, now: number): string {
     const id = newId('draft_', now)
-    this.#kept.set(id, unsaved)
+    this.#drafts.set(id, unsaved)
     return id
   }
 
   /** The draft of this id, if it is kept and one of this project. */
   of(project_id: string, id: string): UnsavedDraft | undefined {
-    const unsaved = this.#kept.peek(id)
+    const unsaved = this.#drafts.peek(id)
     return unsaved?.project_id === project_id ? unsaved : undefined
   }
 }

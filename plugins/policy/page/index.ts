@@ -29,8 +29,8 @@ import type { PageParts } from './types.ts'
 import { type PolicyPageState, policyView } from './view.ts'
 
 /** Adds the pages of policies, and their form. */
-export const addPages = (given: Omit<PageParts, 'drafts'>): void => {
-  const parts = { ...given, drafts: new Drafts() }
+export const addPages = (baseParts: Omit<PageParts, 'drafts'>): void => {
+  const parts = { ...baseParts, drafts: new Drafts() }
   const { gateway } = parts
   gateway.registry(pageKind).add(listPage(parts))
   gateway.registry(pageKind).add(detailPage(parts))

@@ -17,7 +17,7 @@ export const listPage = (parts: PageParts): Page => ({
 })
 
 const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
-  const asked = ask.query.get('project_id')?.trim() ?? ''
+  const search = ask.query.get('project_id')?.trim() ?? ''
   const { storage } = parts.gateway
   const [stored, sessions] = await Promise.all([
     storage.find('policies', { limit: MAX_POLICIES }),
@@ -25,17 +25,17 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
   ])
   const changed = new Map(stored.rows.map(({ project_id, updated_at }) => [project_id, updated_at]))
   const known = [...new Set([...changed.keys(), ...sessions.rows.map(({ project_id }) => project_id)])].sort()
-  const wanted =
-    asked === ''
+  const project_ids =
+    search === ''
       ? known
-      : [...new Set([...(PROJECT.test(asked) ? [asked] : []), ...known.filter((id) => id.includes(asked))])]
+      : [...new Set([...(PROJECT.test(search) ? [search] : []), ...known.filter((id) => id.includes(search))])]
   const rows = await Promise.all(
-    wanted.map(async (project_id) => ({ project_id, policy: await parts.policies.load(project_id) })),
+    project_ids.map(async (project_id) => ({ project_id, policy: await parts.policies.load(project_id) })),
   )
   return html`<h1>Policies</h1>
 <p>What a session of a project may do before it is flagged, or blocked where the policy is enforced. The policy of project default holds for every project that has none of its own.</p>
-<form class="filters" action="/policies" role="search"><label>Project<input type="search" name="project_id" value="${asked}" size="24" placeholder="the name that requests give"></label><button>Find</button>${asked !== '' && html` <a class="clear" href="/policies">Clear</a>`}</form>
-${asked !== '' && !PROJECT.test(asked) && html`<p class="fault">A project's name is 1 to 128 of the characters A-Z a-z 0-9 . _ -</p>`}
+<form class="filters" action="/policies" role="search"><label>Project<input type="search" name="project_id" value="${search}" size="24" placeholder="the name that requests give"></label><button>Find</button>${search !== '' && html` <a class="clear" href="/policies">Clear</a>`}</form>
+${search !== '' && !PROJECT.test(search) && html`<p class="fault">A project's name is 1 to 128 of the characters A-Z a-z 0-9 . _ -</p>`}
 ${rows.length === 0 ? emptyText() : policyTable(parts, ask, rows, changed)}
 ${(stored.next_cursor !== null || sessions.next_cursor !== null) && html`<p class="quiet">Those of the newest ${MAX_POLICIES} policies and ${MAX_SESSIONS} sessions; any other is found by its whole name.</p>`}`
 }

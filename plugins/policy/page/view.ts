@@ -50,8 +50,8 @@ export interface PolicyPageState {
 }
 
 /** The page of a policy: its rules as a form, what trying them gave, and its earlier versions. */
-export const policyView = async (parts: PageParts, shown: PolicyPageState): Promise<View> => {
-  const { project_id, faults = [], conflicting = false, confirming = false, lost = false } = shown
+export const policyView = async (parts: PageParts, state: PolicyPageState): Promise<View> => {
+  const { project_id, faults = [], conflicting = false, confirming = false, lost = false } = state
   const policy = await parts.policies.load(project_id)
   const { source, version } = sourceOf(policy, project_id)
   const main = html`<h1>Policy of ${project_id}</h1>
@@ -61,10 +61,10 @@ ${conflicting && html`<div class="faults" role="alert"><p>Somebody has saved ver
 ${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
-${shown.simulated !== undefined && (await simulationSection(parts, shown, shown.simulated, parts.default_mode()))}
-${shown.edited && !conflicting && !confirming && faults.length === 0 && html`<p class="notice">These changes are not saved.</p>`}
-${await form(parts, shown)}
-${await budgetSection(parts, shown)}${await historySection(parts.gateway, shown, project_id)}`
+${state.simulated !== undefined && (await simulationSection(parts, state, state.simulated, parts.default_mode()))}
+${state.edited && !conflicting && !confirming && faults.length === 0 && html`<p class="notice">These changes are not saved.</p>`}
+${await form(parts, state)}
+${await budgetSection(parts, state)}${await historySection(parts.gateway, state, project_id)}`
   const status = faults.length > 0 ? 422 : conflicting ? 409 : 200
   return { title: `${project_id} · Policies`, main, status }
 }
@@ -78,8 +78,8 @@ const budgetSection = async ({ gateway }: PageParts, { project_id, now }: Policy
 `
 }
 
-const form = async (parts: PageParts, shown: PolicyPageState): Promise<Html> => {
-  const { project_id, draft, faults = [], confirming = false } = shown
+const form = async (parts: PageParts, state: PolicyPageState): Promise<Html> => {
+  const { project_id, draft, faults = [], confirming = false } = state
   const warnings = await warningsIn(parts, project_id, draft)
   const { detectors, approver } = parts.gateway
   const { rules } = draft
@@ -156,18 +156,18 @@ interface Compared {
 
 /** What changed from one policy to a later one, a phrase each; none: nothing did. */
 const differences = (before: Compared, after: Compared): readonly string[] => {
-  const told: string[] = []
-  if (before.mode !== after.mode) told.push(`mode ${modeWord(before.mode)} → ${modeWord(after.mode)}`)
+  const changeLines: string[] = []
+  if (before.mode !== after.mode) changeLines.push(`mode ${modeWord(before.mode)} → ${modeWord(after.mode)}`)
   const earlier = new Map(before.rules.map((rule) => [rule.id, rule]))
   const later = new Map(after.rules.map((rule) => [rule.id, rule]))
-  for (const id of earlier.keys()) if (!later.has(id)) told.push(`${id} removed`)
+  for (const id of earlier.keys()) if (!later.has(id)) changeLines.push(`${id} removed`)
   for (const [id, rule] of later) {
     const was = earlier.get(id)
-    if (was === undefined) told.push(`${id} added`)
-    else told.push(...changes(was, rule).map((change) => `${id}: ${change}`))
+    if (was === undefined) changeLines.push(`${id} added`)
+    else changeLines.push(...changes(was, rule).map((change) => `${id}: ${change}`))
   }
-  if (orderOf(before.rules, later) !== orderOf(after.rules, earlier)) told.push('another order')
-  return told
+  if (orderOf(before.rules, later) !== orderOf(after.rules, earlier)) changeLines.push('another order')
+  return changeLines
 }
 
 const modeWord = (mode: Mode | null): string => mode ?? 'inherited'
@@ -175,12 +175,12 @@ const modeWord = (mode: Mode | null): string => mode ?? 'inherited'
 const compared = ['rule_type', 'threshold', 'window_size', 'action', 'params', 'note'] as const
 
 const changes = (before: Rule, after: Rule): string[] => {
-  const told = compared.flatMap((name) => {
+  const changeLines = compared.flatMap((name) => {
     const [was, is] = [JSON.stringify(before[name]) ?? 'none', JSON.stringify(after[name]) ?? 'none']
     return was === is ? [] : [`${name} ${was} → ${is}`]
   })
-  if (before.enabled !== after.enabled) told.push(after.enabled ? 'on' : 'off')
-  return told
+  if (before.enabled !== after.enabled) changeLines.push(after.enabled ? 'on' : 'off')
+  return changeLines
 }
 
 /** The ids that both have, in the order of one. */

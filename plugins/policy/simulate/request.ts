@@ -39,8 +39,8 @@ const partsOf = (document: unknown): JsonObject => {
   throw new GuardError('INVALID_REQUEST', 'The body must be an object or a list of rules.', { path: '' })
 }
 
-const invalid = (name: string, wanted: string): GuardError =>
-  new GuardError('INVALID_REQUEST', `"${name}" must be ${wanted}.`, { path: `/${name}` })
+const invalid = (name: string, expected: string): GuardError =>
+  new GuardError('INVALID_REQUEST', `"${name}" must be ${expected}.`, { path: `/${name}` })
 
 const timeOf = (name: string, value: unknown, now: number): number => {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value

@@ -105,11 +105,11 @@ const stops = ({ action }: Match): boolean => action === 'block' || action === '
 const firstOf = (
   judged: readonly JudgedRequest[],
   since: number,
-  wanted: (match: Match) => boolean,
+  isCounted: (match: Match) => boolean,
 ): First | undefined => {
   for (const [index, { record, matches }] of judged.entries()) {
     if (record.received_at < since) continue
-    const match = matches.find((one) => one.probe !== true && wanted(one))
+    const match = matches.find((one) => one.probe !== true && isCounted(one))
     if (match !== undefined) return { match, index }
   }
 }

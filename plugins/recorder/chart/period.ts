@@ -79,8 +79,8 @@ const instant = (text: string | undefined, now: number): number | undefined => {
 const periodBetween = (from: number | undefined, to: number | undefined, now: number): Period | undefined => {
   // what begins later than now was recorded by a clock that has been set back
   const end = Math.min(to ?? now + 1, Math.max(now + 1, (from ?? 0) + DAY), LATEST)
-  const wanted = from ?? end - LONGEST
-  const start = Math.max(wanted, end - LONGEST, 0)
+  const requestedStart = from ?? end - LONGEST
+  const start = Math.max(requestedStart, end - LONGEST, 0)
   if (!(start < end)) return undefined
   const [, step = 'day'] = STEPS.find(([longest]) => end - start <= longest) ?? []
   const step_ms = STEP_MS[step]
@@ -95,7 +95,7 @@ const periodBetween = (from: number | undefined, to: number | undefined, now: nu
     bars,
     range: undefined,
     title: undefined,
-    isCut: from === undefined || wanted < start,
+    isCut: from === undefined || requestedStart < start,
   }
 }
 

@@ -22,9 +22,9 @@ export const strip = async (figures: Figures, unit: string, options: ChartOption
   const period = periodOf(ask.query, ask.now, isList)
   if (period === undefined) return undefined
   const group = groupOf(ask.query)
-  const shown = ask.query.get('playground')
-  const isPlaygroundShown = shown === 'show' || shown === 'true'
-  const playground = isPlaygroundShown ? shown === 'true' || undefined : false
+  const playgroundParam = ask.query.get('playground')
+  const includesPlayground = playgroundParam === 'show' || playgroundParam === 'true'
+  const playground = includesPlayground ? playgroundParam === 'true' || undefined : false
   const whose = { project_id, agent_id, playground }
   const { since, until, step } = period
   const compared = comparedOf(period)
@@ -37,7 +37,7 @@ export const strip = async (figures: Figures, unit: string, options: ChartOption
     layers: readonly Layer[],
     words: string,
   ): Html => html`<h2 class="strip">${titleOf(period, ask.now)}</h2>
-<div class="strip">${chips(period, group, addresses, options)}<p class="quiet">${words}${playgroundLink(isPlaygroundShown, addresses)}${!answer.complete && '. These are the newest 20,000 requests.'}</p></div>
+<div class="strip">${chips(period, group, addresses, options)}<p class="quiet">${words}${playgroundLink(includesPlayground, addresses)}${!answer.complete && '. These are the newest 20,000 requests.'}</p></div>
 ${legend(layers)}`
   if (answer.totals.requests === 0) return head([], 'No requests, ')
   const drawn = { answer, layers: layersOf(answer, group, period), group, period, unit }
@@ -155,8 +155,8 @@ const legend = (layers: readonly Layer[]): Html =>
       )}</ul>`
 
 /** Whether calls of the Playground count, and the way to the other choice. */
-const playgroundLink = (isShown: boolean, { here }: Addresses): Html =>
-  isShown
+const playgroundLink = (isIncluded: boolean, { here }: Addresses): Html =>
+  isIncluded
     ? html`with the Playground, <a href="${here({ playground: null })}">leave it out</a>`
     : html`without the Playground, <a href="${here({ playground: 'show' })}">show</a>`
 
@@ -177,14 +177,14 @@ interface Addresses {
 
 const addressesOf = ({ ask, project_id, agent_id, isList = false }: ChartOptions, period: Period): Addresses => {
   const [path = '/'] = ask.url.split('?', 1)
-  const kept = isList
+  const filters = isList
     ? without(ask.query, DROPPED)
     : new URLSearchParams({
         ...(project_id === undefined ? {} : { project_id }),
         ...(agent_id === undefined ? {} : { agent: agent_id }),
       })
-  const list = addressOf('/replay', kept)
-  const start = `${list}${kept.size === 0 ? '?' : '&'}since=`
+  const list = addressOf('/replay', filters)
+  const start = `${list}${filters.size === 0 ? '?' : '&'}since=`
   return {
     list,
     bar: (bar) => {

@@ -12,7 +12,7 @@ const MOST_ANSWERS = 600
 const MOST_GROUPS = 400
 /** Calls count in the hour in which they were received, also if they end later. */
 const GRACE_MS = HOUR_MS
-const KEPT_MS = 60_000
+const MAX_AGE_MS = 60_000
 
 interface Answer {
   readonly at: number
@@ -34,13 +34,13 @@ export class EndedSums {
 
   /** The storage, with sums that may be up to a minute old. */
   over(storage: Source): Source {
-    const sum = async (table: string, asked: object): Promise<Groups> => {
-      const read = () => storage.sum(table as 'calls_by_hour', asked as never)
+    const sum = async (table: string, query: object): Promise<Groups> => {
+      const read = () => storage.sum(table as 'calls_by_hour', query as never)
       const now = this.#now()
-      if (!hasEnded(asked, now)) return read()
-      const key = JSON.stringify([table, asked, visibleProjects()])
+      if (!hasEnded(query, now)) return read()
+      const key = JSON.stringify([table, query, visibleProjects()])
       const known = this.#answers.get(key)
-      if (known !== undefined && now >= known.at && now - known.at < KEPT_MS) return known.groups
+      if (known !== undefined && now >= known.at && now - known.at < MAX_AGE_MS) return known.groups
       const groups = await read()
       if (groups.length <= MOST_GROUPS) this.#answers.set(key, { at: now, groups })
       return groups
@@ -49,7 +49,7 @@ export class EndedSums {
   }
 }
 
-const hasEnded = (asked: { readonly where?: { readonly hour?: { readonly lt?: string } } }, now: number): boolean => {
-  const end = asked.where?.hour?.lt
+const hasEnded = (query: { readonly where?: { readonly hour?: { readonly lt?: string } } }, now: number): boolean => {
+  const end = query.where?.hour?.lt
   return end !== undefined && end <= hourOf(now - GRACE_MS)
 }

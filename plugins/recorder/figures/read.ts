@@ -121,7 +121,7 @@ const addMinutes = async (
 }
 
 /** Groups that are told apart while they are added up, and those that are told. */
-const MOST_KEPT = 2_000
+const MAX_GROUPS = 2_000
 const MOST_SERIES = 50
 
 const BY_DECISION: Readonly<Record<string, 'allowed' | 'flagged' | 'blocked'>> = {
@@ -215,13 +215,17 @@ class Tallies {
         other.totals.requests - one.totals.requests || ((oneName ?? '') < (otherName ?? '') ? -1 : 1),
     )
     for (const [, series] of busiest.slice(MOST_SERIES)) others.addAll(series)
-    const told = busiest.slice(0, MOST_SERIES)
-    if (others.totals.requests > 0) told.push([OTHER, others])
-    return told.map(([group, series]) => ({ group, totals: series.totals.figures(), buckets: series.buckets(starts) }))
+    const listed = busiest.slice(0, MOST_SERIES)
+    if (others.totals.requests > 0) listed.push([OTHER, others])
+    return listed.map(([group, series]) => ({
+      group,
+      totals: series.totals.figures(),
+      buckets: series.buckets(starts),
+    }))
   }
 
   #seriesOf(group: string | null): Series {
-    const name = this.#series.has(group) || this.#series.size < MOST_KEPT ? group : OTHER
+    const name = this.#series.has(group) || this.#series.size < MAX_GROUPS ? group : OTHER
     const known = this.#series.get(name) ?? new Series()
     this.#series.set(name, known)
     return known
@@ -232,12 +236,13 @@ class Tallies {
 const quantile = (share: number, counts: readonly number[]): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total <= 0) return null
-  const wanted = share * total
+  const threshold = share * total
   let before = 0
   for (const [at, end] of DURATIONS.entries()) {
     const count = counts[at] ?? 0
     const start = at === 0 ? 0 : (DURATIONS[at - 1] ?? 0)
-    if (count > 0 && before + count >= wanted) return Math.round(start + ((wanted - before) / count) * (end - start))
+    if (count > 0 && before + count >= threshold)
+      return Math.round(start + ((threshold - before) / count) * (end - start))
     before += count
   }
   return DURATIONS.at(-1) ?? null

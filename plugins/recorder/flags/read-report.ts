@@ -47,9 +47,9 @@ const groupsBetween = async (
     hour: { gte: hourOf(from), lt: hourOf(to) },
     ...(project_id === undefined ? {} : { project_id }),
   }
-  const asked = { where, order: ['hour', 'asc'], by: flagKey, of: flagMeasures } as const
+  const query = { where, order: ['hour', 'asc'], by: flagKey, of: flagMeasures } as const
   const groups = new Map<string, Writable<FlagGroupTotal>>()
-  for (const { by, sums } of await storage.sum('flags_by_hour', asked)) {
+  for (const { by, sums } of await storage.sum('flags_by_hour', query)) {
     const { session_id, project_id, rule_id, reason, action } = by
     const name = [session_id, rule_id, reason, action].join('\0')
     const at = startOf(String(by.hour))

@@ -8,7 +8,7 @@ import type { reportAnswer } from './schemas.ts'
 /** A report as the API gives it. */
 export type Report = Static<typeof reportAnswer>
 
-interface Asked {
+interface ReportQuery {
   readonly since: number
   readonly until: number
   readonly project_id?: string | undefined
@@ -16,11 +16,11 @@ interface Asked {
 }
 
 /** The report of a time, with the sessions behind it. */
-export const reportOf = async (gateway: Gateway, { limit, ...asked }: Asked): Promise<Report> => {
+export const reportOf = async (gateway: Gateway, { limit, ...asked }: ReportQuery): Promise<Report> => {
   const report = await readFlagReport(gateway.storage, asked)
   const { since, until, groups, ...rest } = report
-  const shown = groups.slice(0, limit)
-  const rows = await sessionsOf(gateway, shown)
+  const listed = groups.slice(0, limit)
+  const rows = await sessionsOf(gateway, listed)
   const { currency } = jsonObjectOf(gateway.health.get('pricing')?.())
   return {
     since: new Date(since).toISOString(),
@@ -30,8 +30,8 @@ export const reportOf = async (gateway: Gateway, { limit, ...asked }: Asked): Pr
     ...rest,
     rules: [...rest.rules],
     projects: [...rest.projects],
-    sessions: shown.map((group) => sessionEntry(group, rows.get(group.session_id))),
-    more: groups.length - shown.length,
+    sessions: listed.map((group) => sessionEntry(group, rows.get(group.session_id))),
+    more: groups.length - listed.length,
   }
 }
 

@@ -11,7 +11,7 @@ import { agentLink, replayLink, sessionLink } from './links.ts'
 const DAY_MS = 86_400_000
 const AT_WORK_MS = 15 * 60_000
 const MAX_READ = 500
-const MAX_SHOWN = 5
+const MAX_LINES = 5
 
 /** Sessions that enforcing would have stopped within the last day and that went on: those still at work first, then those that cost most since. */
 export const flaggedSource = (gateway: Gateway): WaitingSource => ({
@@ -19,11 +19,11 @@ export const flaggedSource = (gateway: Gateway): WaitingSource => ({
   order: 0,
   waiting: async (ask) => {
     const rows = await flaggedSessions(gateway, ask.now)
-    const shown = rows.slice(0, MAX_SHOWN)
-    const calls = await Promise.all(shown.map((row) => lastFlagged(gateway, row)))
-    const rest = rows.length - shown.length
+    const listed = rows.slice(0, MAX_LINES)
+    const calls = await Promise.all(listed.map((row) => lastFlagged(gateway, row)))
+    const rest = rows.length - listed.length
     return {
-      lines: shown.map((row, at) => flaggedLine(gateway, ask, row, calls[at])),
+      lines: listed.map((row, at) => flaggedLine(gateway, ask, row, calls[at])),
       total: rows.length,
       ...(rest > 0
         ? { note: html`<a href="#flagged">${rest} more flagged session${rest !== 1 && 's'}</a> of the last 24 hours` }

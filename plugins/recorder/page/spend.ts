@@ -35,8 +35,8 @@ ${names.map((name) => upstreamRow(ask, name, hour.byUpstream.get(name) ?? NONE, 
 
 /** What calls since then came to, without those of the Playground, by their upstream; the empty name: none. */
 const usedBy = async (figures: Figures, since: number, now: number) => {
-  const asked = { since, until: now + 1, step: 'hour', group: 'upstream', playground: false } as const
-  const { totals, series, complete } = await figures.read(asked)
+  const query = { since, until: now + 1, step: 'hour', group: 'upstream', playground: false } as const
+  const { totals, series, complete } = await figures.read(query)
   return { totals, complete, byUpstream: new Map<string, Used>(series.map((one) => [one.group ?? '', one.totals])) }
 }
 

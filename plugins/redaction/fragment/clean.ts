@@ -1,11 +1,11 @@
 import {
   type Attributes,
   attributeLimits,
+  type CleanedFragment,
   type Fragment,
   type FragmentRun,
   type FragmentWarning,
   GuardError,
-  type Kept,
   type Redactor,
 } from 'guard-gateway/core'
 import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
@@ -94,7 +94,7 @@ export const cleanFragment = async (
   fragment: Fragment,
   redact: Pick<Redactor, 'text' | 'value'>,
   cleaned: WeakSet<object>,
-): Promise<Kept> => {
+): Promise<CleanedFragment> => {
   const cleaner = new Cleaner(redact, cleaned)
   const pace = new Pace()
   const run = cleaner.run(fragment.run)
@@ -118,13 +118,13 @@ const ARTIFACT_TEXTS = [
 
 /** The value with every text passed through `map`, after `enter` had each part; itself where nothing changed. */
 const mapped = (
-  given: unknown,
+  input: unknown,
   map: (text: string, path: string) => string,
   path: string,
   enter: (part: unknown, depth: number, path: string) => unknown,
   depth = 0,
 ): unknown => {
-  const value = enter(given, depth, path)
+  const value = enter(input, depth, path)
   if (typeof value === 'string') return map(value, path)
   if (typeof value !== 'object' || value === null) return value
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
@@ -169,10 +169,10 @@ const tooMany = (what: string, path: string): GuardError =>
 const cutAttributes = (attributes: Attributes, path: string, cut: (path: string, max: number) => void): Attributes => {
   let chars = 0
   const shorten = (text: string, at: string): string => {
-    const kept = text.length <= attributeLimits.value_chars ? text : cutText(text, attributeLimits.value_chars)
-    if (kept !== text) cut(at, attributeLimits.value_chars)
-    chars += kept.length
-    return kept
+    const stored = text.length <= attributeLimits.value_chars ? text : cutText(text, attributeLimits.value_chars)
+    if (stored !== text) cut(at, attributeLimits.value_chars)
+    chars += stored.length
+    return stored
   }
   const countNames = (part: unknown, depth: number): unknown => {
     if (depth > 0 && isJsonObject(part)) for (const name of Object.keys(part)) chars += name.length

@@ -40,7 +40,7 @@ const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
 const SECRET = words('sk rk pat sat psk secret secretkey apikey token tok pwd password passwd')
 const KEY = words('key api ak auth access refresh priv private bearer live prod sess oauth')
 /** Parts of a prefix that say "this may be shown": identifiers, digests, public keys. */
-const SHOWN = words(
+const PUBLIC_PARTS = words(
   'pk pub public publishable phc id ids uid uuid cid sid hash digest etag sum checksum sha sha1 sha256 sha384 sha512 md5 h1 rev commit tree blob ref build cache chunk asset index main vendor img image file msg message req request resp response run task trace span thread call chatcmpl cmpl tool toolu event evt item gen batch cs pi ch cus sub seti price acct order user org proj project team node pod',
 )
 
@@ -58,7 +58,7 @@ const isHex = (text: string, from: number, end: number): boolean => runEnd(text,
 
 /** A random tail of this length behind these parts is a secret. */
 const isSecretTail = (text: string, from: number, end: number, parts: readonly string[]): boolean => {
-  if (parts.some((part) => SHOWN.has(part))) return false
+  if (parts.some((part) => PUBLIC_PARTS.has(part))) return false
   const tail = text.slice(from, end)
   const mixed = /[a-z]/.test(tail) && /[A-Z]/.test(tail) && /\d/.test(tail)
   if (mixed && tail.length >= MIN_PLAIN_TAIL) return looksIssued(text, from, end, 2.6)

@@ -33,7 +33,7 @@ const NOT_A_VALUE = new Set(
 const LABEL =
   /pass(?:word|wort|wd|phrase|code|ord)|kennwort|contrase|senha|wachtwoord|mot de passe|lösenord|hasło|heslo|parola|salasana|token|secret|geheimnis|\bkey|\bclé|\bapi\b|credential|passord|adgangskode|şifre|пароль|парол|密码|密碼|口令|密钥|令牌|パスワード|비밀번호|암호|mật khẩu|סיסמה|κωδικός|รหัสผ่าน/iu
 /** Where something is kept, which opens nothing: paths, names of a key store. */
-const KEPT =
+const LOCATION =
   /^(?:(?:alias|aws|kms|secrets?|vault|projects|arn|gs|s3|file|env|op|ssm)[:/][\w./:@#-]*|[a-z]+(?:\/[a-z_-]+)+|\.{0,2}\/[\w./-]+|~\/[\w./-]+|[a-z][a-z_]*(?:\.[a-z][a-z_]*){2,6}|[A-Za-z]:\\.*)$/
 
 /** A text for people to read beside a field: words of letters, one of which says what the field is, or a sentence. */
@@ -46,7 +46,7 @@ export const isLabel = (value: string): boolean => {
 
 /** What stands where a secret could stand, and is none: a placeholder, a type, a state, a reference, a label. */
 export const isNone = (value: string): boolean =>
-  isPlaceholder(value) || isNoValue(value) || isLabel(value) || KEPT.test(value)
+  isPlaceholder(value) || isNoValue(value) || isLabel(value) || LOCATION.test(value)
 
 /** The name at `start` is a part of what a cloud calls a resource: `arn:aws:secretsmanager:…:123456789012:secret:name`. */
 export const isResource = (text: string, start: number): boolean =>

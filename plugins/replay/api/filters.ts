@@ -126,10 +126,10 @@ const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean
   return { ...tests, ...originTest(query, tests.origin !== undefined) }
 }
 
-const originTest = (query: RawQuery, isGiven: boolean): { readonly origin?: Test<string> } => {
+const originTest = (query: RawQuery, hasOrigin: boolean): { readonly origin?: Test<string> } => {
   const playground = flag(query, 'playground')
   if (playground === undefined) return {}
-  if (isGiven) throw invalid('playground', 'left out where "origin" is given')
+  if (hasOrigin) throw invalid('playground', 'left out where "origin" is given')
   return { origin: playground ? 'playground' : { in: otherOrigins } }
 }
 

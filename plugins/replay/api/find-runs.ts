@@ -43,12 +43,12 @@ const findRunsOfAgent = async (
   const dated = parseDatedCursor(oneOf({ cursor }, 'cursor'), now)
   const [idCursor, nameCursor] = partCursors(dated.cursor)
   const part = async (column: 'agent_id' | 'agent_name', cursor: string | null | undefined): Promise<AgentPart> => {
-    const given = oneOf(rest, column)
-    const applies = given === undefined || given === agent
+    const filter = oneOf(rest, column)
+    const applies = filter === undefined || filter === agent
     if (cursor === null || !applies) return { from: null, page: NOTHING, applies }
-    const asked: Query<RunRow> = await resolvedQuery(storage, { ...rest, [column]: agent }, dated.now)
-    const page = await storage.find('runs', { ...asked, cursors: true, ...(cursor === undefined ? {} : { cursor }) })
-    return { from: cursor, page, query: asked, applies }
+    const query: Query<RunRow> = await resolvedQuery(storage, { ...rest, [column]: agent }, dated.now)
+    const page = await storage.find('runs', { ...query, cursors: true, ...(cursor === undefined ? {} : { cursor }) })
+    return { from: cursor, page, query, applies }
   }
   const [byId, byName] = await Promise.all([part('agent_id', idCursor), part('agent_name', nameCursor)])
   return mergeParts(byId, byName, agent)

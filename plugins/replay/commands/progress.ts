@@ -14,7 +14,7 @@ export class Progress {
   readonly #signs: TerminalSymbols
   readonly #now: () => number
   readonly #began: number
-  readonly #shown: boolean
+  readonly #enabled: boolean
   #next: number
   #bytes = 0
   #drawn = false
@@ -29,12 +29,12 @@ export class Progress {
     this.#began = now()
     this.#next = this.#began + FIRST_MS
     const off = options.quiet === true || options.json === true || options.progress === false || Boolean(io.env.CI)
-    this.#shown = !off && isTerminal(io.err) && io.env.TERM !== 'dumb'
+    this.#enabled = !off && isTerminal(io.err) && io.env.TERM !== 'dumb'
   }
 
   add(bytes: number): void {
     this.#bytes += bytes
-    if (!this.#shown) return
+    if (!this.#enabled) return
     const now = this.#now()
     if (now < this.#next) return
     this.#next = now + EVERY_MS

@@ -74,11 +74,11 @@ export const titlesOf = (spans: readonly SpanView[]): ReadonlyMap<SpanView, stri
 export const selectSpans = (spans: readonly SpanView[], names: readonly string[]): readonly SpanView[] => {
   if (names.length === 0) return spans
   const titles = titlesOf(spans)
-  const kept = new Set<string>()
+  const selected = new Set<string>()
   return spans.filter((span) => {
     const named = names.includes(span.name) || names.includes(titles.get(span) ?? '')
-    if (!named && (span.parent_id === null || !kept.has(span.parent_id))) return false
-    kept.add(span.id)
+    if (!named && (span.parent_id === null || !selected.has(span.parent_id))) return false
+    selected.add(span.id)
     return true
   })
 }

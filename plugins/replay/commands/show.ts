@@ -25,15 +25,15 @@ export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io
   const width = widthIn(input, io)
   const limit = limitIn(input)
   if (input.options.use === true) return showUse(asking, input, io)
-  const shown = await asking((ask) => readShown(ask, input.args[0]))
+  const displayed = await asking((ask) => readRun(ask, input.args[0]))
   if (input.options.json === true) {
-    io.out.write(`${shown.answer}\n`)
+    io.out.write(`${displayed.answer}\n`)
     return 0
   }
   const paint = painter(input, io)
-  const all = rowsIn(shown, input)
+  const all = rowsIn(displayed, input)
   const rows = all.slice(0, limit)
-  io.out.write(`${headOf(shown, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
+  io.out.write(`${headOf(displayed, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
   for (const line of linesOf(rows, { width, symbols: symbolsOf(io), paint })) io.out.write(`${line}\n`)
   const more = all.length - rows.length
   if (more > 0)
@@ -67,20 +67,20 @@ const widthIn = ({ options: { width } }: Input, io: Io): number => {
   throw new GuardError('USAGE', `--width must be a number of columns from ${MIN_COLUMNS} to ${MAX_COLUMNS}.`)
 }
 
-const rowsIn = ({ run, spans, events }: ShownRun, { options }: Input): readonly Row[] => {
+const rowsIn = ({ run, spans, events }: RunContent, { options }: Input): readonly Row[] => {
   const names = options.spans === undefined ? [] : String(options.spans).split(',')
-  const shown = selectSpans(spans, names)
-  if (shown.length === 0)
+  const displayed = selectSpans(spans, names)
+  if (displayed.length === 0)
     throw new GuardError(
       'USAGE',
       `No span of the run is called ${names.join(' or ')}. Name them as "tool.call" or "tool.call#2".`,
     )
   const all = options.events === true
-  const rows = rowsOfSpans(shown, titlesOf(spans), run.start_ns, all)
+  const rows = rowsOfSpans(displayed, titlesOf(spans), run.start_ns, all)
   return all && names.length === 0 ? [...rows, ...events.map((event) => eventRow(event, 0, run.start_ns))] : rows
 }
 
-const headOf = ({ run, spans }: ShownRun, paint: (status: string) => string): string => {
+const headOf = ({ run, spans }: RunContent, paint: (status: string) => string): string => {
   const { failure_tag, session_id } = run
   const parts = [
     terminalLine(run.name ?? run.trace_id),
@@ -143,7 +143,7 @@ const cellsOf = (use: UseRow): readonly string[] => {
 const tookText = (ns: number | null): string => (ns === null ? '–' : durationOf(ns))
 
 /** A run as the command shows it: each tool call one span, with tokens and cost. */
-interface ShownRun {
+interface RunContent {
   readonly run: RunSummary
   readonly spans: readonly SpanView[]
   readonly events: readonly EventView[]
@@ -151,13 +151,13 @@ interface ShownRun {
   readonly answer: string
 }
 
-interface Bundle extends Omit<ShownRun, 'spans' | 'answer'> {
+interface Bundle extends Omit<RunContent, 'spans' | 'answer'> {
   readonly spans: readonly BundledSpan[]
 }
 type BundledSpan = Pick<SpanView, 'id' | 'owner' | 'attributes' | 'start_ns' | 'end_ns' | 'events'>
 
 /** Reads a run: its records, and the rows of its tree, which have figures and fold what several writers told of one call. */
-const readShown = async (ask: AskStream, typed: string | undefined): Promise<ShownRun> => {
+const readRun = async (ask: AskStream, typed: string | undefined): Promise<RunContent> => {
   const path = await runPath(ask, typed)
   const answer = await text(await ask('GET', path))
   const bundle = readJson(answer) as Bundle
@@ -174,9 +174,9 @@ const readShown = async (ask: AskStream, typed: string | undefined): Promise<Sho
   return { run: bundle.run, spans, events: bundle.events, answer }
 }
 
-type ShownRow = Omit<SpanView, keyof Omit<BundledSpan, 'id'> | 'parent_id'> & { readonly depth: number }
+type SpanRow = Omit<SpanView, keyof Omit<BundledSpan, 'id'> | 'parent_id'> & { readonly depth: number }
 
-async function* rowsOf(ask: AskStream, path: string): AsyncGenerator<ShownRow> {
+async function* rowsOf(ask: AskStream, path: string): AsyncGenerator<SpanRow> {
   for (let after: number | null = 0; after !== null; ) {
     const page = readJson(await text(await ask('GET', `${path}/rows?after=${after}`))) as RowsPage
     const at = new Map<string, number>(page.columns.map((name, index) => [name, index]))

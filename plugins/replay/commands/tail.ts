@@ -114,19 +114,19 @@ class Tail {
   }
 
   #run(run: StreamRun, at: number): void {
-    if (!this.#isWanted(run)) return
+    if (!this.#matches(run)) return
     if (this.#input.options.json === true) this.#io.out.write(`${writeJson(run)}\n`)
     else if (this.#isNew(run)) this.#io.out.write(`${runLine(run, at, this.#paint, isTerminal(this.#io.out))}\n`)
   }
 
   #decision(event: StreamDecision): void {
-    if (event.name !== 'policy.decision' || !this.#isWanted(event)) return
+    if (event.name !== 'policy.decision' || !this.#matches(event)) return
     const line =
       this.#input.options.json === true ? writeJson(event) : decisionLine(event, this.#paint, isTerminal(this.#io.out))
     this.#io.out.write(`${line}\n`)
   }
 
-  #isWanted({ project_id, session_id }: Pick<StreamRun, 'project_id' | 'session_id'>): boolean {
+  #matches({ project_id, session_id }: Pick<StreamRun, 'project_id' | 'session_id'>): boolean {
     const { project = project_id, session = session_id } = this.#input.options
     return project === project_id && session === session_id
   }

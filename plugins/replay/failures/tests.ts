@@ -43,8 +43,8 @@ const exitCode = (attributes: Attributes): readonly [field: string, code: number
 
 const namesEnd = ({ type, name }: TestSubject, end: 'failed' | 'passed'): boolean => {
   if (type === 'run') return false
-  const said = readName(name)
-  return said.test && said[end]
+  const parsed = readName(name)
+  return parsed.test && parsed[end]
 }
 
 const failureField = (subject: TestSubject): string | undefined => {

@@ -54,7 +54,7 @@ export const importRuns = (
     const pace = new Pace()
     for (const [place, plan] of plans) {
       const identical_to = await identicalTo(gateway, file.format, digests[place] ?? '', plan, signal)
-      imported.push({ ...told(plan, options), identical_to })
+      imported.push({ ...summaryOf(plan, options), identical_to })
       if (pace.due) await pace.rest()
     }
     return {
@@ -143,7 +143,7 @@ class RecordWriter {
 
   async #keep(fragments: readonly Fragment[]): Promise<void> {
     if (fragments.length === 0) return
-    const kept: Fragment[] = []
+    const retained: Fragment[] = []
     const pace = new Pace()
     const plans = new Map(Array.from(this.#plans.values(), (plan) => [plan.trace_id, plan]))
     for (const fragment of fragments) {
@@ -152,12 +152,12 @@ class RecordWriter {
         throw withRecordNumber(error, plan)
       })
       if (clean === undefined) continue
-      kept.push(clean.fragment)
+      retained.push(clean.fragment)
       for (const { code, message } of clean.warnings) this.warnings.push({ code, message })
       if (plan !== undefined) count(plan, fragment)
       if (pace.due) await pace.rest()
     }
-    if (this.#options.dry_run !== true) await this.#gateway.hooks.keep.promise(kept)
+    if (this.#options.dry_run !== true) await this.#gateway.hooks.keep.promise(retained)
   }
 }
 
@@ -189,7 +189,7 @@ const withRecordNumber = (error: unknown, plan: Planned | undefined): unknown =>
   return new GuardError(error.entry, `In ${record}: ${error.message}`, { cause: error })
 }
 
-const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions) => {
+const summaryOf = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions) => {
   const { run, spans, events, artifacts } = found
   const gets = dry_run === true ? { trace_id: run.trace_id, url: null } : { trace_id, url: urlOf(trace_id) }
   return { ...gets, source_trace_id: run.trace_id, remapped, spans, events, artifacts }
@@ -204,7 +204,7 @@ interface Identified {
 
 /** Assigns ids: those of the file, or new ones if absent. With `trace_id`, all ids are new and derived from it. */
 const identified = (records: Iterable<ImportedRecord>, trace_id: string | undefined): Identified => {
-  const to = trace_id === undefined ? kept : (id: string) => sha256(`${trace_id}:${id}`).slice(0, 16)
+  const to = trace_id === undefined ? retained : (id: string) => sha256(`${trace_id}:${id}`).slice(0, 16)
   const orNull = (id: string | null | undefined): string | null => (id === undefined || id === null ? null : to(id))
   const all: Identified = { spans: [], events: [], artifacts: [] }
   for (const { kind, record } of records) {
@@ -219,4 +219,4 @@ const identified = (records: Iterable<ImportedRecord>, trace_id: string | undefi
   return all
 }
 
-const kept = (id: string): string => id
+const retained = (id: string): string => id

@@ -26,11 +26,11 @@ export class Imports {
     this.max_bytes = max_bytes
   }
 
-  /** Imports and closes a file. It stops without storing anything when the client disconnects or the gateway closes. `asked`: options from query or form. Throws OVERLOADED if too many files wait. */
-  async take(file: Spooled, asked: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<ImportAnswer> {
+  /** Imports and closes a file. It stops without storing anything when the client disconnects or the gateway closes. `parameters`: options from query or form. Throws OVERLOADED if too many files wait. */
+  async take(file: Spooled, parameters: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<ImportAnswer> {
     try {
       const { readImportOptions } = await import('./options.ts')
-      return await this.#inTurn(file, readImportOptions(asked), reply)
+      return await this.#inTurn(file, readImportOptions(parameters), reply)
     } finally {
       await file.close()
     }

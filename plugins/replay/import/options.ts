@@ -7,9 +7,9 @@ const conflicts: readonly OnConflict[] = ['remap', 'skip', 'fail']
 const known = ['on_conflict', 'project_id', 'dry_run']
 
 /** Parses import options of a query or form; empty fields count as absent. Throws UNKNOWN_FILTER, INVALID_FILTER, INVALID_ID. */
-export const readImportOptions = (given: Readonly<Record<string, unknown>>): ImportOptions => {
-  checkParameters(given, known)
-  const { on_conflict = 'remap', dry_run = 'false', project_id } = given
+export const readImportOptions = (parameters: Readonly<Record<string, unknown>>): ImportOptions => {
+  checkParameters(parameters, known)
+  const { on_conflict = 'remap', dry_run = 'false', project_id } = parameters
   const found = conflicts.find((one) => one === on_conflict)
   if (found === undefined)
     throw new GuardError('INVALID_FILTER', `"on_conflict" must be ${conflicts.join(', ')}.`, { path: '/on_conflict' })

@@ -74,8 +74,8 @@ export const readRun = async (
   records: BodyRecords,
 ): Promise<FragmentRun> => {
   const { failure_tag, ...rest } = record
-  const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== undefined))
-  const { session_id: label, ...about } = said
+  const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== undefined))
+  const { session_id: label, ...about } = present
   const trace_id = about.trace_id ?? newTraceId(gateway.clock.now())
   const draft = checked('INVALID_TRACE', () =>
     runDraft({ ...about, trace_id, ...(failure_tag === undefined ? {} : { failure_tag }) }, ROOT),

@@ -113,8 +113,8 @@ export class AuditRetention {
             where: { status: { in: [...ENDED] }, expires_at: { lt: before } },
             ...at,
           })
-    const kept = await storedRuns(this.#gateway.storage, rows)
-    const ids = rows.filter(({ trace_id }) => trace_id === null || !kept.has(trace_id)).map(({ id }) => id)
+    const stored = await storedRuns(this.#gateway.storage, rows)
+    const ids = rows.filter(({ trace_id }) => trace_id === null || !stored.has(trace_id)).map(({ id }) => id)
     return { ids, next_cursor }
   }
 }

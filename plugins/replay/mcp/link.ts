@@ -4,8 +4,8 @@ import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
 import type { Lost, McpLink, McpReply, McpSession } from 'guard-gateway/lib/mcp-transport'
 import { type Principal, runAs } from 'guard-gateway/lib/principal'
 import type { RunCache } from '../read/run-cache.ts'
-import { Given } from './given.ts'
 import { ANSWER_BYTES } from './tool.ts'
+import { ToolArguments } from './tool-arguments.ts'
 import { listedTools, tools } from './tools.ts'
 
 /** The way to Replay inside this process, for one session. */
@@ -23,8 +23,8 @@ export class ReplayLink implements McpLink {
 
   async post({ kind, id = 'null', method = '', text, params }: Frame): Promise<McpReply> {
     if (kind !== 'request') return { form: 'none', status: 202 }
-    const given = params === undefined ? undefined : parseJson(sourceOf(text, params))
-    const answer = readFrame(Buffer.from(await this.#server.answer(id, method, given)), 'server')
+    const parsed = params === undefined ? undefined : parseJson(sourceOf(text, params))
+    const answer = readFrame(Buffer.from(await this.#server.answer(id, method, parsed)), 'server')
     const event = answer.kind === 'fault' ? { fault: answer } : { frame: answer }
     return { form: 'json', status: 200, event }
   }
@@ -111,8 +111,8 @@ class ReplayServer {
     try {
       if (args !== undefined && !isJsonObject(args))
         throw new GuardError('INVALID_REQUEST', '"arguments" must be an object.')
-      const given = new Given(jsonObjectOf(args), Object.keys(tool.input.properties))
-      const answer = await runAs(this.#principal, () => tool.call(given, context))
+      const parsed = new ToolArguments(jsonObjectOf(args), Object.keys(tool.input.properties))
+      const answer = await runAs(this.#principal, () => tool.call(parsed, context))
       return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
     } catch (error) {
       // the model reads it and can call again

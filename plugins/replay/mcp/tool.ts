@@ -1,7 +1,7 @@
 import type { Gateway, Reader } from 'guard-gateway/core'
 import type { JsonObject } from 'guard-gateway/lib/json'
 import type { RunCache } from '../read/run-cache.ts'
-import type { Given } from './given.ts'
+import type { ToolArguments } from './tool-arguments.ts'
 
 /** What tools read from. Reads see the projects of the client's key alone. */
 export interface ToolContext {
@@ -31,7 +31,7 @@ export interface ReadTool {
   readonly input: ObjectSchema
   readonly output: ObjectSchema
   /** Throws GuardError for arguments that do not fit, and for what is not there. */
-  call(given: Given, context: ToolContext): Promise<Answer>
+  call(args: ToolArguments, context: ToolContext): Promise<Answer>
 }
 
 /** Bytes of JSON that one answer has at most. */

@@ -7,10 +7,10 @@ import { failureHint } from '../page/why/failure-hint.ts'
 import { alignments, type ComparedRow, type ComparedSpan, compare } from '../read/compare.ts'
 import { occurrencesOf } from '../read/occurrences.ts'
 import { whyOf } from '../read/why.ts'
-import type { Given } from './given.ts'
 import { isOwn, msOf, runSchema, runView, short, stepTitle } from './run-view.ts'
 import { choice, input, list, number, output, runFilters, text, textOrNull } from './schemas.ts'
 import { fitting, type ReadTool, type ToolContext } from './tool.ts'
+import type { ToolArguments } from './tool-arguments.ts'
 import { getRun, getStep } from './tools/get-run.ts'
 import { listRuns, searchRuns } from './tools/list-runs.ts'
 import { budgetsLeft, listSessions } from './tools/sessions.ts'
@@ -21,14 +21,14 @@ const MOST_EQUAL = 5
 const RECENT = '20'
 
 /** The named run, else the newest one that failed. */
-const failedRun = async (given: Given, { storage, now }: ToolContext): Promise<string> => {
-  const named = given.text('trace_id')
+const failedRun = async (args: ToolArguments, { storage, now }: ToolContext): Promise<string> => {
+  const named = args.text('trace_id')
   if (named !== undefined) return named
   const filters = {
-    project_id: given.text('project_id'),
-    session_id: given.text('session_id'),
-    agent: given.text('agent'),
-    since: given.text('since'),
+    project_id: args.text('project_id'),
+    session_id: args.text('session_id'),
+    agent: args.text('agent'),
+    since: args.text('since'),
     limit: RECENT,
   }
   const found = await Promise.all([
@@ -69,8 +69,8 @@ const whyFailed: ReadTool = {
     after: { type: ['object', 'null'], description: 'Requests, tokens and cost from there on.' },
     hint: textOrNull('What helps.'),
   }),
-  async call(given, context) {
-    const trace = await context.cache.trace(await failedRun(given, context))
+  async call(args, context) {
+    const trace = await context.cache.trace(await failedRun(args, context))
     const why = whyOf(trace)
     const run = runView(trace.run)
     if (why === undefined) {
@@ -170,12 +170,12 @@ const compareRuns: ReadTool = {
     rows: list('Steps that differ, in order.'),
     next_after: { type: ['integer', 'null'], description: 'Give it as after; null at the end.' },
   }),
-  async call(given, { cache }) {
-    const left = await cache.trace(given.needText('left', 'the trace_id of a run, of list_runs'))
-    const right = await cache.trace(given.needText('right', 'the trace_id of a run, of list_runs'))
-    const compared = await compare(left, right, given.oneOf('align', alignments, 'sequence'))
-    const rows = given.flag('all') ? compared.spans : compared.spans.filter(isChanged)
-    const after = given.count('after', 0, rows.length)
+  async call(args, { cache }) {
+    const left = await cache.trace(args.needText('left', 'the trace_id of a run, of list_runs'))
+    const right = await cache.trace(args.needText('right', 'the trace_id of a run, of list_runs'))
+    const compared = await compare(left, right, args.oneOf('align', alignments, 'sequence'))
+    const rows = args.flag('all') ? compared.spans : compared.spans.filter(isChanged)
+    const after = args.count('after', 0, rows.length)
     const { deltas } = compared
     return fitting(MOST, async (limit) => ({
       left: runView(left.run),

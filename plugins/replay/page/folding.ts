@@ -65,9 +65,9 @@ export interface VisibleRows {
   readonly groups: ReadonlySet<number>
 }
 
-/** The visible rows; the row `shown` is always among them. */
-export const visibleRows = ({ spans, groups }: TreeRows, folding: Folding, shown: number): VisibleRows => {
-  const path = pathTo(spans, shown)
+/** The visible rows; the row `selected` is always among them. */
+export const visibleRows = ({ spans, groups }: TreeRows, folding: Folding, selected: number): VisibleRows => {
+  const path = pathTo(spans, selected)
   const places: number[] = []
   /** Where to go on after the first of a folded group, by the row after it. */
   const jumps = new Map<number, number>()
@@ -79,7 +79,7 @@ export const visibleRows = ({ spans, groups }: TreeRows, folding: Folding, shown
     hidden = isClosed(folding, span) && !path.has(at) ? span.depth : Number.POSITIVE_INFINITY
     places.push(at)
     const group = groups.get(at)
-    if (group === undefined || !isFoldedGroup(folding, span, group, shown)) continue
+    if (group === undefined || !isFoldedGroup(folding, span, group, selected)) continue
     jumps.set(group.own_end, group.end)
     folded.add(at)
   }
@@ -98,14 +98,14 @@ const isFoldedGroup = (
   { groups, unfolded }: Folding,
   { id }: TreeSpan,
   { own_end, end }: EqualGroup,
-  shown: number,
-): boolean => groups && !unfolded.has(id) && (shown < own_end || shown >= end)
+  selected: number,
+): boolean => groups && !unfolded.has(id) && (selected < own_end || selected >= end)
 
 /** Indexes of the rows above one. */
-const pathTo = (spans: readonly TreeSpan[], shown: number): ReadonlySet<number> => {
+const pathTo = (spans: readonly TreeSpan[], selected: number): ReadonlySet<number> => {
   const path = new Set<number>()
-  let depth = spans[shown]?.depth ?? 0
-  for (let at = shown - 1; at >= 0 && depth > 0; at--) {
+  let depth = spans[selected]?.depth ?? 0
+  for (let at = selected - 1; at >= 0 && depth > 0; at--) {
     const above = spans[at]?.depth ?? 0
     if (above >= depth) continue
     path.add(at)

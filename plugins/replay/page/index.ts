@@ -64,7 +64,7 @@ export const addPages = ({ gateway, imports, runWriter, cache, retention }: Page
 }
 
 const RECENT_RUNS = 500
-const SHOWN_RUNS = '10'
+const RUN_LIMIT = '10'
 
 /** The runs of an agent, whoever recorded them. */
 const agentRuns = (gateway: Gateway): AgentSource => ({
@@ -75,7 +75,7 @@ const agentRuns = (gateway: Gateway): AgentSource => ({
     return [...new Set(rows.flatMap((run) => agentOf(run) ?? []))]
   },
   section: async (agent, ask) => {
-    const { rows, next_cursor } = await findRuns(gateway.storage, { agent, limit: SHOWN_RUNS }, ask.now)
+    const { rows, next_cursor } = await findRuns(gateway.storage, { agent, limit: RUN_LIMIT }, ask.now)
     if (rows.length === 0) return undefined
     const runs = rows.map(runSummary)
     const steps = await firstSteps(gateway.storage, rows)

@@ -25,7 +25,7 @@ export const listPage = (gateway: Gateway, retention: Retention): Page => {
     path: '/replay',
     nav: { label: 'Replay', order: 10, key: 'r' },
     render: async (ask) => {
-      const [found, session, kept, news, charts, agents, projects, models] = await Promise.all([
+      const [found, session, retained, news, charts, agents, projects, models] = await Promise.all([
         foundRuns(gateway, ask),
         sessionHead(gateway, ask),
         retentionText(gateway, retention),
@@ -36,7 +36,7 @@ export const listPage = (gateway: Gateway, retention: Retention): Page => {
         recent.of('model', ask.now),
       ])
       const names = namesOn(found, { agents, projects, models })
-      return viewOf(gateway, ask, found, { session, kept, news, charts, names })
+      return viewOf(gateway, ask, found, { session, retained, news, charts, names })
     },
   }
 }
@@ -49,8 +49,8 @@ interface Fault {
 /** Runs of the query, or its error. */
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
-    const asked = listQuery(query)
-    const { rows, next_cursor, truncated } = await findRuns(gateway.storage, asked, now)
+    const parsed = listQuery(query)
+    const { rows, next_cursor, truncated } = await findRuns(gateway.storage, parsed, now)
     return {
       runs: rows.map(runSummary),
       next_cursor,
@@ -79,7 +79,7 @@ const newRunsNote = async ({ storage }: Gateway, { query, now }: Ask): Promise<H
 /** What stands above the list. */
 interface ViewParts {
   readonly session: Html | undefined
-  readonly kept: string
+  readonly retained: string
   readonly news: Html | undefined
   readonly charts: Html | undefined
   readonly names: FilterNames
@@ -99,11 +99,11 @@ const viewOf = (
   gateway: Gateway,
   ask: Ask,
   found: ListPage | Fault,
-  { session, kept, news, charts, names }: ViewParts,
+  { session, retained, news, charts, names }: ViewParts,
 ): View => {
   const fault = 'message' in found ? found : undefined
   const isEmpty = 'runs' in found && found.runs.length === 0 && !isNarrowed(ask.query)
-  const main = html`<div class="head"><h1>Replay</h1><p class="quiet">${kept}</p><a class="button" href="/replay/import">Import file</a></div>
+  const main = html`<div class="head"><h1>Replay</h1><p class="quiet">${retained}</p><a class="button" href="/replay/import">Import file</a></div>
 ${session}${filterForm(ask, fault?.field, names)}
 ${filterChips(ask)}
 ${fault === undefined && !isEmpty && charts}${news}${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
@@ -165,8 +165,8 @@ const NARROW = ['session_id', 'task_id']
 /** Requests over time above the list, by those of its filters that the sums know. */
 const listCharts = async (gateway: Gateway, ask: Ask): Promise<Html | undefined> => {
   const { query } = ask
-  const given = [...new Set(query.keys())].filter((name) => query.get(name) !== '')
-  if (given.some((name) => NARROW.includes(name))) return undefined
+  const present = [...new Set(query.keys())].filter((name) => query.get(name) !== '')
+  if (present.some((name) => NARROW.includes(name))) return undefined
   const only = (name: string) => query.get(name) || undefined
   const agent_id = only('agent_id') ?? only('agent')
   const charts = gateway.service('charts').get()
@@ -176,7 +176,7 @@ const listCharts = async (gateway: Gateway, ask: Ask): Promise<Html | undefined>
     return undefined
   })
   if (drawn === undefined) return undefined
-  const others = given.filter((name) => !APPLIED.includes(name) && !NEUTRAL.includes(name))
+  const others = present.filter((name) => !APPLIED.includes(name) && !NEUTRAL.includes(name))
   return html`<section aria-label="Requests over time">${drawn}${
     others.length > 0 &&
     html`<p class="quiet">The charts count all requests of this time${agent_id !== undefined && ', agent'}${only('project_id') !== undefined && ', project'}; they do not know the filter${others.length > 1 && 's'} ${others.join(', ')}.</p>`
@@ -224,7 +224,7 @@ const ages = [
 ] as const
 
 /** Parameters without a field, which the form retains. */
-const KEPT = [
+const RETAINED_FILTERS = [
   'session_id',
   'agent_id',
   'agent_name',
@@ -255,8 +255,8 @@ interface FilterNames {
 const filterForm = ({ query }: Ask, fault: string | undefined, names: FilterNames): Html => {
   const value = (name: string): string => query.get(name) ?? ''
   const each = (name: string): readonly string[] => {
-    const given = query.getAll(name).filter((one) => one !== '')
-    return given.length === 0 ? [''] : given
+    const present = query.getAll(name).filter((one) => one !== '')
+    return present.length === 0 ? [''] : present
   }
   const wrong = (name: string) => (fault === name ? raw` aria-invalid="true" aria-describedby="fault"` : '')
   return html`<form class="filters" action="/replay" role="search">
@@ -279,7 +279,7 @@ ${each('attribute').map((text) => html`<label>Attribute<input name="attribute" v
     ['false', 'left out'],
     ['true', 'alone'],
   ])}</label>
-${KEPT.flatMap((name) => query.getAll(name).map((kept) => kept !== '' && html`<input type="hidden" name="${name}" value="${kept}">`))}
+${RETAINED_FILTERS.flatMap((name) => query.getAll(name).map((retained) => retained !== '' && html`<input type="hidden" name="${name}" value="${retained}">`))}
 ${suggestedValues('agents', names.agents)}${suggestedValues('projects', names.projects)}${suggestedValues('models', names.models)}<button>Search</button>
 ${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}
 </form>`
@@ -306,10 +306,10 @@ const OFF = { ...FROM_START, status: null, failure_tag: null, pinned: null }
 
 /** Links of frequent filters. */
 const filterChips = ({ query }: Ask): Html => {
-  const isChosen = (wanted: Readonly<Record<string, string>>) =>
-    ['status', 'failure_tag', 'pinned'].every((name) => (query.get(name) ?? '') === (wanted[name] ?? ''))
+  const isChosen = (preset: Readonly<Record<string, string>>) =>
+    ['status', 'failure_tag', 'pinned'].every((name) => (query.get(name) ?? '') === (preset[name] ?? ''))
   return html`<nav class="chips" aria-label="Views">${chips.map(
-    ([label, wanted]) =>
-      html`<a href="${linked('/replay', query, { ...OFF, ...wanted })}"${isChosen(wanted) ? raw` aria-current="true"` : ''}>${label}</a>`,
+    ([label, preset]) =>
+      html`<a href="${linked('/replay', query, { ...OFF, ...preset })}"${isChosen(preset) ? raw` aria-current="true"` : ''}>${label}</a>`,
   )}</nav>`
 }

@@ -141,8 +141,8 @@ interface Placed {
 const eventsView = (trace: Trace, query: URLSearchParams): Html => {
   const all = placedIn(trace)
   if (all.length === 0) return html`<p class="empty">This run has no events.</p>`
-  const asked = Number(query.get('after') ?? 0)
-  const after = Number.isInteger(asked) && asked > 0 && asked < all.length ? asked : 0
+  const requested = Number(query.get('after') ?? 0)
+  const after = Number.isInteger(requested) && requested > 0 && requested < all.length ? requested : 0
   const end = Math.min(all.length, after + PAGE_EVENTS)
   return html`<table class="list stacks"><thead><tr><th scope="col" class="figure">At</th><th scope="col">Event</th><th scope="col">Decision</th><th scope="col">Span</th><th scope="col" class="free">Attributes</th></tr></thead><tbody>
 ${all.slice(after, end).map((placed) => eventRow(trace, placed))}</tbody></table>

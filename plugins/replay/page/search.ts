@@ -23,8 +23,8 @@ export const matchesOf = (trace: Trace, shape: Shape, search: SpanSearch): Reado
   return places
 }
 
-const isMatch = (shape: Shape, span: TreeSpan, { words, kinds: wanted }: SpanSearch): boolean => {
-  if (wanted.size > 0 && !wanted.has(span.kind)) return false
+const isMatch = (shape: Shape, span: TreeSpan, { words, kinds: selected }: SpanSearch): boolean => {
+  if (selected.size > 0 && !selected.has(span.kind)) return false
   if (words.length === 0) return true
   const text = textOf(shape, span)
   return words.every((word) => text.includes(word))

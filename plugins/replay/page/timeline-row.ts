@@ -25,7 +25,7 @@ export const timelineRow = (view: TimelineView, row: number): Html => {
   const folded = view.groups.has(row) ? group : undefined
   const { tokens, cost_micro } = folded ?? sumsOfRow(trace, span)
   const end_ns = folded?.end_ns ?? endOf(span)
-  return html`<tr id="${rowId(span.id)}" data-row class="${classesOf(view, span, at)}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}">${pick(view, span, at === selected)}${foldMark(view, span, row)}${group !== undefined && equalMark(view, span, group, folded !== undefined)}</th><td>${bar(view, span, end_ns)}</td><td class="figure">${tookText(span, end_ns)}</td><td class="figure">${shown(tokens, countText)}</td><td class="figure">${shown(cost_micro, costText)}</td><td>${span.status !== 'ok' && statusMark(span.status)}${errorMark(span)}</td></tr>`
+  return html`<tr id="${rowId(span.id)}" data-row class="${classesOf(view, span, at)}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}">${pick(view, span, at === selected)}${foldMark(view, span, row)}${group !== undefined && equalMark(view, span, group, folded !== undefined)}</th><td>${bar(view, span, end_ns)}</td><td class="figure">${tookText(span, end_ns)}</td><td class="figure">${formatted(tokens, countText)}</td><td class="figure">${formatted(cost_micro, costText)}</td><td>${span.status !== 'ok' && statusMark(span.status)}${errorMark(span)}</td></tr>`
 }
 
 const ERROR_CHARS = 40
@@ -60,7 +60,7 @@ export const alsoSeen = (seen: readonly SeenSpan[]): string =>
   `also seen by ${[...new Set(seen.map(({ owner }) => owner))].join(' and ')}`
 
 /** A figure; nothing for none and for zero. */
-const shown = (value: bigint | null, text: (value: bigint) => string): string =>
+const formatted = (value: bigint | null, text: (value: bigint) => string): string =>
   value === null || value === 0n ? '' : text(value)
 
 const tookText = (span: TreeSpan, end_ns: bigint | null): string => {

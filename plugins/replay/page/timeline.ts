@@ -139,7 +139,7 @@ const instantText = (ns: bigint): string => {
   return `${timeText(ms, 0)}.${String(ns % 1_000_000_000n).padStart(9, '0')} UTC`
 }
 
-const KEPT = ['closed', 'open', 'unfolded', 'from', 'to', 'all']
+const RETAINED_PARAMS = ['closed', 'open', 'unfolded', 'from', 'to', 'all']
 
 /** Search, navigation, folding and zoom as links and one form, with keyboard shortcuts. */
 const timelineTools = (view: TimelineView, ask: Ask): Html => {
@@ -147,7 +147,7 @@ const timelineTools = (view: TimelineView, ask: Ask): Html => {
   return html`<div id="tools" class="tools">
 <form action="${ask.url.replace(/[?#].*$/s, '')}" role="search" class="find">
 <label><span class="hidden-label">Find spans</span><input type="search" name="find" value="${query.get('find') ?? ''}" placeholder="find spans"></label>
-${KEPT.map((name) => query.has(name) && html`<input type="hidden" name="${name}" value="${query.get(name)}">`)}
+${RETAINED_PARAMS.map((name) => query.has(name) && html`<input type="hidden" name="${name}" value="${query.get(name)}">`)}
 ${[...view.search.kinds].map((kind) => html`<input type="hidden" name="kind" value="${kind}">`)}
 <button>Find</button>${found(view)}
 </form>
@@ -178,9 +178,9 @@ const kindLinks = ({ trace, query, search }: TimelineView): readonly Html[] => {
   if (present.length < 2) return []
   return present.map((kind) => {
     const chosen = search.kinds.has(kind)
-    const wanted = chosen ? [...search.kinds].filter((one) => one !== kind) : [...search.kinds, kind]
+    const kinds = chosen ? [...search.kinds].filter((one) => one !== kind) : [...search.kinds, kind]
     const bare = runLink(query, { kind: null })
-    const href = [bare === '?' ? '' : bare.slice(1), ...wanted.map((one) => `kind=${one}`)]
+    const href = [bare === '?' ? '' : bare.slice(1), ...kinds.map((one) => `kind=${one}`)]
       .filter((part) => part !== '')
       .join('&')
     return html`<a href="?${href}"${chosen ? raw` aria-current="true"` : ''}>${kindMark(kind)} ${kind}</a> `

@@ -70,9 +70,11 @@ export const tierName = (tier: string | null | undefined): string | null => {
 
 /** Prices for this usage of a model under these terms. A service tier or region without a price costs the usual one. */
 export const chargeOf = (entry: Entry, usage: Usage, { service_tier, region }: Terms = {}): Charge => {
-  const asked = tierName(service_tier)
+  const requestedTier = tierName(service_tier)
   const named =
-    asked === null ? null : ([asked, ALIASES[asked] ?? asked].find((name) => entry.service_tiers.has(name)) ?? null)
+    requestedTier === null
+      ? null
+      : ([requestedTier, ALIASES[requestedTier] ?? requestedTier].find((name) => entry.service_tiers.has(name)) ?? null)
   const tier = named === null ? undefined : entry.service_tiers.get(named)
   const rate = tier === undefined || isFactor(tier) ? entry : tier
   const all = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens

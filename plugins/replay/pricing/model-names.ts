@@ -77,7 +77,7 @@ export interface Found<T> {
 
 /** Longer names are of no model, and their normalisation takes time. */
 const MAX_CHARS = 300
-const MAX_KEPT = 1_000
+const MAX_ENTRIES = 1_000
 
 /** Values of models by name and by pattern, a name with `*` at the end. */
 export class ModelTable<T> {
@@ -85,7 +85,7 @@ export class ModelTable<T> {
   readonly #comparable = new Map<string, string>()
   /** The longest first. */
   readonly #patterns: readonly (readonly [start: string, listed: string])[]
-  readonly #found = new LRU<Found<T> | null>(MAX_KEPT)
+  readonly #found = new LRU<Found<T> | null>(MAX_ENTRIES)
 
   constructor(values: ReadonlyMap<string, T>) {
     this.#values = values

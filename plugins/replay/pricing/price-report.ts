@@ -84,9 +84,9 @@ const missingTier = (
 ): string | null | undefined => {
   const found = models.map((model) => prices?.find(model)).find((each) => each !== undefined)
   if (found === undefined) return null
-  const asked = tierName(tier)
-  return asked !== null && chargeOf(found.value, noUsage, { service_tier: asked }).service_tier === null
-    ? asked
+  const requestedTier = tierName(tier)
+  return requestedTier !== null && chargeOf(found.value, noUsage, { service_tier: requestedTier }).service_tier === null
+    ? requestedTier
     : undefined
 }
 

@@ -50,9 +50,9 @@ const textOf = (attributes: Attributes, names: readonly string[]): string | null
 }
 
 /** Cost that the sender of a span told, in millionths of a dollar; null if it told none. */
-export const toldCostOf = (attributes: Attributes): number | null => {
-  const told = countOf(attributes['guard.cost_told_micro'])
-  return told === null ? null : Number(told)
+export const reportedCostOf = (attributes: Attributes): number | null => {
+  const reported = countOf(attributes['guard.cost_told_micro'])
+  return reported === null ? null : Number(reported)
 }
 
 /** Attributes without a price that was added here; a price from the writer stays. */

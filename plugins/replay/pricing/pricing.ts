@@ -15,7 +15,7 @@ import type { SpanRow } from '../tables.ts'
 import { countOf, countsUsage, mergedKind } from '../write/kind.ts'
 import { mergedAttributes } from '../write/merge.ts'
 import { chargeOf, costOf, type Terms } from './cost.ts'
-import { modelsOf, storedSpansOf, termsOf, toldCostOf, unpriced, usageOf } from './priced-span.ts'
+import { modelsOf, reportedCostOf, storedSpansOf, termsOf, unpriced, usageOf } from './priced-span.ts'
 import { type Prices, readPrices } from './prices.ts'
 
 /** A change is in force within a second. */
@@ -147,10 +147,10 @@ export class Pricing {
     const usage = countsUsage(mergedKind(span, old, attributes)) ? usageOf(attributes) : undefined
     if (usage === undefined || countOf(attributes['guard.cost_micro']) !== null) return span
     const { cost_micro, cost_source, price_version } = this.cost(modelsOf(attributes), usage, termsOf(attributes))
-    const told = cost_source === 'unpriced' && this.#isInDollars ? toldCostOf(attributes) : null
+    const reportedCost = cost_source === 'unpriced' && this.#isInDollars ? reportedCostOf(attributes) : null
     const priced = {
-      'guard.cost_micro': told ?? cost_micro,
-      'guard.cost_source': told === null ? cost_source : 'told',
+      'guard.cost_micro': reportedCost ?? cost_micro,
+      'guard.cost_source': reportedCost === null ? cost_source : 'told',
       ...(price_version === null ? {} : { 'guard.price_version': price_version }),
     }
     return { ...span, attributes: { ...span.attributes, ...priced } }

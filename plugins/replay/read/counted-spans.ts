@@ -1,5 +1,5 @@
 import type { TraceSpan, TreeSpan } from 'guard-gateway/lib/trace'
-import { isNestedBy, repeatedCalls, replyOf, type ToldCall } from '../repeated-calls.ts'
+import { isNestedBy, type ReportedCall, repeatedCalls, replyOf } from '../repeated-calls.ts'
 
 /** Whether a span tells of tokens or cost that count. */
 export const hasUse = ({
@@ -66,7 +66,7 @@ const merged = (one = new Set<string>(), other = new Set<string>()): Set<string>
   return more
 }
 
-interface Told extends ToldCall {
+interface ReportedSpan extends ReportedCall {
   readonly span: TreeSpan
 }
 
@@ -77,23 +77,24 @@ const withoutRepeated = (counted: readonly TreeSpan[], spans: readonly TreeSpan[
   const parents = new Map(spans.map(({ id, parent_id }) => [id, parent_id ?? undefined]))
   const innermost = new Set(counted)
   const places = {
-    isNested: (one: Told, other: Told) => isNestedBy(one.span.id, other.span.id, (id) => parents.get(id)),
-    isAbove: ({ span }: Told) => !innermost.has(span),
+    isNested: (one: ReportedSpan, other: ReportedSpan) =>
+      isNestedBy(one.span.id, other.span.id, (id) => parents.get(id)),
+    isAbove: ({ span }: ReportedSpan) => !innermost.has(span),
   }
   for (const calls of shared) for (const { span } of repeatedCalls(calls, places)) innermost.delete(span)
   return counted.filter((span) => innermost.has(span))
 }
 
-const byReply = (spans: readonly TreeSpan[]): ReadonlyMap<string, readonly Told[]> => {
-  const told = new Map<string, Told[]>()
+const byReply = (spans: readonly TreeSpan[]): ReadonlyMap<string, readonly ReportedSpan[]> => {
+  const reported = new Map<string, ReportedSpan[]>()
   for (const span of spans) {
     const reply = replyOf(span)
     if (reply === undefined) continue
     const { id, start_ns, end_ns } = span
     const call = { id, span, reply, start_ns, end_ns, input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n }
-    const others = told.get(reply.id)
-    if (others === undefined) told.set(reply.id, [call])
+    const others = reported.get(reply.id)
+    if (others === undefined) reported.set(reply.id, [call])
     else others.push(call)
   }
-  return told
+  return reported
 }

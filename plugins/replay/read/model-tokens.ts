@@ -9,9 +9,11 @@ export const cachedTokensOf = ({
   attributes,
 }: Pick<TraceSpan, 'input_tokens' | 'attributes'>): bigint | null => {
   if (input_tokens === null) return null
-  const told = attributes[CACHED]
+  const cachedTokens = attributes[CACHED]
   const cached =
-    typeof told === 'bigint' || (typeof told === 'number' && Number.isSafeInteger(told)) ? BigInt(told) : 0n
+    typeof cachedTokens === 'bigint' || (typeof cachedTokens === 'number' && Number.isSafeInteger(cachedTokens))
+      ? BigInt(cachedTokens)
+      : 0n
   // senders may say anything
   return cached < 0n ? 0n : cached > input_tokens ? input_tokens : cached
 }

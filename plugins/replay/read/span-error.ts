@@ -11,8 +11,8 @@ export interface FailedSpan extends Pick<TraceSpan, 'status' | 'status_message'>
 export const errorOf = (span: FailedSpan): string | undefined => {
   const { attributes, events } = span
   const exception = events.map((event) => textIn(event.attributes['exception.message'])).find(Boolean)
-  const said = textIn(span.status_message) ?? exception ?? textIn(attributes['error.message'])
-  if (said !== undefined || !isFailed(span)) return said
+  const message = textIn(span.status_message) ?? exception ?? textIn(attributes['error.message'])
+  if (message !== undefined || !isFailed(span)) return message
   const parts = [attributes['http.response.status_code'], attributes['error.type']].filter(
     (part) => part !== undefined && part !== null,
   )

@@ -7,7 +7,7 @@ import { errorOf, textIn } from './span-error.ts'
 import { isFailed, isUpperBound } from './span-time.ts'
 
 /** The match of a rule as an event tells it; clients may send events, so nothing of it is certain. */
-export type ToldMatch = Partial<
+export type ReportedMatch = Partial<
   Pick<Match, 'rule_id' | 'rule_type' | 'message' | 'threshold' | 'window_size' | 'action'>
 > & {
   /** Spans of this run whose requests the rule counts, the flagged one left out. */
@@ -28,7 +28,7 @@ export interface Why {
   readonly span: TreeSpan
   /** Absent for a failure without a decision. */
   readonly decision?: EventDecision
-  readonly match?: ToldMatch
+  readonly match?: ReportedMatch
   /** What the last decision for the same reason says: a count is highest there. */
   readonly message?: string
   /** Identical blocked attempts that followed. */
@@ -63,7 +63,7 @@ const reasonOf = (trace: Trace): Why | undefined => {
   const field = span === named ? evidence?.field : undefined
   return {
     span,
-    ...(event === undefined || decision === undefined ? {} : { decision, ...toldIn(trace, span, event, decision) }),
+    ...(event === undefined || decision === undefined ? {} : { decision, ...reportedIn(trace, span, event, decision) }),
     retries: countIn(event?.attributes.retries),
     ...(error === undefined ? {} : { error }),
     ...(field === undefined ? {} : { field }),
@@ -96,23 +96,28 @@ const failedIn = ({ spans }: Trace, status: string): TreeSpan | undefined => {
 const countIn = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
 
-const matchIn = ({ spans }: Trace, span: TreeSpan, { attributes }: TraceEvent, { rule }: EventDecision): ToldMatch => {
+const matchIn = (
+  { spans }: Trace,
+  span: TreeSpan,
+  { attributes }: TraceEvent,
+  { rule }: EventDecision,
+): ReportedMatch => {
   const all = Array.isArray(attributes.matches) ? attributes.matches.filter(isJsonObject) : []
-  const told = all.find(({ rule_id }) => rule_id === rule) ?? all[0] ?? {}
-  const message = textIn(told.message) ?? textIn(attributes.reason)
-  const rule_type = textIn(told.rule_type) ?? textIn(attributes.rule_type)
-  const action = textIn(told.action) ?? textIn(attributes.action)
+  const reported = all.find(({ rule_id }) => rule_id === rule) ?? all[0] ?? {}
+  const message = textIn(reported.message) ?? textIn(attributes.reason)
+  const rule_type = textIn(reported.rule_type) ?? textIn(attributes.rule_type)
+  const action = textIn(reported.action) ?? textIn(attributes.action)
   return {
     ...(message === undefined ? {} : { message }),
     ...(rule_type === undefined ? {} : { rule_type }),
     ...(action === undefined ? {} : { action }),
-    ...(told.threshold === undefined ? {} : { threshold: countIn(told.threshold) }),
-    ...(told.window_size === undefined ? {} : { window_size: countIn(told.window_size) }),
-    equal: requestedBy(spans, requestsIn(told.where)).filter((other) => other !== span),
+    ...(reported.threshold === undefined ? {} : { threshold: countIn(reported.threshold) }),
+    ...(reported.window_size === undefined ? {} : { window_size: countIn(reported.window_size) }),
+    equal: requestedBy(spans, requestsIn(reported.where)).filter((other) => other !== span),
   }
 }
 
-const toldIn = (
+const reportedIn = (
   trace: Trace,
   span: TreeSpan,
   event: TraceEvent,

@@ -27,7 +27,7 @@ import { attributesAndCallback, RecordedSpan, type SpanArguments } from './span.
 import { traceparentOf } from './trace-context.ts'
 import { type Defaults, TraceFactory } from './trace-factory.ts'
 import { Tracer } from './tracer.ts'
-import { given, toolAttributes } from './usage.ts'
+import { defined, toolAttributes } from './usage.ts'
 
 export type {
   Artifact,
@@ -75,7 +75,7 @@ class RecordingGuard implements Guard {
   readonly #sender: Sender
   readonly #unlisten: () => void
   #closing: Promise<void> | undefined
-  #toldClosed = false
+  #warnedClosed = false
 
   constructor(settings: Settings, redactor: Redactor, report: Report) {
     this.#settings = settings
@@ -125,7 +125,7 @@ class RecordingGuard implements Guard {
   }
 
   model<T>({ model, provider, operation = 'chat' }: ModelRequest, fn: (span: ModelSpan) => T): T {
-    const attributes = given({
+    const attributes = defined({
       'gen_ai.operation.name': operation,
       'gen_ai.provider.name': provider,
       'gen_ai.request.model': model,
@@ -189,9 +189,9 @@ class RecordingGuard implements Guard {
       this.#sender.add(recording, record)
       return
     }
-    if (!this.#toldClosed)
+    if (!this.#warnedClosed)
       this.#report(new GuardUseError('CLOSED', 'The guard is closed, so nothing more is recorded.'))
-    this.#toldClosed = true
+    this.#warnedClosed = true
   }
 }
 
@@ -224,7 +224,7 @@ const contextHeaders = (defaults: Defaults, span: RecordedSpan | undefined): Rec
 }
 
 /** Time limit for an aborted request, ms. */
-const GIVEN_UP_MS = 100
+const STOP_TIMEOUT_MS = 100
 /** Traces whose end is remembered. */
 const MAX_UNENDED = 100
 /** Records that trigger a send before the timer. */
@@ -304,7 +304,7 @@ class Sender {
     for (const { recording } of entries) recording.settle(1)
     this.#unended.clear()
     this.#options.delivery.abandon(entries.length)
-    if (this.#running) await withTimeout(GIVEN_UP_MS, this.#idle)
+    if (this.#running) await withTimeout(STOP_TIMEOUT_MS, this.#idle)
   }
 
   #arm(): void {

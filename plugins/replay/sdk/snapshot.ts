@@ -6,7 +6,7 @@ export type Plain = string | number | boolean | null | readonly Plain[] | { read
 /**
  * UTF-16 units of a text that are retained until it is sent. Sent text is shorter, but redaction must see a complete secret at the limit.
  */
-const KEPT_CHARS = 32_768
+const MAX_CHARS = 32_768
 /** Nesting limit below the attributes. */
 const MAX_DEPTH = 30
 /** Limit of values per attribute. */
@@ -14,7 +14,7 @@ const MAX_VALUES = 5_000
 
 /** Limits a text that waits to be sent. */
 export const boundedText = (text: string): string =>
-  text.length <= KEPT_CHARS ? text : cutBeforeRedaction(text, KEPT_CHARS)
+  text.length <= MAX_CHARS ? text : cutBeforeRedaction(text, MAX_CHARS)
 
 /** Size of one snapshot. */
 class Snapshot {

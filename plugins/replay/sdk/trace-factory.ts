@@ -60,8 +60,8 @@ export class TraceFactory {
     return remote
   }
 
-  #traceId(given: string | undefined): string {
-    const id = this.#id('traceId', given)
+  #traceId(value: string | undefined): string {
+    const id = this.#id('traceId', value)
     if (id === undefined || isTraceId(id)) return id ?? newTraceId()
     this.#refuse(
       'INVALID_ID',
@@ -70,24 +70,24 @@ export class TraceFactory {
     return newTraceId()
   }
 
-  #sessionId(given: string | undefined): string | undefined {
-    const id = this.#id('sessionId', given)
+  #sessionId(value: string | undefined): string | undefined {
+    const id = this.#id('sessionId', value)
     if (id === undefined || isId(id)) return id
     this.#refuse('INVALID_ID', 'sessionId is not 1 to 128 of A-Za-z0-9._:@/+=-, so it is not sent.')
     return undefined
   }
 
-  #project(given: string | undefined): string | undefined {
-    const id = this.#id('project', given)
+  #project(value: string | undefined): string | undefined {
+    const id = this.#id('project', value)
     if (id === undefined || isName(id)) return id
     this.#refuse('INVALID_ID', 'project is not 1 to 128 of A-Za-z0-9._-, so the traces go to the default project.')
     return undefined
   }
 
   /** Identifiers are sent whole or not at all. A partly redacted id would identify something else. */
-  #id(option: string, given: string | undefined): string | undefined {
-    if (given === undefined || given === '') return undefined
-    const id = String(given)
+  #id(option: string, value: string | undefined): string | undefined {
+    if (value === undefined || value === '') return undefined
+    const id = String(value)
     if (this.#redactor.judgeId(id) === 'plain') return id
     this.#refuse('INVALID_ID', `${option} looks like a secret, so it is not sent.`)
     return undefined

@@ -32,7 +32,7 @@ export const usageAttributes = (usage: ModelUsage): UsageTaken => {
 
 /** Attributes of what a model said of itself. */
 export const responseAttributes = ({ model, id, finishReason, serviceTier }: ModelResponse): Attributes =>
-  given({
+  defined({
     'gen_ai.response.model': model,
     'gen_ai.response.id': id,
     'gen_ai.response.finish_reasons': finishReason === undefined ? undefined : [finishReason],
@@ -42,7 +42,7 @@ export const responseAttributes = ({ model, id, finishReason, serviceTier }: Mod
 /** Attributes of a tool call. `args` is undefined where arguments are not recorded. */
 export const toolAttributes = (tool: string | ToolCall, args: unknown): Attributes => {
   const { name, callId } = typeof tool === 'string' ? { name: tool } : tool
-  return given({
+  return defined({
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': name,
     'gen_ai.tool.call.id': callId,
@@ -51,5 +51,5 @@ export const toolAttributes = (tool: string | ToolCall, args: unknown): Attribut
 }
 
 /** Attributes without those that are not known. */
-export const given = (attributes: Attributes): Attributes =>
+export const defined = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined && value !== null))

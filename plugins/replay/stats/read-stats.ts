@@ -65,10 +65,10 @@ async function* someRuns(
   now: number,
 ): AsyncGenerator<{ readonly rows: readonly RunRow[]; readonly isLast: boolean }> {
   const range = { since: `${Math.max(0, since)}000000`, until: `${until}000000` }
-  const asked = { ...filters, ...range, sort: 'start', order: 'desc', limit: String(PAGE) }
+  const query = { ...filters, ...range, sort: 'start', order: 'desc', limit: String(PAGE) }
   let cursor: string | null = null
   do {
-    const page: FoundRuns = await findRuns(storage, cursor === null ? asked : { ...asked, cursor }, now)
+    const page: FoundRuns = await findRuns(storage, cursor === null ? query : { ...query, cursor }, now)
     for (let at = 0; at < page.rows.length; at += AT_ONCE) {
       const isLast = at + AT_ONCE >= page.rows.length && page.next_cursor === null
       yield { rows: page.rows.slice(at, at + AT_ONCE), isLast }
@@ -218,10 +218,10 @@ class SeriesTable {
 
   answer(): { readonly totals: StatsSums; readonly series: readonly Series[] } {
     const sorted = [...this.#series].sort(([, a], [, b]) => b.totals.count - a.totals.count)
-    const shown = sorted.slice(0, MAX_SERIES).map(([group, entry]) => this.#seriesOf(group, entry))
+    const listed = sorted.slice(0, MAX_SERIES).map(([group, entry]) => this.#seriesOf(group, entry))
     const rest = sorted.slice(MAX_SERIES).map(([, entry]) => entry)
     const others = rest.length === 0 ? [] : [this.#seriesOf(OTHER, merged(rest))]
-    return { totals: this.#totals.sums(), series: [...shown, ...others] }
+    return { totals: this.#totals.sums(), series: [...listed, ...others] }
   }
 
   #seriesOf(group: string | null, { totals, buckets }: Entry): Series {

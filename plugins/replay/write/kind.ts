@@ -45,8 +45,8 @@ export const kindOf = (name: string, attributes: Attributes): SpanKind =>
 
 /** The kind of a merged span; `attributes` are the merged ones. A derived kind is derived again. */
 export const mergedKind = (draft: SpanDraft, old: SpanRow | undefined, attributes: Attributes): SpanKind => {
-  const given = old === undefined || old.kind === kindOf(old.name, old.attributes) ? undefined : old.kind
-  return draft.kind ?? given ?? kindOf(draft.name, attributes)
+  const explicit = old === undefined || old.kind === kindOf(old.name, old.attributes) ? undefined : old.kind
+  return draft.kind ?? explicit ?? kindOf(draft.name, attributes)
 }
 
 const LABELS = ['gen_ai.tool.name', 'tool.name', 'gen_ai.request.model', 'model', 'process.command', 'command'] as const

@@ -1,7 +1,7 @@
 import type { CallTrace } from 'guard-gateway/core'
 import { type CallRecord, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, type TagState, withEvidence } from '../failures/tags.ts'
-import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
+import type { ArtifactRow, EventRow, Provided, RunRow, SpanRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
 import { isGuarded } from './run-row.ts'
 import { RunSpans, type Sums } from './run-spans.ts'
@@ -207,20 +207,20 @@ export class OpenRun {
   }
 
   /** The summary of all records added so far. */
-  summary(given: Given = this.row.given): Summary {
+  summary(provided: Provided = this.row.given): Summary {
     const { row, spans } = this
     return {
-      ...summarize(spans.sums, this.#status(given), given, row.start_ns),
+      ...summarize(spans.sums, this.#status(provided), provided, row.start_ns),
       span_count: spans.size + (row.root_auto ? 1 : 0),
       event_count: this.#events,
       artifact_count: this.#artifacts,
     }
   }
 
-  #status(given: Given): string {
+  #status(provided: Provided): string {
     const { sums } = this.spans
-    if (given.status !== undefined) return given.status
-    if (given.root_status !== undefined) return given.root_status
+    if (provided.status !== undefined) return provided.status
+    if (provided.root_status !== undefined) return provided.root_status
     if (sums.running > 0) return 'running'
     if (isGuarded(this.row)) return sums.last?.status ?? 'ok'
     return sums.failed > 0 ? 'error' : 'ok'
@@ -229,11 +229,11 @@ export class OpenRun {
   /** The failure tag, its source and evidence. */
   failure(
     status: string,
-    given: Given = this.row.given,
+    provided: Provided = this.row.given,
   ): Pick<RunRow, 'failure_tag' | 'failure_tag_source' | 'failure_evidence' | 'tag_state'> {
     const tag_state = this.tags === noTags ? null : this.tags
-    if (given.failure_tag !== undefined)
-      return { failure_tag: given.failure_tag, failure_tag_source: 'explicit', failure_evidence: null, tag_state }
+    if (provided.failure_tag !== undefined)
+      return { failure_tag: provided.failure_tag, failure_tag_source: 'explicit', failure_evidence: null, tag_state }
     const best = bestTag(this.tags, { status, attributes: this.row.attributes })
     if (best === null) return { failure_tag: null, failure_tag_source: null, failure_evidence: null, tag_state }
     return { failure_tag: best.tag, failure_tag_source: 'derived', failure_evidence: best.evidence, tag_state }
@@ -286,11 +286,11 @@ type Summary = Pick<
 const summarize = (
   sums: Readonly<Sums>,
   status: string,
-  given: Given,
+  provided: Provided,
   begun_ns: bigint,
 ): Omit<Summary, 'span_count' | 'event_count' | 'artifact_count'> => {
-  const start_ns = least(given.start_ns, sums.start_ns ?? sums.earliest_ns) ?? begun_ns
-  const end_ns = status === 'running' ? null : (greatest(given.end_ns, sums.end_ns) ?? start_ns)
+  const start_ns = least(provided.start_ns, sums.start_ns ?? sums.earliest_ns) ?? begun_ns
+  const end_ns = status === 'running' ? null : (greatest(provided.end_ns, sums.end_ns) ?? start_ns)
   const ended = end_ns === null || end_ns >= start_ns ? end_ns : start_ns
   return {
     status,

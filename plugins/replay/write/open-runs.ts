@@ -2,7 +2,7 @@ import type { Gateway, Reader } from 'guard-gateway/core'
 import type { MemoryBudget, MemoryPart } from 'guard-gateway/lib/memory-budget'
 import { traceOf } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
-import type { EventRow, Given, RunRow, SpanRow } from '../tables.ts'
+import type { EventRow, Provided, RunRow, SpanRow } from '../tables.ts'
 import { type DeferredRecord, OpenRun } from './open-run.ts'
 import { storedRecords } from './stored-records.ts'
 
@@ -147,7 +147,7 @@ export const loadRun = async (
   const row = await storage.get('runs', trace_id)
   if (row === undefined) return undefined
   const { spans, events, artifacts, calls, tools } = await storedRecords(storage, trace_id)
-  const run = new OpenRun({ ...row, given: givenOf(row) }, true)
+  const run = new OpenRun({ ...row, given: providedOf(row) }, true)
   for (const span of spans) run.addSpan(overrides.spans.get(span.id) ?? span)
   for (const event of events) run.addEvent(overrides.events.get(event.id) ?? event)
   for (const artifact of artifacts) run.addArtifact(artifact)
@@ -160,7 +160,7 @@ export const loadRun = async (
 }
 
 /** A JSON column returns small integers as numbers. */
-const givenOf = ({ given }: RunRow): Given => ({
+const providedOf = ({ given }: RunRow): Provided => ({
   ...given,
   ...(given.start_ns === undefined ? {} : { start_ns: BigInt(given.start_ns) }),
   ...(given.end_ns === undefined || given.end_ns === null ? {} : { end_ns: BigInt(given.end_ns) }),

@@ -86,8 +86,8 @@ const MIN_SKEW_NS = 1_000_000_000n
 /** The attributes of a run with its clock skew, if there is one. Times of spans stay as they were told. */
 const withClockSkew = (attributes: Attributes, { start_ns, earliest_ns }: Readonly<Sums>): Attributes => {
   const skew_ns = start_ns === null || earliest_ns === null ? 0n : start_ns - earliest_ns
-  const said = skew_ns < MIN_SKEW_NS ? undefined : Number(skew_ns)
-  if (attributes[CLOCK_SKEW] === said) return attributes
+  const skew = skew_ns < MIN_SKEW_NS ? undefined : Number(skew_ns)
+  if (attributes[CLOCK_SKEW] === skew) return attributes
   const { [CLOCK_SKEW]: _before, ...rest } = attributes
-  return said === undefined ? rest : { ...rest, [CLOCK_SKEW]: said }
+  return skew === undefined ? rest : { ...rest, [CLOCK_SKEW]: skew }
 }

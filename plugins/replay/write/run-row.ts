@@ -12,7 +12,7 @@ import { isPlayground, isProjectReplaceable, newSpanId } from 'guard-gateway/lib
 import { traceFileErrors } from 'guard-gateway/lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
-import type { Given, RunRow } from '../tables.ts'
+import type { Provided, RunRow } from '../tables.ts'
 import { labelsWith } from './labels.ts'
 import { mergedAttributes } from './merge.ts'
 
@@ -122,7 +122,7 @@ export const rowWith = (row: RunRow, fragment: Fragment, known: (id: string) => 
     tags: run.tags ?? (row.tags.length > 0 ? row.tags : (run.default_tags ?? row.tags)),
     root_span_id,
     root_auto,
-    given: givenBy(given, run, root?.status),
+    given: providedBy(given, run, root?.status),
     attributes: mergedAttributes(row.attributes, run.attributes),
   }
 }
@@ -152,18 +152,18 @@ const rootOf = (row: RunRow, fragment: Fragment, known: (id: string) => boolean,
 }
 
 /** The fields that clients may set on a run of the gateway: session, agent and times are fixed, the project is checked. */
-const clientsOwn = (said: FragmentRun): FragmentRun => {
-  const { session_id: _session, agent_id: _agent, start_ns: _start, end_ns: _end, ...run } = said
+const clientsOwn = (sent: FragmentRun): FragmentRun => {
+  const { session_id: _session, agent_id: _agent, start_ns: _start, end_ns: _end, ...run } = sent
   return run.attributes === undefined ? run : { ...run, attributes: ownOnly(run.attributes) }
 }
 
 const ownOnly = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.startsWith('guard.')))
 
-const givenBy = (given: Given, run: FragmentRun, root_status: string | undefined): Given => {
-  const { failure_tag, ...rest } = given
+const providedBy = (provided: Provided, run: FragmentRun, root_status: string | undefined): Provided => {
+  const { failure_tag, ...rest } = provided
   const tag = run.failure_tag === undefined ? failure_tag : (run.failure_tag ?? undefined)
-  const { start_ns = given.start_ns, end_ns = given.end_ns } = run
+  const { start_ns = provided.start_ns, end_ns = provided.end_ns } = run
   if (start_ns !== undefined && end_ns !== undefined && end_ns !== null && end_ns < start_ns)
     throw new GuardError(traceFileErrors.INVALID_TIME, 'The run ends before it starts.', {
       path: run.end_ns === undefined ? '/start_ns' : '/end_ns',

@@ -1,4 +1,4 @@
-import { isNestedBy, MAX_OF_REPLY, type Reply, repeatedCalls, type ToldCall } from '../repeated-calls.ts'
+import { isNestedBy, MAX_OF_REPLY, type Reply, type ReportedCall, repeatedCalls } from '../repeated-calls.ts'
 import { SpanFlags, SpanTable, type SummedSpan, type Use } from './span-table.ts'
 
 /** Estimated size of one missing parent. */
@@ -35,18 +35,18 @@ const emptySums = (): Sums => ({
 })
 
 /** A call that an instrumentation tells of. */
-interface Told extends ToldCall {
+interface ReportedIndex extends ReportedCall {
   readonly index: number
 }
 
-const isTold = (told: Told | undefined): told is Told => told !== undefined
+const isReported = (reported: ReportedIndex | undefined): reported is ReportedIndex => reported !== undefined
 
 /** The spans of one run, and incremental sums over them. */
 export class RunSpans {
   readonly #spans = new SpanTable()
   /** Parents that were named and have not arrived. */
   readonly #missingParents = new Set<string>()
-  readonly #replies = new ToldReplies()
+  readonly #replies = new ReportedReplies()
   #sums: Sums = emptySums()
   /** The sums must be recomputed on demand: children that arrive before their parents would cost a recount each. */
   #stale = false
@@ -181,10 +181,11 @@ export class RunSpans {
 
   #repeatedIn(indexes: readonly number[]): readonly number[] {
     const places = {
-      isNested: (one: Told, other: Told) => isNestedBy(one.index, other.index, (at) => this.#parentAt(at)),
-      isAbove: ({ index }: Told) => this.#spans.hasFlag(index, SpanFlags.ancestor),
+      isNested: (one: ReportedIndex, other: ReportedIndex) =>
+        isNestedBy(one.index, other.index, (at) => this.#parentAt(at)),
+      isAbove: ({ index }: ReportedIndex) => this.#spans.hasFlag(index, SpanFlags.ancestor),
     }
-    return repeatedCalls(indexes.map((at) => this.#told(at)).filter(isTold), places).map(({ index }) => index)
+    return repeatedCalls(indexes.map((at) => this.#reported(at)).filter(isReported), places).map(({ index }) => index)
   }
 
   #parentAt(index: number): number | undefined {
@@ -192,7 +193,7 @@ export class RunSpans {
     return parent === null ? undefined : this.#spans.indexOf(parent)
   }
 
-  #told(index: number): Told | undefined {
+  #reported(index: number): ReportedIndex | undefined {
     const { id, start_ns, end_ns, use } = this.#spans.at(index)
     const reply = this.#replies.get(index)
     return use === null || reply === undefined ? undefined : { id, index, reply, start_ns, end_ns, ...use }
@@ -218,7 +219,7 @@ const earlier = (one: bigint | null, other: bigint): bigint => (one === null || 
 const REPLY_BYTES = 250
 
 /** Replies that spans of a run tell of, by index of the span. */
-class ToldReplies {
+class ReportedReplies {
   readonly #replies = new Map<number, Reply>()
   readonly #indexes = new Map<string, number[]>()
 

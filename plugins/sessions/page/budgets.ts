@@ -21,7 +21,7 @@ export const budgetsOf = async (
 ): Promise<ReadonlyMap<string, Budgets>> => {
   const rulesInForce = gateway.service('rules').get()
   if (rulesInForce === undefined) return new Map()
-  const asked = [...new Set(projects)].map(async (project): Promise<[string, Budgets]> => {
+  const reads = [...new Set(projects)].map(async (project): Promise<[string, Budgets]> => {
     const rules = (await rulesInForce.of(project)).rules.filter((rule) => rule.enabled && isOfSession(rule))
     const least = (type: string): Budget | undefined => {
       const [first] = rules
@@ -33,7 +33,7 @@ export const budgetsOf = async (
     }
     return [project, { requests: least('max_requests'), tokens: least('max_tokens') }]
   })
-  return new Map(await Promise.all(asked))
+  return new Map(await Promise.all(reads))
 }
 
 /** One that the session has for itself: not one of a conversation, of its agent or its project. */

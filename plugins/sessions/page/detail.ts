@@ -164,13 +164,13 @@ const isLater = (one: CallRecord, other: CallRecord): boolean =>
 const callRow = ({ now }: Ask, group: CallGroup, project_id: string, fold?: Html): Html => {
   const [newest] = group
   const { id, received_at, decision, reason, rule_id, matches, model_requested, outcome } = newest
-  const told = matches?.find((match) => match.rule_id === rule_id)
+  const reported = matches?.find((match) => match.rule_id === rule_id)
   const oldest = group.at(-1) ?? newest
   const retries = group.reduce((sum, call) => sum + call.retries, 0)
   const tokens = group.reduce((sum, call) => sum + call.total_tokens, 0)
   return html`<tr id="call-${id}" data-row><td>${isLater(newest, oldest) && html`${instantMark(oldest.received_at, now)} to `}${instantMark(received_at, now)}</td><td>${fold}${decisionMark(decision)}</td>
 <td>${reason !== null && reasonLink(reason, rule_id, project_id)}</td>
-<td>${told?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td>
+<td>${reported?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td>
 <td>${model_requested}</td><td>${outcome}</td><td class="figure">${countMark(tokens)}<span class="unit"> tokens</span></td>
 <td>${replayLink(oldest)}</td></tr>
 `

@@ -73,14 +73,14 @@ ${active.rows.length > MAX_ROWS && html`<p><a href="/sessions">All sessions</a><
   },
 })
 
-const MAX_SHOWN = 10
+const MAX_LISTED = 10
 
 /** The sessions that are paused, each with why, and the buttons that let it continue or end it. Those of the Playground wait for nobody. */
 const pausedSource = ({ gateway }: PageParts): WaitingSource => ({
   id: 'sessions/paused',
   order: 20,
   waiting: async (ask) => {
-    const { rows, more } = await waitingSessions(gateway, MAX_SHOWN)
+    const { rows, more } = await waitingSessions(gateway, MAX_LISTED)
     const lines = rows.map((row) => pausedLine(ask, row, gateway.approver))
     const note = more ? { note: html`<a href="/sessions?paused=true">All paused sessions</a>` } : {}
     return { lines, total: lines.length, ...note }
@@ -249,9 +249,9 @@ const staleForm = (
   fields: URLSearchParams,
   now: number,
 ): Sent | undefined => {
-  const shown = fields.get('shown')
-  if ((act !== 'resume' && act !== 'end') || shown === null || shown === stateToken(row)) return undefined
-  const main = html`<h1>Not what was shown</h1><p>${what} is ${stateText(stateToken(row), now)}; the page showed it as ${stateText(shown, now)}. Nothing is changed.</p><p><a href="/sessions">Look at the sessions as they are now</a></p>`
+  const displayed = fields.get('shown')
+  if ((act !== 'resume' && act !== 'end') || displayed === null || displayed === stateToken(row)) return undefined
+  const main = html`<h1>Not what was shown</h1><p>${what} is ${stateText(stateToken(row), now)}; the page showed it as ${stateText(displayed, now)}. Nothing is changed.</p><p><a href="/sessions">Look at the sessions as they are now</a></p>`
   return { view: { title: 'Not what was shown · Sessions', main, status: 409 } }
 }
 
@@ -334,10 +334,10 @@ const sections = async (
   { gateway }: PageParts,
   ask: Ask,
   agent: string,
-  isWanted: (order: number) => boolean,
+  isIncluded: (order: number) => boolean,
 ): Promise<readonly Markup[]> => {
   const sources = [...gateway.registry(agentSourceKind)]
-    .filter(({ order }) => isWanted(order))
+    .filter(({ order }) => isIncluded(order))
     .sort((one, other) => one.order - other.order)
   const parts = await Promise.all(
     sources.map((source) =>

@@ -31,8 +31,8 @@ export const compareTable = async (
   table: Table,
   { whole, read }: { readonly whole: boolean; readonly read: (rows: number) => void },
 ): Promise<Compared> => {
-  const kept = from.tokens && to.tokens && (to.keptTokens ?? ((tokens: readonly string[]) => tokens))
-  const write = canonical(table, kept)
+  const storedTokens = from.tokens && to.tokens && (to.storedTokens ?? ((tokens: readonly string[]) => tokens))
+  const write = canonical(table, storedTokens)
   const [source, target] = [new SideReader(from, table, write), new SideReader(to, table, write)]
   let after = 0
   let other: string | undefined
@@ -103,15 +103,15 @@ class SideReader {
 }
 
 /** Those of tokens that are sorted which a storage keeps. */
-type KeptTokens = (tokens: readonly string[]) => readonly string[]
+type StoredTokens = (tokens: readonly string[]) => readonly string[]
 
 /** Writes a row as the JSON text of its values in the order of the columns; an int64 is a text of digits there. */
-const canonical = (table: Table, kept: KeptTokens | undefined): ((row: AnyRow) => string) => {
-  const columns = Object.entries(table.columns).filter(([, kind]) => kind !== 'search' || kept !== undefined)
+const canonical = (table: Table, storedTokens: StoredTokens | undefined): ((row: AnyRow) => string) => {
+  const columns = Object.entries(table.columns).filter(([, kind]) => kind !== 'search' || storedTokens !== undefined)
   return (row) => {
     const values = columns.map(([name, kind]) => {
       const value = row[name] ?? null
-      if (kind === 'search') return [...new Set(kept?.((value ?? []) as readonly string[]))].sort()
+      if (kind === 'search') return [...new Set(storedTokens?.((value ?? []) as readonly string[]))].sort()
       return kind === 'int64' && value !== null ? String(value) : value
     })
     try {

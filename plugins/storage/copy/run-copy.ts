@@ -62,12 +62,12 @@ const named = async (
   { options }: Input,
   { cwd }: Io,
 ): Promise<readonly [NamedStorage, NamedStorage]> => {
-  const given = (name: 'from' | 'to'): string => {
+  const requiredOption = (name: 'from' | 'to'): string => {
     const value = options[name]
     if (typeof value === 'string' && value !== '') return value
     throw new GuardError('USAGE', `Name both databases: --from <database> --to <database>; --${name} is missing.`)
   }
-  const [from, to] = [await storageAt(given('from'), cwd), await storageAt(given('to'), cwd)]
+  const [from, to] = [await storageAt(requiredOption('from'), cwd), await storageAt(requiredOption('to'), cwd)]
   if (from.id === to.id)
     throw new GuardError('USAGE', `--from and --to are the same database, ${from.title}. Name another one.`)
   if (!from.exists) throw new GuardError('USAGE', `There is no database ${from.title} to copy from.`)
@@ -259,7 +259,7 @@ const REDRAW_MS = 200
 /** Says how far a copy is: rows, rows a second, and how long the rest takes. */
 class Progress {
   readonly #io: Io
-  readonly #shown: boolean
+  readonly #enabled: boolean
   readonly #inPlace: boolean
   readonly #now: () => number
   #what = ''
@@ -272,7 +272,7 @@ class Progress {
   /** `now` in milliseconds. */
   constructor({ options }: Pick<Input, 'options'>, io: Io, now = () => performance.now()) {
     this.#io = io
-    this.#shown = options.quiet !== true && options.progress !== false
+    this.#enabled = options.quiet !== true && options.progress !== false
     this.#inPlace = (io.err as { readonly isTTY?: boolean }).isTTY === true && io.env.TERM !== 'dumb'
     this.#now = now
   }
@@ -289,7 +289,7 @@ class Progress {
 
   readonly add = (rows: number): void => {
     this.#rows += rows
-    if (!this.#shown) return
+    if (!this.#enabled) return
     const now = this.#now()
     if (now < this.#next) return
     this.#next = now + (this.#inPlace ? REDRAW_MS : EVERY_MS)

@@ -32,8 +32,8 @@ const fixedColumns = (
 ): ReadonlySet<string> => {
   const sparse = (table.sparse ?? []).filter(([first]) => first !== undefined && known.has(first))
   let best: readonly string[] = []
-  for (const given of [keyOf(table), ...(table.unique ?? []), ...(table.indexes ?? []), ...sparse]) {
-    const index = given.filter((name) => name !== 'recorded')
+  for (const columns of [keyOf(table), ...(table.unique ?? []), ...(table.indexes ?? []), ...sparse]) {
+    const index = columns.filter((name) => name !== 'recorded')
     const place = column === 'recorded' ? index.length : index.indexOf(column)
     if (place > best.length && prefixOf(index, equal) >= place) best = index.slice(0, place)
   }

@@ -40,8 +40,8 @@ export const wordsTable = (table: string): string => `${table}__words`
 
 /** Indexes that a table wants; `recorded` needs no column of its own, since every index ends in it. */
 const indexesOf = (table: Table): Extract<Addition, { kind: 'index' }>[] => {
-  const named = (use: keyof typeof MARKS) => (given: readonly string[]) => {
-    const columns = given.filter((name) => name !== 'recorded')
+  const named = (use: keyof typeof MARKS) => (names: readonly string[]) => {
+    const columns = names.filter((name) => name !== 'recorded')
     const name = `${table.id}__${MARKS[use]}__${columns.join('__')}`
     return { kind: 'index' as const, table: table.id, name, columns, use }
   }

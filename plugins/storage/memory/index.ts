@@ -41,7 +41,7 @@ const open = (tables: readonly Table[]): Driver => {
     onState: () => () => {},
     get: async (table, key) => of(table).get(key),
     find: async (table, query) => of(table).find(query),
-    sum: async (table, asked) => of(table).sum(asked),
+    sum: async (table, query) => of(table).sum(query),
     write: async (batch) => write(batch),
     remove: async (table, where, limit) => of(table).remove(where, limit),
     tokens: (table, after) => of(table).tokens(after),
@@ -100,9 +100,9 @@ class Rows {
     }
   }
 
-  sum(asked: DriverSum): readonly Group[] {
-    const groups = new Groups(asked)
-    for (const { values } of this.#rows.values()) if (meets(values, asked.where)) groups.add(values)
+  sum(query: DriverSum): readonly Group[] {
+    const groups = new Groups(query)
+    for (const { values } of this.#rows.values()) if (meets(values, query.where)) groups.add(values)
     return groups.all()
   }
 
@@ -118,10 +118,10 @@ class Rows {
     return found.sort((a, b) => comparePositions(positionOf(a, order), positionOf(b, order), order))
   }
 
-  #following(recorded: number, count: number, isWanted: (row: Stored) => boolean): readonly Stored[] {
+  #following(recorded: number, count: number, isMatch: (row: Stored) => boolean): readonly Stored[] {
     const found: Stored[] = []
     for (const row of this.#rows.values()) {
-      if (row.recorded <= recorded || !isWanted(row)) continue
+      if (row.recorded <= recorded || !isMatch(row)) continue
       found.push(row)
       if (found.length === count) break
     }
@@ -215,13 +215,13 @@ class Rows {
   /** Undefined if another row has one of the unique values. */
   #set(name: string, row: Stored | undefined): Undo | undefined {
     const before = this.#rows.get(name)
-    const wanted = this.#taken.map(({ columns, by }) => ({
+    const expected = this.#taken.map(({ columns, by }) => ({
       by,
       value: row && uniqueValue(row, columns),
       old: before && uniqueValue(before, columns),
     }))
-    if (wanted.some(({ by, value }) => value !== undefined && (by.get(value) ?? name) !== name)) return undefined
-    for (const { by, value, old } of wanted) {
+    if (expected.some(({ by, value }) => value !== undefined && (by.get(value) ?? name) !== name)) return undefined
+    for (const { by, value, old } of expected) {
       if (old !== undefined) by.delete(old)
       if (value !== undefined) by.set(value, name)
     }
@@ -257,15 +257,15 @@ type Mutable = { by: Group['by']; rows: number; sums: Record<string, number> }
 
 /** Adds rows up, those together that are equal in some columns. */
 class Groups {
-  readonly #asked: Pick<DriverSum, 'by' | 'of'>
+  readonly #query: Pick<DriverSum, 'by' | 'of'>
   readonly #groups = new Map<string, Mutable>()
 
-  constructor(asked: Pick<DriverSum, 'by' | 'of'>) {
-    this.#asked = asked
+  constructor(query: Pick<DriverSum, 'by' | 'of'>) {
+    this.#query = query
   }
 
   add(values: AnyRow): void {
-    const { by, of } = this.#asked
+    const { by, of } = this.#query
     const key = by.map((name) => values[name] ?? null)
     const name = JSON.stringify(key)
     let group = this.#groups.get(name)
@@ -332,16 +332,16 @@ const meets = (values: AnyRow, where: AnyWhere): boolean => {
   return true
 }
 
-const holds = (tokens: ReadonlySet<string>, wanted: string): boolean => {
-  if (!wanted.endsWith('*')) return tokens.has(wanted)
-  const start = wanted.slice(0, -1)
+const holds = (tokens: ReadonlySet<string>, expected: string): boolean => {
+  if (!expected.endsWith('*')) return tokens.has(expected)
+  const start = expected.slice(0, -1)
   for (const token of tokens) if (token.startsWith(start)) return true
   return false
 }
 
 /** Whether every token, or beginning of one, occurs. */
 const holdsAll = (tokens: ReadonlySet<string>, search: readonly string[]): boolean =>
-  search.every((wanted) => holds(tokens, wanted))
+  search.every((expected) => holds(tokens, expected))
 
 /** Where a row stands in an order. */
 const positionOf = ({ values, recorded }: Stored, [column]: Order): Position => ({

@@ -86,7 +86,7 @@ export const openDriver = async (
     },
     get: (table, key) => reads.get(table, key),
     find: (table, query) => reads.find(table, query),
-    sum: (table, asked) => reads.sum(table, asked),
+    sum: (table, query) => reads.sum(table, query),
     write: (batch, writeOptions) => writes.add(batch, writeOptions),
     async remove(table, where, limit) {
       const { clauses, values } = whereOf(table, where)
@@ -145,7 +145,7 @@ const PAGE_ROWS = 1_000
 /** What only copies read: the tokens of rows, and the names of all tables. */
 const readBack = (
   run: (statement: Statement) => Promise<Result>,
-): Required<Pick<Driver, 'tokens' | 'storedTables' | 'keptTokens'>> => ({
+): Required<Pick<Driver, 'tokens' | 'storedTables' | 'storedTokens'>> => ({
   async *tokens({ id, columns }, after) {
     const column = Object.keys(columns).find((name) => columns[name] === 'search') ?? ''
     const page = compiled(
@@ -165,7 +165,7 @@ const readBack = (
       last = rows.at(-1)?.[0] ?? last
     }
   },
-  keptTokens: indexable,
+  storedTokens: indexable,
   async storedTables() {
     const { rows } = await run(TABLES)
     return rows.map(([name]) => name ?? '')

@@ -148,11 +148,11 @@ export const openDriver = async (
         truncated: page.truncated,
       }
     },
-    async sum(table, asked) {
+    async sum(table, query) {
       const values: SqlValue[] = []
-      const shape = encoder.sum(table, asked, values)
-      const groups = await queries.send({ kind: 'sum', shape, values, by: asked.by.length })
-      return (groups as readonly (readonly SqlValue[])[]).map((group) => encoder.group(table, asked, group))
+      const shape = encoder.sum(table, query, values)
+      const groups = await queries.send({ kind: 'sum', shape, values, by: query.by.length })
+      return (groups as readonly (readonly SqlValue[])[]).map((group) => encoder.group(table, query, group))
     },
     write(batch, writeOptions) {
       const values: BatchValues = [0, writeOptions.sync ? 1 : 0]

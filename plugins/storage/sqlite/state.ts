@@ -18,8 +18,8 @@ export class State {
     this.#broken = true
     this.set('failing')
   }
-  set(wanted: StorageState): void {
-    const state = this.#broken ? 'failing' : wanted
+  set(requested: StorageState): void {
+    const state = this.#broken ? 'failing' : requested
     if (state === this.#now) return
     this.#now = state
     for (const listener of this.#listeners) listener(state)

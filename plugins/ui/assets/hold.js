@@ -1,16 +1,16 @@
-const KEPT = 'pointer'
+const STORAGE_KEY = 'pointer'
 
 /** Last pointer position of the previous page in this tab, because a new page gets no event until the pointer moves. */
-const kept = () => {
+const retained = () => {
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT)) ?? undefined
+    return JSON.parse(sessionStorage.getItem(STORAGE_KEY)) ?? undefined
   } catch {
     return undefined
   }
 }
 
 /** Pointer position; undefined if the pointer left the window or does not exist. */
-let pointer = kept()
+let pointer = retained()
 
 /** @param {PointerEvent} event */
 const follow = ({ pointerType, clientX: x, clientY: y }) => {
@@ -21,8 +21,8 @@ addEventListener('pointerover', follow)
 addEventListener('pointerdown', follow)
 addEventListener('pagehide', () => {
   try {
-    if (pointer) sessionStorage.setItem(KEPT, JSON.stringify(pointer))
-    else sessionStorage.removeItem(KEPT)
+    if (pointer) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(pointer))
+    else sessionStorage.removeItem(STORAGE_KEY)
   } catch {
     // without session storage the next page waits for a pointer event
   }
@@ -73,15 +73,15 @@ const freeze = (table) => {
 const partsOf = (node, selector) => (node.matches?.(selector) ? [node] : [...(node.querySelectorAll?.(selector) ?? [])])
 
 /** The old version of a part; ended elements stay in place, are marked as ended, and are disabled. */
-const keptAs = (node, there, endOf) => {
-  const kept = node.cloneNode(true)
-  for (const part of partsOf(kept, '[data-gone]')) {
+const cloneAs = (node, there, endOf) => {
+  const retained = node.cloneNode(true)
+  for (const part of partsOf(retained, '[data-gone]')) {
     if (there.has(part.id)) continue
     part.classList.add('gone')
     part.dataset.gone = endOf(part)
     for (const control of part.querySelectorAll('button, input')) control.disabled = true
   }
-  return kept
+  return retained
 }
 
 /** Removes the content of `parent` before `cut`, and `cut` itself unless it stays. */
@@ -114,14 +114,14 @@ export const hold = (from, to, anchor) => {
   const renewed = []
   const waiting = []
   const keep = (node, taken) => {
-    const kept = keptAs(node, there, endOf)
-    const isRow = kept.matches?.('[data-row]')
-    const holdsRows = !isRow && kept.querySelector?.('[data-row]')
+    const retained = cloneAs(node, there, endOf)
+    const isRow = retained.matches?.('[data-row]')
+    const holdsRows = !isRow && retained.querySelector?.('[data-row]')
     // a row appears once: if it has moved down, it stays above for now
-    const fresh = kept.id && (isRow ? there.get(kept.id) : taken.find(({ id }) => id === kept.id))
-    if (holdsRows) for (const { id } of partsOf(kept, '[data-row][id]')) there.get(id)?.remove()
-    if (!fresh || holdsRows) return kept
-    renewed.push([fresh, kept])
+    const fresh = retained.id && (isRow ? there.get(retained.id) : taken.find(({ id }) => id === retained.id))
+    if (holdsRows) for (const { id } of partsOf(retained, '[data-row][id]')) there.get(id)?.remove()
+    if (!fresh || holdsRows) return retained
+    renewed.push([fresh, retained])
     return fresh
   }
   // removed rows that appear nowhere else wait; a row that moved up stays below
@@ -131,24 +131,26 @@ export const hold = (from, to, anchor) => {
     else if (at.parentNode === old.parentNode && at.compareDocumentPosition(old) & Node.DOCUMENT_POSITION_FOLLOWING)
       return row
   }
-  const level = (shown, next) => {
-    const at = [...shown.children].find((child) => child.contains(anchor))
+  const level = (current, next) => {
+    const at = [...current.children].find((child) => child.contains(anchor))
     if (!at) return
     if (at.matches('table')) freeze(at)
     const twin = twinOf(at, next)
     const taken = takenBefore(next, lastTwin(at, next), twin)
-    const before = [...shown.childNodes].slice(0, [...shown.childNodes].indexOf(at)).map((node) => keep(node, taken))
-    const here = twin ?? keptAs(at, there, endOf)
+    const before = [...current.childNodes]
+      .slice(0, [...current.childNodes].indexOf(at))
+      .map((node) => keep(node, taken))
+    const here = twin ?? cloneAs(at, there, endOf)
     next.prepend(...before, ...(twin ? [] : [here]))
     const rows = taken.filter((node) => !node.isConnected).flatMap((node) => partsOf(node, '[data-row][id]'))
     here.after(...rows.filter((row) => place(row, at)))
     if (!twin) return
-    if (at.matches('[data-row]')) renewed.push([twin, keptAs(at, there, endOf)])
+    if (at.matches('[data-row]')) renewed.push([twin, cloneAs(at, there, endOf)])
     else level(at, twin)
   }
   level(from, to)
   const back = () => {
-    for (const [fresh, kept] of renewed) fresh.replaceWith(kept)
+    for (const [fresh, retained] of renewed) fresh.replaceWith(retained)
   }
   return { waiting, back }
 }

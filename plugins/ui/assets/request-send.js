@@ -1,6 +1,6 @@
 const TEXT = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|yaml|xml|javascript)\b|application\/x-ndjson)/
-const SHOWN_CHARS = 400_000
-const KEPT_BYTES = 64 * 2 ** 20
+const MAX_CHARS = 400_000
+const MAX_BYTES = 64 * 2 ** 20
 const HIDDEN = /[[\p{DI}\p{Cc}\p{Cs}\p{Zl}\p{Zp}]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/gv
 
 /** What no font draws is shown by its number. */
@@ -50,19 +50,20 @@ export const send = ({ method, path, headers, body }, signal) => {
 }
 
 /** Shows text up to a limit; of a stream, the newest. */
-const shownIn = (output, isStream) => {
-  let shown = ''
+const displayIn = (output, isStream) => {
+  let displayed = ''
   return {
     add(text) {
-      shown += text
-      if (shown.length > SHOWN_CHARS) shown = isStream ? shown.slice(-SHOWN_CHARS) : shown.slice(0, SHOWN_CHARS)
+      displayed += text
+      if (displayed.length > MAX_CHARS)
+        displayed = isStream ? displayed.slice(-MAX_CHARS) : displayed.slice(0, MAX_CHARS)
       const isAtEnd = output.scrollTop + output.clientHeight >= output.scrollHeight - 4
-      output.textContent = visible(shown)
+      output.textContent = visible(displayed)
       if (isStream && isAtEnd) output.scrollTop = output.scrollHeight
     },
     end(bytes, isJson) {
-      if (bytes > SHOWN_CHARS) this.add(isStream ? '' : '\n… the rest is in the download')
-      else if (isJson) output.textContent = visible(indented(shown))
+      if (bytes > MAX_CHARS) this.add(isStream ? '' : '\n… the rest is in the download')
+      else if (isJson) output.textContent = visible(indented(displayed))
     },
   }
 }
@@ -71,17 +72,17 @@ const shownIn = (output, isStream) => {
 export const receive = async (response, output, progress) => {
   const type = response.headers.get('content-type') ?? ''
   const isText = TEXT.test(type)
-  const shown = shownIn(output, type.startsWith('text/event-stream'))
+  const displayed = displayIn(output, type.startsWith('text/event-stream'))
   const decoder = new TextDecoder()
   const chunks = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes <= KEPT_BYTES) chunks.push(chunk)
+    if (bytes <= MAX_BYTES) chunks.push(chunk)
     else chunks.length = 0
-    if (isText) shown.add(decoder.decode(chunk, { stream: true }))
+    if (isText) displayed.add(decoder.decode(chunk, { stream: true }))
     progress(bytes)
   }
-  if (isText) shown.end(bytes, /\bjson\b/.test(type) && !type.includes('ndjson'))
-  return bytes > KEPT_BYTES ? undefined : new Blob(chunks, { type: 'application/octet-stream' })
+  if (isText) displayed.end(bytes, /\bjson\b/.test(type) && !type.includes('ndjson'))
+  return bytes > MAX_BYTES ? undefined : new Blob(chunks, { type: 'application/octet-stream' })
 }

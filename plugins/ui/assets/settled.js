@@ -65,8 +65,8 @@ const click = (event) => {
   if (!control || !(isNew(control, isKey) || (isTooSoon && !isKey))) return
   event.preventDefault()
   event.stopImmediatePropagation()
-  const told = document.getElementById('told')
-  if (told) told.textContent = 'This has just moved. Press it once more.'
+  const message = document.getElementById('told')
+  if (message) message.textContent = 'This has just moved. Press it once more.'
 }
 
 document.addEventListener('focusin', () => {

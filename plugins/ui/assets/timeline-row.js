@@ -159,8 +159,13 @@ export const rowMaker = (table, url, rows, folds, groups) => {
     const number = depth === 0 ? '' : `#${occurrence}`
     const [said, about] = label === null ? ['', []] : [` ${label}`, [' ', made('i', {}, middled(label))]]
     const title = visible(`${kind}: ${name}${number}${said}`)
-    const shown = [depth > 12 ? `${depth} ` : '', made('bdi', {}, middled(name, 40 - number.length)), number, ...about]
-    const pick = made('a', { class: 'pick', href: address({ span }), title }, ...shown)
+    const content = [
+      depth > 12 ? `${depth} ` : '',
+      made('bdi', {}, middled(name, 40 - number.length)),
+      number,
+      ...about,
+    ]
+    const pick = made('a', { class: 'pick', href: address({ span }), title }, ...content)
     if (id === table.dataset.selected) pick.ariaCurrent = 'true'
     return pick
   }

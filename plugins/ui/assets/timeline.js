@@ -14,15 +14,15 @@ const rowsOf = (url) => {
 
 const rowOf = ({ searchParams: query }) => query.has('span') && `span-${query.get('span')}`
 
-let shown = new URL(location.href)
+let current = new URL(location.href)
 let long
 let going
 
 /** Fetches a page without the parts that are already loaded. */
 const fetched = async (url, part, signal) => {
-  const asked = new URL(url)
-  if (part) asked.searchParams.set('part', part)
-  const answer = await fetch(asked, { headers: { accept: 'text/html' }, signal })
+  const partUrl = new URL(url)
+  if (part) partUrl.searchParams.set('part', part)
+  const answer = await fetch(partUrl, { headers: { accept: 'text/html' }, signal })
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
   return new DOMParser().parseFromString(await answer.text(), 'text/html')
 }
@@ -61,12 +61,12 @@ const show = async (url) => {
   going?.abort()
   going = new AbortController()
   const [at, was] = [document.querySelector('[data-row].at')?.id, chosen()]
-  const kept = rowsOf(url) === rowsOf(shown) && revealed(rowOf(url))
-  const part = kept ? 'details' : url.searchParams.has('all') ? 'frame' : undefined
+  const isSameRows = rowsOf(url) === rowsOf(current) && revealed(rowOf(url))
+  const part = isSameRows ? 'details' : url.searchParams.has('all') ? 'frame' : undefined
   const next = await fetched(url, part, going.signal)
-  shown = url
-  for (const name of ['.head', '#why', '.tabs', '#tools', kept ? '#details' : '.panes']) swap(next, name)
-  if (!kept) await begin()
+  current = url
+  for (const name of ['.head', '#why', '.tabs', '#tools', isSameRows ? '#details' : '.panes']) swap(next, name)
+  if (!isSameRows) await begin()
   place(url, at, was)
 }
 
@@ -83,10 +83,10 @@ const begin = async () => {
   long = undefined
   const link = document.getElementById('load-all')
   if (!link) return
-  if (!shown.searchParams.has('all')) link.hidden = false
+  if (!current.searchParams.has('all')) link.hidden = false
   else {
-    long = await longTimeline(document.getElementById('timeline'), shown)
-    if (shown.searchParams.has('span')) revealed(chosen())
+    long = await longTimeline(document.getElementById('timeline'), current)
+    if (current.searchParams.has('span')) revealed(chosen())
   }
 }
 
@@ -129,10 +129,10 @@ const click = (event) => {
 
 /** Arrow keys close and open the current row. */
 const arrow = (event) => {
-  const wanted = { ArrowLeft: 'true', ArrowRight: 'false' }[event.key]
-  if (!wanted || !isPlain(event)) return
+  const expanded = { ArrowLeft: 'true', ArrowRight: 'false' }[event.key]
+  if (!expanded || !isPlain(event)) return
   const row = document.querySelector('#timeline .at') ?? document.querySelector('#timeline .chosen')
-  const fold = row?.querySelector(`.fold[aria-expanded="${wanted}"]`)
+  const fold = row?.querySelector(`.fold[aria-expanded="${expanded}"]`)
   if (!fold) return
   event.preventDefault()
   fold.click()
@@ -150,7 +150,7 @@ export const timeline = () => {
     go(`?${new URLSearchParams(/** @type {any} */ (fields))}`)
   })
   addEventListener('popstate', () => {
-    if (location.search !== shown.search) show(new URL(location.href)).catch(() => location.reload())
+    if (location.search !== current.search) show(new URL(location.href)).catch(() => location.reload())
   })
   begin()
 }

@@ -229,7 +229,7 @@ const direct = (address: UpstreamAddress, tls: TlsState, done: Done): Socket => 
   const hop = firstHop(address)
   const socket = openHop(hop, tls.trust, hop.secure ? resumption(tls) : {})
   if (hop.secure) keepSession(socket, tls)
-  const failure = proxy === undefined ? 'no connection' : `no connection to the proxy ${proxy.shown}`
+  const failure = proxy === undefined ? 'no connection' : `no connection to the proxy ${proxy.label}`
   const timer = setTimeout(() => socket.destroy(new ConnectTimeout(`${failure} within ${connect_ms} ms`)), connect_ms)
   whenConnected(socket, hop.secure, timer, done)
   return socket
@@ -239,7 +239,7 @@ const throughTunnel = ({ proxy, hostname, port, connect_ms }: UpstreamAddress, t
   if (proxy === undefined) throw new TypeError('there is no proxy to make a tunnel')
   let current: Socket
   const timer = setTimeout(
-    () => current.destroy(new ConnectTimeout(`no connection through the proxy ${proxy.shown} within ${connect_ms} ms`)),
+    () => current.destroy(new ConnectTimeout(`no connection through the proxy ${proxy.label} within ${connect_ms} ms`)),
     connect_ms,
   )
   const tunnel = openTunnel({ proxy, hostname, port, trust: tls.trust }, (error) => {

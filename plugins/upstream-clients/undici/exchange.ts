@@ -208,18 +208,18 @@ const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 const requestHead = ({ method, path, headers, body }: UpstreamRequest): string => {
   const length = body?.length ?? 0
   let text = `${method} ${path} HTTP/1.1\r\n`
-  let given: string | undefined
+  let contentLength: string | undefined
   let connection = 'Connection: keep-alive\r\n'
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
-    if (isNamed(name, 'content-length')) given = value
+    if (isNamed(name, 'content-length')) contentLength = value
     else if (isNamed(name, 'connection')) connection = ''
     text += `${name}: ${value}\r\n`
   }
-  if (given !== undefined && Number(given) !== length)
+  if (contentLength !== undefined && Number(contentLength) !== length)
     throw new TypeError('content-length is not the length of the body')
-  return `${text}${given === undefined ? lengthLine(method, length) : ''}${connection}\r\n`
+  return `${text}${contentLength === undefined ? lengthLine(method, length) : ''}${connection}\r\n`
 }
 
 const lengthLine = (method: string, length: number): string =>

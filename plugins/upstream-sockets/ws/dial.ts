@@ -148,7 +148,7 @@ const openConnection = (address: UpstreamAddress, made: (error: Error | null, so
   const { proxy, secure, hostname, port, connect_ms } = address
   const trust = trustOf(address)
   let current: Socket
-  const way = proxy === undefined ? '' : ` through the proxy ${proxy.shown}`
+  const way = proxy === undefined ? '' : ` through the proxy ${proxy.label}`
   const timer = setTimeout(
     () => current.destroy(new ConnectTimeout(`no connection${way} within ${connect_ms} ms`)),
     connect_ms,

@@ -36,13 +36,13 @@ const listError = ({ api_key }: UpstreamConfig, auth: UpstreamConfig['auth']): s
 export const keyWarnings = ({ name, api_key, api_keys, auth, fallback_on }: UpstreamConfig): readonly string[] => {
   const isKeyless =
     api_key === undefined && api_keys.length === 0 && auth !== 'auto' && auth !== 'none' && auth !== 'passthrough'
-  const kept = auth === 'passthrough' ? fallback_on.filter((status) => ofLogins.has(status)) : []
+  const loginStatuses = auth === 'passthrough' ? fallback_on.filter((status) => ofLogins.has(status)) : []
   return [
     ...(isKeyless ? [`Upstream ${name} has auth: ${auth} but no api_key.`] : []),
-    ...(kept.length === 0
+    ...(loginStatuses.length === 0
       ? []
       : [
-          `Upstream ${name} never falls back after ${kept.join(', ')}: with auth: passthrough these are about the login of the client, who is told.`,
+          `Upstream ${name} never falls back after ${loginStatuses.join(', ')}: with auth: passthrough these are about the login of the client, who is told.`,
         ]),
   ]
 }

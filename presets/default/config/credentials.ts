@@ -42,15 +42,20 @@ const addDatabase = (secrets: Gateway['secrets'], url: string): void => {
 }
 
 /** What plugins of the user's are given, at any depth: values under names of credentials, those that a schema calls `writeOnly`, and addresses with a password. */
-export const addOptionSecrets = (secrets: Gateway['secrets'], given: unknown, schema: unknown, name = ''): void => {
-  if (typeof given === 'string') {
-    if (Reflect.get(Object(schema), 'writeOnly') === true) secrets.add(given)
-    addCredentials(secrets, { [name]: given })
-  } else if (Array.isArray(given)) {
-    for (const one of given) addOptionSecrets(secrets, one, Reflect.get(Object(schema), 'items'), name)
-  } else if (typeof given === 'object' && given !== null) {
+export const addOptionSecrets = (
+  secrets: Gateway['secrets'],
+  configured: unknown,
+  schema: unknown,
+  name = '',
+): void => {
+  if (typeof configured === 'string') {
+    if (Reflect.get(Object(schema), 'writeOnly') === true) secrets.add(configured)
+    addCredentials(secrets, { [name]: configured })
+  } else if (Array.isArray(configured)) {
+    for (const one of configured) addOptionSecrets(secrets, one, Reflect.get(Object(schema), 'items'), name)
+  } else if (typeof configured === 'object' && configured !== null) {
     const properties = Object(Reflect.get(Object(schema), 'properties'))
-    for (const [key, value] of Object.entries(given))
+    for (const [key, value] of Object.entries(configured))
       addOptionSecrets(secrets, value, Reflect.get(properties, key), key)
   }
 }

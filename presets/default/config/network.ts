@@ -68,7 +68,7 @@ export const withProxyRoutes = async (config: Config, folder: string, env: Envir
       ...at([...path, key], unusable === undefined ? undefined : `${from} ${unusable}; or say network.proxy: none`),
     )
     const used = unusable === undefined ? proxy : undefined
-    routes.push({ what, proxy: used === undefined ? undefined : proxyAddress(used).shown, from, ca })
+    routes.push({ what, proxy: used === undefined ? undefined : proxyAddress(used).label, from, ca })
     return { ...rest, ...proxyAndCa({ proxy: used, ca }) }
   }
 

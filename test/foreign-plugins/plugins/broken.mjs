@@ -83,7 +83,7 @@ export const broken = {
     gateway.registry(mcpCheckKind).add({ id: 'broken', schema: { type: 'object' }, find: fail })
     gateway
       .registry(notifierKind)
-      .add({ id: 'broken', schema: { type: 'object' }, connect: () => ({ shown: 'broken', send: fail }) })
+      .add({ id: 'broken', schema: { type: 'object' }, connect: () => ({ label: 'broken', send: fail }) })
     gateway.registry(pageKind).add({ id: 'broken', path: '/broken-page', render: fail })
     gateway.registry(panelKind).add({ id: 'broken/panel', order: 1, render: fail })
     gateway.registry(commandKind).add({ id: 'broken', summary: 'fails', run: fail })

@@ -5,7 +5,7 @@ export const tell = notifier({
   id: 'tell_file',
   schema: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'], additionalProperties: false },
   connect: ({ file }) => ({
-    shown: file,
+    label: file,
     send: async ({ event, text }) => {
       appendFileSync(file, `${event}: ${text}\n`)
       return { outcome: 'delivered' }

@@ -9,7 +9,7 @@ import {
   type LocatedOperation,
   operationsOf,
 } from '../../../plugins/docs/page/description.ts'
-import { shownCommands } from '../../../plugins/docs/page/guard-command.ts'
+import { commandExamples } from '../../../plugins/docs/page/guard-command.ts'
 import { startGateway } from '../../kit.ts'
 
 const unexplained = ({ content = {} }: Body): readonly string[] =>
@@ -45,7 +45,7 @@ it('explains every parameter and every field, and has an example for every JSON 
 it('shows commands that exist, with their flags', async (context) => {
   const { gateway, close } = await startGateway({})
   context.after(close)
-  for (const { id, flags } of shownCommands) {
+  for (const { id, flags } of commandExamples) {
     const command = [...gateway.registry(commandKind)].find((one) => one.id === id)
     // commands of presets are not all here
     if (command === undefined) continue

@@ -6,7 +6,7 @@ import { notifier, notifierKind } from 'guard-gateway/lib/notifier'
 const said = notifier({
   id: 'said',
   schema: { type: 'object' },
-  connect: () => ({ shown: 'said', send: async () => ({ outcome: 'delivered' }) as const }),
+  connect: () => ({ label: 'said', send: async () => ({ outcome: 'delivered' }) as const }),
 })
 
 describe('a notifier', () => {

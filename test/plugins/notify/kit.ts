@@ -17,7 +17,7 @@ export class KeptNotifier {
       id,
       schema: { type: 'object', additionalProperties: false },
       connect: () => ({
-        shown: `${id} of the test`,
+        label: `${id} of the test`,
         send: async (notification) => {
           this.sent.push(notification)
           const result = this.results.shift()

@@ -51,14 +51,14 @@ describe('a WebSocket', () => {
       await using front = await tlsFront(portOf(provider))
       const port = secure ? front.port : portOf(provider)
       await using proxy = await new TestProxy(port).listen()
-      const way = { secure: false, hostname: '127.0.0.1', port: proxy.port, shown: proxy.url() }
+      const way = { secure: false, hostname: '127.0.0.1', port: proxy.port, label: proxy.url() }
       await works(await dial({ secure, hostname: 'models.example', port, proxy: way, ca: [authority] }), provider)
       assert.deepEqual(proxy.lines, [`CONNECT models.example:${port} HTTP/1.1`])
     })
   it('is not opened where the proxy refuses', async () => {
     await using proxy = await new TestProxy(1).listen()
     proxy.answer = (client) => client.end('HTTP/1.1 403 Forbidden\r\n\r\n')
-    const way = { secure: false, hostname: '127.0.0.1', port: proxy.port, shown: proxy.url() }
+    const way = { secure: false, hostname: '127.0.0.1', port: proxy.port, label: proxy.url() }
     await assert.rejects(dial({ port: 443, proxy: way }), (error: NodeJS.ErrnoException) =>
       /^PROXY_/.test(error.code ?? ''),
     )

@@ -35,7 +35,7 @@ export class MetadataOnly {
   readonly #handlings = new Map<string, Handling>()
 
   /** What is kept of a value; undefined if nothing is. Values that stay whole come back as they are. */
-  kept(name: string, value: unknown): unknown {
+  retained(name: string, value: unknown): unknown {
     if (typeof value === 'string') return this.#text(name, value)
     if (Array.isArray(value)) return this.#list(name, value)
     if (!isJsonObject(value)) return value
@@ -49,10 +49,10 @@ export class MetadataOnly {
     let count = 0
     const stays: Record<string, unknown> = Object.create(null)
     for (const [name, value] of Object.entries(attributes)) {
-      const kept = NAME.test(name) ? this.kept(name, value) : undefined
-      if (kept !== value) changed = true
-      if (kept === undefined) count++
-      else stays[name] = kept
+      const retained = NAME.test(name) ? this.retained(name, value) : undefined
+      if (retained !== value) changed = true
+      if (retained === undefined) count++
+      else stays[name] = retained
     }
     if (count > 0) dropped(count)
     return changed ? stays : attributes
@@ -62,7 +62,7 @@ export class MetadataOnly {
   rank(name: string, value: unknown): 0 | 1 | 2 | 3 {
     const isText = typeof value === 'string' || (typeof value === 'object' && value !== null)
     if (!isText) return USAGE.test(name) || harmlessNames.has(name) ? 0 : 1
-    if (this.kept(name, value) !== value) return 3
+    if (this.retained(name, value) !== value) return 3
     return harmlessNames.has(name) || LABEL_FAMILY.test(name) || IDENTIFIER_FAMILY.test(name) ? 0 : 2
   }
 
@@ -79,7 +79,7 @@ export class MetadataOnly {
     const handling = this.#handling(name)
     if (handling === 'error') return errorText(text)
     if (handling === 'url') return isLabel(addressText(text)) ? addressText(text) : undefined
-    return isKeptText(handling, text) ? text : undefined
+    return isRetainedText(handling, text) ? text : undefined
   }
 
   #list(name: string, list: readonly unknown[]): unknown {
@@ -89,7 +89,7 @@ export class MetadataOnly {
     if (isCounts(list)) return list
     if (!list.every((part) => typeof part === 'string')) return undefined
     if (handling === 'label') return list.length <= 64 && list.every(isLabel) ? list : undefined
-    return isPlainList(list) && list.every((text) => isKeptText(handling, text)) ? list : undefined
+    return isPlainList(list) && list.every((text) => isRetainedText(handling, text)) ? list : undefined
   }
 
   #link(link: unknown): unknown {
@@ -98,7 +98,7 @@ export class MetadataOnly {
   }
 }
 
-const isKeptText = (handling: Handling, text: string): boolean => {
+const isRetainedText = (handling: Handling, text: string): boolean => {
   switch (handling) {
     case 'label':
       return isLabel(text)

@@ -18,14 +18,16 @@ export class MetadataRecords {
   span(span: SpanDraft): SpanDraft {
     const { name, status_message, attributes = {} } = span
     let count = 0
-    const kept = this.#attributes(attributes, (more) => {
+    const retained = this.#attributes(attributes, (more) => {
       count += more
     })
     return {
       ...span,
       name: nameText(name),
       ...(typeof status_message === 'string' ? { status_message: errorText(status_message) } : {}),
-      ...(kept === attributes ? {} : { attributes: count === 0 ? kept : { ...kept, [guardNames.dropped]: count } }),
+      ...(retained === attributes
+        ? {}
+        : { attributes: count === 0 ? retained : { ...retained, [guardNames.dropped]: count } }),
     }
   }
 

@@ -1,6 +1,6 @@
 import { instantOf, type OtlpSpan } from '../span-record.ts'
 import { UNLISTED } from './meanings.ts'
-import type { Told } from './sender-attributes.ts'
+import type { SenderReport } from './sender-attributes.ts'
 
 interface Known {
   readonly parent: string | null
@@ -22,19 +22,19 @@ export class CallModels {
   readonly #begun: Begun[] = []
 
   /** Adds a span of a sender whose models stand elsewhere. Throws ImportFault. */
-  add({ spanId, parentId, record, place }: OtlpSpan, told: Told): void {
-    if (told.sender?.model_elsewhere !== true || this.#spans.has(spanId)) return
-    const model = told.texts.get('model')?.value
+  add({ spanId, parentId, record, place }: OtlpSpan, report: SenderReport): void {
+    if (report.sender?.model_elsewhere !== true || this.#spans.has(spanId)) return
+    const model = report.texts.get('model')?.value
     this.#spans.set(spanId, { parent: parentId, model })
     if (model !== undefined) this.#begun.push({ start: instantOf(record, 'startTimeUnixNano', place) ?? 0n, model })
   }
 
   /** What a span tells, with the model of the nearest span around it, or of the last one before it, if it is a call that names none. */
-  completed({ parentId, record, place }: OtlpSpan, told: Told): Told {
+  completed({ parentId, record, place }: OtlpSpan, report: SenderReport): SenderReport {
     const model = this.#around(parentId) ?? this.#before(instantOf(record, 'startTimeUnixNano', place) ?? 0n)
     return model === undefined
-      ? told
-      : { ...told, texts: new Map(told.texts).set('model', { rank: UNLISTED, value: model }) }
+      ? report
+      : { ...report, texts: new Map(report.texts).set('model', { rank: UNLISTED, value: model }) }
   }
 
   #around(parentId: string | null): string | undefined {
@@ -55,5 +55,5 @@ export class CallModels {
 }
 
 /** Whether a span is a call whose model stands elsewhere. */
-export const lacksModel = ({ sender, usage, texts }: Told): boolean =>
+export const lacksModel = ({ sender, usage, texts }: SenderReport): boolean =>
   sender?.model_elsewhere === true && usage.size > 0 && !texts.has('model') && !texts.has('response_model')

@@ -1,7 +1,7 @@
 import type { Attributes, SpanKind } from 'guard-gateway/core'
 import { guardNames, semconv } from '../names.ts'
 import type { OtlpSpan } from '../span-record.ts'
-import type { TextField, Told } from './sender-attributes.ts'
+import type { SenderReport, TextField } from './sender-attributes.ts'
 import type { SettledUsage } from './settled-usage.ts'
 
 /** Facts under the names that everybody reads. */
@@ -23,21 +23,21 @@ const USAGE_NAMES: readonly (readonly [keyof SettledUsage, string])[] = [
 /** What the span says under other names, or in another way, under the names of the GenAI conventions; nothing that stands there already. */
 export const canonicalAttributes = (
   span: OtlpSpan,
-  told: Told,
+  report: SenderReport,
   kind: SpanKind | undefined,
   usage: SettledUsage | undefined,
 ): Attributes => {
   const { attributes, record } = span
-  const isCall = usage !== undefined || told.sender?.model_elsewhere !== true
+  const isCall = usage !== undefined || report.sender?.model_elsewhere !== true
   const texts = isCall ? TEXT_NAMES : TEXT_NAMES.filter(([field]) => field === 'tool_call')
   const added: Record<string, unknown> = {}
-  for (const [field, key] of texts) if (!isText(attributes[key])) added[key] = told.texts.get(field)?.value
-  if (kind === 'model' && told.sender?.title_is_model && !isText(attributes[semconv.model]))
-    added[semconv.model] ??= told.texts.get('span_title')?.value
-  if (!isText(attributes[semconv.tool])) added[semconv.tool] = toolOf(told, kind, record.name)
+  for (const [field, key] of texts) if (!isText(attributes[key])) added[key] = report.texts.get(field)?.value
+  if (kind === 'model' && report.sender?.title_is_model && !isText(attributes[semconv.model]))
+    added[semconv.model] ??= report.texts.get('span_title')?.value
+  if (!isText(attributes[semconv.tool])) added[semconv.tool] = toolOf(report, kind, record.name)
   if (usage !== undefined) addUsage(added, attributes, usage)
-  if (isCall && (usage !== undefined || told.texts.has('model') || told.texts.has('response_model')))
-    addCost(added, told, usage)
+  if (isCall && (usage !== undefined || report.texts.has('model') || report.texts.has('response_model')))
+    addCost(added, report, usage)
   return Object.fromEntries(Object.entries(added).filter(([, value]) => value !== undefined))
 }
 
@@ -51,10 +51,10 @@ const addUsage = (added: Record<string, unknown>, attributes: Attributes, usage:
   }
 }
 
-const addCost = (added: Record<string, unknown>, told: Told, usage: SettledUsage | undefined): void => {
-  const cost = settledCost(told)
+const addCost = (added: Record<string, unknown>, report: SenderReport, usage: SettledUsage | undefined): void => {
+  const cost = settledCost(report)
   if (cost?.currency === DOLLARS) added[guardNames.toldCost] = cost.micro
-  added[guardNames.usageWarning] = warningOf(told, usage, cost)
+  added[guardNames.usageWarning] = warningOf(report, usage, cost)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
@@ -62,7 +62,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 const DOLLARS = 'USD'
 
 const warningOf = (
-  { refused }: Told,
+  { refused }: SenderReport,
   usage: SettledUsage | undefined,
   cost: SettledCost | undefined,
 ): string | undefined => {
@@ -75,7 +75,7 @@ const warningOf = (
 const TOOL_NAME = /^[\w.:/@-]{1,128}$/
 
 /** The tool that a span names; of a tool span that names none, its title or name without what conventions put around it. */
-const toolOf = ({ texts }: Told, kind: SpanKind | undefined, name: unknown): string | undefined => {
+const toolOf = ({ texts }: SenderReport, kind: SpanKind | undefined, name: unknown): string | undefined => {
   const tool = texts.get('tool')?.value
   if (tool !== undefined || kind !== 'tool') return tool
   const own = texts.get('span_title')?.value ?? (typeof name === 'string' ? name : '')
@@ -90,7 +90,7 @@ interface SettledCost {
 }
 
 /** The sum that is told, else that of its parts; US dollars where no currency is named. */
-const settledCost = ({ cost, currency = 'USD' }: Told): SettledCost | undefined => {
+const settledCost = ({ cost, currency = 'USD' }: SenderReport): SettledCost | undefined => {
   const whole = cost.get('cost')?.value
   if (whole !== undefined) return { micro: whole, currency }
   const input = cost.get('cost_input')

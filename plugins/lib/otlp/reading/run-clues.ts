@@ -1,7 +1,7 @@
 import type { Attributes } from 'guard-gateway/core'
 import { guardNames, semconv } from '../names.ts'
 import { instantOf, type OtlpSpan } from '../span-record.ts'
-import type { TextField, Told, ToldReader } from './sender-attributes.ts'
+import type { SenderReader, SenderReport, TextField } from './sender-attributes.ts'
 
 /** Whose a run is, in the words of its writer, which need not be ids. */
 export interface RunNames {
@@ -36,19 +36,19 @@ export class RunClues {
   #root: Clue<string> | undefined
 
   /** Throws ImportFault. */
-  span({ parentId, record, place }: OtlpSpan, told: Told): void {
+  span({ parentId, record, place }: OtlpSpan, report: SenderReport): void {
     const start = instantOf(record, 'startTimeUnixNano', place) ?? 0n
-    this.#told(told, start)
+    this.#addTexts(report, start)
     if (parentId !== null) return
-    const name = told.texts.get('span_title')?.value ?? record.name
+    const name = report.texts.get('span_title')?.value ?? record.name
     // every run has a root of that name
     if (typeof name === 'string' && name.trim() !== '' && name !== ROOT_NAME && !isNoiseName(name))
       this.#root = better(this.#root, { rank: 0, start, value: name })
   }
 
   /** `about`: attributes of all resources of the run, one after another. */
-  names(about: Attributes, reader: ToldReader): RunNames {
-    this.#told(reader.read(about), LATE)
+  names(about: Attributes, reader: SenderReader): RunNames {
+    this.#addTexts(reader.read(about), LATE)
     const of = (field: RunTextField): string | undefined => this.#texts.get(field)?.value
     const service = textFrom(about[semconv.service])
     const project = textFrom(about[guardNames.project]) ?? named(of('project'))
@@ -63,12 +63,12 @@ export class RunClues {
     }
   }
 
-  #told(told: Told, start: bigint): void {
+  #addTexts(report: SenderReport, start: bigint): void {
     for (const field of RUN_FIELDS) {
-      const found = told.texts.get(field)
+      const found = report.texts.get(field)
       if (found !== undefined) this.#texts.set(field, better(this.#texts.get(field), { ...found, start }))
     }
-    if (told.tags !== undefined) this.#tags = better(this.#tags, { ...told.tags, start })
+    if (report.tags !== undefined) this.#tags = better(this.#tags, { ...report.tags, start })
   }
 }
 

@@ -27,7 +27,7 @@ interface Ranked<T> {
 }
 
 /** What the attributes of one span or resource say, whatever they call it. */
-export interface Told {
+export interface SenderReport {
   readonly texts: ReadonlyMap<TextField, Ranked<string>>
   readonly tags: Ranked<readonly string[]> | undefined
   readonly usage: ReadonlyMap<UsageField, Ranked<number>>
@@ -46,18 +46,18 @@ export interface Told {
 const MAX_DEPTH = 3
 const MAX_REFUSED = 3
 /** A name that holds no text. */
-const SHOWN_NAME = /^[\w.:-]{1,80}$/
+const PLAIN_NAME = /^[\w.:-]{1,80}$/
 
 /** Names that mean the same on every span. */
 const everywhere = nameTable(senders.filter(({ scoped }) => scoped === undefined))
 
 /** Reads attributes name by name. Remembers what names mean, so one serves a request or a file. */
-export class ToldReader {
+export class SenderReader {
   readonly #everywhere = new Meanings(everywhere)
   readonly #scopes = new Map<string, Scope>()
 
   /** `scope`: the name of the scope that made the span, if it has one. */
-  read(attributes: Attributes, scope?: unknown): Told {
+  read(attributes: Attributes, scope?: unknown): SenderReport {
     const { meanings, sender } = typeof scope === 'string' ? this.#scope(scope) : { meanings: this.#everywhere }
     const found = new Findings(sender)
     for (const [name, value] of Object.entries(attributes)) take(found, meanings, name, value)
@@ -140,7 +140,7 @@ const unitIn = (name: string, value: unknown): string | undefined => {
   return UNIT.test(named) ? named.toUpperCase() : 'another unit'
 }
 
-class Findings implements Told {
+class Findings implements SenderReport {
   readonly texts = new Map<TextField, Ranked<string>>()
   tags: Ranked<readonly string[]> | undefined
   readonly usage = new Map<UsageField, Ranked<number>>()
@@ -189,11 +189,11 @@ class Findings implements Told {
     else this.cost.set(field, { rank, value: before + micro })
   }
 
-  #count<F>(into: Map<F, Ranked<number>>, field: F, name: string, told: Ranked<number | undefined>): void {
-    const { rank, value } = told
+  #count<F>(into: Map<F, Ranked<number>>, field: F, name: string, ranked: Ranked<number | undefined>): void {
+    const { rank, value } = ranked
     if (value === undefined) {
-      if (rank < UNLISTED && this.refused.length < MAX_REFUSED && SHOWN_NAME.test(name)) this.refused.push(name)
-    } else if (rank < (into.get(field)?.rank ?? UNLISTED + 1)) into.set(field, { ...told, value })
+      if (rank < UNLISTED && this.refused.length < MAX_REFUSED && PLAIN_NAME.test(name)) this.refused.push(name)
+    } else if (rank < (into.get(field)?.rank ?? UNLISTED + 1)) into.set(field, { ...ranked, value })
   }
 
   #tags(rank: number, value: readonly string[]): void {

@@ -1,6 +1,6 @@
 import type { Sender, UsageField } from '../senders/sender.ts'
 import { UNLISTED } from './meanings.ts'
-import type { Told } from './sender-attributes.ts'
+import type { SenderReport } from './sender-attributes.ts'
 
 /** Token counts of one call in the meaning of the GenAI conventions: input and output hold all there is of each. */
 export interface SettledUsage {
@@ -28,11 +28,11 @@ const countingOf = (sender: Sender | undefined): Counting => ({
 })
 
 /** Usage of a span, or as much as it tells; undefined if it tells none. Names in no table count only beside each other or a model. */
-export const settledUsage = (told: Told): SettledUsage | undefined => {
-  if (!isUsage(told)) return undefined
-  const counts = countsOf(told)
+export const settledUsage = (reported: SenderReport): SettledUsage | undefined => {
+  if (!isUsage(reported)) return undefined
+  const counts = countsOf(reported)
   const { input, output, cached, reasoning } = counts
-  const sender = told.sender ?? (told.usage.get('input') ?? told.usage.get('output'))?.sender
+  const sender = reported.sender ?? (reported.usage.get('input') ?? reported.usage.get('output'))?.sender
   const { held, contradiction } = heldBy(counts, countingOf(sender))
   return {
     ...counts.cache,
@@ -43,7 +43,7 @@ export const settledUsage = (told: Told): SettledUsage | undefined => {
   }
 }
 
-const isUsage = ({ usage, texts }: Told): boolean => {
+const isUsage = ({ usage, texts }: SenderReport): boolean => {
   const hasModel = texts.has('model') || texts.has('response_model')
   const isPair = usage.has('input') && usage.has('output')
   return usage.size > 0 && (hasModel || isPair || [...usage.values()].some(({ rank }) => rank < UNLISTED))
@@ -63,7 +63,7 @@ interface Counts {
 type Cache = Pick<SettledUsage, 'cache_read' | 'cache_write' | 'cache_write_1h'>
 type Count = (field: UsageField) => number | undefined
 
-const countsOf = ({ usage }: Told): Counts => {
+const countsOf = ({ usage }: SenderReport): Counts => {
   const of: Count = (field) => usage.get(field)?.value
   const cache = cacheOf(of)
   const cached = (cache.cache_read ?? 0) + (cache.cache_write ?? 0)
@@ -78,8 +78,8 @@ const cacheOf = (of: Count): Cache => {
   const long = of('cache_write_1h')
   const short = of('cache_write_5m')
   const parts = long === undefined && short === undefined ? undefined : (long ?? 0) + (short ?? 0)
-  const told = of('cache_write')
-  const cache_write = told === undefined || (parts ?? 0) > told ? (parts ?? told) : told
+  const reported = of('cache_write')
+  const cache_write = reported === undefined || (parts ?? 0) > reported ? (parts ?? reported) : reported
   return { cache_read: of('cache_read'), cache_write, cache_write_1h: long }
 }
 

@@ -82,8 +82,8 @@ const writeScalar = (value: unknown): string =>
 /** The canonical text of a tool definition. Volatile members are left out at its top level only. */
 const toolText = (tool: unknown): string => {
   if (tool === null || typeof tool !== 'object' || Array.isArray(tool)) return canonical(tool, nothing)
-  const kept = Object.entries(tool).filter(([name]) => !inTools(name))
-  return canonical(Object.fromEntries(kept), nothing)
+  const retained = Object.entries(tool).filter(([name]) => !inTools(name))
+  return canonical(Object.fromEntries(retained), nothing)
 }
 
 const toolHashes = new WeakMap<object, string>()

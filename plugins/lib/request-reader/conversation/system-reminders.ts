@@ -5,14 +5,14 @@ const REMINDER_END = '</system-reminder>'
 export const withoutReminders = (text: string): string => {
   let start = text.indexOf(REMINDER)
   if (start === -1) return text
-  let kept = ''
+  let retained = ''
   let from = 0
   while (start !== -1) {
-    kept += text.slice(from, start)
+    retained += text.slice(from, start)
     const end = text.indexOf(REMINDER_END, start)
-    if (end === -1) return kept
+    if (end === -1) return retained
     from = end + REMINDER_END.length
     start = text.indexOf(REMINDER, from)
   }
-  return kept + text.slice(from)
+  return retained + text.slice(from)
 }

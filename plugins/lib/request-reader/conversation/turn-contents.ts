@@ -20,14 +20,14 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** A turn that is being read. Its texts are in reading order, the last one first. */
 interface Draft {
-  said: string[]
+  texts: string[]
   calls: Writable<TurnContent['calls'][number]>[]
   results: string[]
   heard: string[]
   served: boolean
 }
 
-const newDraft = (): Draft => ({ said: [], calls: [], results: [], heard: [], served: false })
+const newDraft = (): Draft => ({ texts: [], calls: [], results: [], heard: [], served: false })
 
 /** Reads parts backwards: results come before the turn of their calls. */
 class BackwardReader {
@@ -69,7 +69,7 @@ class BackwardReader {
         break
       case 'text':
         this.#inTurn = true
-        draft.said.push(part.text)
+        draft.texts.push(part.text)
         break
       case 'result':
         draft.results.push(plainResult(part.text))
@@ -83,9 +83,9 @@ class BackwardReader {
   }
 
   #endTurn(): void {
-    const { said, calls, results, heard, served } = this.#draft
+    const { texts, calls, results, heard, served } = this.#draft
     this.#found.push({
-      said: said.reverse().join('\n'),
+      text: texts.reverse().join('\n'),
       calls: calls.reverse(),
       results: results.reverse(),
       heard: heard.reverse().join('\n'),

@@ -31,6 +31,6 @@ const notice = new RegExp(`^(?:${notices})`, 'i')
 /** Whether a text is such a notice, and nothing else: what a command said before it ended makes it another. */
 export const isNotice = (text: string): boolean => {
   if (text.length > NOTICE_CHARS) return false
-  const said = text.replace(begin, '')
-  return notice.test(said) && !said.trimEnd().includes('\n\n')
+  const output = text.replace(begin, '')
+  return notice.test(output) && !output.trimEnd().includes('\n\n')
 }

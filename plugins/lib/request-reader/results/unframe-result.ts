@@ -178,11 +178,11 @@ const frames: readonly ResultFrame[] = [
     read(text) {
       const [head] = /^(?:Command: [\s\S]{0,20000}?\nDirectory: [^\n]*\n)?(?:Output|Stdout): /.exec(text) ?? []
       if (head === undefined) return
-      const said = text.slice(head.length)
-      const fields = said.lastIndexOf('\nExit Code: ')
-      const [, code] = /^\nExit Code: (\(none\)|-?\d{1,10})/.exec(said.slice(Math.max(0, fields))) ?? []
+      const output = text.slice(head.length)
+      const fields = output.lastIndexOf('\nExit Code: ')
+      const [, code] = /^\nExit Code: (\(none\)|-?\d{1,10})/.exec(output.slice(Math.max(0, fields))) ?? []
       if (code === undefined) return
-      const parts = said.slice(0, fields).split(/\n(?:Error|Stderr): /)
+      const parts = output.slice(0, fields).split(/\n(?:Error|Stderr): /)
       const body = parts.filter((part) => !isPlaceholder(part.trim())).join('\n')
       // a signal ended the process
       return { body, failed: code === '(none)' ? true : exitFailed(code) }

@@ -20,8 +20,8 @@ const severities: readonly unknown[] = ['info', 'warn', 'error'] satisfies Sever
 /** Reads the value of one field, or throws ImportFault; undefined: as if the field were absent. */
 export type Field<T> = (value: unknown, record: ImportLocation, key: string) => T
 
-const wrong = (record: ImportLocation, key: string, wanted: string): ImportFault =>
-  new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be ${wanted}.`, memberLocation(record, key))
+const wrong = (record: ImportLocation, key: string, expected: string): ImportFault =>
+  new ImportFault(traceFileErrors.INVALID_IMPORT, `"${key}" must be ${expected}.`, memberLocation(record, key))
 
 /** An id of 1 to 128 characters that addresses and file names can hold. */
 export const idField: Field<string> = (value, record, key) => {
@@ -108,17 +108,17 @@ export const orNull =
     value === null ? null : field(value, record, key)
 
 type Fields = Readonly<Record<string, Field<unknown>>>
-type Given<F extends Fields> = { readonly [K in keyof F]?: Exclude<ReturnType<F[K]>, undefined> }
+type ReadFields<F extends Fields> = { readonly [K in keyof F]?: Exclude<ReturnType<F[K]>, undefined> }
 
 /** The fields of `record` that are there, each read by its reader; other members are ignored. */
-export const givenFields = <F extends Fields>(fields: F, record: JsonObject, place: ImportLocation): Given<F> => {
-  const given: Record<string, unknown> = {}
+export const readFields = <F extends Fields>(fields: F, record: JsonObject, place: ImportLocation): ReadFields<F> => {
+  const values: Record<string, unknown> = {}
   for (const [key, field] of Object.entries(fields)) {
     const value = Object.hasOwn(record, key) ? record[key] : undefined
     const read = value === undefined ? undefined : field(value, place, key)
-    if (read !== undefined) given[key] = read
+    if (read !== undefined) values[key] = read
   }
-  return given as Given<F>
+  return values as ReadFields<F>
 }
 
 /** The value of a field that must be there. */

@@ -5,13 +5,13 @@ import {
   attributesField,
   countField,
   failureTagField,
-  givenFields,
   idField,
   kindField,
   nameField,
   needField,
   nsField,
   orNull,
+  readFields,
   severityField,
   statusField,
   tagsField,
@@ -81,7 +81,7 @@ const runFields = {
 
 /** The run of a file. A derived tag is left out, so that it is derived again. */
 export const runDraft = (record: JsonObject, place: ImportLocation): RunDraft => {
-  const { id, failure_tag, ...given } = givenFields(runFields, record, place)
+  const { id, failure_tag, ...given } = readFields(runFields, record, place)
   const trace_id = needField(given.trace_id ?? id, 'trace_id', place)
   const draft = { ...given, trace_id }
   return failure_tag === undefined || failure_tag === null || record.failure_tag_source === 'derived'
@@ -113,7 +113,7 @@ export const withOriginalParent = (span: SpanDraft, parent_id: string): SpanDraf
 
 /** The span of a file; a parent that does not exist becomes an attribute. */
 export const spanDraft = (record: JsonObject, place: ImportLocation): SpanDraft => {
-  const { id, name, declared_parent_id, ...given } = givenFields(spanFields, record, place)
+  const { id, name, declared_parent_id, ...given } = readFields(spanFields, record, place)
   const span = { ...given, id: needField(id, 'id', place), name: needField(name, 'name', place) }
   return declared_parent_id === undefined || declared_parent_id === null
     ? span
@@ -132,8 +132,8 @@ const eventFields = {
 
 /** The event of a file; `span_id` is that of the span that it is in, if it is in one. */
 export const eventDraft = (record: JsonObject, place: ImportLocation, span_id: string | null = null): EventDraft => {
-  const given = givenFields(eventFields, record, place)
-  return { ...given, name: needField(given.name, 'name', place), span_id: span_id ?? given.span_id ?? null }
+  const values = readFields(eventFields, record, place)
+  return { ...values, name: needField(values.name, 'name', place), span_id: span_id ?? values.span_id ?? null }
 }
 
 const artifactFields = {
@@ -158,13 +158,13 @@ export const artifactDraft = (record: JsonObject, place: ImportLocation): Artifa
       memberLocation(place, content),
     )
   }
-  const given = givenFields(artifactFields, record, place)
-  if (typeof given.sha256 === 'string' && !/^[0-9a-f]{64}$/.test(given.sha256)) {
+  const values = readFields(artifactFields, record, place)
+  if (typeof values.sha256 === 'string' && !/^[0-9a-f]{64}$/.test(values.sha256)) {
     throw new ImportFault(
       traceFileErrors.INVALID_IMPORT,
       '"sha256" must be 64 lower-case hex digits.',
       memberLocation(place, 'sha256'),
     )
   }
-  return { ...given, path: needField(given.path, 'path', place) }
+  return { ...values, path: needField(values.path, 'path', place) }
 }

@@ -73,7 +73,7 @@ export class OlderLink implements McpLink {
   /** Sends a message, and waits for the answer to a request. */
   async #sent(stream: OlderStream, frame: Frame, passed: PassedHeaders): Promise<McpReply | Refused> {
     this.#setup.note(frame)
-    if (frame.kind !== 'request' || this.#session.merged) return this.#told(stream, frame, passed)
+    if (frame.kind !== 'request' || this.#session.merged) return this.#forward(stream, frame, passed)
     const exchange = this.#channel.begin(frame)
     // an answer that is there already counts
     const isOpen = () => this.#channel.take(exchange.key) === exchange
@@ -95,7 +95,7 @@ export class OlderLink implements McpLink {
     this.#ended({ reason: 'The session has ended' })
   }
 
-  async #told(stream: OlderStream, frame: Frame, passed: PassedHeaders): Promise<McpReply | Refused> {
+  async #forward(stream: OlderStream, frame: Frame, passed: PassedHeaders): Promise<McpReply | Refused> {
     const refused = await stream.post(frame.raw, passed)
     this.#channel.take(cancelledKey(frame) ?? '')?.cancel()
     return refused ?? { form: 'none', status: 202 }
@@ -354,8 +354,8 @@ const endpointPath = (named: string, target: URL): string => {
   const url = named.length > MAX_CHARS ? null : URL.parse(named, target.href)
   if (url !== null && url.origin === target.origin && url.username === '' && url.password === '')
     return url.pathname + url.search
-  const shown = JSON.stringify(terminalLine(named.slice(0, 200)))
+  const displayed = JSON.stringify(terminalLine(named.slice(0, 200)))
   throw new OtherServer(
-    `The MCP server wants messages at ${shown}, which is not at ${target.origin}. Nothing is sent to other servers.`,
+    `The MCP server wants messages at ${displayed}, which is not at ${target.origin}. Nothing is sent to other servers.`,
   )
 }

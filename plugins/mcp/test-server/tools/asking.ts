@@ -25,8 +25,8 @@ export const askingTools: readonly TestTool[] = [
         messages: [{ role: 'user', content: { type: 'text', text: stringOf(args, 'prompt') } }],
         maxTokens: 100,
       })
-      const said = result.content as { readonly text?: unknown } | undefined
-      return text(`LLM response: ${String(said?.text ?? '')}`)
+      const reply = result.content as { readonly text?: unknown } | undefined
+      return text(`LLM response: ${String(reply?.text ?? '')}`)
     },
   },
   {

@@ -80,9 +80,9 @@ const simulationFor = async (
   )
   const about = { project_id: String(project), version: 0, mode: null }
   const range = { mode, since, until, limit: limit === undefined ? undefined : Number(limit) }
-  const given = Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined))
+  const filters = Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined))
   const request = await readSimulation(
-    { ...body, ...given },
+    { ...body, ...filters },
     about.project_id,
     { mode: null, rules: [] },
     gateway,

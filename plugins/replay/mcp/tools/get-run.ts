@@ -54,10 +54,10 @@ export const getRun: ReadTool = {
     next_after: { type: ['integer', 'null'], description: 'Give it as after; null at the end.' },
     all_steps: number('Steps of the whole tree.'),
   }),
-  async call(given, { cache }) {
-    const trace = await cache.trace(given.needText('trace_id', TRACE_ID))
-    const after = given.count('after', 0, trace.spans.length)
-    return fitting(Math.max(1, given.count('limit', 40, MOST)), async (limit) => {
+  async call(args, { cache }) {
+    const trace = await cache.trace(args.needText('trace_id', TRACE_ID))
+    const after = args.count('after', 0, trace.spans.length)
+    return fitting(Math.max(1, args.count('limit', 40, MOST)), async (limit) => {
       const end = Math.min(trace.spans.length, after + limit)
       return {
         run: runView(trace.run),
@@ -73,7 +73,7 @@ const VALUE_CHARS = 300
 const MOST_ATTRIBUTES = 60
 const MOST_EVENTS = 10
 
-const shownValue = (value: unknown): unknown =>
+const displayValue = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' || value === null
     ? value
     : cutText(typeof value === 'string' ? value : writeJson(value), VALUE_CHARS)
@@ -82,7 +82,7 @@ const attributesOf = (attributes: TreeSpan['attributes'], most: number): Readonl
   Object.fromEntries(
     Object.entries(attributes)
       .slice(0, most)
-      .map(([name, value]) => [name, shownValue(value)]),
+      .map(([name, value]) => [name, displayValue(value)]),
   )
 
 export const getStep: ReadTool = {
@@ -99,9 +99,9 @@ export const getStep: ReadTool = {
     events: list('What happened in it.'),
     complete: { type: 'boolean', description: 'False: not everything fits into one answer.' },
   }),
-  async call(given, { cache }) {
-    const trace = await cache.trace(given.needText('trace_id', TRACE_ID))
-    const span_id = given.needText('span_id', 'span_id of a step, of get_run')
+  async call(args, { cache }) {
+    const trace = await cache.trace(args.needText('trace_id', TRACE_ID))
+    const span_id = args.needText('span_id', 'span_id of a step, of get_run')
     const span = trace.spans.find(
       ({ id, also_seen = [] }) => id === span_id || also_seen.some((one) => one.id === span_id),
     )

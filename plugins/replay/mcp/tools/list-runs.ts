@@ -2,10 +2,10 @@ import { failureTags } from 'guard-gateway/core'
 import { sorts } from '../../api/filters.ts'
 import { findRuns } from '../../api/find-runs.ts'
 import type { RunRow } from '../../tables.ts'
-import type { Given } from '../given.ts'
 import { isOwn, runList, runView } from '../run-view.ts'
 import { choice, cursor, input, next_cursor, number, output, runFilters, text } from '../schemas.ts'
 import { type Answer, fitting, type ReadTool, type ToolContext } from '../tool.ts'
+import type { ToolArguments } from '../tool-arguments.ts'
 
 const MOST = 25
 
@@ -25,8 +25,8 @@ const foundRows = async (filters: Filters, { storage, now }: ToolContext, limit:
   const rows: RunRow[] = []
   let cursor: string | null | undefined = filters.cursor
   for (let pages = 0; ; pages++) {
-    const asked = { ...filters, cursor: cursor ?? undefined, limit: String(limit - rows.length) }
-    const page = await findRuns(storage, asked, now)
+    const query = { ...filters, cursor: cursor ?? undefined, limit: String(limit - rows.length) }
+    const page = await findRuns(storage, query, now)
     rows.push(...page.rows.filter((run) => !isOwn(run)))
     cursor = page.next_cursor
     if (cursor === null || rows.length >= limit || page.truncated || pages >= MOST_PAGES)
@@ -34,12 +34,12 @@ const foundRows = async (filters: Filters, { storage, now }: ToolContext, limit:
   }
 }
 
-const filtersOf = (given: Given) => ({
-  project_id: given.text('project_id'),
-  session_id: given.text('session_id'),
-  agent: given.text('agent'),
-  since: given.text('since'),
-  cursor: given.text('cursor'),
+const filtersOf = (args: ToolArguments) => ({
+  project_id: args.text('project_id'),
+  session_id: args.text('session_id'),
+  agent: args.text('agent'),
+  since: args.text('since'),
+  cursor: args.text('cursor'),
 })
 
 const limit = number(`Runs of one answer: 10 if absent, ${MOST} at most. Fewer come where they would not fit.`)
@@ -65,18 +65,18 @@ export const listRuns: ReadTool = {
     cursor,
   }),
   output: answer,
-  call: (given, context) =>
+  call: (args, context) =>
     found(
       {
-        ...filtersOf(given),
-        model: given.text('model'),
-        tool: given.text('tool'),
-        status: given.text('status'),
-        failure_tag: given.text('failure'),
-        sort: given.text('sort'),
+        ...filtersOf(args),
+        model: args.text('model'),
+        tool: args.text('tool'),
+        status: args.text('status'),
+        failure_tag: args.text('failure'),
+        sort: args.text('sort'),
       },
       context,
-      Math.max(1, given.count('limit', 10, MOST)),
+      Math.max(1, args.count('limit', 10, MOST)),
     ),
 }
 
@@ -87,10 +87,10 @@ export const searchRuns: ReadTool = {
     'Runs that hold all of these words: in names, tools, models, tags, status messages and attributes. abc* finds words that begin so.',
   input: input({ words: text('What to look for; all words must be there.'), ...runFilters, limit, cursor }, ['words']),
   output: answer,
-  call: (given, context) =>
+  call: (args, context) =>
     found(
-      { ...filtersOf(given), q: given.needText('words', 'some words') },
+      { ...filtersOf(args), q: args.needText('words', 'some words') },
       context,
-      Math.max(1, given.count('limit', 10, MOST)),
+      Math.max(1, args.count('limit', 10, MOST)),
     ),
 }

@@ -40,13 +40,13 @@ export const listSessions: ReadTool = {
     cursor,
   }),
   output: output({ sessions: list('Newest first.'), next_cursor }),
-  call(given, { storage }) {
-    const [project_id, agent_id, from] = [given.text('project_id'), given.text('agent_id'), given.text('cursor')]
+  call(args, { storage }) {
+    const [project_id, agent_id, from] = [args.text('project_id'), args.text('agent_id'), args.text('cursor')]
     const where = {
       ...(project_id === undefined ? {} : { project_id }),
       ...(agent_id === undefined ? {} : { agent_id }),
     }
-    return fitting(Math.max(1, given.count('limit', 10, MOST)), async (limit) => {
+    return fitting(Math.max(1, args.count('limit', 10, MOST)), async (limit) => {
       const page = await storage.find('sessions', { where, limit, ...(from === undefined ? {} : { cursor: from }) })
       return { sessions: page.rows.map(sessionView), next_cursor: page.next_cursor }
     })
@@ -98,8 +98,8 @@ export const budgetsLeft: ReadTool = {
     left_out: number('Budgets that do not fit into the answer.'),
     note: textOrNull('Where there is none.'),
   }),
-  async call(given, context) {
-    const found = await budgetsOf(context, given.text('session_id'), given.text('project_id') ?? 'default')
+  async call(args, context) {
+    const found = await budgetsOf(context, args.text('session_id'), args.text('project_id') ?? 'default')
     const shareOf = ({ left, limit }: BudgetLeft): number => (limit === 0 ? 0 : left / limit)
     const budgets = [...found].sort((one, other) => shareOf(one) - shareOf(other))
     return fitting(MOST * 2, async (limit) => ({

@@ -4,10 +4,10 @@ import { addUse, type Use } from '../../read/use.ts'
 import { type UseRow, useRows } from '../../read/use-rows.ts'
 import { statsQuery } from '../../stats/query.ts'
 import { readStats, type Stats } from '../../stats/read-stats.ts'
-import type { Given } from '../given.ts'
 import { isOwn, msOf, runView, short } from '../run-view.ts'
 import { choice, input, list, number, output, runFilters, text } from '../schemas.ts'
 import { type Answer, fitting, type ReadTool, type ToolContext } from '../tool.ts'
+import type { ToolArguments } from '../tool-arguments.ts'
 
 const MOST = 50
 const groups = ['model', 'tool', 'command', 'run', 'session', 'agent', 'project'] as const
@@ -44,12 +44,12 @@ const ofRun = async (trace_id: string, most: number, { cache }: ToolContext): Pr
   }))
 }
 
-const filtersOf = (given: Given) => {
+const filtersOf = (args: ToolArguments) => {
   const filters = {
-    project_id: given.text('project_id'),
-    session_id: given.text('session_id'),
-    agent: given.text('agent'),
-    since: given.text('since'),
+    project_id: args.text('project_id'),
+    session_id: args.text('session_id'),
+    agent: args.text('agent'),
+    since: args.text('since'),
   }
   // a session or agent is summed up from its beginning on
   const isNarrow = filters.session_id !== undefined || filters.agent !== undefined
@@ -57,8 +57,8 @@ const filtersOf = (given: Given) => {
 }
 
 /** The costliest runs. */
-const byRun = async (given: Given, most: number, { storage, now }: ToolContext): Promise<Answer> => {
-  const filters = filtersOf(given)
+const byRun = async (args: ToolArguments, most: number, { storage, now }: ToolContext): Promise<Answer> => {
+  const filters = filtersOf(args)
   return fitting(Math.min(most, 25), async (limit) => {
     const { rows, next_cursor } = await findRuns(storage, { ...filters, sort: 'cost', limit: String(limit) }, now)
     return {
@@ -95,12 +95,12 @@ const byCost = (one: Stats['series'][number], other: Stats['series'][number]): n
   other.totals.cost_micro - one.totals.cost_micro || other.totals.count - one.totals.count
 
 const byGroup = async (
-  given: Given,
+  args: ToolArguments,
   by: Exclude<Group, 'run'>,
   most: number,
   { storage, now }: ToolContext,
 ): Promise<Answer> => {
-  const filters = filtersOf(given)
+  const filters = filtersOf(args)
   const query = statsQuery({ ...filters, ...queries[by], step: 'whole' }, now)
   const stats = await readStats(storage, query, now, LIMITS)
   const series = [...stats.series].sort(byCost)
@@ -134,11 +134,11 @@ export const spend: ReadTool = {
       description: 'False: there are more runs than one answer reads, the newest were read.',
     },
   }),
-  call(given, context) {
-    const most = Math.max(1, given.count('limit', 20, MOST))
-    const trace_id = given.text('trace_id')
+  call(args, context) {
+    const most = Math.max(1, args.count('limit', 20, MOST))
+    const trace_id = args.text('trace_id')
     if (trace_id !== undefined) return ofRun(trace_id, most, context)
-    const by = given.oneOf('by', groups, 'model')
-    return by === 'run' ? byRun(given, most, context) : byGroup(given, by, most, context)
+    const by = args.oneOf('by', groups, 'model')
+    return by === 'run' ? byRun(args, most, context) : byGroup(args, by, most, context)
   },
 }

@@ -133,8 +133,8 @@ const KEY_CHARS = 60
 
 /** Paired spans of both runs, filtered by `rows`; what repeats is one row until it is unfolded. */
 const comparedRows = (gateway: Gateway, { query }: Ask, compared: Comparison): Html => {
-  const wanted = tests.get(query.get('rows') ?? '') ?? (() => true)
-  const groups = repeatsOf(compared.spans.filter(wanted))
+  const isSelected = tests.get(query.get('rows') ?? '') ?? (() => true)
+  const groups = repeatsOf(compared.spans.filter(isSelected))
   if (groups.length === 0) return html`<p class="empty">No row is like this.</p>`
   const unfolded = new Set(query.getAll('unfold'))
   const rows = groups.flatMap((group) =>
@@ -142,8 +142,8 @@ const comparedRows = (gateway: Gateway, { query }: Ask, compared: Comparison): H
       ? group.map((row, at): Line => ({ row, group: at === 0 && group.length >= LEAST_FOLDED ? group : undefined }))
       : [{ row: group[0], group, folded: true }],
   )
-  const asked = Number(query.get('after') ?? 0)
-  const after = Number.isInteger(asked) && asked > 0 && asked < rows.length ? asked : 0
+  const requested = Number(query.get('after') ?? 0)
+  const after = Number.isInteger(requested) && requested > 0 && requested < rows.length ? requested : 0
   const end = Math.min(rows.length, after + PAGE_ROWS)
   return html`<table class="list compared stacks"><thead><tr><th scope="col"><span class="hidden-label">Presence</span></th><th scope="col" class="free">Step</th><th scope="col">Tool or model</th><th scope="col">Status</th><th scope="col" class="figure">Left</th><th scope="col" class="figure">Right</th><th scope="col" class="figure">Time</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th></tr></thead><tbody>
 ${rows.slice(after, end).map((line) => tableRow(query, compared, line))}</tbody></table>

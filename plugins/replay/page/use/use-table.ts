@@ -29,10 +29,10 @@ ${groups.map(([kind, title]) =>
 
 const groupOf = (title: string, uses: readonly Use[], unit: string): Html => {
   if (uses.length === 0) return html``
-  const shown = uses.toSorted(byWorth).slice(0, MAX_ROWS)
-  const rest = uses.length - shown.length
+  const listed = uses.toSorted(byWorth).slice(0, MAX_ROWS)
+  const rest = uses.length - listed.length
   return html`<tbody><tr class="group"><th scope="rowgroup" colspan="7">${title}</th></tr>
-${shown.map((use) => useRow(use, unit))}${rest > 0 && html`<tr><td colspan="7" class="quiet">and ${rest} more</td></tr>`}</tbody>`
+${listed.map((use) => useRow(use, unit))}${rest > 0 && html`<tr><td colspan="7" class="quiet">and ${rest} more</td></tr>`}</tbody>`
 }
 
 const useRow = (

@@ -68,8 +68,8 @@ const limitText = (unit: string | undefined, { match, decision }: Why): Html => 
 const failed = (trace: Trace, why: Why, link: StepLink): Html => {
   const { span, error, field } = why
   const tag = trace.run.failure_tag
-  const said = error ?? (field === undefined ? `It ended with ${span.status}.` : `Its ${field} says so.`)
-  return html`<p><strong class="error">${tag ?? span.status}</strong> ${link(span)}${stepName(span)}: <span class="text">${middleEllipsis(said, MAX_CHARS)}</span></p>
+  const message = error ?? (field === undefined ? `It ended with ${span.status}.` : `Its ${field} says so.`)
+  return html`<p><strong class="error">${tag ?? span.status}</strong> ${link(span)}${stepName(span)}: <span class="text">${middleEllipsis(message, MAX_CHARS)}</span></p>
 <p>${afterSentence(why, trace)}${failureHint(tag)} <a href="/replay/compare?right=${encodeURIComponent(trace.run.trace_id)}">Compare with a run that went well</a></p>`
 }
 

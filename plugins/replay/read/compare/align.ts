@@ -119,9 +119,9 @@ const pairsByPiece = async (tokens: Tokens, stretch: Stretch, pace: Pace): Promi
     }
     const found = exactPairs(tokens, piece)
     const isLast = piece.left_end === left_end && piece.right_end === right_end
-    const kept = isLast ? found : found.slice(0, Math.ceil((found.length * 3) / 4))
-    for (const pair of kept) pairs.push(pair)
-    const [at, there] = kept.at(-1) ?? [left + MAX_SIDE / 2, right + MAX_SIDE / 2]
+    const retained = isLast ? found : found.slice(0, Math.ceil((found.length * 3) / 4))
+    for (const pair of retained) pairs.push(pair)
+    const [at, there] = retained.at(-1) ?? [left + MAX_SIDE / 2, right + MAX_SIDE / 2]
     if (isLast) break
     ;[left, right] = [at + 1, there + 1]
     if (pace.due) await pace.rest()

@@ -91,8 +91,8 @@ const changesOf = (left: TreeSpan, right: TreeSpan): Changes => {
     attributes_changed,
     attribute_changes: attributes_changed.map((name) => ({
       name,
-      left: shownValue(own(left.attributes, name)),
-      right: shownValue(own(right.attributes, name)),
+      left: displayValue(own(left.attributes, name)),
+      right: displayValue(own(right.attributes, name)),
     })),
     duration_delta_ns: minus(knownDuration(right), knownDuration(left)),
     tokens_delta: minus(tokensOf(right), tokensOf(left)),
@@ -133,7 +133,7 @@ const own = (attributes: TreeSpan['attributes'], name: string): unknown =>
 const VALUE_CHARS = 200
 
 /** A value as a comparison holds it: text and anything made of parts as text that may be cut. */
-const shownValue = (value: unknown): AttributeValue => {
+const displayValue = (value: unknown): AttributeValue => {
   if (value === undefined || value === null) return null
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return value
   return cutText(typeof value === 'string' ? value : textOf(value), VALUE_CHARS)

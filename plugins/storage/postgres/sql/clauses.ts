@@ -31,17 +31,17 @@ export const testOf = ({ columns, id }: Table, [column, op]: Clause, place: numb
   return sql`${target} ${COMPARE[op]} ${typed(place, kind)}`
 }
 
-/** Those of the tests that `isWanted` takes, joined by AND; the values of all of them stand in order from `first` on. */
+/** Those of the tests that `isIncluded` takes, joined by AND; the values of all of them stand in order from `first` on. */
 export const testsOf = (
   table: Table,
   clauses: readonly Clause[],
   first: number,
-  isWanted: (clause: Clause) => boolean = () => true,
+  isIncluded: (clause: Clause) => boolean = () => true,
 ): RawBuilder<boolean> => {
   const tests: RawBuilder<boolean>[] = []
   let place = first
   for (const clause of clauses) {
-    if (isWanted(clause)) tests.push(testOf(table, clause, place))
+    if (isIncluded(clause)) tests.push(testOf(table, clause, place))
     if (takesValue(clause)) place++
   }
   return tests.length === 0 ? sql`true` : sql`${sql.join(tests, sql` and `)}`

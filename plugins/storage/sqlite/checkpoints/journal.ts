@@ -6,7 +6,7 @@ const REPORT_BYTES = 1024 * 1024
 /** The journal is measured after so many bytes of rows. With their indexes they may add fifteen times as much. */
 const MEASURE_BYTES = 65_536
 /** SQLite truncates the journal to this size. Above it, checkpoints try to restart the journal. */
-export const KEPT_BYTES = 64 * 1024 * 1024
+export const RETAINED_BYTES = 64 * 1024 * 1024
 
 /** After so long the journal is written back: what was removed from the database still stands in it. */
 const OLD_MS = 3_000
@@ -49,9 +49,9 @@ export class Journal {
     this.#report(this.#bytes)
   }
 
-  /** The journal is larger than `KEPT_BYTES`, or than its limit. */
+  /** The journal is larger than `RETAINED_BYTES`, or than its limit. */
   get isLong(): boolean {
-    return this.#bytes > KEPT_BYTES || this.refusal !== undefined
+    return this.#bytes > RETAINED_BYTES || this.refusal !== undefined
   }
 
   /** It holds what was written a while ago. */

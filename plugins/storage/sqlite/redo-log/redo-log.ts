@@ -5,7 +5,7 @@ import { type Heading, lineEnd, logFiles, type ShapesLine } from './format.ts'
 /** The size at which writing switches to the other log, in bytes. */
 const SWITCH_BYTES = 2 * 1024 * 1024
 /** A file that had to grow beyond this is truncated to it. */
-const MAX_KEPT_BYTES = 2 * SWITCH_BYTES
+const MAX_RETAINED_BYTES = 2 * SWITCH_BYTES
 
 interface Log {
   readonly handle: number
@@ -85,7 +85,7 @@ export class RedoLog {
     if (log === undefined || (log.bytes > 0 && log.bytes < SWITCH_BYTES)) return log
     const next = this.#logs[(this.#turn + 1) % 2]
     if (next === undefined || next.last > committed) return log
-    if (next.bytes > MAX_KEPT_BYTES) ftruncateSync(next.handle, MAX_KEPT_BYTES)
+    if (next.bytes > MAX_RETAINED_BYTES) ftruncateSync(next.handle, MAX_RETAINED_BYTES)
     const turn = this.#turn + 1
     Object.assign(next, { bytes: 0, end: lineEnd(turn), shapes: 0 })
     write(next, JSON.stringify({ database: this.#database, turn } satisfies Heading))

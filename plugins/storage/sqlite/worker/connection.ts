@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import Sqlite from 'better-sqlite3'
 import { conflict, type Existing, missing } from '../../kysely/schema.ts'
-import { KEPT_BYTES } from '../checkpoints/journal.ts'
+import { RETAINED_BYTES } from '../checkpoints/journal.ts'
 import {
   APPLICATION_ID,
   createFile,
@@ -180,7 +180,7 @@ const pragmas = ({
   ['mmap_size', '0', 0],
   // FAST leaves what was removed on pages that are free
   ['secure_delete', 'ON', 1],
-  ['journal_size_limit', String(KEPT_BYTES), KEPT_BYTES],
+  ['journal_size_limit', String(RETAINED_BYTES), RETAINED_BYTES],
   // checkpoints run in another thread, not within commits
   ['wal_autocheckpoint', '0', 0],
 ]

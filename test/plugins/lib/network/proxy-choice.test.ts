@@ -109,7 +109,7 @@ describe('the address of a proxy', () => {
       shown: 'http://proxy.example:80',
     })
     assert.deepEqual(proxyAddress('proxy.example:3128').port, 3128)
-    assert.deepEqual(proxyAddress(' http://proxy.example:3128\n').shown, 'http://proxy.example:3128')
+    assert.deepEqual(proxyAddress(' http://proxy.example:3128\n').label, 'http://proxy.example:3128')
     assert.deepEqual(proxyAddress('HTTPS://Proxy.example/'), {
       secure: true,
       hostname: 'proxy.example',
@@ -122,7 +122,7 @@ describe('the address of a proxy', () => {
       port: 8,
       shown: 'http://[::1]:8',
     })
-    const { authorization = '', shown } = proxyAddress('http://b%6Fb:p%40ss%3A%C3%BC@proxy.example:3128')
+    const { authorization = '', label: shown } = proxyAddress('http://b%6Fb:p%40ss%3A%C3%BC@proxy.example:3128')
     assert.equal(Buffer.from(authorization.slice(6), 'base64').toString(), 'bob:p@ss:ü')
     assert.equal(shown, 'http://proxy.example:3128')
     assert.equal(proxyPassword('bob:p%40ss@proxy.example'), 'p@ss')

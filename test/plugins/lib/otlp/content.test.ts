@@ -4,7 +4,7 @@ import { isContentEvent, MetadataOnly } from 'guard-gateway/lib/otlp'
 
 const LONG = 'word '.repeat(40)
 const names = new MetadataOnly()
-const keeps = (name: string, value: unknown): boolean => names.kept(name, value) === value
+const keeps = (name: string, value: unknown): boolean => names.retained(name, value) === value
 const PREFIXES = ['', 'guard.attr.', 'guard.run.attr.', 'guard.artifact.attr.', 'resource.']
 
 /** Names of senders whose sources say that they hold what was said, run or found. */
@@ -139,8 +139,8 @@ describe('names that are known to be harmless', () => {
   })
 
   it('keep addresses without what was asked, programs without what they were told', () => {
-    assert.equal(names.kept('url.full', 'https://a.b/c?q=secret#x'), 'https://a.b/c')
-    assert.equal(names.kept('http.target', '/c?q=secret'), '/c')
+    assert.equal(names.retained('url.full', 'https://a.b/c?q=secret#x'), 'https://a.b/c')
+    assert.equal(names.retained('http.target', '/c?q=secret'), '/c')
     assert.ok(keeps('process.command', '/usr/bin/node'))
     assert.ok(!keeps('process.command', 'node x.js'))
   })
@@ -153,14 +153,14 @@ describe('names that are known to be harmless', () => {
         [`AI_InvalidToolInputError: ${LONG}`, 'AI_InvalidToolInputError …'],
         [LONG, `error text of ${LONG.length} characters, not kept`],
       ] as const)
-        assert.equal(names.kept(name, text), said)
+        assert.equal(names.retained(name, text), said)
     }
   })
 
   it('filter attributes of links', () => {
     const links = [{ trace_id: 'a', span_id: 'b', attributes: { prompt: 'x', n: 1 } }]
     assert.deepEqual(
-      JSON.stringify(names.kept('otel.links', links)),
+      JSON.stringify(names.retained('otel.links', links)),
       '[{"trace_id":"a","span_id":"b","attributes":{"n":1}}]',
     )
   })

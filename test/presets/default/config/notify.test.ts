@@ -94,7 +94,7 @@ describe('receivers of notifications in a configuration', () => {
     const pager = notifier({
       id: 'pager',
       schema: { type: 'object', properties: { number: { type: 'integer' } }, additionalProperties: false },
-      connect: () => ({ shown: 'pager', send: async () => ({ outcome: 'delivered' }) as const }),
+      connect: () => ({ label: 'pager', send: async () => ({ outcome: 'delivered' }) as const }),
     })
     const file = { ...config, plugins: [] }
     await assert.rejects(createGateway(file), /there is no notifier "pager"/)

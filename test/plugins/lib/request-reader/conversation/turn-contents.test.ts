@@ -25,10 +25,10 @@ describe('what turns said', () => {
     const style = styles[dialect.style] ?? messages
     it(`is read alike in ${dialect.style}`, () => {
       const [words, ...calls] = told(style, dialect.body([...steps]))
-      assert.deepEqual([words?.said, words?.calls, words?.results], ['I will look.', [], []])
+      assert.deepEqual([words?.text, words?.calls, words?.results], ['I will look.', [], []])
       assert.equal(words?.heard.trim(), 'Continue.')
       assert.deepEqual(
-        calls.map(({ said, calls, results, heard }) => [said, calls.map(({ tool }) => tool), results, heard]),
+        calls.map(({ text: said, calls, results, heard }) => [said, calls.map(({ tool }) => tool), results, heard]),
         [
           ['', ['read_file'], ['const a = 1'], ''],
           ['', ['read_file'], ['const b = 2'], ''],

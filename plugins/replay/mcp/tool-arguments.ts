@@ -4,7 +4,7 @@ import type { JsonObject } from 'guard-gateway/lib/json'
 const TEXT_CHARS = 1_000
 
 /** Arguments of a call. Each member is read by what it must be; throws INVALID_REQUEST with the name and what fits. */
-export class Given {
+export class ToolArguments {
   readonly #args: JsonObject
   readonly #known: readonly string[]
 
