@@ -2,8 +2,7 @@ import { ALNUM, classOf, isBlank } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { isChosen } from './opaque.ts'
 import { isExpression, isPlaceholder } from './placeholders.ts'
-import type { Scan, Shape } from './scan.ts'
-import { quotedValue } from './values.ts'
+import type { Shape } from './scan.ts'
 
 /** Programs that read a password from what is piped into them. */
 const READS =
@@ -88,10 +87,4 @@ export const slashOption: Shape = ({ text }, at) => {
   const value =
     (found[1] === '' ? /^[^\s"']{1,256}/ : /^[^"'\n]{1,256}/).exec(text.slice(start, start + 260))?.[0] ?? ''
   return found[0].includes(':') || isChosen(value) ? whole(text, start, value) : undefined
-}
-
-/** `ConvertTo-SecureString "…"` of PowerShell; triggered at the word. */
-export const secureString: Shape = ({ text }: Scan, at) => {
-  const found = /^ConvertTo-SecureString(?: +-(?:String|AsPlainText|Force))* +(?=["'])/i.exec(text.slice(at, at + 80))
-  return found === null ? undefined : quotedValue(text, at + found[0].length, 'name')
 }

@@ -1,23 +1,9 @@
 import { isBlank, isDigit, isSpace, runStart, URL64 } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
-import { looksIssued } from './issued.ts'
 import { isChosen as isGenerated } from './opaque.ts'
 import { isOdd, isPlaceholder } from './placeholders.ts'
 import type { Scan, Shape } from './scan.ts'
 import { isQuoted, quotedValue } from './values.ts'
-
-/** Steps of looking at what stands around a password. */
-const VALUE = 800
-/** How far before a password its machine or user may stand. */
-const MAX_BEFORE = 300
-
-/** What stands before `password` in an entry of netrc(5): a machine, or the default, with a user or without. */
-const ENTRY =
-  /(?:^|[\s"'])(machine[ \t\r\n]+\S{1,200}|default)((?:[ \t\r\n]+(?:login|account)[ \t\r\n]+\S{1,128}){0,2})[ \t\r\n]+$/
-/** A user before it, in an entry whose machine stands elsewhere. */
-const USER = /(?:^|[\s"'])login[ \t]+\S{1,128}[ \t\r\n]+$/
-/** The statements of SQL that set a password. */
-const STATEMENT = /(?:\b(?:create|alter|set|grant|identified|encrypted|with|user|role|for)\b[^;]{0,200})$/i
 
 const bareValue = (scan: Scan, from: number): Hit | undefined => {
   const end = scan.unquotedEnd(from)
@@ -31,46 +17,6 @@ const afterBlanks = (text: string, from: number): number => {
   let at = from
   while (at < from + 16 && isSpace(text.charCodeAt(at)) && at < text.length) at++
   return at
-}
-
-/** `login <user> password <password>` of netrc files, and `PASSWORD '…'` of SQL; triggered at the word. */
-export const passwordWord: Shape = (scan, at) => {
-  const { text } = scan
-  const end = at + 8
-  if (!isSpace(text.charCodeAt(end)) || text.slice(at, end).toLowerCase() !== 'password') return undefined
-  scan.spend(VALUE)
-  const from = valueStart(text, end)
-  const before = text.slice(Math.max(0, at - MAX_BEFORE), at)
-  if (isQuoted(text, from)) {
-    const isSql = text[from] === "'" && (text.startsWith('PASSWORD', at) || STATEMENT.test(before))
-    return isSql ? quotedValue(text, from, 'name') : undefined
-  }
-  const hit = bareValue(scan, from)
-  return hit !== undefined && isEntry(before, scan.text.slice(hit.start, Math.min(hit.end, hit.start + 256)))
-    ? hit
-    : undefined
-}
-
-/** Where the value begins: behind the kind of its encoding in a router's configuration, behind the user in SQL. */
-const valueStart = (text: string, end: number): number => {
-  const between =
-    /^\s{1,4}(?:\d[ \t]+(?=\S)|for[ \t]+[^=\n]{1,100}=[ \t]*(?:password\()?(?=')|(?:is|was|:)?[ \t]*)/i.exec(
-      text.slice(end, end + 140),
-    )
-  return afterBlanks(text, end + (between?.[0].length ?? 0))
-}
-
-/** A password as people choose it: several kinds of characters, and no name of a method. */
-const isChosen = (value: string): boolean =>
-  /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z!@#$%^&*+])[\w!@#$%^&*+.?~-]{8,64}$/.test(value) &&
-  !/sha-?\d|hmac|rsa|aes|bcrypt|argon|pbkdf|base64|utf-?8|oauth|20\d\d-|v\d/i.test(value) &&
-  looksIssued(value, 0, value.length, 4)
-
-/** The value stands in an entry of netrc rather than in a sentence about passwords. */
-const isEntry = (before: string, value: string): boolean => {
-  const entry = ENTRY.exec(before)
-  if ((entry !== null && entry[2] !== '') || isChosen(value)) return true
-  return (entry !== null || USER.test(before)) && isOdd(value)
 }
 
 /** `IDENTIFIED BY '…'` and `IDENTIFIED WITH plugin BY '…'` of SQL; triggered at the word. */

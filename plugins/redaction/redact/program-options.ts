@@ -1,12 +1,10 @@
-import { ALNUM, classOf, isAlnum, isBlank, isSpace, runEnd, skipBlanks, URL64 } from './alphabet.ts'
+import { classOf, isAlnum, isBlank, isSpace, runEnd, skipBlanks, URL64 } from './alphabet.ts'
 import { MAX_COMMAND, type PasswordOptions, passwordOptions } from './commands.ts'
 import { type Hit, marksAt } from './hit.ts'
-import { isExpression, isNoValue, isOdd, isPlaceholder, isProse } from './placeholders.ts'
+import { isPlaceholder, isProse } from './placeholders.ts'
 import type { Scan, Shape } from './scan.ts'
 import { isQuoted, quotedValue } from './values.ts'
 
-/** Steps of reading the words of a setting. */
-const WORDS = 120
 /** The longest command line looked at. */
 const MAX_LINE = 1_024
 
@@ -67,25 +65,6 @@ const valueAt = (scan: Scan, from: number): Hit | undefined => {
   const value = text.slice(from, Math.min(end, from + 300))
   const isValue = /^[^-"'`|&<>]/.test(value) && !marksAt(text, from) && !isPlaceholder(value) && !isProse([value])
   return isValue ? { start: from, end, kind: 'name' } : undefined
-}
-
-/** `set -gx NAME value`, `ENV NAME value`, `configure set name value`: a sensitive name, then its value; triggered at the word. */
-export const setting: Shape = (scan, at) => {
-  const { text, rules } = scan
-  scan.spend(WORDS)
-  const found =
-    /^(set|setenv|setx|ENV)(?:[ \t]+-{1,2}[\w-]{1,16}){0,4}[ \t]+["']?([^\s"'=]{1,160})["']?[ \t]+(?=[^\s=-])/.exec(
-      text.slice(at, at + 256),
-    )
-  if (found === null || (classOf(text.charCodeAt(at - 1)) & ALNUM) !== 0) return undefined
-  const [before, word, path = ''] = found
-  if (rules.levelOf(path) === 0) return undefined
-  const from = at + before.length
-  const hit = valueAt(scan, from)
-  if (hit === undefined) return undefined
-  const value = text.slice(hit.start, hit.end)
-  if (isNoValue(value) || isExpression(value)) return undefined
-  return word === 'set' && !isOdd(value) ? undefined : hit
 }
 
 /** `user/password@database` as Oracle's tools take it; triggered at the program. */

@@ -9,10 +9,10 @@ import { type Check, type KeyRule, key, LONG, webhook } from './keys/rule.ts'
 import { type Level, Levels } from './names.ts'
 import { card, iban, ibanCountries } from './numbers.ts'
 import { isSecretUnder } from './opaque.ts'
-import { lastArgument, pipedPassword, placedArgument, secureString, slashOption } from './piped.ts'
+import { lastArgument, pipedPassword, placedArgument, slashOption } from './piped.ts'
 import { isPlaceholder } from './placeholders.ts'
-import { identifiedBy, passwordWord, pgpassLine, serverSetting, wireLogin } from './positional.ts'
-import { command, commandOption, oracleLogin, setting } from './program-options.ts'
+import { identifiedBy, pgpassLine, serverSetting, wireLogin } from './positional.ts'
+import { command, commandOption, oracleLogin } from './program-options.ts'
 import { type Compiled, compile, type Entry, type Scan, type Shape } from './scan.ts'
 import { jwt, scheme, schemes } from './tokens.ts'
 import { driverAddress, email, userinfo } from './urls.ts'
@@ -368,13 +368,10 @@ enterAt('pat', airtableToken)
 for (const prefix of ['sc_', 'ext_', 'authress_']) enterAtAll(prefix, authressKey)
 
 for (const name of commands) enterAtAll(name, command)
-for (const word of ['set', 'ENV']) enterAtAll(word, setting)
 for (const word of ['sqlplus', 'sqlldr', 'impdp', 'expdp', 'rman']) enterAtAll(word, oracleLogin)
-for (const spelling of spellings('password')) enterAtAll(spelling, passwordWord)
 for (const spelling of spellings('identified')) enterAtAll(spelling, identifiedBy)
 for (const word of ['requirepass', 'masterauth', 'rootpw', 'bindpw', 'olcRootPW']) enterAtAll(word, serverSetting)
 for (const word of ['htpasswd', 'wpa_passphrase', 'net']) enterAtAll(word, lastArgument)
-enterAtAll('ConvertTo', secureString)
 const PLACED =
   'cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth sp_addlogin send jdbc'
 for (const word of PLACED.split(' ')) enterAtAll(word, placedArgument)

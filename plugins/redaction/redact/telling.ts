@@ -154,23 +154,32 @@ const STEPS = 260
 const GOES_ON = new Set('_;>')
 const OPENS = new Set('(=:.')
 
-/** The last three letters of words that a name with a value ends in, five bits a letter. */
+/** Hashes of the last four letters of words that a name with a value ends in: 1 everywhere, 2 where a call or a sign follows. */
 const ENDINGS = new Uint8Array(32_768)
-const placeOf = (text: string, end: number): number =>
-  ((text.charCodeAt(end - 3) & 31) << 10) | ((text.charCodeAt(end - 2) & 31) << 5) | (text.charCodeAt(end - 1) & 31)
-const enter = (words: string): void => {
-  for (const word of words.split(' ')) ENDINGS[placeOf(word, word.length)] = 1
+const placeOf = (text: string, end: number, fourth = text.charCodeAt(end - 4)): number =>
+  (((text.charCodeAt(end - 3) & 31) << 10) | ((text.charCodeAt(end - 2) & 31) << 5) | (text.charCodeAt(end - 1) & 31)) ^
+  ((fourth & 31) * 1057)
+const enter = (words: string, how = 1): void => {
+  for (const word of words.split(' ')) {
+    if (word.length > 3) ENDINGS[placeOf(word, word.length)] ||= how
+    else for (let fourth = 0; fourth < 32; fourth++) ENDINGS[placeOf(word, word.length, fourth)] ||= how
+  }
 }
 enter('password passwords passwd pwd passphrase passcode secret secrets credentials creds token tokens tkn key otp psk')
 enter(
   'secretstr secretstring hmac phrase contraseña authtok pass passwort senha contrasena parola passe heslo salasana kode sifre',
 )
-enter('login auth BasicAuth Credential PasswordAuthentication getConnection mysqli_connect createHmac encode')
-ENDINGS[placeOf('xPDO', 4)] = 1
-ENDINGS[placeOf('sign', 4)] = 1
+enter('auth')
+enter(
+  'login begin Credential PasswordAuthentication getConnection mysqli_connect createHmac createHash encode sign PDO',
+  2,
+)
 
 /** The word that ends here may be the end of a name whose value follows. */
-export const mayTell = (text: string, end: number): boolean => ENDINGS[placeOf(text, end)] === 1
+export const mayTell = (text: string, end: number): boolean => {
+  const how = ENDINGS[placeOf(text, end)]
+  return how === 1 || (how === 2 && OPENS.has(text.charAt(end)))
+}
 
 /** What was read between a name and its value. */
 interface Between {
@@ -295,23 +304,33 @@ const joinedWord = (text: string, name: string, end: number): Hit | undefined =>
   return isChosen(value) && !(isApart && name.includes('.') && !isMade(value)) ? hit : undefined
 }
 
+/** No value is chosen without one of these. */
+const CHOSEN_SIGN = /[\d!#%^*+=~&$@]/
+
 const bareAfter = (text: string, name: string, end: number): Hit | undefined => {
+  if (!CHOSEN_SIGN.test(text.slice(end, end + 2 * REACH))) return undefined
   const joined = joinedWord(text, name, end)
   if (joined !== undefined || !ASKS.has(text.charAt(end))) return joined
-  let at: number | undefined = end
-  for (let joints = 0; joints < 3; joints++) {
-    at = matchEnd(SAID, text, at)
-    if (at === undefined) break
+  return saidAfter(text, end) ?? belowAfter(text, end)
+}
+
+const saidAfter = (text: string, end: number): Hit | undefined => {
+  let at = matchEnd(SAID, text, end)
+  for (let joints = 0; joints < 3 && at !== undefined; joints++) {
     const hit = wordAt(text, at)
-    if (hit !== undefined && isChosen(text.slice(hit.start, hit.end)) && !UUID.test(text.slice(hit.start, hit.end)))
-      return hit
-    at -= 1
+    const value = hit === undefined ? '' : text.slice(hit.start, hit.end)
+    if (isChosen(value) && !UUID.test(value)) return hit
+    at = matchEnd(SAID, text, at - 1)
   }
+  return undefined
+}
+
+const belowAfter = (text: string, end: number): Hit | undefined => {
   const below = matchEnd(BELOW, text, end)
   const hit = below === undefined ? undefined : wordAt(text, below)
   if (hit === undefined) return undefined
-  const isSaid = text.slice(end, hit.start).includes(':') ? isChosen : isMade
-  return isSaid(text.slice(hit.start, hit.end)) ? hit : undefined
+  const isValue = text.slice(end, hit.start).includes(':') ? isChosen : isMade
+  return isValue(text.slice(hit.start, hit.end)) ? hit : undefined
 }
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/i
 

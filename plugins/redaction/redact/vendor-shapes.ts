@@ -1,4 +1,4 @@
-import { ADDRESS, ALNUM, classOf, HEX, isDigit, OPAQUE, runEnd, runStart, URL64 } from './alphabet.ts'
+import { ALNUM, classOf, HEX, isDigit, OPAQUE, runEnd, runStart, URL64 } from './alphabet.ts'
 import { LONG } from './keys/rule.ts'
 import type { Shape } from './scan.ts'
 
@@ -15,12 +15,13 @@ const DOTTED: readonly (readonly [before: RegExp, after: RegExp])[] = [
   [/(?:^|[^\w.-])(M)$/, /^[CR]\d{1,4}_[A-Z0-9]{2,6}\.[\w.!*$-]{40,}/],
 ]
 
+const SHORT = new Set('01M')
+
 /** Triggered at the full stop. */
 export const dottedKey: Shape = ({ text }, at) => {
-  if ((classOf(text.charCodeAt(at + 1)) & URL64) === 0 || (classOf(text.charCodeAt(at + 16)) & ADDRESS) === 0)
-    return undefined
-  const run = at - runStart(text, at, URL64, 34)
-  if (run !== 1 && run < 23) return undefined
+  const isIn = (offset: number): boolean => (classOf(text.charCodeAt(at + offset)) & URL64) !== 0
+  const isLong = isIn(-2) && isIn(-7) && isIn(-12) && isIn(-17) && isIn(-22)
+  if (!(isLong || (!isIn(-2) && SHORT.has(text.charAt(at - 1)))) || !isIn(1)) return undefined
   const head = text.slice(Math.max(0, at - 34), at)
   for (const [before, after] of DOTTED) {
     const start = before.exec(head)?.[1]
@@ -65,6 +66,8 @@ export const telegramToken: Shape = ({ text }, at) => {
 
 /** 32 hex digits and more behind a hyphen: Mailchimp's data centre, Mailgun's two groups; triggered at the hyphen. */
 export const hexTail: Shape = ({ text }, at) => {
+  const next = text.charCodeAt(at + 3)
+  if (!isDigit(next) && (classOf(next) & HEX) === 0) return undefined
   if (runStart(text, at, HEX, 33) !== at - 32) return undefined
   const end = /^-(?:us\d{1,2}|[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])/.exec(text.slice(at, at + 20))?.[0]
   return end === undefined ? undefined : { start: at - 32, end: at + end.length, kind: 'key' }
