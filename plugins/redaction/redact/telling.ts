@@ -319,7 +319,7 @@ const saidAfter = (text: string, end: number): Hit | undefined => {
   for (let joints = 0; joints < 3 && at !== undefined; joints++) {
     const hit = wordAt(text, at)
     const value = hit === undefined ? '' : text.slice(hit.start, hit.end)
-    if (isChosen(value) && !UUID.test(value)) return hit
+    if (isChosen(value) && !NAMES_ONE.test(value)) return hit
     at = matchEnd(SAID, text, at - 1)
   }
   return undefined
@@ -332,7 +332,8 @@ const belowAfter = (text: string, end: number): Hit | undefined => {
   const isValue = text.slice(end, hit.start).includes(':') ? isChosen : isMade
   return isValue(text.slice(hit.start, hit.end)) ? hit : undefined
 }
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/i
+/** Ids and names of things, of which sentences speak as well. */
+const NAMES_ONE = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|[a-z]+\d{0,3}(?:-[a-z0-9]+)+$|[a-z]{2,12}_\w+$)/
 
 /** A name ends at `end`, and its value follows it within a few tokens, whatever stands between; what is found is added to the hits. */
 export const telling = (scan: Pass, wordStart: number, end: number): void => {

@@ -54,6 +54,14 @@ describe('values behind telling names', () => {
       assert.ok(changed.length <= texts.length * 0.01, changed.join('\n'))
     })
   }
+  it('are no ids and names of which a sentence speaks', () => {
+    for (const text of [
+      'user token for request: req_01HX5K3J9Q',
+      'password field id: input-42-b',
+      'password policy: min12-upper1',
+    ])
+      assert.equal(redactor().text(text), text)
+  })
   it('lose no mark of Markdown, and no bracket of a prompt', () => {
     const value = characters(numbers(5), 'alnum', 22)
     const redact = redactor()
