@@ -10,7 +10,7 @@ export const isPackageOfItsOwn = (name: string): boolean => external.has(name)
 /** Whether a module stays outside of the chunks. Bundled packages bring their own dependencies. */
 export const isExternal = (id: string, importer: string | undefined): boolean => {
   if (isBuiltin(id)) return true
-  if (/^[./]|^\0|^guard-gateway($|\/)|^@oxc-project\/runtime/.test(id)) return false
+  if (/^[./#]|^\0|^guard-gateway($|\/)|^@oxc-project\/runtime/.test(id)) return false
   const name = packageName(id)
   if (external.has(name)) return true
   return importer !== undefined && !importer.includes('/node_modules/') && !(name in manifest.dependencies)

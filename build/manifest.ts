@@ -14,6 +14,7 @@ const backup = join(root, '.package-with-sources.json')
  */
 const published = ({
   exports,
+  imports,
   dependencies,
   devDependencies,
   scripts,

@@ -1,6 +1,6 @@
-import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import type { Bench } from 'tinybench'
+import { RequestReader } from '#lib/request-reader'
 import { bodyOf, conversationOf, STAMP, stamp, times } from '../kit.ts'
 
 const sizes = [

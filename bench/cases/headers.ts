@@ -1,7 +1,7 @@
 import { Gateway } from 'guard-gateway/core'
-import { byHeaderName, holdsOwnKey, isCredentialName } from 'guard-gateway/lib/http'
 import { foundation } from 'guard-gateway/presets/foundation'
 import type { Bench } from 'tinybench'
+import { byHeaderName, holdsOwnKey, isCredentialName } from '#lib/http'
 import { times } from '../kit.ts'
 
 const KEY = 'bench-gateway-key-0123456789'

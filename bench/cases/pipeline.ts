@@ -1,8 +1,8 @@
 import { type Gateway, handle } from 'guard-gateway/core'
-import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import type { Bench } from 'tinybench'
+import { RequestReader } from '#lib/request-reader'
 import { openGateway } from '../kit/gateway.ts'
 import { bodyOf, callOf, conversationOf, type Measured, NOON, STAMP, silentClient, stamp, timesAsync } from '../kit.ts'
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { writeError } from 'guard-gateway/lib/errors'
+import { writeError } from '#lib/errors'
 import type { DaemonFigure, MeasuredName } from './figures.ts'
 
 const SCHEMA = 'bench.daemon.v1'

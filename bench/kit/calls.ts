@@ -1,6 +1,6 @@
 import type { ApiStyle, Call, Client } from 'guard-gateway/core'
-import { newId } from 'guard-gateway/lib/ids'
-import { RequestReader } from 'guard-gateway/lib/request-reader'
+import { newId } from '#lib/ids'
+import { RequestReader } from '#lib/request-reader'
 
 /** The default time of bench calls, in milliseconds since 1970. */
 export const NOON = Date.UTC(2026, 2, 1, 12)

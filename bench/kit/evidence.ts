@@ -1,6 +1,6 @@
 import type { Call, Detector, Ended, Evidence, Row, Rule } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
 import type { Static, TSchema } from 'typebox'
+import { sha256 } from '#lib/ids'
 
 /**
  * The evidence for a detector: the turns of the current call and `rows` different earlier requests, by default as

@@ -1,10 +1,10 @@
 import { serialize } from 'node:v8'
 import { type Call, type Decision, type Detector, Gateway, type Plugin, undecided } from 'guard-gateway/core'
-import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { policy } from 'guard-gateway/plugins/policy'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
+import { RequestReader } from '#lib/request-reader'
 import { type Ending, settledOf } from './session.ts'
 
 /** Judges requests like the gateway, without HTTP, upstreams or records. */

@@ -1,5 +1,5 @@
 import { type Call, type Decision, noUsage, type Session, type Settled } from 'guard-gateway/core'
-import { newSessionRow } from 'guard-gateway/lib/session'
+import { newSessionRow } from '#lib/session'
 
 /** A new session; `at` in milliseconds since 1970. */
 export const sessionAt = (id: string, at: number): Session => ({

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import fastify from 'fastify'
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { readJson } from 'guard-gateway/lib/json'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
+import { readJson } from '#lib/json'
 import { replayGateway } from './open.ts'
 
 /** The HTTP routes of a trace store, called without a network. */

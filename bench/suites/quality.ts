@@ -1,5 +1,5 @@
 import { open, writeFile } from 'node:fs/promises'
-import { writeError } from 'guard-gateway/lib/errors'
+import { writeError } from '#lib/errors'
 import type { BenchOptions } from '../options.ts'
 import { withBaseline } from '../quality/baseline.ts'
 import { loadCorpus } from '../quality/corpus.ts'

@@ -55,6 +55,7 @@ const resolver = (work: string): Plugin => ({
       if (id === 'fastify') return { id: 'guard:fastify', external: true }
       if (/^(node:|https?$|fast-check$)/.test(id)) return { id, external: true }
       if (id.startsWith('guard-gateway')) return join(work, declarationOf(sourceOf(id)))
+      if (id.startsWith('#lib/')) return join(work, declarationOf(`./plugins/lib/${id.slice('#lib/'.length)}.ts`))
       if (id.startsWith('.') && importer?.startsWith(work)) return join(dirname(importer), declarationOf(id))
       return undefined
     },

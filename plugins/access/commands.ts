@@ -1,7 +1,7 @@
 import { GuardError, type Plugin } from 'guard-gateway/core'
-import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
-import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { scopes } from 'guard-gateway/lib/principal'
+import { APPROVER_FLAG } from '#lib/approver'
+import { type AskJson, type Command, commandKind, type Input, type Io } from '#lib/command'
+import { scopes } from '#lib/principal'
 
 /** Where commands find keys and audit records. */
 export interface AccessCommandOptions {

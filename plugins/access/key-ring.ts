@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { AgentKey, Identity, Keys } from 'guard-gateway/core'
-import type { KeySource } from 'guard-gateway/lib/principal'
+import type { KeySource } from '#lib/principal'
 
 const gatewayIdentity: Identity = Object.freeze({ agent_id: null, key_id: null })
 

@@ -1,13 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
-import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
-import {
-  type Principal,
-  type Principals,
-  principalSourceKind,
-  programScopes,
-  thisMachine,
-} from 'guard-gateway/lib/principal'
+import { APPROVER_HEADER } from '#lib/approver'
+import { type Principal, type Principals, principalSourceKind, programScopes, thisMachine } from '#lib/principal'
 import { accessErrors } from './error-codes.ts'
 import type { AccessKeys } from './keys/access-keys.ts'
 import { cookieOf, setCookie } from './login/cookie.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command, Input, Io } from 'guard-gateway/lib/command'
+import type { Command, Input, Io } from '#lib/command'
 
 /** Flag to what it means; each stands for the flag of the same name of the bench. */
 const options: Readonly<Record<string, string>> = {

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { GuardError, type Plugin } from 'guard-gateway/core'
-import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { writeError } from 'guard-gateway/lib/errors'
-import { makeFolders } from 'guard-gateway/lib/private-folders'
-import { terminalLine } from 'guard-gateway/lib/text'
-import { instantOf } from 'guard-gateway/lib/time'
+import { type AskJson, type Command, commandKind, type Input, type Io } from '#lib/command'
+import { writeError } from '#lib/errors'
+import { makeFolders } from '#lib/private-folders'
+import { terminalLine } from '#lib/text'
+import { instantOf } from '#lib/time'
 import { benchCommand } from './command-bench.ts'
 
 /** Where commands find stored sessions. */

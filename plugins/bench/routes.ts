@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Found, Gateway, SessionRow, Turn } from 'guard-gateway/core'
-import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
-import { Type } from 'guard-gateway/lib/json'
-import { isContinued, joinedTurns } from 'guard-gateway/lib/threads'
-import { type CallRecord, newTurnsOf, recordedCalls, rowOf } from 'guard-gateway/lib/trace'
+import { rejectUnknownFilters } from '#lib/errors'
+import { Type } from '#lib/json'
+import { isContinued, joinedTurns } from '#lib/threads'
+import { type CallRecord, newTurnsOf, recordedCalls, rowOf } from '#lib/trace'
 
 const MOST_CALLS = 5000
 

@@ -1,4 +1,4 @@
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 
 /** A text in which routes of the gateway's interface are named by the commands that do the same: `GET /api/v1/runs` becomes `guard replay list`. */
 export const nameCommands = (text: string, commands: Iterable<Command>, calledAs = 'guard'): string => {

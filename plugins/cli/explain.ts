@@ -1,6 +1,6 @@
 import type { ErrorCode, Gateway } from 'guard-gateway/core'
-import type { Command } from 'guard-gateway/lib/command'
-import { recoveryHint } from 'guard-gateway/lib/errors'
+import type { Command } from '#lib/command'
+import { recoveryHint } from '#lib/errors'
 import { exits, printUsage } from './print.ts'
 import { suggestion } from './suggestion.ts'
 

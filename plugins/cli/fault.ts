@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { errorCodes, errorOrigin, type Gateway, GuardError } from 'guard-gateway/core'
-import { causeCode, causesOf, causeTexts, thrownStack } from 'guard-gateway/lib/errors'
-import { ownPluginKind } from 'guard-gateway/lib/plugin-options'
+import { causeCode, causesOf, causeTexts, thrownStack } from '#lib/errors'
+import { ownPluginKind } from '#lib/plugin-options'
 
 export const cliErrors = errorCodes(500, 'api_error', {
   PLUGIN_FAILED: [

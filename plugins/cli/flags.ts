@@ -1,4 +1,4 @@
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 import { suggestion } from './suggestion.ts'
 
 /** Flags that every command takes, with what they mean. */

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 
 /** The gateway that a command is meant for. */
 export interface GatewayLocation {

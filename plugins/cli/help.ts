@@ -1,5 +1,5 @@
-import type { Command } from 'guard-gateway/lib/command'
-import { displayWidth, wrapLine } from 'guard-gateway/lib/terminal'
+import type { Command } from '#lib/command'
+import { displayWidth, wrapLine } from '#lib/terminal'
 import { globalFlags, ownFlags } from './flags.ts'
 
 /** What a help text is about; nothing named is everything. */

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { GuardError } from 'guard-gateway/core'
-import type { Command, Io } from 'guard-gateway/lib/command'
-import { isJsonObject, type JsonObject, readJson, writeJson } from 'guard-gateway/lib/json'
+import type { Command, Io } from '#lib/command'
+import { isJsonObject, type JsonObject, readJson, writeJson } from '#lib/json'
 import type { Token } from './flags.ts'
 import { suggestion } from './suggestion.ts'
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { displayWidth, terminalWidth, wrapText } from 'guard-gateway/lib/terminal'
+import type { Input, Io } from '#lib/command'
+import { displayWidth, terminalWidth, wrapText } from '#lib/terminal'
 
 /** Gives `run` an output that is collected, then prints it with lines broken between words: through a pager if it is longer than the terminal. */
 export const throughPager = async (

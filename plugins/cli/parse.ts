@@ -1,5 +1,5 @@
 import { cac } from 'cac'
-import type { Command, Input } from 'guard-gateway/lib/command'
+import type { Command, Input } from '#lib/command'
 import { globalFlags, leadingWords, ownFlags, read, type Token } from './flags.ts'
 import type { HelpSubject } from './help.ts'
 import { takeFields } from './json-fields.ts'

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
 import { errorBody, type Gateway, GuardError } from 'guard-gateway/core'
-import { commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { causesOf, thrownStack } from 'guard-gateway/lib/errors'
-import { showsColours, terminalWidth, wrapText } from 'guard-gateway/lib/terminal'
-import { terminalText } from 'guard-gateway/lib/text'
+import { commandKind, type Input, type Io } from '#lib/command'
+import { causesOf, thrownStack } from '#lib/errors'
+import { showsColours, terminalWidth, wrapText } from '#lib/terminal'
+import { terminalText } from '#lib/text'
 import { nameCommands } from './command-names.ts'
 import { faultOf } from './fault.ts'
 

@@ -1,4 +1,4 @@
-import { nearest } from 'guard-gateway/lib/errors'
+import { nearest } from '#lib/errors'
 
 /** ` Did you mean "x"?`, or nothing if there is no near candidate. */
 export const suggestion = (word: string, candidates: readonly string[]): string => {

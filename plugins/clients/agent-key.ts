@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import type { AskJson } from 'guard-gateway/lib/command'
+import type { AskJson } from '#lib/command'
 import { writeNew } from './write-profile.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/

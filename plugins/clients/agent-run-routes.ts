@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'guard-gateway/lib/json'
 import type { LRU } from 'tiny-lru'
+import { Type } from '#lib/json'
 
 const described = {
   summary: 'How many requests came of one guard run, since the gateway was started',

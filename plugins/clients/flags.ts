@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
-import type { Input } from 'guard-gateway/lib/command'
-import { isSessionName } from 'guard-gateway/lib/session'
-import { terminalLine } from 'guard-gateway/lib/text'
+import type { Input } from '#lib/command'
+import { isSessionName } from '#lib/session'
+import { terminalLine } from '#lib/text'
 
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 

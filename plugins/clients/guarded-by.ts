@@ -1,7 +1,7 @@
-import { ENFORCE_RECOMMENDED } from 'guard-gateway/lib/budget'
-import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { ENFORCE_RECOMMENDED } from '#lib/budget'
+import { jsonObjectOf, listOf } from '#lib/json'
+import { DEFAULT_PROJECT } from '#lib/session'
+import { terminalLine } from '#lib/text'
 import { fetchGateway } from './summary.ts'
 
 /** Whose policy judges a run. */

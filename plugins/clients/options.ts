@@ -1,4 +1,4 @@
-import type { AskJson } from 'guard-gateway/lib/command'
+import type { AskJson } from '#lib/command'
 import type { LoginUpstream } from './passthrough-login.ts'
 
 export interface ClientsOptions {

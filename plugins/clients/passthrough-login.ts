@@ -1,4 +1,4 @@
-import { anyGlob } from 'guard-gateway/lib/glob'
+import { anyGlob } from '#lib/glob'
 
 /** Fields of an upstream that decide whether clients send their own login. */
 export interface LoginUpstream {

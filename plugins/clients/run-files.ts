@@ -2,8 +2,8 @@ import { readlinkSync } from 'node:fs'
 import { lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { writeError } from 'guard-gateway/lib/errors'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { writeError } from '#lib/errors'
+import { sha256 } from '#lib/ids'
 import type { Launch } from './profile.ts'
 
 /** Path of a run's folder, which exists only if its client needs files. It names the process that will remove it. */

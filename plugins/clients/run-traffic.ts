@@ -1,4 +1,4 @@
-import { isJsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
+import { isJsonObject, jsonObjectOf } from '#lib/json'
 import { fetchGateway, type SessionUsage, sessionsSince } from './summary.ts'
 
 /** One run of an agent, as its requests identify it. */

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 import type { ClientsOptions } from './options.ts'
 import { profiles } from './profiles/index.ts'
 

@@ -1,4 +1,4 @@
-import { costText, countText } from 'guard-gateway/lib/format'
+import { costText, countText } from '#lib/format'
 
 const TIMEOUT_MS = 5_000
 

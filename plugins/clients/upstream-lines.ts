@@ -1,4 +1,4 @@
-import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from '#lib/json'
 
 /** A line for each upstream that is not asked at the moment, or has keys at rest; of the answer of `/api/health`. */
 export const upstreamLines = (health: unknown): readonly string[] =>

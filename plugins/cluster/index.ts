@@ -1,5 +1,5 @@
 import { type Change, type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import type { Cluster } from 'guard-gateway/lib/session'
+import type { Cluster } from '#lib/session'
 import { differencesOf } from './differences.ts'
 import { Instances } from './instances.ts'
 import { tables } from './tables.ts'

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { Gateway } from 'guard-gateway/core'
-import { newId, writer } from 'guard-gateway/lib/ids'
-import { instanceFactKind } from 'guard-gateway/lib/session'
+import { newId, writer } from '#lib/ids'
+import { instanceFactKind } from '#lib/session'
 import type { InstanceRow } from './tables.ts'
 
 /** A process that has not counted on for so long is dead. */

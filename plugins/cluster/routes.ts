@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 import { differencesOf } from './differences.ts'
 import type { Instances } from './instances.ts'
 

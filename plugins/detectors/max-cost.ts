@@ -1,6 +1,6 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetPhrases } from 'guard-gateway/lib/budget'
 import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
+import { budgetFault, budgetFinding, budgetPhrases } from '#lib/budget'
 
 /** One unit of the billing currency. */
 const UNIT = 1_000_000

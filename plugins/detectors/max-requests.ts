@@ -1,6 +1,6 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetPhrases } from 'guard-gateway/lib/budget'
 import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
+import { budgetFault, budgetFinding, budgetPhrases } from '#lib/budget'
 
 /** The session, or the agent or the project in a stretch of the calendar, has had its number of requests, those under way included; with `reserve` those that failed give their place back. */
 export const maxRequests = detector({

@@ -1,7 +1,7 @@
 import { detector, type Finding, type Totals } from 'guard-gateway/core'
-import { budgetFault, budgetFinding, budgetPhrases } from 'guard-gateway/lib/budget'
 import { budgetParams, optionalFlag, ruleParams } from 'guard-gateway/lib/detection'
 import { Type } from 'guard-gateway/lib/json'
+import { budgetFault, budgetFinding, budgetPhrases } from '#lib/budget'
 
 /** The session, or the agent or the project in a stretch of the calendar, has had its number of recorded tokens. */
 export const maxTokens = detector({

@@ -14,8 +14,8 @@ import {
   turnPlaces,
   turnsSinceUser,
 } from 'guard-gateway/lib/detection'
-import { argumentText, calledTool } from 'guard-gateway/lib/request-reader'
-import { isNewChange } from 'guard-gateway/lib/tools'
+import { argumentText, calledTool } from '#lib/request-reader'
+import { isNewChange } from '#lib/tools'
 
 /** Turns that a row tells of. */
 const LOOKS = 20

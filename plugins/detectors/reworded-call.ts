@@ -11,8 +11,8 @@ import {
   turnPlaces,
   turnsSinceUser,
 } from 'guard-gateway/lib/detection'
-import { argumentText, calledTool } from 'guard-gateway/lib/request-reader'
-import { isNewChange, withoutProse } from 'guard-gateway/lib/tools'
+import { argumentText, calledTool } from '#lib/request-reader'
+import { isNewChange, withoutProse } from '#lib/tools'
 
 /** Turns that a row tells of. */
 const TURNS = 20

@@ -1,6 +1,6 @@
 import { detector, type Finding, type ToolCall, type Turn } from 'guard-gateway/core'
 import { optionalFlag, ruleParams, turnPlaces } from 'guard-gateway/lib/detection'
-import { callOf, isNewChange, isNewElsewhere } from 'guard-gateway/lib/tools'
+import { callOf, isNewChange, isNewElsewhere } from '#lib/tools'
 
 /** A call was made before if it was made within so many turns. */
 const REACH = 10

@@ -11,8 +11,8 @@ import {
   turnPlaces,
   withoutVolatile,
 } from 'guard-gateway/lib/detection'
-import { argumentText, calledTool } from 'guard-gateway/lib/request-reader'
-import { changes } from 'guard-gateway/lib/tools'
+import { argumentText, calledTool } from '#lib/request-reader'
+import { changes } from '#lib/tools'
 import { type Act, actOf } from './text-repeat/act.ts'
 
 /** Turns that a row tells of. */

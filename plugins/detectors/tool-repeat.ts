@@ -6,7 +6,7 @@ import {
   rowsInWindow,
   turnsOfReply,
 } from 'guard-gateway/lib/detection'
-import { callOf, hasKey } from 'guard-gateway/lib/tools'
+import { callOf, hasKey } from '#lib/tools'
 import { inHistory } from './tool-repeat/in-history.ts'
 import { params, type Ruled } from './tool-repeat/params.ts'
 import { verdict } from './tool-repeat/results.ts'

@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { type Html, html, raw } from 'guard-gateway/lib/html'
-import { type Page, pageKind } from 'guard-gateway/lib/page'
+import { type Html, html, raw } from '#lib/html'
+import { type Page, pageKind } from '#lib/page'
 import { completed, describeRoute, documentFrame } from './document.ts'
 import { addGuide, type GuideOptions } from './guide/index.ts'
 import {

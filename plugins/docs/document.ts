@@ -1,6 +1,6 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
-import { Type } from 'guard-gateway/lib/json'
 import type { TSchema } from 'typebox'
+import { Type } from '#lib/json'
 import { meanings } from './field-meanings.ts'
 
 const info = (version: string) => ({

@@ -1,7 +1,7 @@
 import { type ExportOptions, exportFormat, type TraceWriter } from 'guard-gateway/lib/export-format'
 import { writeJson } from 'guard-gateway/lib/json'
-import { otlpArtifact, otlpEvent, otlpResource, otlpSpan, readOtlpFile } from 'guard-gateway/lib/otlp'
 import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
+import { otlpArtifact, otlpEvent, otlpResource, otlpSpan, readOtlpFile } from '#lib/otlp'
 
 /** OTLP/JSON: one resource, one scope, each record a span or a span event. An import restores the same run. */
 export const otel = exportFormat({

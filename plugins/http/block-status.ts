@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/lib/glob'
+import { glob } from '#lib/glob'
 
 /** Clients that are answered another status than a block's own 409 or 429. */
 export interface StatusOverride {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { ownPluginKind } from 'guard-gateway/lib/plugin-options'
+import { ownPluginKind } from '#lib/plugin-options'
 import { guardRoutes, unmatchedGuard } from './admission/guard.ts'
 import { RouteTable } from './admission/route-table.ts'
 import { sendError } from './errors.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
-import { readJson, Type } from 'guard-gateway/lib/json'
-import { hasScope, type Principal, requestPrincipals } from 'guard-gateway/lib/principal'
+import { readJson, Type } from '#lib/json'
+import { hasScope, type Principal, requestPrincipals } from '#lib/principal'
 import type { HttpServerState } from './http-server-state.ts'
 import { routeSchema } from './route-schema.ts'
 

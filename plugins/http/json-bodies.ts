@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
-import { acceptNoBody, mediaType } from 'guard-gateway/lib/http'
-import { readJsonStrict } from 'guard-gateway/lib/json'
+import { acceptNoBody, mediaType } from '#lib/http'
+import { readJsonStrict } from '#lib/json'
 
 const MAX_BYTES = 1_048_576
 const MAX_DEPTH = 128

@@ -1,7 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
 import { GuardError, isFault, type Settled, stages } from 'guard-gateway/core'
-import { thrownStack, thrownText } from 'guard-gateway/lib/errors'
-import { requestErrors } from 'guard-gateway/lib/http'
+import { thrownStack, thrownText } from '#lib/errors'
+import { requestErrors } from '#lib/http'
 import type { HttpServerState } from './http-server-state.ts'
 import type { LogFields } from './log.ts'
 

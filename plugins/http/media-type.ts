@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { mediaType } from 'guard-gateway/lib/http'
+import { mediaType } from '#lib/http'
 
 /** Whether a body claims to be JSON, or claims nothing. */
 export const mayBeJson = (contentType: string | undefined): boolean => {

@@ -1,6 +1,6 @@
 import type { Ajv, ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 import { healthRoute } from './health.ts'
 import type { HttpServerState } from './http-server-state.ts'
 import { lazySerializers } from './lazy-serializers.ts'

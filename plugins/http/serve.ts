@@ -1,6 +1,6 @@
 import type { Server as TlsServer } from 'node:tls'
 import type { Gateway } from 'guard-gateway/core'
-import { ownPluginKind } from 'guard-gateway/lib/plugin-options'
+import { ownPluginKind } from '#lib/plugin-options'
 import { isLoopback } from './admission/loopback.ts'
 import { Servers } from './connections/servers.ts'
 import { drain, type HttpServerState, serverStateOf } from './http-server-state.ts'

@@ -1,8 +1,8 @@
 import type { Approver } from 'guard-gateway/core'
-import { type Html, html } from 'guard-gateway/lib/html'
-import type { FieldFault } from 'guard-gateway/lib/page'
-import { mayOperate } from 'guard-gateway/lib/principal'
 import type { TUnsafe } from 'typebox'
+import { type Html, html } from '#lib/html'
+import type { FieldFault } from '#lib/page'
+import { mayOperate } from '#lib/principal'
 
 /** Header that carries the approver key. */
 export const APPROVER_HEADER = 'x-guard-approver-key'

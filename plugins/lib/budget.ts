@@ -1,5 +1,5 @@
 import { type Mode, type Per, type Period, plainSchema, type Rule, type Session, type Totals } from 'guard-gateway/core'
-import { costText, countText } from 'guard-gateway/lib/format'
+import { costText, countText } from '#lib/format'
 
 /** Periods of the calendar after which a budget starts over. */
 export const PERS = ['minute', 'hour', 'day', 'week', 'month'] as const satisfies readonly Per[]

@@ -1,9 +1,9 @@
 import type { Call, Finding, Row, Turn, TurnContent } from 'guard-gateway/core'
-import { PERS } from 'guard-gateway/lib/budget'
-import { Type } from 'guard-gateway/lib/json'
-import { cutText } from 'guard-gateway/lib/text'
-import { toolMatcher } from 'guard-gateway/lib/tools'
 import type { TProperties } from 'typebox'
+import { PERS } from '#lib/budget'
+import { Type } from '#lib/json'
+import { cutText } from '#lib/text'
+import { toolMatcher } from '#lib/tools'
 import type { RecentHashes } from './detection/recent-hashes.ts'
 
 export { letterCounts, lettersIn, lettersOf, rememberTextHashes, textHash } from './detection/letters.ts'

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { closest, distance } from 'fastest-levenshtein'
 import { type Detector, errorCodes, type Gateway, GuardError } from 'guard-gateway/core'
-import { isJsonObject, pointerPart, readJson } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerPart, readJson } from '#lib/json'
 
 /** What to do after a block: wait if the budget comes back, else as the detector says, else what helps with its kind. */
 export const recoveryHint = ({ help, kind }: Pick<Detector, 'help' | 'kind'>, comesBack = false): string =>

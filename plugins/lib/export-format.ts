@@ -7,7 +7,7 @@ import {
   type SpanDraft,
   type Usage,
 } from 'guard-gateway/core'
-import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
+import type { Artifact, Run, TraceEvent, TreeNode } from '#lib/trace'
 
 /** How a trace is written; each is optional and a format ignores what it has no place for. */
 export interface ExportOptions {

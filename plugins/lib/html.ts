@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
-import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
-import { jsonObjectOf } from 'guard-gateway/lib/json'
-import type { Ask, FieldFault } from 'guard-gateway/lib/page'
+import { costText, countText, durationText, timeText } from '#lib/format'
+import { jsonObjectOf } from '#lib/json'
+import type { Ask, FieldFault } from '#lib/page'
 import { type Html, html, raw } from './html/template.ts'
 
 export { escapeInvisible, Html, type HtmlValue, html, joined, raw } from './html/template.ts'

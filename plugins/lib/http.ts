@@ -17,7 +17,7 @@ import {
   type ReplyHead,
   type Secrets,
 } from 'guard-gateway/core'
-import { isId, storedId } from 'guard-gateway/lib/ids'
+import { isId, storedId } from '#lib/ids'
 import { EditableHead } from './http/message-head.ts'
 
 export { ConcurrencyLimit } from './http/concurrency-limit.ts'

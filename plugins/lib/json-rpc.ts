@@ -1,4 +1,4 @@
-import { memberIn, sourceOf } from 'guard-gateway/lib/json'
+import { memberIn, sourceOf } from '#lib/json'
 import type { Frame } from './json-rpc/message.ts'
 
 export { errorFrame, readFrame, resultFrame } from './json-rpc/frame.ts'

@@ -1,6 +1,6 @@
 import { contribution, Kind, type Plugin, type Redactor } from 'guard-gateway/core'
-import { inTurns, Pace } from 'guard-gateway/lib/time-slice'
 import type { Static, TSchema } from 'typebox'
+import { inTurns, Pace } from '#lib/time-slice'
 
 /** The arguments of a tool call: a parsed JSON object whose members are all own properties, `__proto__` included. */
 export type Arguments = Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ import type {
   UpstreamListener,
   UpstreamRequest,
   UpstreamResponse,
-} from 'guard-gateway/lib/upstream-client'
+} from '#lib/upstream-client'
 import { connectionFault } from './network/connection-fault.ts'
 
 export { type ConnectionFault, connectionFault } from './network/connection-fault.ts'

@@ -1,8 +1,8 @@
 import { type Clock, contribution, Kind, type Notice, type Plugin, type Redactor } from 'guard-gateway/core'
-import { connectionFault, post, type ReceiverResponse, retryAfterMs, upstreamAddress } from 'guard-gateway/lib/network'
-import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
-import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import type { Static, TSchema } from 'typebox'
+import { connectionFault, post, type ReceiverResponse, retryAfterMs, upstreamAddress } from '#lib/network'
+import { cutBeforeRedaction, cutText, sanitise, terminalLine } from '#lib/text'
+import type { UpstreamClient } from '#lib/upstream-client'
 
 const TEXT_CHARS = 400
 const NAME_CHARS = 200

@@ -1,13 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { GuardError } from 'guard-gateway/core'
-import type {
-  ImportContext,
-  ImportReading,
-  ImportSource,
-  ImportWarning,
-  RebuiltRequest,
-} from 'guard-gateway/lib/export-format'
-import { isJsonObject, type JsonObject, syntaxErrorAt } from 'guard-gateway/lib/json'
+import type { ImportContext, ImportReading, ImportSource, ImportWarning, RebuiltRequest } from '#lib/export-format'
+import { isJsonObject, type JsonObject, syntaxErrorAt } from '#lib/json'
 import {
   byteLines,
   errorAt,
@@ -18,7 +12,7 @@ import {
   parseImport,
   recordAt,
   traceFileErrors,
-} from 'guard-gateway/lib/trace-file'
+} from '#lib/trace-file'
 import { readConvertedFile } from './otlp/converted-file.ts'
 import type { Recorded, SessionEntry, SessionHead, SessionReply } from './otlp/session-file/entries.ts'
 import { sessionSpans } from './otlp/session-file/spans.ts'

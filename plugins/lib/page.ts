@@ -1,5 +1,5 @@
 import { type GuardError, Kind } from 'guard-gateway/core'
-import type { Scope } from 'guard-gateway/lib/principal'
+import type { Scope } from '#lib/principal'
 
 declare module 'guard-gateway/core' {
   interface Services {

@@ -1,6 +1,6 @@
-import { type BudgetLeft, remainingShare, remainingText } from 'guard-gateway/lib/budget'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import { type BudgetLeft, remainingShare, remainingText } from '#lib/budget'
+import type { Input, Io } from '#lib/command'
+import { countMark, type Html, html, instantMark, priceMark } from '#lib/html'
 import { displayWidth } from './terminal/display-width.ts'
 
 export { openInBrowser, showInBrowser } from './terminal/browser.ts'

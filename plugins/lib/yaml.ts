@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import { ParserProcessError, parserProcess } from 'guard-gateway/lib/parser-process'
 import type { Document, Node, YAMLMap, YAMLSeq } from 'yaml'
+import { ParserProcessError, parserProcess } from '#lib/parser-process'
 import { locationIn } from './yaml/locations.ts'
 import type { YamlAnswer, YamlText } from './yaml/parser.ts'
 import { readYaml, type Yaml, type YamlLimits, type YamlModule } from './yaml/reader.ts'

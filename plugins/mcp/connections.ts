@@ -1,10 +1,5 @@
 import { type Gateway, GuardError, type Registry } from 'guard-gateway/core'
-import {
-  type Connections,
-  type UpstreamAddress,
-  type UpstreamClient,
-  upstreamClientKind,
-} from 'guard-gateway/lib/upstream-client'
+import { type Connections, type UpstreamAddress, type UpstreamClient, upstreamClientKind } from '#lib/upstream-client'
 
 /** The connections of a gateway to servers that are reached over HTTP, a set for each address. */
 export class ServerConnections {

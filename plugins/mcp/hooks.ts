@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { Frame } from 'guard-gateway/lib/json-rpc'
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncWaterfallHook } from 'tapable'
+import type { Frame } from '#lib/json-rpc'
 import type { ToolCall } from './judge/tool-call.ts'
 import type { PartialVerdict } from './judge/verdict.ts'
 

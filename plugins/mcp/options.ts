@@ -1,4 +1,4 @@
-import type { McpLoginSettings } from 'guard-gateway/lib/mcp-transport'
+import type { McpLoginSettings } from '#lib/mcp-transport'
 
 /** A server behind the proxy, as the configuration names it. */
 export interface McpServerOptions {

@@ -1,5 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
+import { MemoryBudget } from '#lib/memory-budget'
 
 export interface MemoryBudgetOptions {
   /** What histories, bodies, caches and open runs take together, about; 48 MiB if absent. */

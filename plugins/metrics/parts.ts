@@ -1,6 +1,6 @@
 import type { Fragment, Gateway } from 'guard-gateway/core'
-import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
-import type { ToolRecord } from 'guard-gateway/lib/trace'
+import { jsonObjectOf, listOf } from '#lib/json'
+import type { ToolRecord } from '#lib/trace'
 import { LabelValues } from './label-values.ts'
 import { Counter, gauge, type Metric } from './samples.ts'
 

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from '#lib/json'
 import { gauge, type Metric } from './samples.ts'
 
 const STATES = ['closed', 'open', 'half_open'] as const

@@ -1,8 +1,8 @@
 import { GuardError, type Plugin } from 'guard-gateway/core'
-import { type AskJson, commandKind } from 'guard-gateway/lib/command'
-import { writeJson } from 'guard-gateway/lib/json'
-import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
+import { type AskJson, commandKind } from '#lib/command'
+import { writeJson } from '#lib/json'
+import { terminalLine } from '#lib/text'
 import type { tested } from './routes.ts'
 
 export interface NotifyCommandOptions {

@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
-import { thrownText } from 'guard-gateway/lib/errors'
-import type { Notification, NotifyResult, NotifyTarget } from 'guard-gateway/lib/notifier'
-import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
+import { thrownText } from '#lib/errors'
+import type { Notification, NotifyResult, NotifyTarget } from '#lib/notifier'
+import { cutBeforeRedaction, cutText, sanitise, terminalLine } from '#lib/text'
 
 /** Notifications that wait for one receiver; then the oldest are dropped. */
 const MAX_QUEUE = 200

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 import type { Notify } from './notify.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })

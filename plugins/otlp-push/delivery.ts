@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
+import { cutBeforeRedaction, cutText, sanitise, terminalLine } from '#lib/text'
 import type { ExportResult } from './export-result.ts'
 import type { RequestBody } from './request-bodies.ts'
 

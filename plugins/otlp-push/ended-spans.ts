@@ -11,7 +11,7 @@ import {
   toolRecords,
   traceOf,
   withToolResult,
-} from 'guard-gateway/lib/trace'
+} from '#lib/trace'
 import type { QueuedSpans } from './export-queue.ts'
 import { eventsOf } from './span-events.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from 'guard-gateway/core'
-import { isJsonObject, jsonObjectOf, readJson } from 'guard-gateway/lib/json'
-import { type ReceiverResponse, retryAfterMs } from 'guard-gateway/lib/network'
+import { isJsonObject, jsonObjectOf, readJson } from '#lib/json'
+import { type ReceiverResponse, retryAfterMs } from '#lib/network'
 
 export type ExportResult =
   /** Accepted except for so many `rejected`. `error` is the reason, or a warning. */

@@ -1,11 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { connectionFault, post, upstreamAddress } from 'guard-gateway/lib/network'
-import {
-  type Connections,
-  type UpstreamAddress,
-  type UpstreamClient,
-  upstreamClientKind,
-} from 'guard-gateway/lib/upstream-client'
+import { connectionFault, post, upstreamAddress } from '#lib/network'
+import { type Connections, type UpstreamAddress, type UpstreamClient, upstreamClientKind } from '#lib/upstream-client'
 import { Delivery } from './delivery.ts'
 import { type ExportResult, exportResult, type Signal } from './export-result.ts'
 import type { ReceiverOptions } from './receiver-options.ts'

@@ -1,5 +1,5 @@
 import { type Fragment, type Gateway, type Recording, type Session, stages, type Tables } from 'guard-gateway/core'
-import { resultsIn, type ToolRecord } from 'guard-gateway/lib/trace'
+import { resultsIn, type ToolRecord } from '#lib/trace'
 import { type EndedSpan, readEnded } from './ended-spans.ts'
 import type { QueuedSpans } from './export-queue.ts'
 import type { Signal } from './export-result.ts'

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { writeJson } from 'guard-gateway/lib/json'
-import { otlpResource, otlpSpan } from 'guard-gateway/lib/otlp'
-import { Pace } from 'guard-gateway/lib/time-slice'
-import type { Run } from 'guard-gateway/lib/trace'
+import { writeJson } from '#lib/json'
+import { otlpResource, otlpSpan } from '#lib/otlp'
+import { Pace } from '#lib/time-slice'
+import type { Run } from '#lib/trace'
 import type { EndedSpan } from './ended-spans.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
 

@@ -1,7 +1,7 @@
 import type { Reader, Tables } from 'guard-gateway/core'
-import { otlpArtifact, otlpEvent } from 'guard-gateway/lib/otlp'
-import { pages } from 'guard-gateway/lib/paging'
-import type { Artifact, TraceEvent, TraceSpan } from 'guard-gateway/lib/trace'
+import { otlpArtifact, otlpEvent } from '#lib/otlp'
+import { pages } from '#lib/paging'
+import type { Artifact, TraceEvent, TraceSpan } from '#lib/trace'
 
 type RunRow = Tables['runs']
 

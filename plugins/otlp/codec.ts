@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
-import { JsonMarks, mark, readJsonChunked } from 'guard-gateway/lib/json'
-import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import type { INamespace } from 'protobufjs'
+import { JsonMarks, mark, readJsonChunked } from '#lib/json'
+import { Pace, paced } from '#lib/time-slice'
 
 const BACKSLASH = 0x5c
 const LOWER_U = 0x75

@@ -1,6 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
-import { fitAttributes, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
-import { mapPaced, type Pace } from 'guard-gateway/lib/time-slice'
+import { fitAttributes, type MetadataOnly, type OtlpRun } from '#lib/otlp'
+import { mapPaced, type Pace } from '#lib/time-slice'
 
 /** Truncates records to their limits, with notes, and yields to other work. `names` has the metadata keys, which are dropped last. */
 export const withinLimits = async (

@@ -1,8 +1,8 @@
 import type { Attributes, Redactor } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
-import { isContentEvent, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
-import { cutBeforeRedaction, cutText } from 'guard-gateway/lib/text'
-import { mapPaced, type Pace } from 'guard-gateway/lib/time-slice'
+import { writeJson } from '#lib/json'
+import { isContentEvent, type MetadataOnly, type OtlpRun } from '#lib/otlp'
+import { cutBeforeRedaction, cutText } from '#lib/text'
+import { mapPaced, type Pace } from '#lib/time-slice'
 
 const PREVIEW_CHARS = 500
 

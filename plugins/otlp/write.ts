@@ -1,5 +1,5 @@
 import { type Fragment, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
-import { guardNames } from 'guard-gateway/lib/otlp'
+import { guardNames } from '#lib/otlp'
 
 /** Rejected records of a fragment, with reasons. */
 export interface Rejections {

@@ -1,5 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import { parserProcess } from 'guard-gateway/lib/parser-process'
+import { parserProcess } from '#lib/parser-process'
 
 /** Ends the processes of parsers with the last gateway of this program. */
 export const parsers = (): Plugin => ({

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
-import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
-import { jsonObjectOf } from 'guard-gateway/lib/json'
+import { APPROVER_HEADER } from '#lib/approver'
+import { jsonObjectOf } from '#lib/json'
 
 /** What an endpoint of the gateway answered. */
 export interface Answered {

@@ -1,8 +1,8 @@
 import { GuardError, type Plugin } from 'guard-gateway/core'
-import { ENFORCE_RECOMMENDED } from 'guard-gateway/lib/budget'
-import { type AskJson, type Command, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { columnLines, hint, openInBrowser, terminalWidth } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { ENFORCE_RECOMMENDED } from '#lib/budget'
+import { type AskJson, type Command, commandKind, type Input, type Io } from '#lib/command'
+import { columnLines, hint, openInBrowser, terminalWidth } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import { outcomeOf, type StartedRun, stepLine } from './run-text.ts'
 import { scenariosOf } from './scenario.ts'
 

@@ -1,4 +1,4 @@
-import { playgroundProject } from 'guard-gateway/lib/trace'
+import { playgroundProject } from '#lib/trace'
 import type { Scenario } from './scenario.ts'
 
 /** Whom the requests of a run say they are from. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway } from 'guard-gateway/core'
-import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from '#lib/errors'
 import type { Administration } from './administration.ts'
 import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'

@@ -1,5 +1,5 @@
 import { type Gateway, GuardError, type Mode } from 'guard-gateway/core'
-import { newId, writer } from 'guard-gateway/lib/ids'
+import { newId, writer } from '#lib/ids'
 import { stylesOf } from './dialects/index.ts'
 import { playgroundErrors } from './error-codes.ts'
 import { namesOf } from './names.ts'

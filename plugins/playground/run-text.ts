@@ -1,6 +1,6 @@
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { cutToWidth, padToWidth, paintedWord, painter, terminalWidth, verdictSymbols } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
+import type { Input, Io } from '#lib/command'
+import { cutToWidth, padToWidth, paintedWord, painter, terminalWidth, verdictSymbols } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import { type ObservedOutcome, unmetText } from './unmet-text.ts'
 
 /** A run as the API returns it, as far as a terminal shows it. */

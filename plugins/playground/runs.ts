@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorBody, type Gateway, GuardError, timeSince } from 'guard-gateway/core'
-import { pages } from 'guard-gateway/lib/paging'
+import { pages } from '#lib/paging'
 import type { Administration } from './administration.ts'
 import { playgroundErrors } from './error-codes.ts'
 import { namesOf } from './names.ts'

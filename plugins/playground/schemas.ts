@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 const time = Type.String({ format: 'date-time' })

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { GuardError, type Reply } from 'guard-gateway/core'
-import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
+import { PLAYGROUND_UPSTREAM } from '#lib/trace'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import type { Answer, RequestStep, ScriptedText } from './scenario.ts'

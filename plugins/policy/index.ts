@@ -10,8 +10,8 @@ import {
   stages,
   undecided,
 } from 'guard-gateway/core'
-import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
-import { Calendar } from 'guard-gateway/lib/time'
+import { MemoryBudget } from '#lib/memory-budget'
+import { Calendar } from '#lib/time'
 import { Budgets } from './budgets/budgets.ts'
 import type { RemainingContext } from './budgets/remaining.ts'
 import { readRuleList } from './document/document.ts'

@@ -1,5 +1,5 @@
 import type { Detector, Mode, Per, Period, Registry, Rule } from 'guard-gateway/core'
-import { periodOfParams, type UnseenUsage } from 'guard-gateway/lib/budget'
+import { periodOfParams, type UnseenUsage } from '#lib/budget'
 
 /** Minimum and maximum rows of a session's history. */
 const ROWS = 64

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 
 const Mode = Type.Union([Type.Literal('shadow'), Type.Literal('enforce'), Type.Null()])
 

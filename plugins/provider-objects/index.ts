@@ -6,8 +6,8 @@ import {
   type ProxyRequest,
   stages,
 } from 'guard-gateway/core'
-import { objectsInPath } from 'guard-gateway/lib/api-style'
-import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import { objectsInPath } from '#lib/api-style'
+import { KeyedQueue } from '#lib/keyed-queue'
 import { usageTap } from './late-usage.ts'
 import { type Owner, Owners } from './owners.ts'
 import { makesObjects, namesTap } from './reply-objects.ts'

@@ -11,7 +11,7 @@ import {
   totalled,
   type Usage,
 } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { type ResponseRecords, recordsOf } from './owners.ts'
 
 const STYLE = 'responses'

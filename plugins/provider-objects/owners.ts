@@ -1,8 +1,8 @@
 import { type Gateway, GuardError, type Identity, type ProviderObject } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { everyProject } from 'guard-gateway/lib/principal'
-import type { CallRecord } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
+import { sha256 } from '#lib/ids'
+import { everyProject } from '#lib/principal'
+import type { CallRecord } from '#lib/trace'
 import type { ProviderObjectRow } from './tables.ts'
 
 /** Who an object belongs to, and where it is. */

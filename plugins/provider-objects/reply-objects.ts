@@ -6,8 +6,8 @@ import {
   type ProxyRequest,
   type Reply,
 } from 'guard-gateway/core'
-import { collectionAt, objectsIn, objectsInPath, replyMeter } from 'guard-gateway/lib/api-style'
-import { type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
+import { collectionAt, objectsIn, objectsInPath, replyMeter } from '#lib/api-style'
+import { type JsonObject, jsonObjectOf, nonEmptyText } from '#lib/json'
 import type { Owner, Owners } from './owners.ts'
 
 /** What makes files of its own while it works. */

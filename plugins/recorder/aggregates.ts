@@ -1,6 +1,6 @@
 import type { Storage } from 'guard-gateway/core'
-import { pages } from 'guard-gateway/lib/paging'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import { pages } from '#lib/paging'
+import type { CallRecord } from '#lib/trace'
 import { type Cell, csvLine } from './csv.ts'
 import { HOUR_MS, hourOf, startOf } from './figures/hours.ts'
 import { durationOf, failures, SUMS } from './figures/measures.ts'

@@ -1,7 +1,7 @@
 import type { Plugin } from 'guard-gateway/core'
-import { type AskJson, commandKind, type Input, type Io } from 'guard-gateway/lib/command'
-import { writeJson } from 'guard-gateway/lib/json'
-import { hint, terminalWidth } from 'guard-gateway/lib/terminal'
+import { type AskJson, commandKind, type Input, type Io } from '#lib/command'
+import { writeJson } from '#lib/json'
+import { hint, terminalWidth } from '#lib/terminal'
 import type { Report } from './flags/report.ts'
 
 export interface ReportCommandOptions {

@@ -1,4 +1,4 @@
-import { type CallRecord, decisionAttributes, decisionEventId, type SessionEvent } from 'guard-gateway/lib/trace'
+import { type CallRecord, decisionAttributes, decisionEventId, type SessionEvent } from '#lib/trace'
 
 /** Event name of a request's decision in its session's history. */
 export const DECISION = 'policy.decision'

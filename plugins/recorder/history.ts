@@ -1,5 +1,5 @@
 import { type Found, GuardError, type Reader } from 'guard-gateway/core'
-import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
+import type { CallRecord, SessionEvent } from '#lib/trace'
 import { DECISION, decisionV1, type EventV1, eventV1 } from './events.ts'
 
 /** Position in one table: a storage cursor, or null for the start. */

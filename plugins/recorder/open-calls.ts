@@ -1,12 +1,5 @@
 import { type Call, type Change, type Decision, type Gateway, GuardError, type Session } from 'guard-gateway/core'
-import {
-  newCallRecord,
-  type OpenCallRow,
-  openRecordOf,
-  type Previews,
-  recordOfOpen,
-  unsettled,
-} from 'guard-gateway/lib/trace'
+import { newCallRecord, type OpenCallRow, openRecordOf, type Previews, recordOfOpen, unsettled } from '#lib/trace'
 import type { HourSums } from './figures/hour-sums.ts'
 
 const PAGE_ROWS = 100

@@ -1,8 +1,8 @@
 import type { ApiStyle, Call, Part, Redactor, Settled } from 'guard-gateway/core'
 import { isPlain } from 'guard-gateway/core'
-import { withInflated } from 'guard-gateway/lib/http'
-import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
-import { cutBeforeRedaction, cutText, dropUnfinishedWord } from 'guard-gateway/lib/text'
+import { withInflated } from '#lib/http'
+import { jsonObjectOf, listOf } from '#lib/json'
+import { cutBeforeRedaction, cutText, dropUnfinishedWord } from '#lib/text'
 import { replyText } from './reply-text.ts'
 
 /** Characters of a stored preview. */

@@ -1,6 +1,6 @@
 import { type Change, type Gateway, GuardError, type Session, type Settled } from 'guard-gateway/core'
-import type { Claims } from 'guard-gateway/lib/session'
-import { type CallRecord, newCallRecord, type Previews, traceOf } from 'guard-gateway/lib/trace'
+import type { Claims } from '#lib/session'
+import { type CallRecord, newCallRecord, type Previews, traceOf } from '#lib/trace'
 import type { HourSums } from './figures/hour-sums.ts'
 import { flagSums, noteSettled, repeatedFlag } from './flags/flag-sums.ts'
 import type { OpenCalls } from './open-calls.ts'

@@ -1,7 +1,7 @@
 import type { Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
-import { findUnsummed, pages } from 'guard-gateway/lib/paging'
-import { requestsIn } from 'guard-gateway/lib/session'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import { findUnsummed, pages } from '#lib/paging'
+import { requestsIn } from '#lib/session'
+import type { CallRecord } from '#lib/trace'
 import { failures } from './figures/measures.ts'
 import { sessionTotals } from './session-totals.ts'
 

@@ -1,5 +1,5 @@
-import { StreamSplitter } from 'guard-gateway/lib/api-style'
-import { type JsonObject, jsonObjectOf, listOf } from 'guard-gateway/lib/json'
+import { StreamSplitter } from '#lib/api-style'
+import { type JsonObject, jsonObjectOf, listOf } from '#lib/json'
 
 /**
  * Extracts text from the first bytes of a reply, JSON or a stream of events or JSON, in any known API style.

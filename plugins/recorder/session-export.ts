@@ -1,7 +1,7 @@
 import type { Reader, SessionRow } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
-import { pages } from 'guard-gateway/lib/paging'
-import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
+import { writeJson } from '#lib/json'
+import { pages } from '#lib/paging'
+import { type CallRecord, rowOf } from '#lib/trace'
 import { history } from './history.ts'
 
 /** A session with its calls and its history, oldest first, as one JSON object. */

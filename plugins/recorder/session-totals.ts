@@ -1,5 +1,5 @@
 import type { SessionRow } from 'guard-gateway/core'
-import { flagColumns } from 'guard-gateway/lib/session'
+import { flagColumns } from '#lib/session'
 
 /** The columns of a session that its requests change; those of its flag only where it has one. */
 export const sessionTotals = (row: SessionRow): Partial<SessionRow> =>

@@ -1,5 +1,5 @@
 import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
-import { WriteBehind } from 'guard-gateway/lib/keyed-queue'
+import { WriteBehind } from '#lib/keyed-queue'
 import { sessionTotals } from './session-totals.ts'
 
 /** A request whose record waited longer may not be in flight any more. */

@@ -1,6 +1,6 @@
 import { failureTags, type Gateway, type Plugin } from 'guard-gateway/core'
-import { type Command, commandKind, type Input, type Suggestion } from 'guard-gateway/lib/command'
-import { steps } from 'guard-gateway/lib/time'
+import { type Command, commandKind, type Input, type Suggestion } from '#lib/command'
+import { steps } from '#lib/time'
 import { sorts, statuses } from './api/filters.ts'
 import type { ReplayCommandOptions } from './commands/command-options.ts'
 import { FILTERS, queryOf } from './commands/list-query.ts'

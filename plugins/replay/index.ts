@@ -9,12 +9,12 @@ import {
   stages,
   type ToolRecording,
 } from 'guard-gateway/core'
-import { replayDefaults, sessionDefaults } from 'guard-gateway/lib/config-defaults'
-import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
-import { findUnsummed, pages } from 'guard-gateway/lib/paging'
-import { currentPrincipal, thisMachine } from 'guard-gateway/lib/principal'
-import { instanceFactKind } from 'guard-gateway/lib/session'
-import { cutText } from 'guard-gateway/lib/text'
+import { replayDefaults, sessionDefaults } from '#lib/config-defaults'
+import { MemoryBudget } from '#lib/memory-budget'
+import { findUnsummed, pages } from '#lib/paging'
+import { currentPrincipal, thisMachine } from '#lib/principal'
+import { instanceFactKind } from '#lib/session'
+import { cutText } from '#lib/text'
 import {
   argumentHash,
   argumentKey,
@@ -23,8 +23,8 @@ import {
   toolRecords,
   toolTimes,
   traceOf,
-} from 'guard-gateway/lib/trace'
-import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+} from '#lib/trace'
+import { traceFileErrors } from '#lib/trace-file'
 import { Automatic } from './automatic/automatic.ts'
 import { replayErrors } from './error-codes.ts'
 import { evidenceOfEvent, evidenceOfSpan } from './failures/tags.ts'

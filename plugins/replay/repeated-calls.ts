@@ -1,4 +1,4 @@
-import type { TraceSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan } from '#lib/trace'
 
 /** How many spans one id of a reply can have; an id that more have identifies no reply. */
 export const MAX_OF_REPLY = 8

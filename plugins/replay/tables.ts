@@ -1,5 +1,5 @@
 import { type FailureTag, type Table, table } from 'guard-gateway/core'
-import type { Artifact, ProjectSource, Run, TraceEvent, TraceSpan } from 'guard-gateway/lib/trace'
+import type { Artifact, ProjectSource, Run, TraceEvent, TraceSpan } from '#lib/trace'
 import type { TagState } from './failures/tags.ts'
 
 /** Values that writers set, in contrast to derived ones. */

@@ -1,6 +1,6 @@
 import { GuardError, type ProviderObject } from 'guard-gateway/core'
-import { NONE, objectsIn } from 'guard-gateway/lib/api-style'
-import { type Span, uniqueMemberSpans } from 'guard-gateway/lib/request-reader'
+import { NONE, objectsIn } from '#lib/api-style'
+import { type Span, uniqueMemberSpans } from '#lib/request-reader'
 
 /** A message of a client, as far as it says what to do with it. */
 export interface ClientFrame {

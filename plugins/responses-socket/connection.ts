@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { SocketUpgrade } from 'guard-gateway/lib/http'
-import type { MessageSocket, SocketUpstream } from 'guard-gateway/lib/upstream-client'
+import type { SocketUpgrade } from '#lib/http'
+import type { MessageSocket, SocketUpstream } from '#lib/upstream-client'
 import type { CreateClient } from './create-client.ts'
 import { Lanes } from './lanes.ts'
 import { SocketRequests } from './requests.ts'

@@ -1,6 +1,6 @@
 import type { BodyReader, Call, Client, PushedBody, Reply } from 'guard-gateway/core'
-import type { InFlightClient } from 'guard-gateway/lib/http'
-import { EventSplitter } from 'guard-gateway/lib/sse'
+import type { InFlightClient } from '#lib/http'
+import { EventSplitter } from '#lib/sse'
 import { errorEvent } from './error-event.ts'
 
 /** The connection that a request came on, as its client needs it. */

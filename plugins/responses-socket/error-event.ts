@@ -1,5 +1,5 @@
 import { headerOf } from 'guard-gateway/core'
-import { isJsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
+import { isJsonObject, jsonObjectOf } from '#lib/json'
 
 /** Headers that an error event carries, in this order. */
 const forwardedHeaders = ['x-request-id', 'x-should-retry', 'x-guard-decision', 'x-guard-reason', 'x-guard-session-id']

@@ -1,12 +1,12 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import type { SocketUpgrade } from 'guard-gateway/lib/http'
+import type { SocketUpgrade } from '#lib/http'
 import {
   type DialRefusal,
   type OpenedSocket,
   type SocketUpstream,
   type UpstreamSocket,
   upstreamSocketKind,
-} from 'guard-gateway/lib/upstream-client'
+} from '#lib/upstream-client'
 import { SocketConnection } from './connection.ts'
 import { socketErrors } from './error-codes.ts'
 import type { OpenConnections } from './open-connections.ts'

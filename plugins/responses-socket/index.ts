@@ -1,6 +1,6 @@
 import { type Gateway, GuardError, type Plugin, stages, statusOf } from 'guard-gateway/core'
-import { serverDefaults } from 'guard-gateway/lib/config-defaults'
-import { socketRouteKind } from 'guard-gateway/lib/http'
+import { serverDefaults } from '#lib/config-defaults'
+import { socketRouteKind } from '#lib/http'
 import { socketErrors } from './error-codes.ts'
 import { OpenConnections } from './open-connections.ts'
 import { ResponseForwards } from './response-forwards.ts'

@@ -9,9 +9,9 @@ import {
   type Reply,
   statusOf,
 } from 'guard-gateway/core'
-import type { SocketUpgrade } from 'guard-gateway/lib/http'
-import { newId } from 'guard-gateway/lib/ids'
-import type { SocketUpstream } from 'guard-gateway/lib/upstream-client'
+import type { SocketUpgrade } from '#lib/http'
+import { newId } from '#lib/ids'
+import type { SocketUpstream } from '#lib/upstream-client'
 import { type ClientFrame, type CreateFrame, isCreate, readClientFrame } from './client-frame.ts'
 import { CreateClient } from './create-client.ts'
 import { errorEvent } from './error-event.ts'

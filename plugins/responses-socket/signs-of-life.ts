@@ -1,4 +1,4 @@
-import type { MessageSocket } from 'guard-gateway/lib/upstream-client'
+import type { MessageSocket } from '#lib/upstream-client'
 
 const MAX_SILENT = 2
 

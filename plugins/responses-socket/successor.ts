@@ -1,5 +1,5 @@
-import { type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
-import { memberValue } from 'guard-gateway/lib/request-reader'
+import { type JsonObject, jsonObjectOf, listOf, nonEmptyText } from '#lib/json'
+import { memberValue } from '#lib/request-reader'
 import type { HeldFrames } from './held-frames.ts'
 import type { Lanes } from './lanes.ts'
 import type { UpstreamEvent } from './upstream-event.ts'

@@ -1,4 +1,4 @@
-import { memberSpan, type Span, uniqueMemberSpans } from 'guard-gateway/lib/request-reader'
+import { memberSpan, type Span, uniqueMemberSpans } from '#lib/request-reader'
 
 /** A message of an upstream, as far as it says whose it is. */
 export interface UpstreamEvent {

@@ -1,5 +1,5 @@
 import type { Plugin } from 'guard-gateway/core'
-import { type Command, commandKind } from 'guard-gateway/lib/command'
+import { type Command, commandKind } from '#lib/command'
 import { serviceErrors } from './error-codes.ts'
 import type { ServiceOptions } from './setting.ts'
 

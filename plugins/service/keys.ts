@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isDeepStrictEqual, parseEnv } from 'node:util'
 import { GuardError } from 'guard-gateway/core'
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 import { writeFileFor } from './write-file.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -1,4 +1,4 @@
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 
 /** Stands in a comment of a generated file; the receipt takes its place. */
 export const RECEIPT = 'guard-service {}'

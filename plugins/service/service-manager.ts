@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 import type { ServiceSetting } from './setting.ts'
 
 /** What a service manager knows of the service. */

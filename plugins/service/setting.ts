@@ -1,4 +1,4 @@
-import type { Input, Io } from 'guard-gateway/lib/command'
+import type { Input, Io } from '#lib/command'
 
 /** What a service needs to know of a configuration. */
 export interface ServiceConfig {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 import { serviceErrors } from './error-codes.ts'
 import { RECEIPT } from './receipt.ts'
 import { complaint, type ProgramResult, runProgram, type ServiceManager } from './service-manager.ts'

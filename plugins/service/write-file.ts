@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { writeError } from 'guard-gateway/lib/errors'
-import { makeFolders } from 'guard-gateway/lib/private-folders'
+import { writeError } from '#lib/errors'
+import { makeFolders } from '#lib/private-folders'
 
 /** Writes a file for its owner alone, whole or not at all. Throws USAGE with the reason. */
 export const writeFileFor = (file: string, text: string): void => {

@@ -1,7 +1,7 @@
-import { writeJson } from 'guard-gateway/lib/json'
-import { columnLines, listedTime, paintedWord, painter, terminalWidth } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
+import { writeJson } from '#lib/json'
+import { columnLines, listedTime, paintedWord, painter, terminalWidth } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import { type CommandContext, filtered, printPage } from './command-context.ts'
 import type { agentSchema, agentsPage, issued, oneAgent, registered } from './schemas.ts'
 

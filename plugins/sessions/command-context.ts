@@ -1,6 +1,6 @@
-import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
-import { writeJson } from 'guard-gateway/lib/json'
-import { hint } from 'guard-gateway/lib/terminal'
+import type { AskJson, Input, Io } from '#lib/command'
+import { writeJson } from '#lib/json'
+import { hint } from '#lib/terminal'
 
 /** The input and output of one of these commands. */
 export interface CommandContext {

@@ -1,8 +1,8 @@
-import { costText, countText, groupedText } from 'guard-gateway/lib/format'
-import { writeJson } from 'guard-gateway/lib/json'
-import { agoText, columnLines, sessionLines, terminalWidth, wholeId } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
+import { costText, countText, groupedText } from '#lib/format'
+import { writeJson } from '#lib/json'
+import { agoText, columnLines, sessionLines, terminalWidth, wholeId } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import { type CommandContext, filtered, printPage } from './command-context.ts'
 import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
 

@@ -1,6 +1,6 @@
-import type { AskJson, Suggestion } from 'guard-gateway/lib/command'
-import { agoText } from 'guard-gateway/lib/terminal'
 import type { Static } from 'typebox'
+import type { AskJson, Suggestion } from '#lib/command'
+import { agoText } from '#lib/terminal'
 import type { agentsPage, oneAgent, sessionsPage } from './schemas.ts'
 
 /** What is stored, newest first; `now` is milliseconds since 1970, `args` what stands in front. */

@@ -1,6 +1,6 @@
 import type { Plugin } from 'guard-gateway/core'
-import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
-import { type AskJson, type Command, commandKind, type Input } from 'guard-gateway/lib/command'
+import { APPROVER_FLAG } from '#lib/approver'
+import { type AskJson, type Command, commandKind, type Input } from '#lib/command'
 import { type CommandContext, filtered } from './command-context.ts'
 import type { Suggest } from './command-suggest.ts'
 

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { storedId } from 'guard-gateway/lib/ids'
-import { isSessionName } from 'guard-gateway/lib/session'
+import { storedId } from '#lib/ids'
+import { isSessionName } from '#lib/session'
 
 /** Without the names that browsers take for folders in the path of an address. */
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/

@@ -1,5 +1,5 @@
 import { type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/core'
-import { sessionDefaults } from 'guard-gateway/lib/config-defaults'
+import { sessionDefaults } from '#lib/config-defaults'
 import { Agents } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
 import { identifiers } from './identifiers.ts'

@@ -1,8 +1,8 @@
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
-import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
-import { pages } from 'guard-gateway/lib/paging'
-import { auditedIn } from 'guard-gateway/lib/principal'
-import { changedIn } from 'guard-gateway/lib/session'
+import { newId, newKey, sha256 } from '#lib/ids'
+import { pages } from '#lib/paging'
+import { auditedIn } from '#lib/principal'
+import { changedIn } from '#lib/session'
 import { sessionErrors } from './error-codes.ts'
 import type { AgentKeyRow } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { inexactNumber, writeJson } from 'guard-gateway/lib/json'
+import { inexactNumber, writeJson } from '#lib/json'
 
 const MAX_METADATA_BYTES = 65_536
 const MAX_METADATA_DEPTH = 8

@@ -1,5 +1,5 @@
 import type { Call, Gateway, Session } from 'guard-gateway/core'
-import { derivedId, newId } from 'guard-gateway/lib/ids'
+import { derivedId, newId } from '#lib/ids'
 import type { LiveSessions } from './live.ts'
 import { SecondChanceCache } from './second-chance-cache.ts'
 

@@ -11,9 +11,9 @@ import {
   type SessionRow,
   undecided,
 } from 'guard-gateway/core'
-import { auditedIn } from 'guard-gateway/lib/principal'
-import { threadHeads } from 'guard-gateway/lib/threads'
-import { rowOf, sessionEvent } from 'guard-gateway/lib/trace'
+import { auditedIn } from '#lib/principal'
+import { threadHeads } from '#lib/threads'
+import { rowOf, sessionEvent } from '#lib/trace'
 import { type Agents, isPausedIn } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
 import { callerOf, type Finders } from './resolve.ts'

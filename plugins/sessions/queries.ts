@@ -1,7 +1,7 @@
 import { type Found, type Gateway, GuardError, type Session, type SessionRow } from 'guard-gateway/core'
-import { storedId } from 'guard-gateway/lib/ids'
-import { onlySession } from 'guard-gateway/lib/session'
 import type { Static } from 'typebox'
+import { storedId } from '#lib/ids'
+import { onlySession } from '#lib/session'
 import type { LiveSessions, SessionOrigin } from './live.ts'
 import type { sessionsQuery } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 import type { Call, Caller, Identity, Session } from 'guard-gateway/core'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { DEFAULT_PROJECT } from '#lib/session'
 import type { Agents } from './agents.ts'
 import { badName, type Identifiers } from './identifiers.ts'
 import type { LiveSessions } from './live.ts'

@@ -1,5 +1,5 @@
-import { budgetLeftSchema } from 'guard-gateway/lib/budget'
-import { Type } from 'guard-gateway/lib/json'
+import { budgetLeftSchema } from '#lib/budget'
+import { Type } from '#lib/json'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description })

@@ -1,5 +1,5 @@
 import type { Call } from 'guard-gateway/core'
-import { jsonObjectOf, readJson } from 'guard-gateway/lib/json'
+import { jsonObjectOf, readJson } from '#lib/json'
 import { badExternal, type Identifiers } from './identifiers.ts'
 
 /** A session as its client names it. */

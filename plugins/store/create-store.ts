@@ -14,9 +14,9 @@ import {
   type Table,
   type WriteOptions,
 } from 'guard-gateway/core'
-import { storedId } from 'guard-gateway/lib/ids'
-import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
-import { everyProject } from 'guard-gateway/lib/principal'
+import { storedId } from '#lib/ids'
+import { KeyedQueue } from '#lib/keyed-queue'
+import { everyProject } from '#lib/principal'
 import { sealCursor } from './cursor.ts'
 import { checkSums, keyParts, type Plan, planOf, writtenColumn } from './plan.ts'
 import { type LooseReads, withinProjects } from './project-filter.ts'

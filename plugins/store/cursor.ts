@@ -1,7 +1,7 @@
 import type { Column, DriverQuery, Position } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { sha256 } from '#lib/ids'
+import { readJson, writeJson } from '#lib/json'
 
 /** What a cursor belongs to: everything of a query but its limit. */
 const queryFingerprint = (table: string, { where, search, order }: Omit<DriverQuery, 'after' | 'limit'>): string =>

@@ -1,5 +1,5 @@
 import { errorCodes } from 'guard-gateway/core'
-import { databaseErrors } from 'guard-gateway/lib/errors'
+import { databaseErrors } from '#lib/errors'
 
 export const storeErrors = {
   ...databaseErrors,

@@ -1,5 +1,5 @@
 import type { AnyRow, AnyWhere, Key, Scalar, Table, Test } from 'guard-gateway/core'
-import { visibleProjects } from 'guard-gateway/lib/principal'
+import { visibleProjects } from '#lib/principal'
 import type { LooseQuery, LooseSum } from './query.ts'
 
 /** What belongs to something that has a project: its table, and the column that names it. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, type Gateway, GuardError, type Plugin, stages, statusOf } from 'guard-gateway/core'
-import { type Html, html } from 'guard-gateway/lib/html'
+import { type Html, html } from '#lib/html'
 import {
   type Ask,
   type FieldFault,
@@ -13,8 +13,8 @@ import {
   type Waiting,
   type WaitingSource,
   waitingSourceKind,
-} from 'guard-gateway/lib/page'
-import { currentPrincipal } from 'guard-gateway/lib/principal'
+} from '#lib/page'
+import { currentPrincipal } from '#lib/principal'
 import { assetRoutes, loadAssets } from './assets.ts'
 import { nowPage } from './now.ts'
 import { searchForm, searchPage } from './search.ts'

@@ -1,8 +1,8 @@
 import type { Gateway, Mode } from 'guard-gateway/core'
-import { durationText } from 'guard-gateway/lib/format'
-import { type Html, html } from 'guard-gateway/lib/html'
-import { type Ask, type Page, type Panel, panelKind } from 'guard-gateway/lib/page'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { durationText } from '#lib/format'
+import { type Html, html } from '#lib/html'
+import { type Ask, type Page, type Panel, panelKind } from '#lib/page'
+import { DEFAULT_PROJECT } from '#lib/session'
 
 const NS_PER_S = 1e9
 

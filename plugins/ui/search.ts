@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { type Html, html } from 'guard-gateway/lib/html'
-import { type Page, type SearchHit, type SearchSource, searchSourceKind, type View } from 'guard-gateway/lib/page'
+import { type Html, html } from '#lib/html'
+import { type Page, type SearchHit, type SearchSource, searchSourceKind, type View } from '#lib/page'
 
 const MAX_CHARS = 512
 const MAX_HITS = 50

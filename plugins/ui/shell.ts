@@ -1,8 +1,8 @@
 import type { Gateway, Mode } from 'guard-gateway/core'
-import { type Html, html, raw } from 'guard-gateway/lib/html'
-import { type Page, pageKind, type View } from 'guard-gateway/lib/page'
-import { currentPrincipal, hasScope, visibleProjects } from 'guard-gateway/lib/principal'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { type Html, html, raw } from '#lib/html'
+import { type Page, pageKind, type View } from '#lib/page'
+import { currentPrincipal, hasScope, visibleProjects } from '#lib/principal'
+import { DEFAULT_PROJECT } from '#lib/session'
 import type { Asset } from './assets.ts'
 
 export interface UiOptions {

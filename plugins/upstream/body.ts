@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { GuardError, isPlain } from 'guard-gateway/core'
-import { isZlibStream, withInflated } from 'guard-gateway/lib/http'
-import { memberSpan } from 'guard-gateway/lib/request-reader'
+import { isZlibStream, withInflated } from '#lib/http'
+import { memberSpan } from '#lib/request-reader'
 import type { Upstream } from './upstream.ts'
 
 /** The largest body that is unpacked to change it; larger ones were refused before. */

@@ -6,7 +6,7 @@ import type {
   UpstreamClient,
   UpstreamListener,
   UpstreamRequest,
-} from 'guard-gateway/lib/upstream-client'
+} from '#lib/upstream-client'
 
 type Clients = Registry<UpstreamClient>
 

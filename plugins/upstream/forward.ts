@@ -10,8 +10,8 @@ import {
   noteErrorOrigin,
   type Reply,
 } from 'guard-gateway/core'
-import { clientCredentials } from 'guard-gateway/lib/http'
-import type { UpstreamRequest, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
+import { clientCredentials } from '#lib/http'
+import type { UpstreamRequest, UpstreamResponse } from '#lib/upstream-client'
 import { bodyFor, type OutboundBody } from './body.ts'
 import { clientResponseHeaders, upstreamRequestHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live-upstreams.ts'

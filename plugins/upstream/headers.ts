@@ -1,5 +1,5 @@
 import type { Secrets } from 'guard-gateway/core'
-import { byHeaderName, holdsOwnKey, isCredentialName } from 'guard-gateway/lib/http'
+import { byHeaderName, holdsOwnKey, isCredentialName } from '#lib/http'
 import type { Auth } from './options.ts'
 
 const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']

@@ -1,5 +1,5 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
+import { upstreamClientKind } from '#lib/upstream-client'
 import { clientOf } from './connections.ts'
 import { upstreamErrors } from './error-codes.ts'
 import { forwardHandler } from './forward.ts'

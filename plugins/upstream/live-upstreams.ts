@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Registry } from 'guard-gateway/core'
-import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import type { UpstreamClient } from '#lib/upstream-client'
 import type { UpstreamOptions } from './options.ts'
 import { Upstreams } from './routing.ts'
 import { type Upstream, upstreamOf } from './upstream.ts'

@@ -1,5 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { clientCredentials, isCredentialName } from 'guard-gateway/lib/http'
+import { clientCredentials, isCredentialName } from '#lib/http'
 import { upstreamErrors } from './error-codes.ts'
 import { loginFor } from './headers.ts'
 import type { Upstream } from './upstream.ts'

@@ -1,6 +1,6 @@
 import { type Client, type Gateway, GuardError, type ProxyRequest, type Reply } from 'guard-gateway/core'
-import { clientCredentials } from 'guard-gateway/lib/http'
-import { readJsonStrict } from 'guard-gateway/lib/json'
+import { clientCredentials } from '#lib/http'
+import { readJsonStrict } from '#lib/json'
 import { missingLogin } from './login.ts'
 import { readWholeBody } from './read-body.ts'
 import { sendUnguarded } from './send-unguarded.ts'

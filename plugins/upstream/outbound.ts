@@ -1,6 +1,6 @@
 import type { Call, Gateway, ProxyRequest } from 'guard-gateway/core'
-import { outboundHeaders, tapsOutbound } from 'guard-gateway/lib/http'
-import type { UpstreamRequest } from 'guard-gateway/lib/upstream-client'
+import { outboundHeaders, tapsOutbound } from '#lib/http'
+import type { UpstreamRequest } from '#lib/upstream-client'
 import type { Upstream } from './upstream.ts'
 
 /** The request as plugins want its head, for one try at one upstream; without a promise where no plugin changes heads. Rejects as `outboundHeaders` does. */

@@ -1,6 +1,6 @@
 import { type Client, type Gateway, GuardError, type ProxyRequest, type Reply } from 'guard-gateway/core'
-import { collectionAt, objectsInPath } from 'guard-gateway/lib/api-style'
-import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
+import { collectionAt, objectsInPath } from '#lib/api-style'
+import type { UpstreamResponse } from '#lib/upstream-client'
 import { clientResponseHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live-upstreams.ts'
 import { mergedModels } from './models.ts'

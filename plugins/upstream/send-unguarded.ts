@@ -1,6 +1,6 @@
 import type { Client, Gateway, ProxyRequest } from 'guard-gateway/core'
-import { clientCredentials } from 'guard-gateway/lib/http'
-import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
+import { clientCredentials } from '#lib/http'
+import type { UpstreamResponse } from '#lib/upstream-client'
 import { bodyFor } from './body.ts'
 import { coolDown } from './cool-down.ts'
 import { upstreamRequestHeaders } from './headers.ts'

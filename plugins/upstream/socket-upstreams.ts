@@ -1,6 +1,6 @@
 import { type Gateway, GuardError, type ProxyRequest } from 'guard-gateway/core'
-import { clientCredentials, outboundHeaders, tapsOutbound } from 'guard-gateway/lib/http'
-import type { SocketUpstream, SocketUpstreams } from 'guard-gateway/lib/upstream-client'
+import { clientCredentials, outboundHeaders, tapsOutbound } from '#lib/http'
+import type { SocketUpstream, SocketUpstreams } from '#lib/upstream-client'
 import { withModel } from './body.ts'
 import { coolDown } from './cool-down.ts'
 import { clientResponseHeaders, type HeaderRules, upstreamRequestHeaders } from './headers.ts'

@@ -1,7 +1,7 @@
 import { type Client, GuardError } from 'guard-gateway/core'
-import { connectionFault } from 'guard-gateway/lib/network'
-import type { BodyOwnership } from 'guard-gateway/lib/request-reader'
-import type { Exchange, UpstreamListener, UpstreamRequest, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
+import { connectionFault } from '#lib/network'
+import type { BodyOwnership } from '#lib/request-reader'
+import type { Exchange, UpstreamListener, UpstreamRequest, UpstreamResponse } from '#lib/upstream-client'
 import type { Upstream } from './upstream.ts'
 
 /** An attempt that brought no reply; `attempt` is what its record says. */

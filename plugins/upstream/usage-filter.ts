@@ -1,5 +1,5 @@
 import type { ReplyFilter } from 'guard-gateway/core'
-import { EventCutter } from 'guard-gateway/lib/sse'
+import { EventCutter } from '#lib/sse'
 
 /** An event larger than this is no usage chunk, so nothing of it is held back. */
 const MAX_HELD = 65_536

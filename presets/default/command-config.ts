@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import type { Command, Input, Io } from 'guard-gateway/lib/command'
+import type { Command, Input, Io } from '#lib/command'
 import { type ConfigError, type Refuse, refusal } from './config/config-errors.ts'
 import { configFile } from './config/file.ts'
 import type { Config } from './config/schema.ts'

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Gateway } from 'guard-gateway/core'
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 
 /** Command line that runs this program with this configuration: from the current folder, and from any folder. */
 export const calledAs = (

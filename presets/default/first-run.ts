@@ -3,9 +3,9 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { GuardError } from 'guard-gateway/core'
-import { writeError } from 'guard-gateway/lib/errors'
-import { newKey } from 'guard-gateway/lib/ids'
-import { makeFolders } from 'guard-gateway/lib/private-folders'
+import { writeError } from '#lib/errors'
+import { newKey } from '#lib/ids'
+import { makeFolders } from '#lib/private-folders'
 import { annotatedConfig } from './config/annotated.ts'
 
 export interface FirstRun {

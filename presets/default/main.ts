@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Gateway } from 'guard-gateway/core'
-import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { begins, printWarning, requireGateway, runCli } from 'guard-gateway/plugins/cli'
+import type { Command, Input, Io } from '#lib/command'
 import { configFor, located } from './command-config.ts'
 import { addressOf } from './config/address.ts'
 import { withOverrides } from './config/overrides.ts'

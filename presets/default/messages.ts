@@ -1,8 +1,8 @@
 import { basename, relative } from 'node:path'
 import type { Gateway } from 'guard-gateway/core'
-import { childEnv } from 'guard-gateway/lib/child-env'
-import type { Io } from 'guard-gateway/lib/command'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { childEnv } from '#lib/child-env'
+import type { Io } from '#lib/command'
+import { DEFAULT_PROJECT } from '#lib/session'
 import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
 

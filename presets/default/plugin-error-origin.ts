@@ -1,6 +1,6 @@
 import { dirname, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { thrownStack } from 'guard-gateway/lib/errors'
+import { thrownStack } from '#lib/errors'
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
 /** Folders of the project's own sources, or of the entries and chunks that are made of them. */

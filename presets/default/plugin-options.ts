@@ -1,6 +1,6 @@
 import type { Ajv } from 'ajv'
 import type { Plugin } from 'guard-gateway/core'
-import type { ConfigurablePlugin } from 'guard-gateway/lib/plugin-options'
+import type { ConfigurablePlugin } from '#lib/plugin-options'
 import { type ConfigError, schemaErrors } from './config/config-errors.ts'
 
 type Schema = Readonly<Record<string, unknown>>

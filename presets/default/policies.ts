@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { readYaml } from 'guard-gateway/lib/yaml'
 import { extendedRules } from 'guard-gateway/plugins/policy'
+import { readYaml } from '#lib/yaml'
 
 /** Shipped policies with a one-line summary; the recommended first one leads. */
 export const shippedPolicies = {

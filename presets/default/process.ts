@@ -1,5 +1,5 @@
-import type { Io } from 'guard-gateway/lib/command'
-import { directReason } from 'guard-gateway/lib/network'
+import type { Io } from '#lib/command'
+import { directReason } from '#lib/network'
 import { main } from './main.ts'
 
 /** Runs the command line of this process and exits with its code. */

@@ -4,9 +4,15 @@ import { libraries } from './libraries.ts'
 import { circlesOf, code, contributions, type Import, importGraph, importsOf, sources, targetOf } from './sources.ts'
 
 const isPackage = (specifier: string): boolean =>
-  !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
+  !specifier.startsWith('.') &&
+  !specifier.startsWith('node:') &&
+  !specifier.startsWith('guard-gateway') &&
+  !specifier.startsWith('#')
 
-const LIB = 'guard-gateway/lib/'
+/** What plugins share; `guard-gateway/lib/*` gives authors a part of it. */
+const LIB = '#lib/'
+/** What is public of the libraries: a file a library, which hands out names of its door alone. */
+const PUBLIC = 'plugins/lib/public/'
 
 /** The library that a file of `plugins/lib` belongs to: its door `x.ts`, or the folder `x/`. */
 const libraryOf = (file: string): string => file.split('/')[2]?.replace(/\.ts$/, '') ?? ''
@@ -23,11 +29,12 @@ const leaves = (file: string, specifier: string): boolean =>
 /** The client library loads where no gateway runs, so it takes the parts alone that import nothing; the Playground opens sessions of the MCP proxy. */
 const isPublicFor = (file: string, specifier: string): boolean => {
   if (file.startsWith('plugins/replay/sdk/')) return ['guard-gateway/redact', 'guard-gateway/text'].includes(specifier)
-  if (specifier === 'guard-gateway/core' || specifier.startsWith(LIB)) return true
+  if (specifier === 'guard-gateway/core' || /^(?:#lib|guard-gateway\/lib)\//.test(specifier)) return true
   return file.startsWith('plugins/playground/') && specifier === 'guard-gateway/plugins/mcp'
 }
 
 const libraryMay = (file: string, specifier: string): boolean => {
+  if (file.startsWith(PUBLIC)) return targetOf(file, specifier) === file.replace('/public/', '/')
   if (specifier.startsWith('.')) return libraryOf(targetOf(file, specifier)) === libraryOf(file)
   if (specifier === 'guard-gateway/core') return true
   const floor = libraries.indexOf(specifier.slice(LIB.length))
@@ -35,7 +42,7 @@ const libraryMay = (file: string, specifier: string): boolean => {
 }
 
 const pluginMay = (file: string, specifier: string): boolean => {
-  if (specifier.startsWith('guard-gateway')) return isPublicFor(file, specifier)
+  if (specifier.startsWith('guard-gateway') || specifier.startsWith(LIB)) return isPublicFor(file, specifier)
   const target = targetOf(file, specifier)
   const shared = target.startsWith('plugins/storage/kysely/') && file.startsWith('plugins/storage/')
   return shared || roomOf(target) === roomOf(file)
@@ -57,7 +64,7 @@ const allowed = {
     ['yaml', 'ajv', 'typebox', 're2js'].some((name) => specifier === name || specifier.startsWith(`${name}/`)) ||
     (specifier.startsWith('.')
       ? !leaves(file, specifier)
-      : /^guard-gateway\/(core|lib\/|plugins\/|presets\/)/.test(specifier)),
+      : /^(?:#lib\/|guard-gateway\/(?:core|plugins\/|presets\/))/.test(specifier)),
   examples: (_file: string, { specifier }: Import): boolean => !specifier.startsWith('../'),
 }
 
@@ -78,7 +85,7 @@ describe('import rules', () => {
 })
 
 describe('libraries', () => {
-  const files = sources.filter((name) => name.startsWith('plugins/lib/'))
+  const files = sources.filter((name) => name.startsWith('plugins/lib/') && !name.startsWith(PUBLIC))
   it('each have a floor', () => {
     assert.deepEqual([...new Set(files.map(libraryOf))].toSorted(), libraries.toSorted())
   })

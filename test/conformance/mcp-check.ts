@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Arguments, CheckContext, CheckFinding, McpCheck } from 'guard-gateway/lib/mcp-check'
 import type { Static, TSchema } from 'typebox'
+import type { Arguments, CheckContext, CheckFinding, McpCheck } from '#lib/mcp-check'
 
 /** What the policy's schema offers to those of checks. */
 const offered = {

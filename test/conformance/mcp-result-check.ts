@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Gateway } from 'guard-gateway/core'
-import type { McpResultCheck, ResultContext, ResultFinding, ToolResult } from 'guard-gateway/lib/mcp-check'
 import { foundation } from 'guard-gateway/presets/foundation'
 import type { Static, TSchema } from 'typebox'
+import type { McpResultCheck, ResultContext, ResultFinding, ToolResult } from '#lib/mcp-check'
 
 const strings = { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', minLength: 1 } }
 

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
-import type {
-  McpLink,
-  McpReply,
-  McpServer,
-  McpSession,
-  McpTransport,
-  StreamEvent,
-} from 'guard-gateway/lib/mcp-transport'
 import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
+import { type Frame, readFrame } from '#lib/json-rpc'
+import type { McpLink, McpReply, McpServer, McpSession, McpTransport, StreamEvent } from '#lib/mcp-transport'
 
 /** A server to test a transport with: it answers `initialize`, and any other request with a result. */
 export interface TransportSubject {

@@ -1,5 +1,5 @@
 import { describe } from 'node:test'
-import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import type { UpstreamClient } from '#lib/upstream-client'
 import { keepsConnections } from './upstream-client/connections.ts'
 import { endsExchanges } from './upstream-client/endings.ts'
 import { refusesFaults } from './upstream-client/faults.ts'

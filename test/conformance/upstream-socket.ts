@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { describe, it } from 'node:test'
-import type { MessageSocket, UpstreamAddress, UpstreamSocket } from 'guard-gateway/lib/upstream-client'
+import type { MessageSocket, UpstreamAddress, UpstreamSocket } from '#lib/upstream-client'
 
 const NEVER = new AbortController().signal
 

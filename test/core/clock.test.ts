@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instantOf, timeOf } from 'guard-gateway/lib/time'
+import { instantOf, timeOf } from '#lib/time'
 
 test('a time is a UTC day or of RFC 3339, and a day of the calendar', () => {
   assert.equal(timeOf('2024-02-29'), Date.UTC(2024, 1, 29))

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { apiStyle, Gateway, storage } from 'guard-gateway/core'
-import { commandKind } from 'guard-gateway/lib/command'
-import { exportFormat } from 'guard-gateway/lib/export-format'
-import { type McpCheck, mcpCheck } from 'guard-gateway/lib/mcp-check'
-import { mcpTransport } from 'guard-gateway/lib/mcp-transport'
-import { formKind, pageKind, panelKind } from 'guard-gateway/lib/page'
-import { upstreamClient } from 'guard-gateway/lib/upstream-client'
+import { commandKind } from '#lib/command'
+import { exportFormat } from '#lib/export-format'
+import { type McpCheck, mcpCheck } from '#lib/mcp-check'
+import { mcpTransport } from '#lib/mcp-transport'
+import { formKind, pageKind, panelKind } from '#lib/page'
+import { upstreamClient } from '#lib/upstream-client'
 
 /** As JavaScript gives it, which no compiler has looked at. */
 const odd = <T>(value: unknown): T => value as T

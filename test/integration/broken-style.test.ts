@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiStyle, Gateway, Plugin, Reading, Settled } from 'guard-gateway/core'
-import { listenBy } from 'guard-gateway/lib/api-style'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import { listenBy } from '#lib/api-style'
 import { startService } from '../kit/service.ts'
 
 /** As it comes from a plugin that no compiler has looked at. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { type RecordedRequest, recordings, varied } from '../kit/recordings.ts'
 import { decisionOf, errorOf, type Service, startService } from '../kit/service.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 import { main } from '../../presets/default/main.ts'
 import { startGateway } from './gateway.ts'
 import { fakeIo } from './io.ts'

@@ -1,6 +1,6 @@
 import type { Chain, Conversation, ToolCall, Turn, TurnContent } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { argumentText, calledTool, callKey } from 'guard-gateway/lib/request-reader'
+import { sha256 } from '#lib/ids'
+import { argumentText, calledTool, callKey } from '#lib/request-reader'
 
 /** An item of a hand-made conversation. */
 export type Item =

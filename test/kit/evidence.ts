@@ -13,8 +13,8 @@ import type {
   Totals,
   Turn,
 } from 'guard-gateway/core'
-import { newId, sha256 } from 'guard-gateway/lib/ids'
 import type { Static, TSchema } from 'typebox'
+import { newId, sha256 } from '#lib/ids'
 import { conversation as build, type Item } from './conversation.ts'
 import { aCall, aRow, aSession, NOON } from './settled.ts'
 

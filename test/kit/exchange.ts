@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
-import type { ExportFormat, ExportOptions, ImportWarning } from 'guard-gateway/lib/export-format'
-import type { Trace } from 'guard-gateway/lib/trace'
-import { ImportFile, writeTrace } from 'guard-gateway/lib/trace-file'
+import type { ExportFormat, ExportOptions, ImportWarning } from '#lib/export-format'
+import type { Trace } from '#lib/trace'
+import { ImportFile, writeTrace } from '#lib/trace-file'
 
 /** The text of a trace in a format. */
 export const exported = (format: ExportFormat, trace: Trace, options?: ExportOptions): string =>

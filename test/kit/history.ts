@@ -1,5 +1,5 @@
 import type { Call, Row } from 'guard-gateway/core'
-import { type KnownRequests, placeInThread, type RepliedCall, type ThreadPlacement } from 'guard-gateway/lib/threads'
+import { type KnownRequests, placeInThread, type RepliedCall, type ThreadPlacement } from '#lib/threads'
 import { aRow } from './settled.ts'
 
 /** The rows of a session as placing sees them; requests are added by hand. */

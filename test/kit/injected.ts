@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { ErrorBody } from 'guard-gateway/core'
-import { readJson } from 'guard-gateway/lib/json'
+import { readJson } from '#lib/json'
 
 /** An answer with its JSON body, integers exact. */
 export interface Answer {

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 
 /** An `Io` that remembers what was written. */
 export interface FakeIo extends Io {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { fromOtlp, type OtlpOptions } from 'guard-gateway/lib/otlp'
+import { fromOtlp, type OtlpOptions } from '#lib/otlp'
 
 /** A valid trace id. */
 export const traceId = '0af7651916cd43dd8448eb211c80319c'

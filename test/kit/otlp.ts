@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ExportOptions } from 'guard-gateway/lib/export-format'
-import type { Trace } from 'guard-gateway/lib/trace'
-import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
+import type { ExportOptions } from '#lib/export-format'
+import type { Trace } from '#lib/trace'
+import { writeTrace } from '#lib/trace-file'
 import { aSpan, aTrace } from './traces.ts'
 
 interface Pair {

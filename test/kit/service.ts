@@ -1,4 +1,4 @@
-import type { SessionEvent } from 'guard-gateway/lib/trace'
+import type { SessionEvent } from '#lib/trace'
 import type { Dialect, Step } from './dialogue.ts'
 import { type Answer, type Started, type StartOptions, startGateway } from './gateway.ts'
 import { type FakeProvider, fakeProvider } from './provider.ts'

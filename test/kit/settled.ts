@@ -10,7 +10,7 @@ import {
   type SessionRow,
   type Settled,
 } from 'guard-gateway/core'
-import { newSessionRow } from 'guard-gateway/lib/session'
+import { newSessionRow } from '#lib/session'
 
 /** 2026-03-01T12:00:00Z, when everything in these examples happens unless told otherwise. */
 export const NOON = Date.UTC(2026, 2, 1, 12)

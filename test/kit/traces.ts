@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Attributes } from 'guard-gateway/core'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { readJson, writeJson } from '#lib/json'
 import {
   type Artifact,
   buildSpanTree,
@@ -9,7 +9,7 @@ import {
   type Trace,
   type TraceEvent,
   type TraceSpan,
-} from 'guard-gateway/lib/trace'
+} from '#lib/trace'
 import { character } from './character.ts'
 
 /** A moment that a double cannot hold; nanoseconds. */

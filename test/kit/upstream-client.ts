@@ -6,7 +6,7 @@ import type {
   UpstreamClient,
   UpstreamRequest,
   UpstreamResponse,
-} from 'guard-gateway/lib/upstream-client'
+} from '#lib/upstream-client'
 
 /** What became of a request. */
 export interface Heard {

@@ -1,8 +1,8 @@
-import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
-import { writeJson } from 'guard-gateway/lib/json'
-import { columnLines, hint, listedTime, terminalWidth } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
+import type { AskJson, Input, Io } from '#lib/command'
+import { writeJson } from '#lib/json'
+import { columnLines, hint, listedTime, terminalWidth } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import type { auditPage } from './schemas.ts'
 
 interface Context {

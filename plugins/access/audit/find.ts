@@ -1,6 +1,6 @@
 import { type Found, type Gateway, GuardError, type Where } from 'guard-gateway/core'
-import { datedCursor, parseDatedCursor } from 'guard-gateway/lib/paging'
-import { instantOf } from 'guard-gateway/lib/time'
+import { datedCursor, parseDatedCursor } from '#lib/paging'
+import { instantOf } from '#lib/time'
 import type { AuditEntryRow } from './tables.ts'
 
 /** Which records are asked for. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway } from 'guard-gateway/core'
-import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
+import { rejectUnknownFilters } from '#lib/errors'
 import { foundAudit } from './find.ts'
 import { auditPage, auditQuery } from './schemas.ts'
 

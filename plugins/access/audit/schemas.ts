@@ -1,4 +1,4 @@
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 

@@ -1,5 +1,5 @@
 import { type Table, table } from 'guard-gateway/core'
-import type { PrincipalKind } from 'guard-gateway/lib/principal'
+import type { PrincipalKind } from '#lib/principal'
 
 /** Who did what. Times are milliseconds since 1970. */
 export interface AuditEntryRow {

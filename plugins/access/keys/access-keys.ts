@@ -1,16 +1,9 @@
 import { type Change, type Gateway, GuardError, type Identity } from 'guard-gateway/core'
-import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
-import { pages } from 'guard-gateway/lib/paging'
-import {
-  actorOf,
-  everyProject,
-  expandScopes,
-  type KeySource,
-  type Principal,
-  type Scope,
-} from 'guard-gateway/lib/principal'
-import { changedIn } from 'guard-gateway/lib/session'
 import { LRU } from 'tiny-lru'
+import { newId, newKey, sha256 } from '#lib/ids'
+import { pages } from '#lib/paging'
+import { actorOf, everyProject, expandScopes, type KeySource, type Principal, type Scope } from '#lib/principal'
+import { changedIn } from '#lib/session'
 import { accessErrors } from '../error-codes.ts'
 import type { AccessKeyRow } from './tables.ts'
 

@@ -1,9 +1,9 @@
 import { GuardError } from 'guard-gateway/core'
-import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
-import { writeJson } from 'guard-gateway/lib/json'
-import { columnLines, listedTime, terminalWidth } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
+import type { AskJson, Input, Io } from '#lib/command'
+import { writeJson } from '#lib/json'
+import { columnLines, listedTime, terminalWidth } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import type { issuedKey, keysPage } from './schemas.ts'
 
 interface Context {

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { pages } from 'guard-gateway/lib/paging'
-import { everyProject, visibleProjects } from 'guard-gateway/lib/principal'
+import { pages } from '#lib/paging'
+import { everyProject, visibleProjects } from '#lib/principal'
 import { accessErrors } from '../error-codes.ts'
 import type { AccessKeyRow } from './tables.ts'
 

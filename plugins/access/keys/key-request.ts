@@ -1,7 +1,7 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { storedId } from 'guard-gateway/lib/ids'
-import { currentPrincipal, isScope, type Scope } from 'guard-gateway/lib/principal'
-import { instantOf } from 'guard-gateway/lib/time'
+import { storedId } from '#lib/ids'
+import { currentPrincipal, isScope, type Scope } from '#lib/principal'
+import { instantOf } from '#lib/time'
 import type { KeyRequest } from './access-keys.ts'
 
 const AGE = /^\d{1,6}[smhd]$/

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
-import { scopes } from 'guard-gateway/lib/principal'
+import { Type } from '#lib/json'
+import { scopes } from '#lib/principal'
 
 const time = Type.String({ format: 'date-time' })
 const timeOrNull = Type.Union([time, Type.Null()])

@@ -1,5 +1,5 @@
 import { type Table, table } from 'guard-gateway/core'
-import type { Scope } from 'guard-gateway/lib/principal'
+import type { Scope } from '#lib/principal'
 
 /** A key with scopes as stored: its SHA-256 in hex and what is shown of it, never the key. Times are milliseconds since 1970. */
 export interface AccessKeyRow {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Gateway } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { everyProject, type Principal } from 'guard-gateway/lib/principal'
+import { sha256 } from '#lib/ids'
+import { everyProject, type Principal } from '#lib/principal'
 import type { AccessKeys } from '../keys/access-keys.ts'
 import type { LoginRow } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
-import { cursorLinks, type Html, html, instantMark } from 'guard-gateway/lib/html'
-import { writeJson } from 'guard-gateway/lib/json'
-import type { Ask, Page } from 'guard-gateway/lib/page'
+import { cursorLinks, type Html, html, instantMark } from '#lib/html'
+import { writeJson } from '#lib/json'
+import type { Ask, Page } from '#lib/page'
 import { foundAudit } from '../audit/find.ts'
 import type { AuditEntryRow } from '../audit/tables.ts'
 

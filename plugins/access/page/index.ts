@@ -1,17 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
-import { approverField } from 'guard-gateway/lib/approver'
-import { faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
-import {
-  type Ask,
-  type Form,
-  formKind,
-  type Page,
-  type Panel,
-  pageKind,
-  panelKind,
-  type View,
-} from 'guard-gateway/lib/page'
-import { currentPrincipal, hasScope, type Scope, scopes } from 'guard-gateway/lib/principal'
+import { approverField } from '#lib/approver'
+import { faultList, type Html, html, instantMark } from '#lib/html'
+import { type Ask, type Form, formKind, type Page, type Panel, pageKind, panelKind, type View } from '#lib/page'
+import { currentPrincipal, hasScope, type Scope, scopes } from '#lib/principal'
 import type { AccessKeys, MadeKey } from '../keys/access-keys.ts'
 import { createKey, revokeKey } from '../keys/changes.ts'
 import { liveKeys, needKey } from '../keys/key-list.ts'

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { type Command, commandKind } from 'guard-gateway/lib/command'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { type Command, commandKind } from '#lib/command'
+import { terminalLine } from '#lib/text'
 import {
   type CompletedCommand,
   type CompletedFlag,

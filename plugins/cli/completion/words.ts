@@ -1,4 +1,4 @@
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 import { globalFlags, ownFlags } from '../flags.ts'
 
 /** What can stand in one place of a command line. */

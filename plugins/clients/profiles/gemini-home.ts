@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { jsonObjectOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from '#lib/json'
 import type { Launch } from '../profile.ts'
 import type { ProfileSettings } from '../profile-settings.ts'
 

@@ -1,6 +1,6 @@
 import type { Turn } from 'guard-gateway/core'
 import { cachedToolMatcher } from 'guard-gateway/lib/detection'
-import { changes } from 'guard-gateway/lib/tools'
+import { changes } from '#lib/tools'
 
 /** What of a rule decides how turns are taken. */
 export interface Limits {

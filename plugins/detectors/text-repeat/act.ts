@@ -1,4 +1,4 @@
-import { isProse } from 'guard-gateway/lib/tools'
+import { isProse } from '#lib/tools'
 
 /** A text behind these characters is not looked at. */
 const CHARS = 40_000

@@ -1,6 +1,6 @@
 import type { Finding, ToolCall, Turn } from 'guard-gateway/core'
 import { cachedToolMatcher, displayToolName, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
-import { callOf, isNewChange, isNewElsewhere } from 'guard-gateway/lib/tools'
+import { callOf, isNewChange, isNewElsewhere } from '#lib/tools'
 import { FAILED_THRESHOLD, FAR, POLL_THRESHOLD, type Ruled, UNCHANGED_THRESHOLD } from './params.ts'
 import { verdict } from './results.ts'
 

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { guidePageKind } from 'guard-gateway/lib/page'
+import { guidePageKind } from '#lib/page'
 import type { Leaf } from './library.ts'
 import type { Found, Search } from './search.ts'
 

@@ -1,15 +1,8 @@
 import { type Detector, type Gateway, GuardError } from 'guard-gateway/core'
-import { type Command, commandKind } from 'guard-gateway/lib/command'
-import { recoveryHint } from 'guard-gateway/lib/errors'
-import { type Html, html } from 'guard-gateway/lib/html'
-import {
-  type GuidePage,
-  guidePageKind,
-  type Page,
-  pageKind,
-  type SearchSource,
-  searchSourceKind,
-} from 'guard-gateway/lib/page'
+import { type Command, commandKind } from '#lib/command'
+import { recoveryHint } from '#lib/errors'
+import { type Html, html } from '#lib/html'
+import { type GuidePage, guidePageKind, type Page, pageKind, type SearchSource, searchSourceKind } from '#lib/page'
 import { GUIDE, Guide } from './guide.ts'
 import type { Leaf } from './library.ts'
 import { guideForm, listPage } from './list-page.ts'

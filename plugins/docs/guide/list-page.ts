@@ -1,5 +1,5 @@
-import { type Html, html } from 'guard-gateway/lib/html'
-import type { Page } from 'guard-gateway/lib/page'
+import { type Html, html } from '#lib/html'
+import type { Page } from '#lib/page'
 import { GUIDE, type Guide } from './guide.ts'
 import type { Leaf } from './library.ts'
 import type { Found } from './search.ts'

@@ -1,5 +1,5 @@
-import { Html, html, raw } from 'guard-gateway/lib/html'
 import { Marked, type Token, type Tokens } from 'marked'
+import { Html, html, raw } from '#lib/html'
 import { headingId } from './documents.ts'
 
 /** A heading with the text below it, up to the next one. */

@@ -1,5 +1,5 @@
-import { type Html, html } from 'guard-gateway/lib/html'
-import type { Ask, Page } from 'guard-gateway/lib/page'
+import { type Html, html } from '#lib/html'
+import type { Ask, Page } from '#lib/page'
 import { GUIDE, type Guide } from '../guide/guide.ts'
 import { foundList } from '../guide/list-page.ts'
 import type { Found } from '../guide/search.ts'

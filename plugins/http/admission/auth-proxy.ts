@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { GuardError } from 'guard-gateway/core'
-import { headerText } from 'guard-gateway/lib/http'
-import { expandScopes, type Principal, type PrincipalSource, type Scope } from 'guard-gateway/lib/principal'
+import { headerText } from '#lib/http'
+import { expandScopes, type Principal, type PrincipalSource, type Scope } from '#lib/principal'
 
 /** A proxy in front that authenticates people, and what they may do. */
 export interface AuthProxyOptions {

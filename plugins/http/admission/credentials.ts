@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type ApiStyle, GuardError, type Identity, type Keys } from 'guard-gateway/core'
-import type { Scope } from 'guard-gateway/lib/principal'
+import type { Scope } from '#lib/principal'
 import { httpErrors } from '../error-codes.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { withoutQueryKey } from './target.ts'

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { byHeaderName } from 'guard-gateway/lib/http'
+import { byHeaderName } from '#lib/http'
 
 const single = [
   'host',

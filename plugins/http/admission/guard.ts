@@ -10,16 +10,9 @@ import type {
   preValidationHookHandler,
 } from 'fastify'
 import { type ApiStyle, GuardError, statusOf } from 'guard-gateway/core'
-import { html } from 'guard-gateway/lib/html'
-import { newId } from 'guard-gateway/lib/ids'
-import {
-  hasScope,
-  type Principal,
-  principalSourceKind,
-  requestPrincipals,
-  runAs,
-  type Scope,
-} from 'guard-gateway/lib/principal'
+import { html } from '#lib/html'
+import { newId } from '#lib/ids'
+import { hasScope, type Principal, principalSourceKind, requestPrincipals, runAs, type Scope } from '#lib/principal'
 import { askForBody } from '../connections/expect-continue.ts'
 import { lingeringClose } from '../connections/linger.ts'
 import { httpErrors } from '../error-codes.ts'

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { byHeaderName, headerText, holdsOwnKey, isCredentialName } from 'guard-gateway/lib/http'
+import { byHeaderName, headerText, holdsOwnKey, isCredentialName } from '#lib/http'
 import { bearerToken } from './credentials.ts'
 
 /** A request's headers without keys and `content-length`, and the client's own credentials apart. */

@@ -1,4 +1,4 @@
-import type { Scope } from 'guard-gateway/lib/principal'
+import type { Scope } from '#lib/principal'
 
 /** What a key must be for to use a route; `open`: anybody may. */
 export type RouteScope = Scope | 'open'

@@ -1,5 +1,5 @@
 import { GuardError, type Secrets } from 'guard-gateway/core'
-import { AGENT_KEY } from 'guard-gateway/lib/http'
+import { AGENT_KEY } from '#lib/http'
 import { httpErrors } from '../error-codes.ts'
 
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type ErrorCode, errorBody, type Gateway, GuardError } from 'guard-gateway/core'
-import { newId } from 'guard-gateway/lib/ids'
+import { newId } from '#lib/ids'
 import { httpErrors } from '../error-codes.ts'
 
 const codes = new Map<string, ErrorCode>([

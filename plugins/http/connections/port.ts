@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { GuardError } from 'guard-gateway/core'
-import { readJson } from 'guard-gateway/lib/json'
+import { readJson } from '#lib/json'
 
 /** The time within which the process on the port must identify itself, in milliseconds. A gateway may load its routes first. */
 const TIMEOUT_MS = 5_000

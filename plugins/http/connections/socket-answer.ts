@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type GuardError, isFault } from 'guard-gateway/core'
-import { newId } from 'guard-gateway/lib/ids'
+import { newId } from '#lib/ids'
 import { decodedPath } from '../admission/target.ts'
 import { guardErrorOf, modelError } from '../errors.ts'
 import type { HttpServerState } from '../http-server-state.ts'

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import type { Io } from 'guard-gateway/lib/command'
-import { onUncaught, thrownStack, thrownText } from 'guard-gateway/lib/errors'
+import type { Io } from '#lib/command'
+import { onUncaught, thrownStack, thrownText } from '#lib/errors'
 
 /** How long a gateway in an unknown state may drain, in milliseconds. */
 const FAULT_DRAIN_MS = 10_000

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GuardError } from 'guard-gateway/core'
-import { type SocketRoute, socketRouteKind } from 'guard-gateway/lib/http'
+import { type SocketRoute, socketRouteKind } from '#lib/http'
 import { admit } from '../admission/admit.ts'
 import { canonicalTarget } from '../admission/canonical-target.ts'
 import { classOf } from '../admission/route-class.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Admission, GuardError, type ProviderObject } from 'guard-gateway/core'
-import { distinct, NONE, objectsIn, objectsInPath } from 'guard-gateway/lib/api-style'
+import { distinct, NONE, objectsIn, objectsInPath } from '#lib/api-style'
 import { AMBIGUOUS, decodedPath } from '../admission/target.ts'
 
 /** Headers that may name a session, in order: requests of one session start alike, which is what readers use this for. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { GuardError } from 'guard-gateway/core'
-import { type BodyOwnership, detachBuffer } from 'guard-gateway/lib/request-reader'
+import { type BodyOwnership, detachBuffer } from '#lib/request-reader'
 
 const http = process.getBuiltinModule('node:http')
 

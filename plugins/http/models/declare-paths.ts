@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type ApiStyle, GuardError, type Registry } from 'guard-gateway/core'
-import { type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
+import { type PathPattern, pathPattern, type RequestTarget } from '#lib/api-style'
 import { pathOf } from '../admission/target.ts'
 import { styleOf } from '../errors.ts'
 import type { HttpServerState, Serve } from '../http-server-state.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { newId } from 'guard-gateway/lib/ids'
+import { newId } from '#lib/ids'
 import { admit } from '../admission/admit.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 import { run } from './exchange.ts'

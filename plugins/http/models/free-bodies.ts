@@ -1,5 +1,5 @@
 import { type Gateway, stages } from 'guard-gateway/core'
-import type { BodyOwnership } from 'guard-gateway/lib/request-reader'
+import type { BodyOwnership } from '#lib/request-reader'
 
 /** Frees request bodies early: after all recorders of a call, since they may read its body. */
 export const freeBodies = ({ hooks }: Gateway, bodies: BodyOwnership): void =>

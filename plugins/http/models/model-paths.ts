@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { ApiStyle } from 'guard-gateway/core'
-import { isIdSegment, type PathPattern, pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
+import { isIdSegment, type PathPattern, pathPattern, type RequestTarget } from '#lib/api-style'
 import { classOf, type RouteClass } from '../admission/route-class.ts'
 import {
   AMBIGUOUS,

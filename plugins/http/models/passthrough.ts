@@ -8,9 +8,9 @@ import {
   type Reply,
   relay,
 } from 'guard-gateway/core'
-import type { RequestTarget } from 'guard-gateway/lib/api-style'
-import { inflated } from 'guard-gateway/lib/http'
-import { memberValue } from 'guard-gateway/lib/request-reader'
+import type { RequestTarget } from '#lib/api-style'
+import { inflated } from '#lib/http'
+import { memberValue } from '#lib/request-reader'
 import { bindProject } from '../admission/bound-project.ts'
 import { readInboundHeaders } from '../admission/inbound-headers.ts'
 import type { Serve } from '../http-server-state.ts'

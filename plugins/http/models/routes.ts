@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler } from 'fastify'
 import type { ApiStyle } from 'guard-gateway/core'
-import { Type } from 'guard-gateway/lib/json'
 import type { TSchema } from 'typebox'
+import { Type } from '#lib/json'
 import { decodedPath, pathOf } from '../admission/target.ts'
 import { styleOf } from '../errors.ts'
 import type { HttpServerState, Serve } from '../http-server-state.ts'

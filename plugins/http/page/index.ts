@@ -1,9 +1,9 @@
 import type { Gateway } from 'guard-gateway/core'
-import { bytesText } from 'guard-gateway/lib/format'
-import { durationMark, type Html, html } from 'guard-gateway/lib/html'
-import type { InFlightClient } from 'guard-gateway/lib/http'
-import { type Ask, type Panel, panelKind } from 'guard-gateway/lib/page'
-import { sees } from 'guard-gateway/lib/principal'
+import { bytesText } from '#lib/format'
+import { durationMark, type Html, html } from '#lib/html'
+import type { InFlightClient } from '#lib/http'
+import { type Ask, type Panel, panelKind } from '#lib/page'
+import { sees } from '#lib/principal'
 import type { HttpServerState } from '../http-server-state.ts'
 
 /** Adds the panels of this feature to the page Now. */

@@ -1,7 +1,8 @@
 import { totalled, type Usage } from 'guard-gateway/core'
 import { type ImportSource, importFormat } from 'guard-gateway/lib/export-format'
-import { sha256 } from 'guard-gateway/lib/ids'
 import type { JsonObject } from 'guard-gateway/lib/json'
+import { type ImportLocation, memberLocation } from 'guard-gateway/lib/trace-file'
+import { sha256 } from '#lib/ids'
 import {
   joinedMessages,
   located,
@@ -21,8 +22,7 @@ import {
   textOf,
   timeOf,
   tokensOf,
-} from 'guard-gateway/lib/otlp'
-import { type ImportLocation, memberLocation } from 'guard-gateway/lib/trace-file'
+} from '#lib/otlp'
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, and those of its subagents beside it. */
 export const claudeCode = importFormat({

@@ -1,6 +1,7 @@
 import { totalled, type Usage } from 'guard-gateway/core'
 import { type ImportSource, importFormat } from 'guard-gateway/lib/export-format'
 import { type JsonObject, jsonObjectOf, listOf, readJson } from 'guard-gateway/lib/json'
+import { ImportFault, type ImportLocation, memberLocation, traceFileErrors } from 'guard-gateway/lib/trace-file'
 import {
   located,
   MAIN,
@@ -18,8 +19,7 @@ import {
   textOf,
   timeOf,
   tokensOf,
-} from 'guard-gateway/lib/otlp'
-import { ImportFault, type ImportLocation, memberLocation, traceFileErrors } from 'guard-gateway/lib/trace-file'
+} from '#lib/otlp'
 
 /** Rollouts of Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-….jsonl`. */
 export const codex = importFormat({

@@ -1,6 +1,7 @@
 import { totalled, type Usage } from 'guard-gateway/core'
 import { type ImportSource, importFormat } from 'guard-gateway/lib/export-format'
 import { type JsonObject, listOf } from 'guard-gateway/lib/json'
+import { hasSeveralValues, memberLocation, parseImport, recordAt } from 'guard-gateway/lib/trace-file'
 import {
   located,
   MAIN,
@@ -18,8 +19,7 @@ import {
   textOf,
   timeOf,
   tokensOf,
-} from 'guard-gateway/lib/otlp'
-import { hasSeveralValues, memberLocation, parseImport, recordAt } from 'guard-gateway/lib/trace-file'
+} from '#lib/otlp'
 
 /** Chats of Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`, and those in JSON of earlier versions. */
 export const geminiCli = importFormat({

@@ -2,15 +2,6 @@ import type { Attributes } from 'guard-gateway/core'
 import { type ImportSource, importFormat } from 'guard-gateway/lib/export-format'
 import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
 import {
-  type ConvertedSpan,
-  hexIdOf,
-  nsOfMicros,
-  otlpAttributes,
-  otlpSpanJson,
-  readConvertedFile,
-  type SpanParts,
-} from 'guard-gateway/lib/otlp'
-import {
   elementsOf,
   errorAt,
   headOf,
@@ -21,6 +12,15 @@ import {
   memberLocation,
   recordAt,
 } from 'guard-gateway/lib/trace-file'
+import {
+  type ConvertedSpan,
+  hexIdOf,
+  nsOfMicros,
+  otlpAttributes,
+  otlpSpanJson,
+  readConvertedFile,
+  type SpanParts,
+} from '#lib/otlp'
 
 /** Traces as Jaeger's UI and its `/api/traces` give them: `{ "data": [{ "traceID", "spans", "processes" }] }`. */
 export const jaeger = importFormat({

@@ -1,8 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { type ImportSource, importFormat } from 'guard-gateway/lib/export-format'
-import { sha256 } from 'guard-gateway/lib/ids'
 import { isJsonObject, type JsonObject, pointerOf } from 'guard-gateway/lib/json'
-import { type ConvertedSpan, otlpSpanJson, readConvertedFile } from 'guard-gateway/lib/otlp'
 import {
   arrayElements,
   elementsOf,
@@ -17,6 +15,8 @@ import {
   recordAt,
   traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
+import { sha256 } from '#lib/ids'
+import { type ConvertedSpan, otlpSpanJson, readConvertedFile } from '#lib/otlp'
 
 /** Observations of Langfuse: exports of its interface and of blob storage in JSON or JSON lines, and answers of its API. */
 export const langfuse = importFormat({

@@ -1,5 +1,4 @@
 import { type ImportSource, importFormat } from 'guard-gateway/lib/export-format'
-import { type ConvertedSpan, readConvertedFile } from 'guard-gateway/lib/otlp'
 import {
   elementsOf,
   errorAt,
@@ -11,6 +10,7 @@ import {
   parseImport,
   recordAt,
 } from 'guard-gateway/lib/trace-file'
+import { type ConvertedSpan, readConvertedFile } from '#lib/otlp'
 
 /** OTLP/JSON requests one after another, as the file exporter of the OpenTelemetry Collector writes them; logs and metrics among them are passed over. */
 export const otlpLines = importFormat({

@@ -1,15 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { type ImportSource, importFormat } from 'guard-gateway/lib/export-format'
-import { sha256 } from 'guard-gateway/lib/ids'
 import { isJsonObject, type JsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
-import {
-  type ConvertedSpan,
-  hexIdOf,
-  nsOfMicros,
-  otlpAttributes,
-  otlpSpanJson,
-  readConvertedFile,
-} from 'guard-gateway/lib/otlp'
 import {
   arrayElements,
   elementsOf,
@@ -23,6 +14,8 @@ import {
   recordAt,
   traceFileErrors,
 } from 'guard-gateway/lib/trace-file'
+import { sha256 } from '#lib/ids'
+import { type ConvertedSpan, hexIdOf, nsOfMicros, otlpAttributes, otlpSpanJson, readConvertedFile } from '#lib/otlp'
 
 /** Spans in Zipkin's JSON of version 2: a list of spans, or a list of such lists. */
 export const zipkin = importFormat({

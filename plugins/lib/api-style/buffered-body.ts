@@ -1,4 +1,4 @@
-import { LongStringCutter } from 'guard-gateway/lib/json'
+import { LongStringCutter } from '#lib/json'
 
 /** A body that is no stream is kept up to this size. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 import type { Envelope, ErrorBody } from 'guard-gateway/core'
-import { type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
+import { type JsonObject, jsonObjectOf, nonEmptyText } from '#lib/json'
 import { genericCall, unlistedParts } from './parts.ts'
 
 /** What all dialects call by the same names, the rest empty; a style spreads it and adds its own. */

@@ -1,4 +1,4 @@
-import type { OnData } from 'guard-gateway/lib/sse'
+import type { OnData } from '#lib/sse'
 
 const MAX_VALUE_BYTES = 8 * 1024 * 1024
 

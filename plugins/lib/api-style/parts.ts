@@ -1,5 +1,5 @@
 import type { Part } from 'guard-gateway/core'
-import { firstOf, isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
+import { firstOf, isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from '#lib/json'
 
 /** Content of a message: its texts, what is no text, and tool calls that stand among them. */
 export interface Content {

@@ -1,5 +1,5 @@
 import type { ProviderObject } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from '#lib/json'
 
 /** The kind of object that the segment behind this one names, in lower case: some servers overlook case; null: a name that belongs to nobody. */
 const collections: ReadonlyMap<string, string | null> = new Map([

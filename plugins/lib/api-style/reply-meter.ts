@@ -1,6 +1,6 @@
 import type { Meter, ProviderObject, Reading, ReplyAbout, Usage } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from 'guard-gateway/lib/json'
-import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
+import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from '#lib/json'
+import { EventSplitter, type OnData } from '#lib/sse'
 import { BufferedBody } from './buffered-body.ts'
 import { StreamSplitter } from './stream-splitter.ts'
 

@@ -1,6 +1,6 @@
 import type { ListenedReply, Listener, ListenRequest } from 'guard-gateway/core'
-import type { JsonObject } from 'guard-gateway/lib/json'
-import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
+import type { JsonObject } from '#lib/json'
+import { EventSplitter, type OnData } from '#lib/sse'
 import { MAX_BODY_BYTES } from './buffered-body.ts'
 import { parsedBody, parsedEvent, type StreamOptions } from './reply-meter.ts'
 import { StreamSplitter } from './stream-splitter.ts'

@@ -1,4 +1,4 @@
-import { EventSplitter, type OnData } from 'guard-gateway/lib/sse'
+import { EventSplitter, type OnData } from '#lib/sse'
 import { JsonSplitter } from './json-splitter.ts'
 
 /** How a stream is framed: as events, as a JSON value a line, or as one JSON array. */

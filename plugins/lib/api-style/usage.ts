@@ -1,5 +1,5 @@
 import { totalled, type Usage } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 
 /** Where a dialect's usage object keeps each count. */
 export type CountPaths<K extends string> = Readonly<Record<K, readonly string[]>>

@@ -1,5 +1,5 @@
-import { keyOfPart, pointerPart } from 'guard-gateway/lib/json'
-import type { Arguments, CheckFinding } from 'guard-gateway/lib/mcp-check'
+import { keyOfPart, pointerPart } from '#lib/json'
+import type { Arguments, CheckFinding } from '#lib/mcp-check'
 
 /** A value in the arguments of a tool call; undefined: there is none at this place. */
 export interface PointerValue {

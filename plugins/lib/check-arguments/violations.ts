@@ -1,6 +1,6 @@
-import type { CheckFinding } from 'guard-gateway/lib/mcp-check'
-import { ParserProcessError } from 'guard-gateway/lib/parser-process'
-import { Pace } from 'guard-gateway/lib/time-slice'
+import type { CheckFinding } from '#lib/mcp-check'
+import { ParserProcessError } from '#lib/parser-process'
+import { Pace } from '#lib/time-slice'
 import type { Violation } from './pointer-values.ts'
 
 /** Time that a check may work for all the values of one call, in milliseconds; others have their turn in between. */

@@ -1,5 +1,5 @@
 import type { Call, Turn, TurnContent } from 'guard-gateway/core'
-import { answeredTurn } from 'guard-gateway/lib/threads'
+import { answeredTurn } from '#lib/threads'
 
 /** A turn that a conversation has not been asked about before. */
 export interface NewTurn {

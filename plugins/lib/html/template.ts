@@ -1,4 +1,4 @@
-import type { Markup } from 'guard-gateway/lib/page'
+import type { Markup } from '#lib/page'
 
 export class Html implements Markup {
   readonly text: string

@@ -1,13 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import {
-  isScanFault,
-  type JsonScan,
-  type JsonValue,
-  memberIn,
-  scanJson,
-  sourceOf,
-  stringIn,
-} from 'guard-gateway/lib/json'
+import { isScanFault, type JsonScan, type JsonValue, memberIn, scanJson, sourceOf, stringIn } from '#lib/json'
 import { byFold, foldName, lookAlikeAmong } from './look-alike.ts'
 import type { Frame, FrameFault } from './message.ts'
 

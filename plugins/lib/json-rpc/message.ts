@@ -1,4 +1,4 @@
-import type { JsonValue } from 'guard-gateway/lib/json'
+import type { JsonValue } from '#lib/json'
 
 /** A JSON-RPC message of MCP, read once; `raw` are the bytes that came, and they leave as they came unless a part is spliced. */
 export interface Frame {

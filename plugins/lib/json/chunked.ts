@@ -1,5 +1,5 @@
 import type { Code, GuardError } from 'guard-gateway/core'
-import { Pace, paced } from 'guard-gateway/lib/time-slice'
+import { Pace, paced } from '#lib/time-slice'
 import { LongInteger, parseBounded } from './bounded.ts'
 import { JsonMarks, mark, stringAt } from './marks.ts'
 import { JsonOutline } from './outline.ts'

@@ -1,5 +1,5 @@
-import { type JsonValue, memberIn, sourceOf } from 'guard-gateway/lib/json'
-import { type Frame, type FrameFault, keyOfId, roundedKey } from 'guard-gateway/lib/json-rpc'
+import { type JsonValue, memberIn, sourceOf } from '#lib/json'
+import { type Frame, type FrameFault, keyOfId, roundedKey } from '#lib/json-rpc'
 import type { Lost, McpReply, McpSession, StreamEvent } from './types.ts'
 
 /** How many messages are kept for a client that does not listen yet. */

@@ -1,5 +1,5 @@
-import type { Frame, FrameFault } from 'guard-gateway/lib/json-rpc'
-import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
+import type { Frame, FrameFault } from '#lib/json-rpc'
+import type { Connections, UpstreamAddress } from '#lib/upstream-client'
 
 /** A server behind the proxy, as it is configured. Times in milliseconds. */
 export interface McpServer {

@@ -1,4 +1,4 @@
-import { memoryDefaults } from 'guard-gateway/lib/config-defaults'
+import { memoryDefaults } from '#lib/config-defaults'
 import { MemoryPart, type PartOptions } from './part.ts'
 
 /** The bytes to which the largest parts must shrink so that all parts together hold `total`; the others hold less and stay. */

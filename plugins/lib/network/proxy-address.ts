@@ -1,4 +1,4 @@
-import type { ProxyAddress } from 'guard-gateway/lib/upstream-client'
+import type { ProxyAddress } from '#lib/upstream-client'
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 

@@ -1,4 +1,4 @@
-import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
+import type { UpstreamAddress } from '#lib/upstream-client'
 import { proxyAddress } from './proxy-address.ts'
 
 /** What is said of the way to an address. */

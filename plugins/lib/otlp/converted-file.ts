@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { GuardError } from 'guard-gateway/core'
-import type { ImportReading, ImportWarning } from 'guard-gateway/lib/export-format'
-import { type JsonObject, type JsonPath, pointerOf, writeJson } from 'guard-gateway/lib/json'
-import { ImportFile } from 'guard-gateway/lib/trace-file'
+import type { ImportReading, ImportWarning } from '#lib/export-format'
+import { type JsonObject, type JsonPath, pointerOf, writeJson } from '#lib/json'
+import { ImportFile } from '#lib/trace-file'
 import { readOtlpFile } from './file.ts'
 
 /** A span of another format in the shape of OTLP/JSON, and where its file has it. */

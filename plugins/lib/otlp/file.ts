@@ -1,5 +1,5 @@
 import type { Attributes, RunDraft } from 'guard-gateway/core'
-import type { ImportReading, ImportSource, ImportWarning } from 'guard-gateway/lib/export-format'
+import type { ImportReading, ImportSource, ImportWarning } from '#lib/export-format'
 import {
   addToOutlines,
   elementsOf,
@@ -16,7 +16,7 @@ import {
   RunOutline,
   recordAt,
   traceFileErrors,
-} from 'guard-gateway/lib/trace-file'
+} from '#lib/trace-file'
 import { MetadataOnly } from './content/metadata-only.ts'
 import { MetadataRecords } from './content/metadata-records.ts'
 import { fitAttributes } from './fit-attributes.ts'

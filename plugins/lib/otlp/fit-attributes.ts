@@ -1,6 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
 import { attributeLimits } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 import type { MetadataOnly } from './content/metadata-only.ts'
 import { guardNames } from './names.ts'
 

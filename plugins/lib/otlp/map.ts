@@ -1,7 +1,7 @@
 import type { ArtifactDraft, Attributes, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import type { JsonObject } from 'guard-gateway/lib/json'
-import { Pace, paced } from 'guard-gateway/lib/time-slice'
+import { sha256 } from '#lib/ids'
+import type { JsonObject } from '#lib/json'
+import { Pace, paced } from '#lib/time-slice'
 import {
   artifactDraft,
   elementsOf,
@@ -11,7 +11,7 @@ import {
   type LocatedRecord,
   memberLocation,
   recordAt,
-} from 'guard-gateway/lib/trace-file'
+} from '#lib/trace-file'
 import { MetadataOnly } from './content/metadata-only.ts'
 import { MetadataRecords } from './content/metadata-records.ts'
 import { ARTIFACT_ATTRIBUTE, guardNames, reservedOnEvents, semconv } from './names.ts'

@@ -1,5 +1,5 @@
 import type { Attributes, RunDraft } from 'guard-gateway/core'
-import { runDraft } from 'guard-gateway/lib/trace-file'
+import { runDraft } from '#lib/trace-file'
 import { guardNames, RESOURCE, RUN_ATTRIBUTE, semconv } from './names.ts'
 import { type RunNames, textFrom } from './reading/run-clues.ts'
 import type { OtlpSpan } from './span-record.ts'

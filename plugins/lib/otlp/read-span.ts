@@ -1,6 +1,6 @@
 import type { Attributes, SpanDraft, SpanKind } from 'guard-gateway/core'
-import type { JsonObject } from 'guard-gateway/lib/json'
-import { elementsOf, spanDraft } from 'guard-gateway/lib/trace-file'
+import type { JsonObject } from '#lib/json'
+import { elementsOf, spanDraft } from '#lib/trace-file'
 import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
 import { canonicalAttributes } from './reading/canonical.ts'
 import type { SenderReport } from './reading/sender-attributes.ts'

@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import type { JsonObject } from 'guard-gateway/lib/json'
+import type { JsonObject } from '#lib/json'
 import { toAnyValue } from './values.ts'
 
 /** A span of another format, before it has the shape of OTLP/JSON. */

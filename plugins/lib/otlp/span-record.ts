@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import type { JsonObject } from 'guard-gateway/lib/json'
+import type { JsonObject } from '#lib/json'
 import {
   elementsOf,
   ImportFault,
@@ -9,7 +9,7 @@ import {
   recordAt,
   textField,
   traceFileErrors,
-} from 'guard-gateway/lib/trace-file'
+} from '#lib/trace-file'
 import { guardNames, semconv } from './names.ts'
 import { fromKeyValues } from './values.ts'
 

@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from '#lib/json'
 import {
   elementsOf,
   ImportFault,
@@ -7,7 +7,7 @@ import {
   memberLocation,
   recordAt,
   traceFileErrors,
-} from 'guard-gateway/lib/trace-file'
+} from '#lib/trace-file'
 
 /** An OTLP AnyValue; the empty one is null. */
 export type AnyValue =

@@ -1,6 +1,6 @@
 import type { Attributes, SpanKind } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import type { Artifact, Run, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
+import { sha256 } from '#lib/ids'
+import type { Artifact, Run, TraceEvent, TreeNode } from '#lib/trace'
 import {
   ARTIFACT_ATTRIBUTE,
   ESCAPED,

@@ -1,4 +1,4 @@
-import type { MemoryBudget, MemoryPart } from 'guard-gateway/lib/memory-budget'
+import type { MemoryBudget, MemoryPart } from '#lib/memory-budget'
 import { detachBuffer } from './detach-buffer.ts'
 
 const MIN_BUFFER_BYTES = 4096

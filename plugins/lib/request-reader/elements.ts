@@ -1,6 +1,6 @@
 import type { ApiStyle, Part, ProviderObject } from 'guard-gateway/core'
-import { objectsIn } from 'guard-gateway/lib/api-style'
-import { hasRoundedInteger, readJson } from 'guard-gateway/lib/json'
+import { objectsIn } from '#lib/api-style'
+import { hasRoundedInteger, readJson } from '#lib/json'
 import { type HashedPart, hashPart } from './conversation/hashed-parts.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './scanner.ts'

@@ -1,5 +1,5 @@
 import type { Envelope } from 'guard-gateway/core'
-import { objectsIn } from 'guard-gateway/lib/api-style'
+import { objectsIn } from '#lib/api-style'
 import type { Spoken } from './spoken.ts'
 
 /** The envelope that a style reads from the members beside the list. It is frozen, since later requests with the same bytes share it. */

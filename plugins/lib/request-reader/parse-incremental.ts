@@ -1,5 +1,5 @@
 import type { ApiStyle, Envelope, Part, ProviderObject } from 'guard-gateway/core'
-import { distinct, NONE } from 'guard-gateway/lib/api-style'
+import { distinct, NONE } from '#lib/api-style'
 import type { CachedBody } from './body-cache.ts'
 import { conversationOf } from './conversation/conversation.ts'
 import { ConversationBuilder } from './conversation/conversation-builder.ts'

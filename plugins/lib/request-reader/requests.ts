@@ -1,5 +1,5 @@
 import type { ApiStyle, Conversation, Envelope, ProviderObject } from 'guard-gateway/core'
-import type { RequestTarget } from 'guard-gateway/lib/api-style'
+import type { RequestTarget } from '#lib/api-style'
 
 declare module 'guard-gateway/core' {
   interface Services {

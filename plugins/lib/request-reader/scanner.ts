@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { closingQuote, syntaxErrorAt } from 'guard-gateway/lib/json'
+import { closingQuote, syntaxErrorAt } from '#lib/json'
 
 const QUOTE = 0x22
 const OPEN_OBJECT = 0x7b

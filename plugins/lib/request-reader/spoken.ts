@@ -1,5 +1,5 @@
 import type { ApiStyle } from 'guard-gateway/core'
-import type { RequestTarget } from 'guard-gateway/lib/api-style'
+import type { RequestTarget } from '#lib/api-style'
 
 /** The dialect that a body is spoken in, and where it was sent: both may say what the body means. */
 export interface Spoken {

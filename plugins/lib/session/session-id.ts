@@ -1,6 +1,6 @@
 import type { Reader } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { derivedId } from 'guard-gateway/lib/ids'
+import { derivedId } from '#lib/ids'
 
 declare module 'guard-gateway/core' {
   interface Tables {

@@ -1,4 +1,4 @@
-import { LongStringCutter } from 'guard-gateway/lib/json'
+import { LongStringCutter } from '#lib/json'
 import { LineEnds } from './line-ends.ts'
 
 const MAX_EVENT_BYTES = 8 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Input, Io } from 'guard-gateway/lib/command'
+import type { Input, Io } from '#lib/command'
 
 /** Opens a page of the gateway, and prints its address for use without a browser. */
 export const openInBrowser = (address: string, path: string, { options }: Pick<Input, 'options'>, io: Io): number => {

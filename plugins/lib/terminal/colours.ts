@@ -1,4 +1,4 @@
-import type { Input, Io } from 'guard-gateway/lib/command'
+import type { Input, Io } from '#lib/command'
 
 /** Whether what is written to a stream is seen in colour: on a terminal, or where FORCE_COLOR says so, unless something switches it off. */
 export const showsColours = (

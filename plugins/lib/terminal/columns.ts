@@ -1,4 +1,4 @@
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 import { cutToWidth, displayWidth, padToWidth } from './display-width.ts'
 
 /** What a table does where it is wider than the terminal. */

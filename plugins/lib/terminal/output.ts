@@ -6,8 +6,8 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { GuardError } from 'guard-gateway/core'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { writeError } from 'guard-gateway/lib/errors'
+import type { Input, Io } from '#lib/command'
+import { writeError } from '#lib/errors'
 
 /**
  * Where a command puts what comes in pieces: among its results, or in the file of `--output`, which appears under its

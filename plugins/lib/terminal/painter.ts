@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { Input, Io } from 'guard-gateway/lib/command'
+import type { Input, Io } from '#lib/command'
 import { showsColours } from './colours.ts'
 
 /** Green: allow and ok; yellow: flag; red: block and error; dim: other. */

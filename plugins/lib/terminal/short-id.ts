@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { elideProcessPart, shortId } from 'guard-gateway/lib/ids'
+import { elideProcessPart, shortId } from '#lib/ids'
 
 /** An id in a list: for people at a terminal as much as tells it from others, elsewhere whole. */
 export const listedId = (id: string, isTerminal: boolean): string => (isTerminal ? shortId(id) : id)

@@ -1,5 +1,5 @@
 import type { Call, Conversation, Row, Turn } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 import { firstAttempt } from './attempts.ts'
 import { isUserFirst } from './new-turns.ts'
 import { endOfTalk, historyEnd, isLonger, isSubagent, search } from './prefixes.ts'

@@ -1,6 +1,6 @@
 import type { Call, Conversation, Row, ToolCall, Turn } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { resultOfCall, whilePending } from 'guard-gateway/lib/tools'
+import { sha256 } from '#lib/ids'
+import { resultOfCall, whilePending } from '#lib/tools'
 import { joinedTurns } from './new-turns.ts'
 
 /** What is known of a session's requests when a new one is placed. Rows are newest first. */

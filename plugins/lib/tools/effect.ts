@@ -1,5 +1,5 @@
 import type { LooseResult, ToolEffect } from 'guard-gateway/core'
-import { shortSha256 } from 'guard-gateway/lib/ids'
+import { shortSha256 } from '#lib/ids'
 import { effectOfCommand, isSilence, isTaskOutput, isView } from './commands.ts'
 import { acting, editing, general, looking, named, operating, posting, waiting } from './verbs.ts'
 import { lastPart, wordsOf } from './words.ts'

@@ -1,4 +1,4 @@
-import { anyGlob } from 'guard-gateway/lib/glob'
+import { anyGlob } from '#lib/glob'
 import { lastPart, wordsOf } from './words.ts'
 
 /** Verdicts that one matcher remembers; clients have tens of tools. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { parseJson, readJson } from 'guard-gateway/lib/json'
+import { parseJson, readJson } from '#lib/json'
 
 const MAX_DEPTH = 256
 

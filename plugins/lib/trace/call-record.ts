@@ -1,6 +1,6 @@
 import type { Change, Reader, Redactor, Row, SessionRow, Settled, Turn } from 'guard-gateway/core'
-import { newId } from 'guard-gateway/lib/ids'
-import { pages } from 'guard-gateway/lib/paging'
+import { newId } from '#lib/ids'
+import { pages } from '#lib/paging'
 import { callFacts } from './call-facts.ts'
 import { type CallSource, callSource, type Previews } from './call-source.ts'
 import { columnsOf, type Flagged, flagged, literalOf, type Readers, type ValuesOf } from './fact.ts'

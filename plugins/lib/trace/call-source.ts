@@ -1,7 +1,7 @@
 import type { Call, Decision, Reading, Redactor, Row, Settled, Usage } from 'guard-gateway/core'
-import { calledTool } from 'guard-gateway/lib/request-reader'
-import { cutText } from 'guard-gateway/lib/text'
-import type { RepliedCall } from 'guard-gateway/lib/threads'
+import { calledTool } from '#lib/request-reader'
+import { cutText } from '#lib/text'
+import type { RepliedCall } from '#lib/threads'
 import { turnText } from './turn-text.ts'
 
 /** Characters of names that upstreams and clients choose freely. */

@@ -1,4 +1,4 @@
-import type { BucketsQuery } from 'guard-gateway/lib/time'
+import type { BucketsQuery } from '#lib/time'
 
 declare module 'guard-gateway/core' {
   interface Services {

@@ -9,8 +9,8 @@ import {
   totalled,
   type Usage,
 } from 'guard-gateway/core'
-import type { UnseenUsage } from 'guard-gateway/lib/budget'
-import type { OpenClaim } from 'guard-gateway/lib/session'
+import type { UnseenUsage } from '#lib/budget'
+import type { OpenClaim } from '#lib/session'
 import { type CallRecord, callColumns } from './call-record.ts'
 
 /** A forwarded call that has not ended, where several gateways share a storage. */

@@ -1,4 +1,4 @@
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { DEFAULT_PROJECT } from '#lib/session'
 
 /**
  * Where the project of a run is from: `named` by a writer, or `guessed` from something else, such as the name of a service.

@@ -1,5 +1,5 @@
-import { visibleProjects } from 'guard-gateway/lib/principal'
 import { LRU } from 'tiny-lru'
+import { visibleProjects } from '#lib/principal'
 import type { FigureGroup, Figures } from './figures.ts'
 
 const WEEK_MS = 7 * 24 * 3_600_000

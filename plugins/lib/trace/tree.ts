@@ -1,4 +1,4 @@
-import { Pace } from 'guard-gateway/lib/time-slice'
+import { Pace } from '#lib/time-slice'
 import type { Run, TraceSpan as Span, TraceEvent } from './run.ts'
 
 /** As much of a span and of an event as its place in the tree follows from. */

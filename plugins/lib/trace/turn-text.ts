@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { ToolCall, ToolEffect, Turn } from 'guard-gateway/core'
-import { cutText } from 'guard-gateway/lib/text'
-import { effectOfName } from 'guard-gateway/lib/tools'
+import { cutText } from '#lib/text'
+import { effectOfName } from '#lib/tools'
 
 const USER = '+'
 /** No percent-encoded id begins with it. */

@@ -1,5 +1,5 @@
-import { anyGlob } from 'guard-gateway/lib/glob'
 import type { PieceFinding } from 'guard-gateway/lib/mcp-check'
+import { anyGlob } from '#lib/glob'
 
 export interface Options {
   /** Where links may lead; absent: anywhere. */

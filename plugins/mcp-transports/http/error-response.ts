@@ -1,8 +1,8 @@
 import { headerOf } from 'guard-gateway/core'
 import { memberIn, sourceOf } from 'guard-gateway/lib/json'
-import type { Frame } from 'guard-gateway/lib/json-rpc'
 import type { McpReply } from 'guard-gateway/lib/mcp-transport'
 import type { UpstreamResponse } from 'guard-gateway/lib/upstream-client'
+import type { Frame } from '#lib/json-rpc'
 
 const MAX_CHARS = 200
 

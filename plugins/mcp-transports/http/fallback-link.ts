@@ -1,5 +1,4 @@
 import { headerOf, type ReplyBody } from 'guard-gateway/core'
-import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
 import type {
   Lost,
   McpLink,
@@ -9,8 +8,9 @@ import type {
   PassedHeaders,
   StreamEvent,
 } from 'guard-gateway/lib/mcp-transport'
-import { EventReader, type RawEvent } from 'guard-gateway/lib/sse'
 import type { Connections, Exchange, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
+import { type Frame, readFrame } from '#lib/json-rpc'
+import { EventReader, type RawEvent } from '#lib/sse'
 import { ChunkQueue } from './chunk-queue.ts'
 import { clientStatus, contentEncoding, failureOf, isUnknownSession } from './error-response.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'

@@ -1,4 +1,3 @@
-import { connectionFault } from 'guard-gateway/lib/network'
 import type {
   Connections,
   Exchange,
@@ -6,6 +5,7 @@ import type {
   UpstreamRequest,
   UpstreamResponse,
 } from 'guard-gateway/lib/upstream-client'
+import { connectionFault } from '#lib/network'
 
 type NoResponseCode = 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT' | 'MCP_LOGIN_NEEDED'
 

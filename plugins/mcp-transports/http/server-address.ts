@@ -1,6 +1,6 @@
 import type { McpServer } from 'guard-gateway/lib/mcp-transport'
-import { upstreamAddress } from 'guard-gateway/lib/network'
 import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
+import { upstreamAddress } from '#lib/network'
 
 const CONNECT_MS = 10_000
 /** A stream may be silent for as long as it likes: the longest time that a timer takes. */

@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import { cancelledKey, type Frame, type LineEnds, LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
 import {
   type Lost,
   type McpLink,
@@ -11,6 +10,7 @@ import {
   ServerChannel,
   SessionSetup,
 } from 'guard-gateway/lib/mcp-transport'
+import { cancelledKey, type Frame, type LineEnds, LineReader, LineWriter, readFrame } from '#lib/json-rpc'
 
 /** The way to a server that is a child process, one for each session. */
 export const openStdioLink = async (server: McpServer, session: McpSession): Promise<McpLink> =>

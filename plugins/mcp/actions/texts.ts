@@ -1,4 +1,4 @@
-import { terminalLine } from 'guard-gateway/lib/text'
+import { terminalLine } from '#lib/text'
 import type { PartialVerdict, Verdict } from '../judge/verdict.ts'
 import type { RecordedFinding } from '../results/recorded-finding.ts'
 

@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import { parseJson, pointerKeys } from 'guard-gateway/lib/json'
-import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import { parseJson, pointerKeys } from '#lib/json'
+import type { Arguments } from '#lib/mcp-check'
 import { type Replace, removeAt, replaceAt, type Segments, setAt } from './changes.ts'
 
 /** One change of a policy's `transform`, as its file has it. Keys are JSON pointers. */

@@ -8,8 +8,8 @@ import {
   timeSince,
   type Where,
 } from 'guard-gateway/core'
-import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
 import { LRU } from 'tiny-lru'
+import { KeyedQueue } from '#lib/keyed-queue'
 import { type ApprovalPart, type Audit, auditedEvent, waitSpan, waitSpanId } from '../audit/index.ts'
 import { approvalNotice, argumentChars, openKey, pendingApproval, type Question, textsOf } from './question.ts'
 import type { ApprovalRow } from './tables.ts'

@@ -1,5 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { cutText } from 'guard-gateway/lib/text'
+import { cutText } from '#lib/text'
 import { REASON_CHARS } from '../audit/limits.ts'
 import { mcpErrors } from '../error-codes.ts'
 import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'

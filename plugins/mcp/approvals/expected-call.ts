@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { cutText } from 'guard-gateway/lib/text'
+import { cutText } from '#lib/text'
 import type { ApprovalRow } from './tables.ts'
 
 /** The call that the person who decides has seen. */

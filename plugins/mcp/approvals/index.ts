@@ -1,5 +1,5 @@
 export type { Approver } from 'guard-gateway/core'
-export { APPROVER_HEADER } from 'guard-gateway/lib/approver'
+export { APPROVER_HEADER } from '#lib/approver'
 export { type ApprovalOptions, Approvals, type Commit, type Consent } from './approvals.ts'
 export { approvalById, currentState, type Decision, decideApproval, textsById } from './decision.ts'
 export type { ExpectedCall } from './expected-call.ts'

@@ -1,6 +1,6 @@
 import type { Redactor } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
-import { cutText } from 'guard-gateway/lib/text'
+import { writeJson } from '#lib/json'
+import { cutText } from '#lib/text'
 
 /** Characters of a preview. */
 const PREVIEW_CHARS = 4_000

@@ -1,5 +1,5 @@
-import { newId } from 'guard-gateway/lib/ids'
-import { cutText } from 'guard-gateway/lib/text'
+import { newId } from '#lib/ids'
+import { cutText } from '#lib/text'
 import type { AuditKind } from './enums.ts'
 import { NAME_CHARS } from './limits.ts'
 import type { AuditRow } from './tables.ts'

@@ -1,5 +1,5 @@
 import { type Table, table } from 'guard-gateway/core'
-import type { ToolRecord } from 'guard-gateway/lib/trace'
+import type { ToolRecord } from '#lib/trace'
 import type { Caller } from '../judge/caller.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
 import type { RecordedFinding } from '../results/recorded-finding.ts'

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { mcpBundleDefaults } from 'guard-gateway/lib/config-defaults'
+import { mcpBundleDefaults } from '#lib/config-defaults'
 import type { Audit } from '../audit/index.ts'
 import type { BundleOptions, McpLimits, McpOptions } from '../options.ts'
 import type { McpServerState } from '../servers/server-state.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 
 /** Where a client takes a stream up again: after which events of which members. */
 export interface Resumption {

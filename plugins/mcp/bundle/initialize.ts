@@ -1,5 +1,5 @@
-import { isJsonObject, writeJson } from 'guard-gateway/lib/json'
-import { resultFrame } from 'guard-gateway/lib/json-rpc'
+import { isJsonObject, writeJson } from '#lib/json'
+import { resultFrame } from '#lib/json-rpc'
 import { versions } from '../messages/initialize.ts'
 import type { Member } from './member.ts'
 

@@ -10,8 +10,8 @@ import {
   setMember,
   sourceOf,
   stringIn,
-} from 'guard-gateway/lib/json'
-import { errorFrame, type Frame, resultFrame } from 'guard-gateway/lib/json-rpc'
+} from '#lib/json'
+import { errorFrame, type Frame, resultFrame } from '#lib/json-rpc'
 import { type ClientResponse, errorResponse, resultResponse } from '../relay/response.ts'
 import type { Bundle } from './bundle.ts'
 import { type Kind, type ListKind, listChanged, listKinds } from './kinds.ts'

@@ -1,5 +1,5 @@
-import { applyEdits, type Edit, setMember } from 'guard-gateway/lib/json'
-import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
+import { applyEdits, type Edit, setMember } from '#lib/json'
+import { type Frame, readFrame } from '#lib/json-rpc'
 import type { ClientResponse, OutgoingMessage } from '../relay/response.ts'
 
 /** A message of the proxy's own, or one with edits, as it is handed to the relay of a server. */

@@ -1,5 +1,5 @@
-import { anyGlob } from 'guard-gateway/lib/glob'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { anyGlob } from '#lib/glob'
+import { sha256 } from '#lib/ids'
 import type { BundleMemberOptions, BundleOptions } from '../options.ts'
 
 /** Model APIs take 64 characters, and clients put theirs before them: `mcp__guard__` has 12. */

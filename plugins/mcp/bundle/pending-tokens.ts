@@ -1,5 +1,5 @@
-import { memberIn, sourceOf } from 'guard-gateway/lib/json'
-import type { Frame } from 'guard-gateway/lib/json-rpc'
+import { memberIn, sourceOf } from '#lib/json'
+import type { Frame } from '#lib/json-rpc'
 import type { Member } from './member.ts'
 
 /** Requests of the client that are on their way, and the tokens by which it will hear of their progress. */

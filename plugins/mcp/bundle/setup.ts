@@ -1,5 +1,5 @@
-import { memberIn, stringIn } from 'guard-gateway/lib/json'
-import { type Frame, resultFrame } from 'guard-gateway/lib/json-rpc'
+import { memberIn, stringIn } from '#lib/json'
+import { type Frame, resultFrame } from '#lib/json-rpc'
 import { type ClientResponse, resultResponse } from '../relay/response.ts'
 import type { Member } from './member.ts'
 import { frameOf, withRequestId } from './messages.ts'

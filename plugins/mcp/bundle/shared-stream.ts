@@ -1,4 +1,4 @@
-import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
+import type { PassedHeaders } from '#lib/mcp-transport'
 import type { ClientResponse, OutgoingMessage } from '../relay/response.ts'
 import type { Member } from './member.ts'
 import type { ToClient } from './to-client.ts'

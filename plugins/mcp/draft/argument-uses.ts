@@ -1,4 +1,4 @@
-import { isJsonObject, pointerKeys, pointerPart } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerKeys, pointerPart } from '#lib/json'
 import { powerfulArguments, type Reach, reachesOf, wordsOf } from '../policy/lints/powerful.ts'
 import { type DraftedTool, isPlainArgument } from './drafted-tool.ts'
 import { partAt, propertiesOf, typesOf } from './schema-parts.ts'

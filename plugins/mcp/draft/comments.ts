@@ -1,4 +1,4 @@
-import { cutText } from 'guard-gateway/lib/text'
+import { cutText } from '#lib/text'
 import { visibleLine } from '../management/visible-line.ts'
 import type { DraftedRule } from './drafted-rules.ts'
 import type { SeenTool } from './seen-calls.ts'

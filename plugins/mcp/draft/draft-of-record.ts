@@ -1,6 +1,6 @@
 import type { Gateway, Where } from 'guard-gateway/core'
-import { escapeInvisible } from 'guard-gateway/lib/html'
-import { pages } from 'guard-gateway/lib/paging'
+import { escapeInvisible } from '#lib/html'
+import { pages } from '#lib/paging'
 import type { AuditRow } from '../audit/tables.ts'
 import { eventWhere } from '../management/queries.ts'
 import type { Mcp } from '../mcp.ts'

@@ -1,6 +1,6 @@
 import type { Redactor } from 'guard-gateway/core'
-import { escapeInvisible } from 'guard-gateway/lib/html'
-import { isJsonObject, readJson } from 'guard-gateway/lib/json'
+import { escapeInvisible } from '#lib/html'
+import { isJsonObject, readJson } from '#lib/json'
 import { describeTool, type ToolDescription } from '../tools/tool-description.ts'
 
 /** A tool as a draft looks at it: all of it are the server's words. */

@@ -1,5 +1,5 @@
-import { escapeInvisible } from 'guard-gateway/lib/html'
-import { isJsonObject, type JsonObject, pointerKeys } from 'guard-gateway/lib/json'
+import { escapeInvisible } from '#lib/html'
+import { isJsonObject, type JsonObject, pointerKeys } from '#lib/json'
 import { isPlainArgument } from './drafted-tool.ts'
 import { partAt, propertiesOf, requiredNames } from './schema-parts.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, pointerKeys } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject, pointerKeys } from '#lib/json'
 
 /** The schema of one argument, and whether every call must have it. */
 export interface SchemaPart {

@@ -1,5 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 import { mcpErrors } from '../error-codes.ts'
 import type { Mcp } from '../mcp.ts'
 import { INSTRUCTIONS, storedPins, WHOLE_LIST } from '../tools/index.ts'

@@ -9,11 +9,11 @@ import {
   setMember,
   sourceOf,
   stringIn,
-} from 'guard-gateway/lib/json'
-import { type Frame, resultFrame } from 'guard-gateway/lib/json-rpc'
-import type { Arguments } from 'guard-gateway/lib/mcp-check'
-import type { PassedHeaders } from 'guard-gateway/lib/mcp-transport'
-import { argumentHash } from 'guard-gateway/lib/trace'
+} from '#lib/json'
+import { type Frame, resultFrame } from '#lib/json-rpc'
+import type { Arguments } from '#lib/mcp-check'
+import type { PassedHeaders } from '#lib/mcp-transport'
+import { argumentHash } from '#lib/trace'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from '../actions/texts.ts'
 import type { Approvals, Consent } from '../approvals/index.ts'
 import type { PinState } from '../audit/enums.ts'

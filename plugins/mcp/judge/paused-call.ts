@@ -1,5 +1,5 @@
 import type { GuardError } from 'guard-gateway/core'
-import type { Frame } from 'guard-gateway/lib/json-rpc'
+import type { Frame } from '#lib/json-rpc'
 import { type Judgement, unjudged } from '../audit/index.ts'
 import type { Policy } from '../policy/index.ts'
 import { type ClientResponse, errorResponse } from '../relay/response.ts'

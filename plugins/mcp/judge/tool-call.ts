@@ -1,4 +1,4 @@
-import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import type { Arguments } from '#lib/mcp-check'
 import type { Caller } from './caller.ts'
 
 /** A `tools/call` that is read and not judged yet. */

@@ -1,4 +1,4 @@
-import type { CheckFinding } from 'guard-gateway/lib/mcp-check'
+import type { CheckFinding } from '#lib/mcp-check'
 import type { CompiledResultCheck } from '../policy/compiled.ts'
 import type { Caller } from './caller.ts'
 

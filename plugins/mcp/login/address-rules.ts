@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
-import { isThisMachine } from 'guard-gateway/lib/network'
-import { terminalLine } from 'guard-gateway/lib/text'
+import type { McpServer } from '#lib/mcp-transport'
+import { isThisMachine } from '#lib/network'
+import { terminalLine } from '#lib/text'
 import { LoginFault } from './login-fault.ts'
 
 /** How widely an address can be reached. */

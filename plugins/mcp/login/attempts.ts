@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { McpLoginSettings, McpServer } from 'guard-gateway/lib/mcp-transport'
 import type { AuthorizationServer } from 'oauth4webapi'
+import type { McpLoginSettings, McpServer } from '#lib/mcp-transport'
 import { type AddressRules, addressRules, displayAddress } from './address-rules.ts'
 import { type Challenge, challengeOf, scopeList, scopesIn } from './challenge.ts'
 import { LoginFault, spoken } from './login-fault.ts'

@@ -1,4 +1,4 @@
-import type { CredentialRefusal } from 'guard-gateway/lib/mcp-transport'
+import type { CredentialRefusal } from '#lib/mcp-transport'
 import { responseOf } from './metadata-request.ts'
 
 /** What a server says of the credential that it wants. */

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import type { CredentialRefusal, McpLogin, McpServer, NoCredential } from 'guard-gateway/lib/mcp-transport'
-import { auditedIn } from 'guard-gateway/lib/principal'
+import type { CredentialRefusal, McpLogin, McpServer, NoCredential } from '#lib/mcp-transport'
+import { auditedIn } from '#lib/principal'
 import { mcpErrors } from '../error-codes.ts'
 import { addressRules } from './address-rules.ts'
 import { Attempts, type FinishedLogin } from './attempts.ts'

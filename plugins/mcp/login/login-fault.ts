@@ -1,4 +1,4 @@
-import { terminalLine } from 'guard-gateway/lib/text'
+import { terminalLine } from '#lib/text'
 
 /** Why a login cannot go on, in words for a person. */
 export class LoginFault extends Error {

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { everyProject } from 'guard-gateway/lib/principal'
+import { everyProject } from '#lib/principal'
 import { type LoginTokens, seal, unseal } from './sealed-tokens.ts'
 import { sealingKey } from './sealing-key.ts'
 import type { McpLoginRow } from './tables.ts'

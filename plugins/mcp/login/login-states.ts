@@ -1,4 +1,4 @@
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
+import type { McpServer } from '#lib/mcp-transport'
 import type { McpLoginRow } from './tables.ts'
 
 /** A login as people see it. Times are milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import type { McpServer, NoCredential } from 'guard-gateway/lib/mcp-transport'
+import type { McpServer, NoCredential } from '#lib/mcp-transport'
 import type { LoginName } from './login-rows.ts'
 import type { McpLoginRow } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
-import { connectionFault, post, upstreamAddress } from 'guard-gateway/lib/network'
-import { type UpstreamRequest, upstreamClientKind } from 'guard-gateway/lib/upstream-client'
+import type { McpServer } from '#lib/mcp-transport'
+import { connectionFault, post, upstreamAddress } from '#lib/network'
+import { type UpstreamRequest, upstreamClientKind } from '#lib/upstream-client'
 import { LoginFault } from './login-fault.ts'
 
 const TIMEOUT_MS = 15_000

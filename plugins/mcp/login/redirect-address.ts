@@ -1,4 +1,4 @@
-import { isThisMachine } from 'guard-gateway/lib/network'
+import { isThisMachine } from '#lib/network'
 import { LoginFault } from './login-fault.ts'
 
 /** Where browsers come back to, if nothing else is configured; the system chooses the port. */

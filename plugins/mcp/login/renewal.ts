@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Gateway } from 'guard-gateway/core'
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
+import type { McpServer } from '#lib/mcp-transport'
 import { addressRules } from './address-rules.ts'
 import { scopesIn } from './challenge.ts'
 import { LoginFault } from './login-fault.ts'

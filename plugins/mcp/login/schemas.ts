@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 import { oneOf, text, timeOrNull } from '../management/schema-parts.ts'
 import type { LoginState } from './login-states.ts'
 

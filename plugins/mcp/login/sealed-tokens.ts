@@ -1,4 +1,4 @@
-import { readJson } from 'guard-gateway/lib/json'
+import { readJson } from '#lib/json'
 
 /** What is kept of a login, encrypted. */
 export interface LoginTokens {

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 import { approvalStates } from '../approvals/tables.ts'
 import { finding } from './event-schemas.ts'
 import { count, oneOf, oneOfOrNull, paged, paging, text, textOrNull, time, timeOrNull } from './schema-parts.ts'

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 import { kinds } from '../bundle/kinds.ts'
 import { count, oneOf, text, textOrNull } from './schema-parts.ts'
 

@@ -1,14 +1,5 @@
-import { readJson } from 'guard-gateway/lib/json'
-import {
-  columnLines,
-  hint,
-  listedId,
-  listedTime,
-  paintedWord,
-  painter,
-  terminalWidth,
-  wholeId,
-} from 'guard-gateway/lib/terminal'
+import { readJson } from '#lib/json'
+import { columnLines, hint, listedId, listedTime, paintedWord, painter, terminalWidth, wholeId } from '#lib/terminal'
 import type { ApprovalView, WholeApprovalView } from './approval-schemas.ts'
 import { type CommandContext, getText, postText, printAnswer, queryOf } from './command-context.ts'
 import { visibleLine } from './visible-line.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
-import { readJson } from 'guard-gateway/lib/json'
+import type { AskStream, Input, Io } from '#lib/command'
+import { readJson } from '#lib/json'
 import { APPROVER_HEADER } from '../approvals/index.ts'
 
 /** Calls `work` with a client of the running gateway, or of its storage where none runs. */

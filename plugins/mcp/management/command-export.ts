@@ -1,4 +1,4 @@
-import { outputOf } from 'guard-gateway/lib/terminal'
+import { outputOf } from '#lib/terminal'
 import { type CommandContext, getStream, queryOf } from './command-context.ts'
 
 const filters = { format: 'format', serverId: 'server_id', since: 'since' }

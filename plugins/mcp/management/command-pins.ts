@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { columnLines, terminalWidth } from 'guard-gateway/lib/terminal'
+import { columnLines, terminalWidth } from '#lib/terminal'
 import { type CommandContext, getText, postText, printAnswer } from './command-context.ts'
 import type { ServersView, ServerView } from './server-schemas.ts'
 import { visibleLine } from './visible-line.ts'

@@ -1,7 +1,7 @@
 import { type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
-import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
-import { type Command, commandKind, type Input, type Suggestion } from 'guard-gateway/lib/command'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { APPROVER_FLAG } from '#lib/approver'
+import { type Command, commandKind, type Input, type Suggestion } from '#lib/command'
+import { terminalLine } from '#lib/text'
 import type { CommandContext, UseApi } from './command-context.ts'
 
 /** Gives the command line commands for MCP traffic: approvals, pins and the audit's export; all query the running gateway, else its storage. */

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 import { auditKinds, judgedActions, outcomes, pinStates, reasonCodes, schemaStates } from '../audit/enums.ts'
 import { resultActions } from '../results/recorded-finding.ts'
 import {

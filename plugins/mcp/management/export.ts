@@ -1,6 +1,6 @@
 import type { Gateway, Where } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
-import { pages } from 'guard-gateway/lib/paging'
+import { writeJson } from '#lib/json'
+import { pages } from '#lib/paging'
 import { type ApprovalRow, type Approvals, currentState } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import { type EventFilters, eventWhere } from './queries.ts'

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders } from 'guard-gateway/lib/approver'
-import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
-import { datedCursor } from 'guard-gateway/lib/paging'
+import { approverHeaders } from '#lib/approver'
+import { rejectUnknownFilters } from '#lib/errors'
+import { datedCursor } from '#lib/paging'
 import {
   type Approver,
   approvalById,

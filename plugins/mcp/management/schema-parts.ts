@@ -1,4 +1,4 @@
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 
 export const text = Type.String()
 export const textOrNull = Type.Union([Type.String(), Type.Null()])

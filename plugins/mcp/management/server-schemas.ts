@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 import { pinStates } from '../audit/enums.ts'
 import { loginView } from '../login/schemas.ts'
 import { bundle } from './bundle-schemas.ts'

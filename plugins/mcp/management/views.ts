@@ -1,4 +1,4 @@
-import { toolDecision, toolEventId } from 'guard-gateway/lib/trace'
+import { toolDecision, toolEventId } from '#lib/trace'
 import type { ApprovalRow } from '../approvals/tables.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ApprovalView } from './approval-schemas.ts'

@@ -1,5 +1,5 @@
-import { applyEdits, type JsonValue, memberIn, removeMembers, sourceOf, stringIn } from 'guard-gateway/lib/json'
-import { type Frame, foldName } from 'guard-gateway/lib/json-rpc'
+import { applyEdits, type JsonValue, memberIn, removeMembers, sourceOf, stringIn } from '#lib/json'
+import { type Frame, foldName } from '#lib/json-rpc'
 
 /** Revisions of MCP that are let through, newest first. */
 export const versions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']

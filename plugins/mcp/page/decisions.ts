@@ -1,15 +1,6 @@
 import { GuardError, type Where } from 'guard-gateway/core'
-import {
-  choice,
-  cursorLinks,
-  decisionMark,
-  type Html,
-  html,
-  instantMark,
-  newRowsMark,
-  pageUrl,
-} from 'guard-gateway/lib/html'
-import type { Ask } from 'guard-gateway/lib/page'
+import { choice, cursorLinks, decisionMark, type Html, html, instantMark, newRowsMark, pageUrl } from '#lib/html'
+import type { Ask } from '#lib/page'
 import { auditKinds, judgedActions } from '../audit/enums.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ServersView } from '../management/server-schemas.ts'

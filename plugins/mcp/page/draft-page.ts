@@ -1,5 +1,5 @@
-import { type Html, html, pageUrl } from 'guard-gateway/lib/html'
-import type { Page } from 'guard-gateway/lib/page'
+import { type Html, html, pageUrl } from '#lib/html'
+import type { Page } from '#lib/page'
 import type { Draft } from '../draft/draft.ts'
 import type { PageParts } from './types.ts'
 

@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import { approverField } from 'guard-gateway/lib/approver'
-import { decisionMark, faultList, type Html, html, pageUrl } from 'guard-gateway/lib/html'
+import { approverField } from '#lib/approver'
+import { decisionMark, faultList, type Html, html, pageUrl } from '#lib/html'
 import {
   type Ask,
   type FieldFault,
@@ -14,8 +14,8 @@ import {
   type Sent,
   searchSourceKind,
   waitingSourceKind,
-} from 'guard-gateway/lib/page'
-import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
+} from '#lib/page'
+import { PLAYGROUND_UPSTREAM } from '#lib/trace'
 import {
   type ApprovalRow,
   approvalById,

@@ -1,5 +1,5 @@
-import { type Html, html } from 'guard-gateway/lib/html'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { type Html, html } from '#lib/html'
+import { terminalLine } from '#lib/text'
 import type { Caller } from '../judge/caller.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
 import type { RecordedFinding } from '../results/recorded-finding.ts'

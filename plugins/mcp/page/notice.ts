@@ -1,5 +1,5 @@
-import { type Html, html, instantMark } from 'guard-gateway/lib/html'
-import type { Ask } from 'guard-gateway/lib/page'
+import { type Html, html, instantMark } from '#lib/html'
+import type { Ask } from '#lib/page'
 import { type ApprovalRow, approvalById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { shortHash } from './marks.ts'

@@ -1,5 +1,5 @@
-import { type Html, html } from 'guard-gateway/lib/html'
-import type { Ask } from 'guard-gateway/lib/page'
+import { type Html, html } from '#lib/html'
+import type { Ask } from '#lib/page'
 import { type ApprovalRow, currentState, textsById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { type DisplayedArguments, questionCard } from './approval-card.ts'

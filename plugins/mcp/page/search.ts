@@ -1,5 +1,5 @@
 import type { Storage } from 'guard-gateway/core'
-import type { SearchHit, SearchSource } from 'guard-gateway/lib/page'
+import type { SearchHit, SearchSource } from '#lib/page'
 import type { AuditRow } from '../audit/tables.ts'
 import type { PageParts } from './types.ts'
 

@@ -1,4 +1,4 @@
-import { anyGlob } from 'guard-gateway/lib/glob'
+import { anyGlob } from '#lib/glob'
 import type { LimitUse } from '../actions/limits.ts'
 import type { Caller } from '../judge/caller.ts'
 import type { CompiledRule } from './compiled.ts'

@@ -1,5 +1,5 @@
-import type { Arguments, CheckContext, CheckFinding } from 'guard-gateway/lib/mcp-check'
-import { Pace } from 'guard-gateway/lib/time-slice'
+import type { Arguments, CheckContext, CheckFinding } from '#lib/mcp-check'
+import { Pace } from '#lib/time-slice'
 import type { RuleFinding } from '../judge/verdict.ts'
 import type { CompiledCheck, CompiledRule } from './compiled.ts'
 

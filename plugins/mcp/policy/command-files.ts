@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import type { Input, Io } from 'guard-gateway/lib/command'
+import type { Input, Io } from '#lib/command'
 
 /** The text of an option; undefined where it was not given. */
 export const textOption = (options: Input['options'], name: string): string | undefined => {

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 
 /** `mcp validate-policy` and `mcp explain`; both read a file and need no running gateway. Checks of the user's own plugins are known to them. */
 export const policyCommands = (gateway: Gateway): readonly Command[] => [

@@ -1,4 +1,4 @@
-import type { CheckLint, McpCheck, McpResultCheck } from 'guard-gateway/lib/mcp-check'
+import type { CheckLint, McpCheck, McpResultCheck } from '#lib/mcp-check'
 import type { Segments } from '../actions/changes.ts'
 import type { Change } from '../actions/transform.ts'
 import type { Caller } from '../judge/caller.ts'

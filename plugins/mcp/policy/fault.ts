@@ -1,6 +1,6 @@
-import { nearest } from 'guard-gateway/lib/errors'
-import { pointerOf } from 'guard-gateway/lib/json'
-import type { YamlLocation } from 'guard-gateway/lib/yaml'
+import { nearest } from '#lib/errors'
+import { pointerOf } from '#lib/json'
+import type { YamlLocation } from '#lib/yaml'
 
 /** Keys and positions from the whole policy inwards. */
 export type PolicyPath = readonly (string | number)[]

@@ -2,8 +2,8 @@ import { type Stats, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import { sha256 } from '#lib/ids'
+import { KeyedQueue } from '#lib/keyed-queue'
 import {
   type Exceeded,
   type Limits,

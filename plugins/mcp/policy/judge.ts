@@ -1,5 +1,5 @@
 import type { Redactor } from 'guard-gateway/core'
-import type { Arguments, CheckContext } from 'guard-gateway/lib/mcp-check'
+import type { Arguments, CheckContext } from '#lib/mcp-check'
 import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
 import { type Changed, transformed } from '../actions/transform.ts'
 import { nobody } from '../judge/caller.ts'

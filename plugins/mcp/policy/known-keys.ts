@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { pages } from 'guard-gateway/lib/paging'
-import { everyProject } from 'guard-gateway/lib/principal'
+import { pages } from '#lib/paging'
+import { everyProject } from '#lib/principal'
 
 /** What policies call the gateway key. */
 export const GATEWAY_KEY = 'gateway'

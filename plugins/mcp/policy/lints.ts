@@ -1,4 +1,4 @@
-import { anyGlob } from 'guard-gateway/lib/glob'
+import { anyGlob } from '#lib/glob'
 import type { Action } from '../judge/verdict.ts'
 import { type CallerList, callerLists } from './callers.ts'
 import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'

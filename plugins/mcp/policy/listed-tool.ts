@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
+import { readJsonStrict, writeJson } from '#lib/json'
 
 /** A tool as its server describes it, as far as warnings examine it. */
 export interface ListedTool {

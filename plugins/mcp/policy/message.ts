@@ -1,7 +1,7 @@
 import type { Redactor } from 'guard-gateway/core'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
-import type { Arguments } from 'guard-gateway/lib/mcp-check'
-import { cutBeforeRedaction, cutText, terminalLine } from 'guard-gateway/lib/text'
+import { readJson, writeJson } from '#lib/json'
+import type { Arguments } from '#lib/mcp-check'
+import { cutBeforeRedaction, cutText, terminalLine } from '#lib/text'
 
 const PLACE = /\{arguments\.([^{}]+)\}/g
 const MAX_VALUE = 200

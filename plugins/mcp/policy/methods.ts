@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/lib/glob'
+import { glob } from '#lib/glob'
 import type { PolicyDocument } from './document.ts'
 import { type Lint, type PolicyFault, suggestion } from './fault.ts'
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { GuardError } from 'guard-gateway/core'
-import { readLongYaml, type YamlLocation } from 'guard-gateway/lib/yaml'
+import { readLongYaml, type YamlLocation } from '#lib/yaml'
 import type { PolicyPath } from './fault.ts'
 
 const MAX_BYTES = 1_048_576

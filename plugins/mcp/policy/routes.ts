@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 import type { ListedTool } from './listed-tool.ts'
 import type { LoadOptions, PolicySource } from './load.ts'
 import { validatePolicy } from './validate.ts'

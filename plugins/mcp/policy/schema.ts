@@ -1,4 +1,4 @@
-import type { McpCheck, McpResultCheck } from 'guard-gateway/lib/mcp-check'
+import type { McpCheck, McpResultCheck } from '#lib/mcp-check'
 
 /** The part of the policy schema that depends on no check. */
 const frame = {

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { pointerKeys } from 'guard-gateway/lib/json'
+import { pointerKeys } from '#lib/json'
 import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 
 /** What the schema says of a policy, in words; none of the errors that follow from another one. */

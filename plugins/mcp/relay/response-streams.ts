@@ -1,5 +1,5 @@
-import { errorFrame } from 'guard-gateway/lib/json-rpc'
-import type { McpReply, StreamEvent } from 'guard-gateway/lib/mcp-transport'
+import { errorFrame } from '#lib/json-rpc'
+import type { McpReply, StreamEvent } from '#lib/mcp-transport'
 import type { Session } from '../session/session.ts'
 import type { ClientResponse, OutgoingMessage } from './response.ts'
 import type { ServerRelay } from './server-relay.ts'

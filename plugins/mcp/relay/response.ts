@@ -1,4 +1,4 @@
-import { errorFrame, type Frame } from 'guard-gateway/lib/json-rpc'
+import { errorFrame, type Frame } from '#lib/json-rpc'
 
 /** A message on its way to a client, or an event of a stream that carries none. */
 export interface OutgoingMessage {

@@ -10,9 +10,9 @@ import {
   scanJson,
   sourceOf,
   stringIn,
-} from 'guard-gateway/lib/json'
-import { type Frame, resultFrame } from 'guard-gateway/lib/json-rpc'
-import type { ResultContext, ResultFinding, ToolResult } from 'guard-gateway/lib/mcp-check'
+} from '#lib/json'
+import { type Frame, resultFrame } from '#lib/json-rpc'
+import type { ResultContext, ResultFinding, ToolResult } from '#lib/mcp-check'
 import { withheldResult } from '../actions/texts.ts'
 import { type CheckDeadline, checkDeadline } from '../policy/checks.ts'
 import type { CompiledResultCheck } from '../policy/compiled.ts'

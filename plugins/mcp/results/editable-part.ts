@@ -1,5 +1,5 @@
-import type { JsonValue } from 'guard-gateway/lib/json'
-import type { ResultPart } from 'guard-gateway/lib/mcp-check'
+import type { JsonValue } from '#lib/json'
+import type { ResultPart } from '#lib/mcp-check'
 
 /** A part with its place in the message; what checks mend of it is noted here. */
 export interface EditablePart extends ResultPart {

@@ -1,4 +1,4 @@
-import { isScanFault, type JsonValue, pointerPart, scanJson, stringIn } from 'guard-gateway/lib/json'
+import { isScanFault, type JsonValue, pointerPart, scanJson, stringIn } from '#lib/json'
 import { type EditablePart, editableText } from './editable-part.ts'
 
 /** Shorter names of members have no room to say anything. */

@@ -1,5 +1,5 @@
-import { readJson } from 'guard-gateway/lib/json'
-import { hint } from 'guard-gateway/lib/terminal'
+import { readJson } from '#lib/json'
+import { hint } from '#lib/terminal'
 import { approvalId } from '../management/command-approvals.ts'
 import { type CommandContext, getText, postText, printAnswer } from '../management/command-context.ts'
 import { visibleLine } from '../management/visible-line.ts'

@@ -1,6 +1,6 @@
 import type { Ajv, KeywordCxt, Options, ValidateFunction } from 'ajv'
-import { isJsonObject } from 'guard-gateway/lib/json'
-import { canonicalJson } from 'guard-gateway/lib/trace'
+import { isJsonObject } from '#lib/json'
+import { canonicalJson } from '#lib/trace'
 import { namesIn, type SchemaError, schemaError, schemaErrors } from './error-text.ts'
 import { burn, type Fuel, FuelSpent, MAX_FUEL, refuel } from './fuel.ts'
 import { patternMaker } from './patterns.ts'

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { pointerKeys, pointerPart } from 'guard-gateway/lib/json'
+import { pointerKeys, pointerPart } from '#lib/json'
 
 /** A place within a value, and what is wrong there. */
 export interface SchemaError {

@@ -1,4 +1,4 @@
-import { isJsonObject, pointerKeys } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerKeys } from '#lib/json'
 import { type CompiledSchema, compileSchema, type SchemaFault } from './compile.ts'
 import { type Holds, KEYWORDS } from './vocabulary.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
-import { requestErrors } from 'guard-gateway/lib/http'
-import { errorFrame } from 'guard-gateway/lib/json-rpc'
+import { requestErrors } from '#lib/http'
+import { errorFrame } from '#lib/json-rpc'
 
 const SERVER_ERROR = -32000
 /** Who or what was asked for is not known: the caller, the server, the session. */

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import type { Io } from 'guard-gateway/lib/command'
+import type { Io } from '#lib/command'
 import type { Mcp } from '../mcp.ts'
 import type { SessionInfo } from '../session/session.ts'
 import { StdioServer } from './stdio-server.ts'

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 
 /** `guard mcp run`: the proxy between a client's standard input and output and a server started for it. */
 export const runCommand = (gateway: Gateway): Command => ({

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough, pipeline } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import { LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
+import { LineReader, LineWriter, readFrame } from '#lib/json-rpc'
 import { type ClientResponse, errorResponse, type OutgoingMessage } from '../relay/response.ts'
 import type { ClientSession } from '../session/client-session.ts'
 

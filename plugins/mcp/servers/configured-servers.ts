@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
-import { basicEnv } from 'guard-gateway/lib/child-env'
-import { mcpServerDefaults } from 'guard-gateway/lib/config-defaults'
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
+import { basicEnv } from '#lib/child-env'
+import { mcpServerDefaults } from '#lib/config-defaults'
+import type { McpServer } from '#lib/mcp-transport'
 import type { McpServerOptions } from '../options.ts'
 
 /** The servers of a configuration. `env` is that of this process; of it each gets the basics, and what its own entry names. */

@@ -1,4 +1,4 @@
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
+import type { McpServer } from '#lib/mcp-transport'
 import type { ServerFacts } from '../messages/initialize.ts'
 import type { ListCache } from '../session/running-session.ts'
 import type { ToolCatalog } from '../tools/index.ts'

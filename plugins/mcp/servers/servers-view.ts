@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { isJsonObject, readJson } from 'guard-gateway/lib/json'
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
+import { isJsonObject, readJson } from '#lib/json'
+import type { McpServer } from '#lib/mcp-transport'
 import { viewOf } from '../login/schemas.ts'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'

@@ -1,5 +1,5 @@
-import { roundedKey } from 'guard-gateway/lib/json-rpc'
 import { LRU } from 'tiny-lru'
+import { roundedKey } from '#lib/json-rpc'
 import type { Entry } from '../audit/index.ts'
 import type { CompiledResultCheck } from '../policy/compiled.ts'
 

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { type McpLogin, type McpServer, mcpTransportKind } from 'guard-gateway/lib/mcp-transport'
+import { type McpLogin, type McpServer, mcpTransportKind } from '#lib/mcp-transport'
 import type { Approvals } from '../approvals/index.ts'
 import type { Audit } from '../audit/index.ts'
 import { mcpHooks } from '../hooks.ts'

@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { newKey } from 'guard-gateway/lib/ids'
-import type { Frame } from 'guard-gateway/lib/json-rpc'
+import { newKey } from '#lib/ids'
+import type { Frame } from '#lib/json-rpc'
 import {
   type McpLink,
   type McpLogin,
@@ -9,8 +9,8 @@ import {
   type McpSession,
   mcpTransportKind,
   type PassedHeaders,
-} from 'guard-gateway/lib/mcp-transport'
-import type { Connections, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
+} from '#lib/mcp-transport'
+import type { Connections, UpstreamAddress } from '#lib/upstream-client'
 import type { SessionLog } from '../audit/index.ts'
 import { connectionsOf } from '../connections.ts'
 import type { Caller } from '../judge/caller.ts'

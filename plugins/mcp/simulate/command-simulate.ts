@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import { columnLines, paintedWord, painter, terminalWidth } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { columnLines, paintedWord, painter, terminalWidth } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import { type CommandContext, postText, printAnswer } from '../management/command-context.ts'
 import { visibleLine } from '../management/visible-line.ts'
 import { fileContent, textOption } from '../policy/command-files.ts'

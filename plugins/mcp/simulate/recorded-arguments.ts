@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
-import { isJsonObject, readJson } from 'guard-gateway/lib/json'
-import type { Arguments } from 'guard-gateway/lib/mcp-check'
-import { argumentHash, argumentKey } from 'guard-gateway/lib/trace'
+import { isJsonObject, readJson } from '#lib/json'
+import type { Arguments } from '#lib/mcp-check'
+import { argumentHash, argumentKey } from '#lib/trace'
 import type { AuditRow } from '../audit/tables.ts'
 
 /** Arguments of a call as far as they are on record. */

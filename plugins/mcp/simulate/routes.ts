@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 import { oneOf, since, text, textOrNull, time } from '../management/schema-parts.ts'
 import type { Mcp } from '../mcp.ts'
 import type { PolicySimulation } from './simulate-policy.ts'

@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import type { Command, Input, Io } from 'guard-gateway/lib/command'
-import { terminalLine } from 'guard-gateway/lib/text'
+import type { Command, Input, Io } from '#lib/command'
+import { terminalLine } from '#lib/text'
 import { isMisbehaviour, misbehaviours } from './misbehave.ts'
 import type { TestServer, TestServerOptions } from './server.ts'
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
-import { type Frame, readFrame } from 'guard-gateway/lib/json-rpc'
-import type { Lost, McpLink, McpReply, McpTransport, StreamEvent } from 'guard-gateway/lib/mcp-transport'
+import { type Frame, readFrame } from '#lib/json-rpc'
+import type { Lost, McpLink, McpReply, McpTransport, StreamEvent } from '#lib/mcp-transport'
 import type { Exchange } from './exchange.ts'
 import { readMessage } from './message.ts'
 import type { TestSession } from './session.ts'

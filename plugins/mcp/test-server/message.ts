@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject, jsonObjectOf } from '#lib/json'
 
 /** A message of JSON-RPC, as a client sends it. */
 export interface Message {

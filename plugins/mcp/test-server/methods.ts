@@ -1,4 +1,4 @@
-import { jsonObjectOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf } from '#lib/json'
 import { Failure, type Message } from './message.ts'
 import { promptMessages, prompts } from './prompts.ts'
 import { PNG } from './samples.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 import { doubled, type Misbehaviour } from './misbehave.ts'
 import { PNG, WAV } from './samples.ts'
 import {

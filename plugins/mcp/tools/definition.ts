@@ -1,4 +1,4 @@
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 import {
   isJsonObject,
   isScanFault,
@@ -9,8 +9,8 @@ import {
   sourceOf,
   stringIn,
   writeJson,
-} from 'guard-gateway/lib/json'
-import { canonicalJson } from 'guard-gateway/lib/trace'
+} from '#lib/json'
+import { canonicalJson } from '#lib/trace'
 import type { ServerFacts } from '../messages/initialize.ts'
 import type { CompiledSchema } from '../schemas/compile.ts'
 import type { CompiledInput } from '../schemas/input.ts'

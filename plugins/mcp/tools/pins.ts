@@ -1,6 +1,6 @@
 import { type Gateway, GuardError, type Redactor } from 'guard-gateway/core'
-import { isJsonObject, readJson } from 'guard-gateway/lib/json'
-import { cutText, terminalText } from 'guard-gateway/lib/text'
+import { isJsonObject, readJson } from '#lib/json'
+import { cutText, terminalText } from '#lib/text'
 import type { PinState } from '../audit/enums.ts'
 import type { Audit } from '../audit/index.ts'
 import { type Definition, INSTRUCTIONS, pinnedOf } from './definition.ts'

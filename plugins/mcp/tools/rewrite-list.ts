@@ -10,7 +10,7 @@ import {
   scanJson,
   sourceOf,
   stringIn,
-} from 'guard-gateway/lib/json'
+} from '#lib/json'
 import { nameOf, toolsIn } from './definition.ts'
 import type { ListView } from './server-tools.ts'
 

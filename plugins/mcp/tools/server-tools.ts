@@ -1,4 +1,4 @@
-import type { Arguments } from 'guard-gateway/lib/mcp-check'
+import type { Arguments } from '#lib/mcp-check'
 import type { PinState, SchemaState } from '../audit/enums.ts'
 import type { ToolDescription } from './tool-description.ts'
 

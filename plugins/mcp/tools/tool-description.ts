@@ -1,6 +1,6 @@
 import type { Redactor } from 'guard-gateway/core'
-import { isJsonObject, readJson } from 'guard-gateway/lib/json'
-import { cutText } from 'guard-gateway/lib/text'
+import { isJsonObject, readJson } from '#lib/json'
+import { cutText } from '#lib/text'
 
 const TITLE_CHARS = 200
 const DESCRIPTION_CHARS = 2_000

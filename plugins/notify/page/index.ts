@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { type Html, html, instantMark } from 'guard-gateway/lib/html'
-import { type Ask, type Form, formKind, type Page, type Panel, pageKind, panelKind } from 'guard-gateway/lib/page'
+import { type Html, html, instantMark } from '#lib/html'
+import { type Ask, type Form, formKind, type Page, type Panel, pageKind, panelKind } from '#lib/page'
 import type { ReceiverHealth } from '../delivery.ts'
 import type { Notify, TimedNotice } from '../notify.ts'
 

@@ -1,6 +1,6 @@
 import type { Gateway, Notice, Session } from 'guard-gateway/core'
-import { type BudgetLeft, remainingShare, remainingText } from 'guard-gateway/lib/budget'
 import { LRU } from 'tiny-lru'
+import { type BudgetLeft, remainingShare, remainingText } from '#lib/budget'
 
 /** In percent, the highest first. */
 const LEVELS = [100, 80, 50] as const

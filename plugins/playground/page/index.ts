@@ -1,6 +1,6 @@
 import { type Gateway, GuardError, type Mode } from 'guard-gateway/core'
-import { choice, decisionMark, durationMark, faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
-import { type Ask, type Form, formKind, type Page, type Posted, pageKind, type View } from 'guard-gateway/lib/page'
+import { choice, decisionMark, durationMark, faultList, type Html, html, instantMark } from '#lib/html'
+import { type Ask, type Form, formKind, type Page, type Posted, pageKind, type View } from '#lib/page'
 import type { Administration } from '../administration.ts'
 import { stylesOf } from '../dialects/index.ts'
 import type { RunRequest } from '../run-request.ts'

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { BudgetLeft } from 'guard-gateway/lib/budget'
+import type { BudgetLeft } from '#lib/budget'
 import { type RemainingContext, remainingOfProject } from './remaining.ts'
 
 const MAX_POLICIES = 200

@@ -1,6 +1,6 @@
 import type { Gateway, Session, Totals } from 'guard-gateway/core'
-import type { BudgetLeft } from 'guard-gateway/lib/budget'
-import { costUnit } from 'guard-gateway/lib/html'
+import type { BudgetLeft } from '#lib/budget'
+import { costUnit } from '#lib/html'
 import { totalsOf } from '../evaluate/evaluate.ts'
 import type { History } from '../history/history.ts'
 import type { Policies } from '../policies.ts'

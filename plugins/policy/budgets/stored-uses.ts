@@ -1,7 +1,7 @@
 import type { Storage } from 'guard-gateway/core'
-import { requestsIn } from 'guard-gateway/lib/session'
-import type { Window } from 'guard-gateway/lib/time'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import { requestsIn } from '#lib/session'
+import type { Window } from '#lib/time'
+import type { CallRecord } from '#lib/trace'
 import { hasFailed } from '../history/settle.ts'
 import { noUsage, type Usage } from '../history/usage.ts'
 

@@ -1,5 +1,5 @@
 import type { Per, Period } from 'guard-gateway/core'
-import type { Calendar, Window } from 'guard-gateway/lib/time'
+import type { Calendar, Window } from '#lib/time'
 import { addUsage, noUsage, type Usage } from '../history/usage.ts'
 
 /** When the next section of the calendar begins, in words. */

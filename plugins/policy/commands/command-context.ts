@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { AskJson, Input, Io } from 'guard-gateway/lib/command'
+import type { AskJson, Input, Io } from '#lib/command'
 
 /** Options of the policy commands. */
 export interface PolicyCommandOptions {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import { withFileLocation } from 'guard-gateway/lib/errors'
-import { isJsonObject } from 'guard-gateway/lib/json'
-import { terminalLine } from 'guard-gateway/lib/text'
-import { readYaml } from 'guard-gateway/lib/yaml'
+import { withFileLocation } from '#lib/errors'
+import { isJsonObject } from '#lib/json'
+import { terminalLine } from '#lib/text'
+import { readYaml } from '#lib/yaml'
 
 /** A policy that a command line names: the request body, and the document with its rules. */
 export interface RequestedPolicy {

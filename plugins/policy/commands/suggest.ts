@@ -1,5 +1,5 @@
-import type { AskJson, Suggestion } from 'guard-gateway/lib/command'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import type { AskJson, Suggestion } from '#lib/command'
+import { DEFAULT_PROJECT } from '#lib/session'
 
 interface Listed {
   readonly sessions: readonly { readonly project_id: string }[]

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Mode, Rule } from 'guard-gateway/core'
-import { RECOMMENDED } from 'guard-gateway/lib/budget'
+import { RECOMMENDED } from '#lib/budget'
 
 /** The list of rules whose enforcement is warned of, and the one that is offered instead. */
 const LITERAL = 'default'

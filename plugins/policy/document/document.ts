@@ -1,5 +1,5 @@
 import { type Detector, GuardError, type Mode, type Registry, type Rule } from 'guard-gateway/core'
-import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerPart } from '#lib/json'
 import { checkParams } from './params.ts'
 import { type Problem, quotedValue, readRules } from './rules.ts'
 

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { isJsonObject, jsonObjectOf } from 'guard-gateway/lib/json'
+import { isJsonObject, jsonObjectOf } from '#lib/json'
 
 /**
  * Resolves a shipped policy: a list of rules, or the list that `extends` names with `actions`, which replace `block` in enabled rules of the

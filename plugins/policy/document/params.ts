@@ -1,6 +1,6 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { Detector, Registry, Rule } from 'guard-gateway/core'
-import { pointerPart } from 'guard-gateway/lib/json'
+import { pointerPart } from '#lib/json'
 import type { Problem } from './rules.ts'
 
 /** Checks the params of each rule against its detector's schema; those of a type without a detector stay unchecked. */

@@ -1,5 +1,5 @@
 import type { Detector, Registry, Rule } from 'guard-gateway/core'
-import { inexactNumber, isJsonObject, type JsonObject, pointerPart } from 'guard-gateway/lib/json'
+import { inexactNumber, isJsonObject, type JsonObject, pointerPart } from '#lib/json'
 
 /** Something wrong in a policy document. */
 export interface Problem {

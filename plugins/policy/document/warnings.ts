@@ -1,5 +1,5 @@
 import type { Detector, Gateway, Mode, Registry, Rule } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { isUnpriced } from '../history/settle.ts'
 import { defaultEnforced } from './default-enforced.ts'
 

@@ -8,7 +8,7 @@ import {
   type Session,
   undecided,
 } from 'guard-gateway/core'
-import { placeInThread, type ThreadPlacement } from 'guard-gateway/lib/threads'
+import { placeInThread, type ThreadPlacement } from '#lib/threads'
 import type { History } from '../history/history.ts'
 import { type Policy, policyVersion } from '../policy.ts'
 import { actionFor, isAdvisory } from './actions.ts'

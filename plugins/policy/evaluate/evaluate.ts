@@ -1,6 +1,6 @@
 import type { Call, Evidence, Finding, Match, Row, Session, Totals } from 'guard-gateway/core'
-import { cutText } from 'guard-gateway/lib/text'
-import type { ThreadPlacement } from 'guard-gateway/lib/threads'
+import { cutText } from '#lib/text'
+import type { ThreadPlacement } from '#lib/threads'
 import type { History } from '../history/history.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
 import type { EvidenceSources } from './evidence-sources.ts'

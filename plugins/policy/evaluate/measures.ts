@@ -1,5 +1,5 @@
 import type { Call, Row } from 'guard-gateway/core'
-import type { ThreadPlacement } from 'guard-gateway/lib/threads'
+import type { ThreadPlacement } from '#lib/threads'
 import type { History } from '../history/history.ts'
 import type { Policy } from '../policy.ts'
 

@@ -1,5 +1,5 @@
 import type { Decision, Gateway, Match, Session } from 'guard-gateway/core'
-import { cutText } from 'guard-gateway/lib/text'
+import { cutText } from '#lib/text'
 import type { History } from '../history/history.ts'
 
 const MESSAGE_CHARS = 300

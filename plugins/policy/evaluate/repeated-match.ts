@@ -1,5 +1,5 @@
 import type { Match, Row } from 'guard-gateway/core'
-import type { ThreadPlacement } from 'guard-gateway/lib/threads'
+import type { ThreadPlacement } from '#lib/threads'
 import type { History } from '../history/history.ts'
 import { hasFailed } from '../history/settle.ts'
 

@@ -1,5 +1,5 @@
 import type { ApiStyle, Call, Match } from 'guard-gateway/core'
-import { memberSpan } from 'guard-gateway/lib/request-reader'
+import { memberSpan } from '#lib/request-reader'
 import { nudgeFor } from './nudge.ts'
 
 const OPEN_ARRAY = 0x5b

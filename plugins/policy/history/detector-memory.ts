@@ -1,5 +1,5 @@
-import { estimatedBytes, type MemoryBudget, type MemoryPart } from 'guard-gateway/lib/memory-budget'
 import { LRU } from 'tiny-lru'
+import { estimatedBytes, type MemoryBudget, type MemoryPart } from '#lib/memory-budget'
 
 /** Conversations with memory of detectors; at most 256 KiB per detector and conversation, as the contract says. */
 const CONVERSATIONS = 1024

@@ -1,4 +1,4 @@
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 
 const TEXT_LIMIT = 4096
 const MAX_CHARS = 500

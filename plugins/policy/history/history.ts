@@ -1,5 +1,5 @@
 import type { Conversation, Ended, Row, Session, Turn } from 'guard-gateway/core'
-import { historyEnd, type KnownRequests, type RepliedCall, threadHeads } from 'guard-gateway/lib/threads'
+import { historyEnd, type KnownRequests, type RepliedCall, threadHeads } from '#lib/threads'
 import { DetectorMemory } from './detector-memory.ts'
 import { noUsage, type Usage } from './usage.ts'
 

@@ -1,6 +1,6 @@
 import { endedMoment, type Outcome, type Row, type SessionRow, type Settled } from 'guard-gateway/core'
-import { calledTool } from 'guard-gateway/lib/request-reader'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import { calledTool } from '#lib/request-reader'
+import type { CallRecord } from '#lib/trace'
 import type { Policy } from '../policy.ts'
 import { errorFingerprint } from './error-fingerprint.ts'
 import type { History } from './history.ts'

@@ -1,5 +1,5 @@
 import type { Mode, Rule } from 'guard-gateway/core'
-import type { FieldFault } from 'guard-gateway/lib/page'
+import type { FieldFault } from '#lib/page'
 
 /** The fields of a rule that a form has, as text. */
 export const ruleFields = ['id', 'rule_type', 'threshold', 'window_size', 'action', 'params', 'note'] as const

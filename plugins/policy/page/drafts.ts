@@ -1,5 +1,5 @@
-import { newId } from 'guard-gateway/lib/ids'
 import { LRU } from 'tiny-lru'
+import { newId } from '#lib/ids'
 import type { Draft } from './draft.ts'
 
 /** What is in a form that was sent and is not saved; `step` is what was asked for last. */

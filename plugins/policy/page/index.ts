@@ -1,6 +1,6 @@
 import { GuardError, type Rule } from 'guard-gateway/core'
-import { byRemainingShare, remainingShare } from 'guard-gateway/lib/budget'
-import { html } from 'guard-gateway/lib/html'
+import { byRemainingShare, remainingShare } from '#lib/budget'
+import { html } from '#lib/html'
 import {
   type Form,
   formKind,
@@ -13,10 +13,10 @@ import {
   type SearchSource,
   type Sent,
   searchSourceKind,
-} from 'guard-gateway/lib/page'
-import { pages } from 'guard-gateway/lib/paging'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
-import { budgetTable } from 'guard-gateway/lib/terminal'
+} from '#lib/page'
+import { pages } from '#lib/paging'
+import { DEFAULT_PROJECT } from '#lib/session'
+import { budgetTable } from '#lib/terminal'
 import { remainingOfAll } from '../budgets/projects.ts'
 import type { RemainingContext } from '../budgets/remaining.ts'
 import { sourceOf } from '../policy.ts'

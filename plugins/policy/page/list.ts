@@ -1,6 +1,6 @@
-import { type Html, html, instantMark } from 'guard-gateway/lib/html'
-import type { Ask, Page } from 'guard-gateway/lib/page'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { type Html, html, instantMark } from '#lib/html'
+import type { Ask, Page } from '#lib/page'
+import { DEFAULT_PROJECT } from '#lib/session'
 import { type Policy, sourceOf } from '../policy.ts'
 import type { PageParts } from './types.ts'
 

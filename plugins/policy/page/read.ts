@@ -1,5 +1,5 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
-import type { FieldFault } from 'guard-gateway/lib/page'
+import type { FieldFault } from '#lib/page'
 import { checkParams } from '../document/params.ts'
 import { type Problem, readRules } from '../document/rules.ts'
 import { type Draft, documentOf, ruleFields } from './draft.ts'

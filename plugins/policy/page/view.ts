@@ -1,20 +1,10 @@
 import type { Detector, Gateway, Mode, Rule } from 'guard-gateway/core'
-import { approverField } from 'guard-gateway/lib/approver'
-import { byRemainingShare, RECOMMENDED } from 'guard-gateway/lib/budget'
-import {
-  choice,
-  costHead,
-  countMark,
-  faultList,
-  type Html,
-  html,
-  instantMark,
-  priceMark,
-  raw,
-} from 'guard-gateway/lib/html'
-import type { FieldFault, View } from 'guard-gateway/lib/page'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
-import { budgetTable } from 'guard-gateway/lib/terminal'
+import { approverField } from '#lib/approver'
+import { byRemainingShare, RECOMMENDED } from '#lib/budget'
+import { choice, costHead, countMark, faultList, type Html, html, instantMark, priceMark, raw } from '#lib/html'
+import type { FieldFault, View } from '#lib/page'
+import { DEFAULT_PROJECT } from '#lib/session'
+import { budgetTable } from '#lib/terminal'
 import { type Warning, warningsOf } from '../document/warnings.ts'
 import { sourceOf } from '../policy.ts'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'

@@ -1,6 +1,6 @@
 import type { Call, Change, Decision, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
-import { flagColumns, flagOf, noteFlag } from 'guard-gateway/lib/session'
-import { newCallRecord, openRecordOf, type Previews } from 'guard-gateway/lib/trace'
+import { flagColumns, flagOf, noteFlag } from '#lib/session'
+import { newCallRecord, openRecordOf, type Previews } from '#lib/trace'
 import type { WindowKey } from './shared-budgets.ts'
 
 const NO_PREVIEWS: Previews = { request: null, response: null }

@@ -10,8 +10,8 @@ import type {
   Settled,
   Tables,
 } from 'guard-gateway/core'
-import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
-import { type Claims, type Cluster, isCounting, type OpenClaim, requestsIn } from 'guard-gateway/lib/session'
+import { KeyedQueue } from '#lib/keyed-queue'
+import { type Claims, type Cluster, isCounting, type OpenClaim, requestsIn } from '#lib/session'
 import type { SessionHistories } from '../history/session-histories.ts'
 import { hasFailed, isUnpriced } from '../history/settle.ts'
 import type { Usage } from '../history/usage.ts'

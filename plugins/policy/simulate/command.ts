@@ -1,5 +1,5 @@
-import type { Command } from 'guard-gateway/lib/command'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import type { Command } from '#lib/command'
+import { DEFAULT_PROJECT } from '#lib/session'
 import { type CommandContext, type PolicyCommandOptions, policyPath } from '../commands/command-context.ts'
 import { requestedPolicy } from '../commands/requested-policy.ts'
 import { suggestProjects } from '../commands/suggest.ts'

@@ -1,5 +1,5 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
-import type { Calendar } from 'guard-gateway/lib/time'
+import type { Calendar } from '#lib/time'
 import { policyOf } from '../policy.ts'
 import { replayProjects } from './project-replay.ts'
 import { projectsUnder } from './projects.ts'

@@ -1,7 +1,7 @@
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { writeJson } from 'guard-gateway/lib/json'
-import { hint, terminalWidth } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
+import type { Input, Io } from '#lib/command'
+import { writeJson } from '#lib/json'
+import { hint, terminalWidth } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import type { Simulation } from './simulation.ts'
 import { simulationLines } from './text.ts'
 

@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { pages } from 'guard-gateway/lib/paging'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
+import { pages } from '#lib/paging'
+import { DEFAULT_PROJECT } from '#lib/session'
 
 /** The projects that a policy would hold for. */
 export interface Projects {

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError, type Mode, type Rule } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
-import { instantOf } from 'guard-gateway/lib/time'
+import { isJsonObject, type JsonObject } from '#lib/json'
+import { instantOf } from '#lib/time'
 import { readChange } from '../document/document.ts'
 import type { Policy } from '../policy.ts'
 import type { SimulationRequest } from './index.ts'

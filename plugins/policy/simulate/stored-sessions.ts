@@ -1,6 +1,6 @@
 import type { Gateway, Reader, SessionRow } from 'guard-gateway/core'
-import { pages } from 'guard-gateway/lib/paging'
-import { type CallRecord, recordedCalls } from 'guard-gateway/lib/trace'
+import { pages } from '#lib/paging'
+import { type CallRecord, recordedCalls } from '#lib/trace'
 import type { Projects } from './projects.ts'
 import type { SimulationRange } from './simulation.ts'
 

@@ -1,6 +1,6 @@
-import { costText, countText } from 'guard-gateway/lib/format'
-import { columnLines, listedId } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { costText, countText } from '#lib/format'
+import { columnLines, listedId } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import type { Simulation } from './simulation.ts'
 
 /** The result of a simulation as text: the sum, then each rule that matched, then each flagged session. */

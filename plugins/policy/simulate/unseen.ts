@@ -1,5 +1,5 @@
 import type { Finding, Match } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { matched } from '../evaluate/evaluate.ts'
 import { isUnpriced } from '../history/settle.ts'
 import type { ActiveRule, Policy } from '../policy.ts'

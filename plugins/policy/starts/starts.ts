@@ -1,6 +1,6 @@
 import type { Row, Start, Turn } from 'guard-gateway/core'
-import { RecentHashes } from 'guard-gateway/lib/detection'
 import { LRU } from 'tiny-lru'
+import { RecentHashes } from '#lib/detection'
 
 /** Groups of starts that are remembered, and starts of each. */
 const GROUPS = 256

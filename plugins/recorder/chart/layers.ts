@@ -1,6 +1,6 @@
-import { type Html, html } from 'guard-gateway/lib/html'
-import { cutText } from 'guard-gateway/lib/text'
-import type { FigureBucket, FigureGroup, FigureSeries, FigureSums, FiguresAnswer } from 'guard-gateway/lib/trace'
+import { type Html, html } from '#lib/html'
+import { cutText } from '#lib/text'
+import type { FigureBucket, FigureGroup, FigureSeries, FigureSums, FiguresAnswer } from '#lib/trace'
 import type { Period } from './period.ts'
 
 /** What charts are grouped by. */

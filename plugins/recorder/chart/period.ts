@@ -1,4 +1,4 @@
-import { instantOf } from 'guard-gateway/lib/time'
+import { instantOf } from '#lib/time'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,7 +1,7 @@
-import { costText, countText, durationText } from 'guard-gateway/lib/format'
-import { countMark, type Html, html, instantMark, priceMark, raw } from 'guard-gateway/lib/html'
-import type { ChartOptions } from 'guard-gateway/lib/page'
-import type { FigureBucket, FigureSums, Figures, FiguresAnswer } from 'guard-gateway/lib/trace'
+import { costText, countText, durationText } from '#lib/format'
+import { countMark, type Html, html, instantMark, priceMark, raw } from '#lib/html'
+import type { ChartOptions } from '#lib/page'
+import type { FigureBucket, FigureSums, Figures, FiguresAnswer } from '#lib/trace'
 import { BAR, stackedBars } from './bars.ts'
 import {
   byBar,

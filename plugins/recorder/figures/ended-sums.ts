@@ -1,6 +1,6 @@
 import type { Storage } from 'guard-gateway/core'
-import { visibleProjects } from 'guard-gateway/lib/principal'
 import { LRU } from 'tiny-lru'
+import { visibleProjects } from '#lib/principal'
 import { HOUR_MS, hourOf } from './hours.ts'
 
 type Source = Pick<Storage, 'sum'>

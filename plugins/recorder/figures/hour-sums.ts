@@ -1,5 +1,5 @@
 import type { Change } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { HOUR_MS, hourOf, partOf } from './hours.ts'
 import { measuresOf } from './measures.ts'
 import type { HourGroup } from './tables.ts'

@@ -1,5 +1,5 @@
 import type { Outcome } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 
 /** Columns that calls are summed up in. */
 export const SUMS = [

@@ -1,5 +1,5 @@
 import type { Addends, Storage, Where } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { CALL_SUMS, measuresOf } from './measures.ts'
 import type { HourRow } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import type { Addends, Storage } from 'guard-gateway/core'
-import { type Buckets, bucketAt, bucketsOf } from 'guard-gateway/lib/time'
+import { type Buckets, bucketAt, bucketsOf } from '#lib/time'
 import {
   type FigureBucket,
   type FigureGroup,
@@ -9,7 +9,7 @@ import {
   type FiguresQuery,
   isPlayground,
   PLAYGROUND_UPSTREAM,
-} from 'guard-gateway/lib/trace'
+} from '#lib/trace'
 import { OTHER } from './hour-sums.ts'
 import { HOUR_MS, hourOf, startOf } from './hours.ts'
 import { DURATION_COUNTS, DURATIONS, measures, SUMS } from './measures.ts'

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway } from 'guard-gateway/core'
-import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
-import { instant } from 'guard-gateway/lib/time'
-import type { FigureBucket, Figures } from 'guard-gateway/lib/trace'
+import { rejectUnknownFilters } from '#lib/errors'
+import { instant } from '#lib/time'
+import type { FigureBucket, Figures } from '#lib/trace'
 import { HOUR_MS } from './hours.ts'
 import { figuresAnswer, figuresQuery } from './schemas.ts'
 

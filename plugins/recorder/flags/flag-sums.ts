@@ -1,6 +1,6 @@
 import type { Addends, Call, Change, Decision, SessionRow, Settled } from 'guard-gateway/core'
-import { addSinceFlag, type Flag, flagOf, isCounting, noteFlag, requestsIn } from 'guard-gateway/lib/session'
-import { type CallRecord, isPlayground } from 'guard-gateway/lib/trace'
+import { addSinceFlag, type Flag, flagOf, isCounting, noteFlag, requestsIn } from '#lib/session'
+import { type CallRecord, isPlayground } from '#lib/trace'
 import { hourOf } from '../figures/hours.ts'
 import { safe } from '../figures/measures.ts'
 import type { FlagRow } from './tables.ts'

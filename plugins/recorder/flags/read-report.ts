@@ -1,13 +1,6 @@
 import type { Storage } from 'guard-gateway/core'
-import { isRefusing } from 'guard-gateway/lib/session'
-import type {
-  FlagGroupTotal,
-  FlagReport,
-  FlagReportQuery,
-  RuleReport,
-  Savings,
-  SinceFlag,
-} from 'guard-gateway/lib/trace'
+import { isRefusing } from '#lib/session'
+import type { FlagGroupTotal, FlagReport, FlagReportQuery, RuleReport, Savings, SinceFlag } from '#lib/trace'
 import { HOUR_MS, hourOf, startOf } from '../figures/hours.ts'
 import { flagKey, flagMeasures } from './tables.ts'
 

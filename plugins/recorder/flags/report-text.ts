@@ -1,6 +1,6 @@
-import { costText, countText } from 'guard-gateway/lib/format'
-import { columnLines } from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
+import { costText, countText } from '#lib/format'
+import { columnLines } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
 import type { Report } from './report.ts'
 import { AT_MOST, blockedText, savedText } from './words.ts'
 

@@ -1,7 +1,7 @@
 import type { Gateway, SessionRow } from 'guard-gateway/core'
-import { jsonObjectOf } from 'guard-gateway/lib/json'
-import type { FlagGroupTotal } from 'guard-gateway/lib/trace'
 import type { Static } from 'typebox'
+import { jsonObjectOf } from '#lib/json'
+import type { FlagGroupTotal } from '#lib/trace'
 import { readFlagReport } from './read-report.ts'
 import type { reportAnswer } from './schemas.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway } from 'guard-gateway/core'
-import { rejectUnknownFilters } from 'guard-gateway/lib/errors'
-import { instant } from 'guard-gateway/lib/time'
+import { rejectUnknownFilters } from '#lib/errors'
+import { instant } from '#lib/time'
 import { reportOf } from './report.ts'
 import { reportAnswer, reportQuery } from './schemas.ts'
 

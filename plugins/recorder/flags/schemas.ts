@@ -1,4 +1,4 @@
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 
 const moment = (description: string) => Type.Optional(Type.String({ description }))
 const count = Type.Integer({ minimum: 0 })

@@ -1,5 +1,5 @@
-import { costText, countText } from 'guard-gateway/lib/format'
-import type { Savings, SinceFlag } from 'guard-gateway/lib/trace'
+import { costText, countText } from '#lib/format'
+import type { Savings, SinceFlag } from '#lib/trace'
 
 /** A sum of money, or its tokens where nothing is priced: `14.25 USD (1.9M tokens)`, `1.9M tokens`. `unit`: the currency. */
 export const spentText = ({ tokens_since_flag, cost_since_flag_micro }: SinceFlag, unit: string): string => {

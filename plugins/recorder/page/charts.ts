@@ -1,7 +1,7 @@
 import type { Gateway } from 'guard-gateway/core'
-import { costUnit } from 'guard-gateway/lib/html'
-import type { AgentSource, Charts, Panel } from 'guard-gateway/lib/page'
-import type { Figures } from 'guard-gateway/lib/trace'
+import { costUnit } from '#lib/html'
+import type { AgentSource, Charts, Panel } from '#lib/page'
+import type { Figures } from '#lib/trace'
 
 /** Charts of these figures. What draws them is loaded with the first. */
 export const chartsOf = (gateway: Gateway, figures: Figures): Charts => ({

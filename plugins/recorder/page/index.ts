@@ -9,7 +9,7 @@ import {
   instantMark,
   pageUrl,
   priceMark,
-} from 'guard-gateway/lib/html'
+} from '#lib/html'
 import {
   type Ask,
   agentSourceKind,
@@ -19,7 +19,7 @@ import {
   type SearchSource,
   searchSourceKind,
   waitingSourceKind,
-} from 'guard-gateway/lib/page'
+} from '#lib/page'
 import {
   type CallRecord,
   type Figures,
@@ -27,7 +27,7 @@ import {
   type FlagReport,
   isPlayground,
   type RuleReport,
-} from 'guard-gateway/lib/trace'
+} from '#lib/trace'
 import { readFlagReport } from '../flags/read-report.ts'
 import { sessionsOf } from '../flags/report.ts'
 import { AT_MOST, blockedText, savedText } from '../flags/words.ts'

@@ -1,7 +1,7 @@
 import type { SessionRow } from 'guard-gateway/core'
-import { type Html, html } from 'guard-gateway/lib/html'
-import { shortId } from 'guard-gateway/lib/ids'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import { type Html, html } from '#lib/html'
+import { shortId } from '#lib/ids'
+import type { CallRecord } from '#lib/trace'
 
 const LONG_CHARS = 28
 

@@ -1,8 +1,8 @@
 import type { Gateway, Outcome, Reader } from 'guard-gateway/core'
-import { costHead, costUnit, countMark, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
-import type { Ask, Panel } from 'guard-gateway/lib/page'
-import { everyProject } from 'guard-gateway/lib/principal'
-import { type CallRecord, type FigureSums, type Figures, isPlayground } from 'guard-gateway/lib/trace'
+import { costHead, costUnit, countMark, type Html, html, instantMark, priceMark } from '#lib/html'
+import type { Ask, Panel } from '#lib/page'
+import { everyProject } from '#lib/principal'
+import { type CallRecord, type FigureSums, type Figures, isPlayground } from '#lib/trace'
 import { HOUR_MS } from '../figures/hours.ts'
 import { failures } from '../figures/measures.ts'
 

@@ -8,9 +8,9 @@ import {
   GuardError,
   type Redactor,
 } from 'guard-gateway/core'
-import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
-import { cutBeforeRedaction, cutText, sanitise } from 'guard-gateway/lib/text'
-import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
+import { isJsonObject, pointerPart } from '#lib/json'
+import { cutBeforeRedaction, cutText, sanitise } from '#lib/text'
+import { mapPaced, Pace } from '#lib/time-slice'
 
 /** UTF-16 units. */
 const NAME_CHARS = 256

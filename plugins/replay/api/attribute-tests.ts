@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 import { isNumeric, tokenOf } from '../write/attribute-index.ts'
 
 const OPERATORS = ['=', '!=', '>=', '<=', '>', '<', '~'] as const

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
-import { acceptNoBody, inflated, mediaType } from 'guard-gateway/lib/http'
-import { readJsonChunked, writeJson } from 'guard-gateway/lib/json'
+import { acceptNoBody, inflated, mediaType } from '#lib/http'
+import { readJsonChunked, writeJson } from '#lib/json'
 
 const MAX_DEPTH = 256
 

@@ -1,5 +1,5 @@
-import { writeJson } from 'guard-gateway/lib/json'
-import { Pace } from 'guard-gateway/lib/time-slice'
+import { writeJson } from '#lib/json'
+import { Pace } from '#lib/time-slice'
 import type { Comparison } from '../read/compare.ts'
 
 /** Rows per chunk. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 import { replayErrors } from '../error-codes.ts'
 import { priceEntry, priceReport } from '../pricing/price-report.ts'
 import type { Pricing } from '../pricing/pricing.ts'

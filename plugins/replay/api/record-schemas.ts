@@ -1,6 +1,6 @@
 import { failureTags, spanKinds } from 'guard-gateway/core'
-import { Type } from 'guard-gateway/lib/json'
 import type { TSchema } from 'typebox'
+import { Type } from '#lib/json'
 
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const oneOf = <const V extends readonly string[]>(values: V, description?: string) =>

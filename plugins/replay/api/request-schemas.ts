@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { TSchema } from 'typebox'
+import { Type } from '#lib/json'
 import { type Alignment, alignments } from '../read/compare.ts'
 import { filterNames } from './filters.ts'
 import { count, failureTagOrNull, recordId, recordIdOrNull, text, textOrNull } from './record-schemas.ts'

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { TSchema } from 'typebox'
+import { Type } from '#lib/json'
 import { bigInteger, count, orNull, recordId, runSummarySchema, text, textOrNull } from './record-schemas.ts'
 
 const limitOrNull = orNull(Type.Number())

@@ -1,6 +1,6 @@
 import type { Call, CallTrace, Gateway, Recording } from 'guard-gateway/core'
-import { isProjectReplaceable, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
 import { LRU } from 'tiny-lru'
+import { isProjectReplaceable, newSpanId, newTraceId, readTraceparent } from '#lib/trace'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { labelsWith } from '../write/labels.ts'
 import { OpenRun } from '../write/open-run.ts'

@@ -1,4 +1,4 @@
-import type { AskStream } from 'guard-gateway/lib/command'
+import type { AskStream } from '#lib/command'
 
 export interface ReplayCommandOptions {
   /** Gives `work` a client of the running gateway, or of one that is opened in this process. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
-import { outputOf } from 'guard-gateway/lib/terminal'
+import type { AskStream, Input, Io } from '#lib/command'
+import { outputOf } from '#lib/terminal'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { Progress } from './progress.ts'
 import { runPath } from './run-id.ts'

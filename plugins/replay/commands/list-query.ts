@@ -1,4 +1,4 @@
-import type { Input } from 'guard-gateway/lib/command'
+import type { Input } from '#lib/command'
 
 /** Filter of runs by flag, as the page of the list takes them too. */
 export const FILTERS: Readonly<Record<string, string>> = {

@@ -1,18 +1,10 @@
 import { text } from 'node:stream/consumers'
-import type { AskStream, Input, Io } from 'guard-gateway/lib/command'
-import { costText, groupedText } from 'guard-gateway/lib/format'
-import { readJson } from 'guard-gateway/lib/json'
-import {
-  columnLines,
-  hint,
-  listedId,
-  listedTime,
-  paintedWord,
-  painter,
-  terminalWidth,
-} from 'guard-gateway/lib/terminal'
-import { terminalLine } from 'guard-gateway/lib/text'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { AskStream, Input, Io } from '#lib/command'
+import { costText, groupedText } from '#lib/format'
+import { readJson } from '#lib/json'
+import { columnLines, hint, listedId, listedTime, paintedWord, painter, terminalWidth } from '#lib/terminal'
+import { terminalLine } from '#lib/text'
+import type { RunSummary } from '#lib/trace-file'
 import { leavesNoise } from '../api/noise.ts'
 import { agentOf } from '../read/run-agent.ts'
 import type { ReplayCommandOptions } from './command-options.ts'

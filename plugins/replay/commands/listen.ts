@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { GuardError, statusOf } from 'guard-gateway/core'
-import { errorFromResponse } from 'guard-gateway/lib/errors'
+import { errorFromResponse } from '#lib/errors'
 
 const FIRST_WAIT_MS = 250
 const MAX_WAIT_MS = 5_000

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import type { Input, Io } from 'guard-gateway/lib/command'
+import type { Input, Io } from '#lib/command'
 import type { ReplayCommandOptions } from './command-options.ts'
 import { runId } from './run-id.ts'
 

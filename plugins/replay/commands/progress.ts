@@ -1,5 +1,5 @@
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { bytesText } from 'guard-gateway/lib/format'
+import type { Input, Io } from '#lib/command'
+import { bytesText } from '#lib/format'
 import { isTerminal, symbolsOf, type TerminalSymbols } from './terminal.ts'
 
 const FIRST_MS = 300

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
-import type { AskStream } from 'guard-gateway/lib/command'
-import { readJson } from 'guard-gateway/lib/json'
-import { wholeId } from 'guard-gateway/lib/terminal'
+import type { AskStream } from '#lib/command'
+import { readJson } from '#lib/json'
+import { wholeId } from '#lib/terminal'
 import { urlOf } from '../run-address.ts'
 import type { ReplayCommandOptions } from './command-options.ts'
 

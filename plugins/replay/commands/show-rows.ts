@@ -1,6 +1,6 @@
-import { costText, groupedText } from 'guard-gateway/lib/format'
-import { terminalLine } from 'guard-gateway/lib/text'
-import type { TraceSpan } from 'guard-gateway/lib/trace'
+import { costText, groupedText } from '#lib/format'
+import { terminalLine } from '#lib/text'
+import type { TraceSpan } from '#lib/trace'
 import { isUnseen, isUpperBound } from '../read/span-time.ts'
 import { durationOf } from './list.ts'
 

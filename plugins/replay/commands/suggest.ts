@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers'
-import type { AskStream, Suggestion } from 'guard-gateway/lib/command'
-import { costText } from 'guard-gateway/lib/format'
-import { readJson } from 'guard-gateway/lib/json'
-import { agoText } from 'guard-gateway/lib/terminal'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { AskStream, Suggestion } from '#lib/command'
+import { costText } from '#lib/format'
+import { readJson } from '#lib/json'
+import { agoText } from '#lib/terminal'
+import type { RunSummary } from '#lib/trace-file'
 import { agentOf } from '../read/run-agent.ts'
 
 /** What the newest runs have of each kind. `now`: milliseconds since 1970. */

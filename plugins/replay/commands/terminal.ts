@@ -1,5 +1,5 @@
-import type { Io } from 'guard-gateway/lib/command'
-import { terminalWidth, writesUnicode } from 'guard-gateway/lib/terminal'
+import type { Io } from '#lib/command'
+import { terminalWidth, writesUnicode } from '#lib/terminal'
 
 /** Symbols for Unicode terminals, and for others. */
 const symbols = {

@@ -1,5 +1,5 @@
 import { type Attributes, type FailureTag, failureTags } from 'guard-gateway/core'
-import type { FailureEvidence } from 'guard-gateway/lib/trace'
+import type { FailureEvidence } from '#lib/trace'
 import { indicatorsOf, type Subject } from './indicators.ts'
 import { type TestOutcome, type TestSubject, testOutcome } from './tests.ts'
 

@@ -1,15 +1,9 @@
 import { createHash } from 'node:crypto'
 import { GuardError } from 'guard-gateway/core'
-import type {
-  ImportContext,
-  ImportedRecord,
-  ImportedRun,
-  ImportReading,
-  ImportSource,
-} from 'guard-gateway/lib/export-format'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { canonicalJson } from 'guard-gateway/lib/trace'
-import { type ImportFile, traceFileErrors } from 'guard-gateway/lib/trace-file'
+import type { ImportContext, ImportedRecord, ImportedRun, ImportReading, ImportSource } from '#lib/export-format'
+import { sha256 } from '#lib/ids'
+import { canonicalJson } from '#lib/trace'
+import { type ImportFile, traceFileErrors } from '#lib/trace-file'
 
 /** Records per slice. */
 const SLICE_RECORDS = 500

@@ -1,8 +1,8 @@
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GuardError, isPlain } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
-import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { isJsonObject } from '#lib/json'
+import { traceFileErrors } from '#lib/trace-file'
 import { type Spooled, spooled } from './spool.ts'
 
 /** Limit of a text field. */

@@ -6,10 +6,10 @@ import {
   GuardError,
   type SpanDraft,
 } from 'guard-gateway/core'
-import type { ImportedRecord, ImportWarning } from 'guard-gateway/lib/export-format'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { Pace } from 'guard-gateway/lib/time-slice'
-import { newSpanId } from 'guard-gateway/lib/trace'
+import type { ImportedRecord, ImportWarning } from '#lib/export-format'
+import { sha256 } from '#lib/ids'
+import { Pace } from '#lib/time-slice'
+import { newSpanId } from '#lib/trace'
 import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { identicalTo } from './identical.ts'

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { traceFileErrors } from '#lib/trace-file'
 import { checkParameters } from '../api/parameters.ts'
 import type { ImportOptions, OnConflict } from './plan.ts'
 

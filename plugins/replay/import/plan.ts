@@ -1,8 +1,8 @@
 import { type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
-import type { ImportedRun } from 'guard-gateway/lib/export-format'
-import { storedId } from 'guard-gateway/lib/ids'
-import { newTraceId } from 'guard-gateway/lib/trace'
-import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import type { ImportedRun } from '#lib/export-format'
+import { storedId } from '#lib/ids'
+import { newTraceId } from '#lib/trace'
+import { traceFileErrors } from '#lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
 

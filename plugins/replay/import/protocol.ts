@@ -1,5 +1,5 @@
 import type { Code, ErrorBody } from 'guard-gateway/core'
-import type { ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/lib/export-format'
+import type { ImportedRecord, ImportedRun, ImportWarning } from '#lib/export-format'
 
 /** Start message of the reader thread. */
 export interface ReadStart {

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
-import type { ImportedRecord, ImportedRun, ImportWarning } from 'guard-gateway/lib/export-format'
+import type { ImportedRecord, ImportedRun, ImportWarning } from '#lib/export-format'
 import { importContext } from './context.ts'
 import { type FileReader, readFile, reads, slicesOf, unknownFile } from './file.ts'
 import type { FromReader, ReadStart, ToReader } from './protocol.ts'

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { GuardError, isPlain } from 'guard-gateway/core'
-import { checkEncoding } from 'guard-gateway/lib/http'
-import { ImportFile } from 'guard-gateway/lib/trace-file'
+import { checkEncoding } from '#lib/http'
+import { ImportFile } from '#lib/trace-file'
 
 /** Smaller files stay in memory, because a thread starts slower than they parse. */
 const INLINE_BYTES = 262_144

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 import { importContext } from './context.ts'
 import { type FileReader, readFile, reads, slicesOf } from './file.ts'
 import type { FromReader, ReadStart } from './protocol.ts'

@@ -1,5 +1,5 @@
 import { type FragmentRun, GuardError, statusOf } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from '#lib/json'
 import { replayErrors } from '../error-codes.ts'
 import { BodyRecords } from './body-records.ts'
 import { clientFragment, type Ingest, readRun } from './ingest.ts'

@@ -6,9 +6,9 @@ import {
   type Redactor,
   type SpanDraft,
 } from 'guard-gateway/core'
-import { storedId } from 'guard-gateway/lib/ids'
-import { type JsonObject, type JsonPath, pointerOf } from 'guard-gateway/lib/json'
-import { newSpanId } from 'guard-gateway/lib/trace'
+import { storedId } from '#lib/ids'
+import { type JsonObject, type JsonPath, pointerOf } from '#lib/json'
+import { newSpanId } from '#lib/trace'
 import {
   artifactDraft,
   elementsOf,
@@ -17,7 +17,7 @@ import {
   memberLocation,
   spanDraft,
   traceFileErrors,
-} from 'guard-gateway/lib/trace-file'
+} from '#lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 
 /** Limit of spans, and of events, per request. */

@@ -6,10 +6,10 @@ import {
   GuardError,
   type RunDraft,
 } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
-import { isSessionName, namedSession } from 'guard-gateway/lib/session'
-import { newTraceId } from 'guard-gateway/lib/trace'
-import { type RunSummary, runDraft, runSummary, traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { isJsonObject, type JsonObject } from '#lib/json'
+import { isSessionName, namedSession } from '#lib/session'
+import { newTraceId } from '#lib/trace'
+import { type RunSummary, runDraft, runSummary, traceFileErrors } from '#lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import { urlOf } from '../run-address.ts'
 import type { RunWriter } from '../write/run-writer.ts'

@@ -1,5 +1,5 @@
 import { type Fragment, type Gateway, GuardError, type Owner } from 'guard-gateway/core'
-import { clientHasExited } from 'guard-gateway/lib/ids'
+import { clientHasExited } from '#lib/ids'
 import type { RunRow, SpanRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
 import { WRITER_GONE } from '../write/merge.ts'

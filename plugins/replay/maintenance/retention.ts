@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Gateway, TableName } from 'guard-gateway/core'
-import { replayDefaults } from 'guard-gateway/lib/config-defaults'
+import { replayDefaults } from '#lib/config-defaults'
 import type { Retention as Settings } from '../options.ts'
 import type { RunRow } from '../tables.ts'
 import { DAY_NS, NS_PER_MS, nowNs } from '../time.ts'

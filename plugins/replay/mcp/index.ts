@@ -1,8 +1,8 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import type { AskStream } from 'guard-gateway/lib/command'
-import { commandKind } from 'guard-gateway/lib/command'
-import { mcpTransportKind, ownMcpServerKind } from 'guard-gateway/lib/mcp-transport'
-import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
+import type { AskStream } from '#lib/command'
+import { commandKind } from '#lib/command'
+import { mcpTransportKind, ownMcpServerKind } from '#lib/mcp-transport'
+import { MemoryBudget } from '#lib/memory-budget'
 import { RunCache } from '../read/run-cache.ts'
 
 const ID = 'replay'

@@ -1,4 +1,4 @@
-import type { JsonObject } from 'guard-gateway/lib/json'
+import type { JsonObject } from '#lib/json'
 import type { ObjectSchema } from './tool.ts'
 
 export const text = (description: string) => ({ type: 'string', description })

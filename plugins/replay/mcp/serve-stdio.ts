@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { errorBody, GuardError } from 'guard-gateway/core'
-import type { Answered, AskStream, Input, Io } from 'guard-gateway/lib/command'
-import { LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
+import type { Answered, AskStream, Input, Io } from '#lib/command'
+import { LineReader, LineWriter, readFrame } from '#lib/json-rpc'
 
 const PATH = '/mcp/replay'
 /** The largest message of a client; questions are short. */

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import type { JsonObject } from 'guard-gateway/lib/json'
+import type { JsonObject } from '#lib/json'
 
 const TEXT_CHARS = 1_000
 

@@ -1,5 +1,5 @@
 import type { Gateway, Reader } from 'guard-gateway/core'
-import type { JsonObject } from 'guard-gateway/lib/json'
+import type { JsonObject } from '#lib/json'
 import type { RunCache } from '../read/run-cache.ts'
 import type { ToolArguments } from './tool-arguments.ts'
 

@@ -1,4 +1,4 @@
-import { type Html, html } from 'guard-gateway/lib/html'
+import { type Html, html } from '#lib/html'
 import type { EventDecision } from '../read/decisions.ts'
 
 const grave = new Map([

@@ -1,5 +1,5 @@
 import type { Reader } from 'guard-gateway/core'
-import { isReadableId } from 'guard-gateway/lib/ids'
+import { isReadableId } from '#lib/ids'
 import type { RunRow } from '../tables.ts'
 
 /** Title of each unnamed run, by trace id. */

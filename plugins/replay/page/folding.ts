@@ -1,4 +1,4 @@
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 import type { EqualGroup } from '../read/equal-siblings.ts'
 import type { TreeRows } from '../read/rows.ts'
 import { type Changes, linked } from './links.ts'

@@ -1,7 +1,7 @@
-import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
-import { type Html, html, raw } from 'guard-gateway/lib/html'
-import { UNSEEN } from 'guard-gateway/lib/trace'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import { costText, countText, durationText, timeText } from '#lib/format'
+import { type Html, html, raw } from '#lib/html'
+import { UNSEEN } from '#lib/trace'
+import type { RunSummary } from '#lib/trace-file'
 import { urlOf } from '../run-address.ts'
 import { NS_PER_MS } from '../time.ts'
 

@@ -1,5 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import type { Form, Posted } from 'guard-gateway/lib/page'
+import type { Form, Posted } from '#lib/page'
 import { type Edit, editRun, readEdit } from '../ingest/edit.ts'
 import type { RunWriter } from '../write/run-writer.ts'
 import { tagsIn } from './tags.ts'

@@ -1,7 +1,8 @@
 import type { Gateway, Reader } from 'guard-gateway/core'
-import { exportFormatKind, importFormatKind } from 'guard-gateway/lib/export-format'
-import { bytesText } from 'guard-gateway/lib/format'
-import { choice, faultList, type Html, html, raw } from 'guard-gateway/lib/html'
+import { LRU } from 'tiny-lru'
+import { exportFormatKind, importFormatKind } from '#lib/export-format'
+import { bytesText } from '#lib/format'
+import { choice, faultList, type Html, html, raw } from '#lib/html'
 import {
   type AgentSource,
   type Ask,
@@ -15,11 +16,10 @@ import {
   type SessionSource,
   searchSourceKind,
   sessionSourceKind,
-} from 'guard-gateway/lib/page'
-import { queryTokens } from 'guard-gateway/lib/text'
-import { readTraceparent } from 'guard-gateway/lib/trace'
-import { runSummary } from 'guard-gateway/lib/trace-file'
-import { LRU } from 'tiny-lru'
+} from '#lib/page'
+import { queryTokens } from '#lib/text'
+import { readTraceparent } from '#lib/trace'
+import { runSummary } from '#lib/trace-file'
 import type { RawQuery } from '../api/filters.ts'
 import { findRuns } from '../api/find-runs.ts'
 import type { Imports } from '../import/imports.ts'

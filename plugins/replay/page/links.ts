@@ -1,4 +1,4 @@
-import { CHART_PARAMETERS } from 'guard-gateway/lib/page'
+import { CHART_PARAMETERS } from '#lib/page'
 import type { RawQuery } from '../api/filters.ts'
 import { leavesNoise } from '../api/noise.ts'
 

@@ -1,8 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
-import { costHead, type Html, html } from 'guard-gateway/lib/html'
-import { shortId } from 'guard-gateway/lib/ids'
-import type { Ask } from 'guard-gateway/lib/page'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import { costHead, type Html, html } from '#lib/html'
+import { shortId } from '#lib/ids'
+import type { Ask } from '#lib/page'
+import type { RunSummary } from '#lib/trace-file'
 import { agentOf } from '../read/run-agent.ts'
 import { urlOf } from '../run-address.ts'
 import {

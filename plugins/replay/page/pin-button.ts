@@ -1,4 +1,4 @@
-import { type Html, html } from 'guard-gateway/lib/html'
+import { type Html, html } from '#lib/html'
 
 /** Fields of a run that its pin needs. */
 export interface Pinnable {

@@ -1,5 +1,5 @@
 import { spanKinds } from 'guard-gateway/core'
-import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
+import type { Trace, TreeSpan } from '#lib/trace'
 import { type Shape, spanTitle } from './shape.ts'
 
 export interface SpanSearch {

@@ -1,4 +1,4 @@
-import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
+import type { Trace, TreeSpan } from '#lib/trace'
 import { occurrencesOf } from '../read/occurrences.ts'
 import { endOf } from '../read/span-time.ts'
 

@@ -1,4 +1,4 @@
-import type { Trace } from 'guard-gateway/lib/trace'
+import type { Trace } from '#lib/trace'
 import { type TreeRows, treeRows } from '../read/rows.ts'
 import { type Folding, foldingOf, runLink, visibleRows } from './folding.ts'
 import { matchesOf, type SpanSearch, spanSearch } from './search.ts'

@@ -1,6 +1,6 @@
 import type { Attributes } from 'guard-gateway/core'
-import { type Html, html, raw } from 'guard-gateway/lib/html'
-import { writeJson } from 'guard-gateway/lib/json'
+import { type Html, html, raw } from '#lib/html'
+import { writeJson } from '#lib/json'
 
 const LONG_CHARS = 400
 const LONG_LINES = 10

@@ -1,4 +1,4 @@
-import type { Trace, TraceSpan } from 'guard-gateway/lib/trace'
+import type { Trace, TraceSpan } from '#lib/trace'
 import type { TimeRange } from '../read/in-window.ts'
 import { endOf } from '../read/span-time.ts'
 import { NS_PER_MS } from '../time.ts'

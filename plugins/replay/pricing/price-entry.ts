@@ -1,5 +1,5 @@
 import type { GuardError } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from '#lib/json'
 import type { Entry, Factor, Price, Rate } from './cost.ts'
 
 export type Path = readonly (string | number)[]

@@ -1,5 +1,5 @@
 import { type Found as FoundRows, type Gateway, noUsage, type Storage } from 'guard-gateway/core'
-import { isPlayground } from 'guard-gateway/lib/trace'
+import { isPlayground } from '#lib/trace'
 import type { SpanRow } from '../tables.ts'
 import { chargeOf, type Entry, type Factor, type Price, type Rate, tierName } from './cost.ts'
 import { termsOf } from './priced-span.ts'

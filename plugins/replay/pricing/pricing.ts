@@ -9,7 +9,7 @@ import {
   type SpanDraft,
   type Usage,
 } from 'guard-gateway/core'
-import { withFileLocation } from 'guard-gateway/lib/errors'
+import { withFileLocation } from '#lib/errors'
 import { replayErrors } from '../error-codes.ts'
 import type { SpanRow } from '../tables.ts'
 import { countOf, countsUsage, mergedKind } from '../write/kind.ts'

@@ -1,4 +1,4 @@
-import type { TraceSpan, TreeSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan, TreeSpan } from '#lib/trace'
 import { isNestedBy, type ReportedCall, repeatedCalls, replyOf } from '../repeated-calls.ts'
 
 /** Whether a span tells of tokens or cost that count. */

@@ -1,4 +1,4 @@
-import type { TraceEvent } from 'guard-gateway/lib/trace'
+import type { TraceEvent } from '#lib/trace'
 
 /** The decision of an event. */
 export interface EventDecision {

@@ -1,4 +1,4 @@
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 import { standingDecision } from './decisions.ts'
 import { isUnseen } from './span-time.ts'
 import { isVolatile } from './volatile-attributes.ts'

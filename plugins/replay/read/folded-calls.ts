@@ -1,4 +1,4 @@
-import type { SeenSpan, TraceEvent, TraceSpan } from 'guard-gateway/lib/trace'
+import type { SeenSpan, TraceEvent, TraceSpan } from '#lib/trace'
 import { isFailed } from './span-time.ts'
 
 /** A span that stands for all spans of its tool call. */

@@ -1,4 +1,4 @@
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 import { endOf } from './span-time.ts'
 
 /** A range of time, nanoseconds since 1970. */

@@ -1,4 +1,4 @@
-import type { TraceSpan, TreeSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan, TreeSpan } from '#lib/trace'
 import { countedSpans } from './counted-spans.ts'
 
 const CACHED = 'gen_ai.usage.cache_read.input_tokens'

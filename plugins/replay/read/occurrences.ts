@@ -1,4 +1,4 @@
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 
 /** Number of each span within its name, from 1, by start, then by tree order; equal to those of `compare`. */
 export const occurrencesOf = (spans: readonly TreeSpan[]): ReadonlyMap<TreeSpan, number> => {

@@ -1,4 +1,4 @@
-import type { Trace, TreeSpan } from 'guard-gateway/lib/trace'
+import type { Trace, TreeSpan } from '#lib/trace'
 import { standingDecision } from './decisions.ts'
 import { type EqualGroup, equalSiblings } from './equal-siblings.ts'
 import { indexesInWindow, type TimeRange } from './in-window.ts'

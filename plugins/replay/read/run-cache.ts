@@ -1,6 +1,6 @@
 import type { Reader } from 'guard-gateway/core'
-import type { MemoryBudget, MemoryPart } from 'guard-gateway/lib/memory-budget'
-import type { Trace } from 'guard-gateway/lib/trace'
+import type { MemoryBudget, MemoryPart } from '#lib/memory-budget'
+import type { Trace } from '#lib/trace'
 import { readTrace, runById } from './run.ts'
 
 /** Lifetime of an unused entry. */

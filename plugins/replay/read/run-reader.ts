@@ -10,8 +10,8 @@ import {
   type TraceSpan,
   type TreeNode,
   withToolResult,
-} from 'guard-gateway/lib/trace'
-import { type OrderedRecord, orderedRecords, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
+} from '#lib/trace'
+import { type OrderedRecord, orderedRecords, type TraceReader, type TraceRecord } from '#lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'

@@ -8,7 +8,7 @@ import {
   type TraceSpan,
   toolRecords,
   traceOf,
-} from 'guard-gateway/lib/trace'
+} from '#lib/trace'
 import type { RunRow } from '../tables.ts'
 import { pagesOf } from '../write/stored-records.ts'
 

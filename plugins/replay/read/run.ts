@@ -11,7 +11,7 @@ import {
   toolRecords,
   traceOf,
   withToolResult,
-} from 'guard-gateway/lib/trace'
+} from '#lib/trace'
 import { replayErrors } from '../error-codes.ts'
 import type { RunRow } from '../tables.ts'
 import { storedRecords } from '../write/stored-records.ts'

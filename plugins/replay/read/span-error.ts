@@ -1,4 +1,4 @@
-import type { TraceSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan } from '#lib/trace'
 import { isFailed } from './span-time.ts'
 
 /** As much of a span as tells of its failure. */

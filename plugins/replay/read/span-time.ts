@@ -1,4 +1,4 @@
-import { OBSERVED, type TraceSpan, UNSEEN } from 'guard-gateway/lib/trace'
+import { OBSERVED, type TraceSpan, UNSEEN } from '#lib/trace'
 
 type Timed = Pick<TraceSpan, 'kind' | 'owner' | 'status' | 'start_ns' | 'end_ns' | 'attributes'>
 

@@ -1,4 +1,4 @@
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 import { callKindOf, countedSpans } from './counted-spans.ts'
 import { cachedTokensOf } from './model-tokens.ts'
 import { isFailed, knownDuration } from './span-time.ts'

@@ -1,6 +1,6 @@
 import type { Match } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
-import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
+import { isJsonObject } from '#lib/json'
+import type { Trace, TraceEvent, TreeSpan } from '#lib/trace'
 import { callKindOf, countedSpans } from './counted-spans.ts'
 import { decisionIn, type EventDecision } from './decisions.ts'
 import { errorOf, textIn } from './span-error.ts'

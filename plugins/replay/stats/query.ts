@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { type Buckets, bucketsOf, instantOf, type Step, steps } from 'guard-gateway/lib/time'
+import { type Buckets, bucketsOf, instantOf, type Step, steps } from '#lib/time'
 import { filterNames, oneOf, type RawQuery } from '../api/filters.ts'
 
 /** What is counted: runs, or the calls in them. */

@@ -1,5 +1,5 @@
-import { writeJson } from 'guard-gateway/lib/json'
-import { type CallRecord, callRecords, type TraceEvent, traceOf } from 'guard-gateway/lib/trace'
+import { writeJson } from '#lib/json'
+import { type CallRecord, callRecords, type TraceEvent, traceOf } from '#lib/trace'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
 

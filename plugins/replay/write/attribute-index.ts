@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Attributes } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
-import { TOOL_ERROR } from 'guard-gateway/lib/trace'
+import { isJsonObject } from '#lib/json'
+import { TOOL_ERROR } from '#lib/trace'
 
 /** Longer texts are found by the presence of their name. */
 const MAX_VALUE_CHARS = 256

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { WriteBehind } from 'guard-gateway/lib/keyed-queue'
+import { WriteBehind } from '#lib/keyed-queue'
 import { nowNs } from '../time.ts'
 import type { OpenRun } from './open-run.ts'
 import { loadRun, type OpenRuns } from './open-runs.ts'

@@ -6,8 +6,8 @@ import {
   type Owner,
   type SpanDraft,
 } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
-import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { writeJson } from '#lib/json'
+import { traceFileErrors } from '#lib/trace-file'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
 import { labelOf, mergedKind, modelUse } from './kind.ts'
 

@@ -1,5 +1,5 @@
 import type { CallTrace } from 'guard-gateway/core'
-import { type CallRecord, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
+import { type CallRecord, callRecords, type ToolRecord, toolRecords } from '#lib/trace'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, type TagState, withEvidence } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, Provided, RunRow, SpanRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'

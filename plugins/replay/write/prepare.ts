@@ -1,6 +1,6 @@
 import { type Fragment, GuardError, type Reader, type TableName, type Tables } from 'guard-gateway/core'
-import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
-import { decisionEventId, toolEventId } from 'guard-gateway/lib/trace'
+import { mapPaced, Pace } from '#lib/time-slice'
+import { decisionEventId, toolEventId } from '#lib/trace'
 import { replayErrors } from '../error-codes.ts'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'

@@ -1,5 +1,5 @@
 import type { Attributes, Change } from 'guard-gateway/core'
-import { writer } from 'guard-gateway/lib/ids'
+import { writer } from '#lib/ids'
 import type { RunRow } from '../tables.ts'
 import type { OpenRun } from './open-run.ts'
 import type { Sums } from './run-spans.ts'

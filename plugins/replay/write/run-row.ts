@@ -6,10 +6,10 @@ import {
   type RunLabels,
   type SpanDraft,
 } from 'guard-gateway/core'
-import { writer } from 'guard-gateway/lib/ids'
-import { DEFAULT_PROJECT } from 'guard-gateway/lib/session'
-import { isPlayground, isProjectReplaceable, newSpanId } from 'guard-gateway/lib/trace'
-import { traceFileErrors } from 'guard-gateway/lib/trace-file'
+import { writer } from '#lib/ids'
+import { DEFAULT_PROJECT } from '#lib/session'
+import { isPlayground, isProjectReplaceable, newSpanId } from '#lib/trace'
+import { traceFileErrors } from '#lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
 import type { Provided, RunRow } from '../tables.ts'

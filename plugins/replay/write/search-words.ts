@@ -1,6 +1,6 @@
 import type { Attributes, CallTrace, FragmentRun } from 'guard-gateway/core'
-import { addTokens } from 'guard-gateway/lib/text'
-import { type CallRecord, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
+import { addTokens } from '#lib/text'
+import { type CallRecord, callRecords, type ToolRecord, toolRecords } from '#lib/trace'
 import type { EventRow, RunRow, SpanRow } from '../tables.ts'
 import { addAttribute, addAttributes } from './attribute-index.ts'
 

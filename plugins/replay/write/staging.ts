@@ -1,6 +1,6 @@
 import { type Change, type Fragment, type Gateway, GuardError, type SpanDraft } from 'guard-gateway/core'
-import { writer } from 'guard-gateway/lib/ids'
-import { Pace, paced } from 'guard-gateway/lib/time-slice'
+import { writer } from '#lib/ids'
+import { Pace, paced } from '#lib/time-slice'
 import type { StagedRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
 import { OpenRun } from './open-run.ts'

@@ -1,5 +1,5 @@
 import type { Reader, TableName, Tables, Where } from 'guard-gateway/core'
-import type { ToolRecord } from 'guard-gateway/lib/trace'
+import type { ToolRecord } from '#lib/trace'
 
 const PAGE_ROWS = 5_000
 

@@ -1,5 +1,5 @@
 import type { CallTrace } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { type SummedCall, summedCall } from './summed-span.ts'
 
 /** Tools of a run that are remembered. */

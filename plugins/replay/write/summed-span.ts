@@ -7,7 +7,7 @@ import {
   toolTimes,
   totalInputTokens,
   UNSEEN,
-} from 'guard-gateway/lib/trace'
+} from '#lib/trace'
 import { hasUse } from '../read/counted-spans.ts'
 import { cachedTokensOf } from '../read/model-tokens.ts'
 import { replyOf } from '../repeated-calls.ts'

@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { hasExited } from 'guard-gateway/lib/ids'
+import { hasExited } from '#lib/ids'
 
 /** Whether a process that wrote records has stopped. Where several hosts share the storage, process ids say nothing: those know of one another that are alive. */
 export const hasStopped = async (gateway: Gateway, writer: string): Promise<boolean> =>

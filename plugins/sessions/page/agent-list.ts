@@ -1,16 +1,6 @@
-import {
-  choice,
-  costHead,
-  costUnit,
-  countMark,
-  faultList,
-  type Html,
-  html,
-  instantMark,
-  priceMark,
-} from 'guard-gateway/lib/html'
-import { type Ask, agentSourceKind, type Page } from 'guard-gateway/lib/page'
-import type { FigureSums } from 'guard-gateway/lib/trace'
+import { choice, costHead, costUnit, countMark, faultList, type Html, html, instantMark, priceMark } from '#lib/html'
+import { type Ask, agentSourceKind, type Page } from '#lib/page'
+import type { FigureSums } from '#lib/trace'
 import { visibleAgent } from '../agents.ts'
 import type { AgentRow } from '../tables.ts'
 import { agentState, pauseButton, pauseForm } from './buttons.ts'

@@ -1,5 +1,5 @@
 import type { Gateway, Rule, SessionRow } from 'guard-gateway/core'
-import { countMark, type Html, html } from 'guard-gateway/lib/html'
+import { countMark, type Html, html } from '#lib/html'
 
 /** What the rules of a project let a session use; undefined where no enabled rule says. */
 export interface Budgets {

@@ -1,6 +1,6 @@
 import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
-import { approverField } from 'guard-gateway/lib/approver'
-import { byRemainingShare } from 'guard-gateway/lib/budget'
+import { approverField } from '#lib/approver'
+import { byRemainingShare } from '#lib/budget'
 import {
   costHead,
   costUnit,
@@ -13,11 +13,11 @@ import {
   instantMark,
   newRowsMark,
   priceMark,
-} from 'guard-gateway/lib/html'
-import { type Ask, type Markup, type Page, sessionSourceKind } from 'guard-gateway/lib/page'
-import { isRefusing } from 'guard-gateway/lib/session'
-import { budgetTable, stateField } from 'guard-gateway/lib/terminal'
-import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
+} from '#lib/html'
+import { type Ask, type Markup, type Page, sessionSourceKind } from '#lib/page'
+import { isRefusing } from '#lib/session'
+import { budgetTable, stateField } from '#lib/terminal'
+import type { CallRecord, SessionEvent } from '#lib/trace'
 import { liveById } from '../queries.ts'
 import { totalInput } from '../views.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'

@@ -1,5 +1,5 @@
 import type { Reader } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 
 /** Rows of a page, where a row may stand for many requests. */
 const PAGE_ROWS = 50

@@ -1,8 +1,8 @@
 import { type Approver, type Gateway, GuardError, type Session, type SessionRow } from 'guard-gateway/core'
-import { approverField } from 'guard-gateway/lib/approver'
-import { byRemainingShare } from 'guard-gateway/lib/budget'
-import { costHead, countMark, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
-import { shortId } from 'guard-gateway/lib/ids'
+import { approverField } from '#lib/approver'
+import { byRemainingShare } from '#lib/budget'
+import { costHead, countMark, faultList, type Html, html, instantMark, priceMark } from '#lib/html'
+import { shortId } from '#lib/ids'
 import {
   type Ask,
   agentSourceKind,
@@ -21,8 +21,8 @@ import {
   searchSourceKind,
   type WaitingSource,
   waitingSourceKind,
-} from 'guard-gateway/lib/page'
-import { budgetTable, stateField, stateToken } from 'guard-gateway/lib/terminal'
+} from '#lib/page'
+import { budgetTable, stateField, stateToken } from '#lib/terminal'
 import { type Agents, visibleAgent } from '../agents.ts'
 import { sessionErrors } from '../error-codes.ts'
 import type { LiveSessions } from '../live.ts'

@@ -13,10 +13,10 @@ import {
   pageUrl,
   priceMark,
   suggestedValues,
-} from 'guard-gateway/lib/html'
-import { shortId } from 'guard-gateway/lib/ids'
-import type { Ask, Page } from 'guard-gateway/lib/page'
-import { RecentNames } from 'guard-gateway/lib/trace'
+} from '#lib/html'
+import { shortId } from '#lib/ids'
+import type { Ask, Page } from '#lib/page'
+import { RecentNames } from '#lib/trace'
 import type { SessionOrigin } from '../live.ts'
 import { foundSessions, originOf, waitingSessions } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'

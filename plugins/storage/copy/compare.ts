@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { AnyRow, Driver, Table } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
+import { writeJson } from '#lib/json'
 import { keyText, type StoredRow, storedRows } from './stored-rows.ts'
 
 /** One side of a table: how many rows, and a hash of them all in their order. */

@@ -1,5 +1,5 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { commandKind } from 'guard-gateway/lib/command'
+import { commandKind } from '#lib/command'
 import { copyErrors } from './error-codes.ts'
 import type { StorageAt } from './run-copy.ts'
 

@@ -7,8 +7,8 @@ import {
   type StorageBackend,
   type Table,
 } from 'guard-gateway/core'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import { durationText, groupedText } from 'guard-gateway/lib/format'
+import type { Input, Io } from '#lib/command'
+import { durationText, groupedText } from '#lib/format'
 import { type Compared, compareTable, isEqual } from './compare.ts'
 import { copyErrors } from './error-codes.ts'
 import { keyText, rowBytes, rowCount, type StoredRow, searchColumn, storedRows } from './stored-rows.ts'

@@ -1,5 +1,5 @@
 import type { AnyRow, Driver, DriverQuery, Position, RowTokens, Table } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
+import { writeJson } from '#lib/json'
 
 /** A row with its tokens, and its position in the order of first put. */
 export interface StoredRow {

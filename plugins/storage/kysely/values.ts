@@ -1,5 +1,5 @@
 import type { AnyWhere, Column, Table } from 'guard-gateway/core'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { readJson, writeJson } from '#lib/json'
 import { type Clause, type Op, type SqlValue, takesValue } from './shape.ts'
 
 /** JSON text; the exact writer is slower and only needed where a bigint is inside. */

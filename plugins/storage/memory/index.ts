@@ -14,7 +14,7 @@ import {
   storage,
   type Table,
 } from 'guard-gateway/core'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { readJson, writeJson } from '#lib/json'
 
 const open = (tables: readonly Table[]): Driver => {
   const all = new Map(tables.map((table) => [table.id, new Rows(table)]))

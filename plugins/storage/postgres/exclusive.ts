@@ -1,6 +1,6 @@
 import { type DriverChange, type DriverReader, GuardError, type Table } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { KeyedQueue } from 'guard-gateway/lib/keyed-queue'
+import { sha256 } from '#lib/ids'
+import { KeyedQueue } from '#lib/keyed-queue'
 import type { Connection } from './connection/connection.ts'
 import type { Pool } from './connection/pool.ts'
 import { isConflict, isLost, isRefused, isTimeout, sqlState } from './connection/sql-errors.ts'

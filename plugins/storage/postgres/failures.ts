@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { databaseErrors } from 'guard-gateway/lib/errors'
+import { databaseErrors } from '#lib/errors'
 import { OldServer, ReadOnlyServer } from './connection/connect.ts'
 import { isFull, messageOf, sqlState } from './connection/sql-errors.ts'
 import type { Target } from './connection/target.ts'

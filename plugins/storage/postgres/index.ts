@@ -1,6 +1,6 @@
 import { GuardError, type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
-import { type Command, commandKind } from 'guard-gateway/lib/command'
-import { bytesText } from 'guard-gateway/lib/format'
+import { type Command, commandKind } from '#lib/command'
+import { bytesText } from '#lib/format'
 import type { Target } from './connection/target.ts'
 
 export interface PostgresOptions {

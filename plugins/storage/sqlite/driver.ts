@@ -9,8 +9,8 @@ import {
   type RowTokens,
   type Table,
 } from 'guard-gateway/core'
-import { databaseErrors } from 'guard-gateway/lib/errors'
-import { bytesText } from 'guard-gateway/lib/format'
+import { databaseErrors } from '#lib/errors'
+import { bytesText } from '#lib/format'
 import { wordsTable } from '../kysely/schema.ts'
 import type { SqlValue } from '../kysely/shape.ts'
 import { fromSql, toSql } from '../kysely/values.ts'

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { databaseErrors } from 'guard-gateway/lib/errors'
+import { databaseErrors } from '#lib/errors'
 import type { FromWorker, LogPosition, OpenOptions, ToWorker } from './protocol.ts'
 import { acquireThread, releaseThread, type Thread } from './thread.ts'
 

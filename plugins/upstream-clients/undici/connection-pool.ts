@@ -1,5 +1,4 @@
 import type { SecureContext } from 'node:tls'
-import { requestPrefix, trustOf, withProxyErrors } from 'guard-gateway/lib/network'
 import type {
   Connections,
   Exchange,
@@ -7,6 +6,7 @@ import type {
   UpstreamListener,
   UpstreamRequest,
 } from 'guard-gateway/lib/upstream-client'
+import { requestPrefix, trustOf, withProxyErrors } from '#lib/network'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { ConnectionClosed } from './errors.ts'
 import { UndiciExchange } from './exchange.ts'

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, SecureContext } from 'node:tls'
-import { firstHop, isTunnelled, openSocket as openHop, openTunnel, secureOptions } from 'guard-gateway/lib/network'
 import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import Client from 'undici/lib/dispatcher/client.js'
+import { firstHop, isTunnelled, openSocket as openHop, openTunnel, secureOptions } from '#lib/network'
 import { ConnectionClosed, ConnectTimeout, HttpFault } from './errors.ts'
 import type { UndiciExchange } from './exchange.ts'
 

@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { openSocket, openTunnel, secureOptions, trustOf } from 'guard-gateway/lib/network'
 import type { DialRefusal, DialRequest, OpenedSocket, UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import { type ClientOptions, WebSocket } from 'ws'
+import { openSocket, openTunnel, secureOptions, trustOf } from '#lib/network'
 import { commonOptions, WsMessageSocket } from './message-socket.ts'
 
 const MAX_REFUSAL_BYTES = 1_048_576

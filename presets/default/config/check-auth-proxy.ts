@@ -1,5 +1,5 @@
-import { isCredentialName } from 'guard-gateway/lib/http'
 import { peerError } from 'guard-gateway/plugins/http'
+import { isCredentialName } from '#lib/http'
 import { at, type ConfigError, type Path } from './config-errors.ts'
 import type { Config } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { upstreamClientKind } from 'guard-gateway/lib/upstream-client'
 import { suggestion } from 'guard-gateway/plugins/cli'
+import { upstreamClientKind } from '#lib/upstream-client'
 import { at, type ConfigError } from './config-errors.ts'
 import type { Config } from './schema.ts'
 

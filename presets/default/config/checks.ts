@@ -1,6 +1,6 @@
-import { isTimeZone } from 'guard-gateway/lib/time'
-import { PLAYGROUND_UPSTREAM } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
+import { isTimeZone } from '#lib/time'
+import { PLAYGROUND_UPSTREAM } from '#lib/trace'
 import { authProxyErrors } from './check-auth-proxy.ts'
 import { addressError, headerError, originErrors } from './check-http.ts'
 import { keyErrors, keyWarnings } from './check-upstream-keys.ts'

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv'
 import { GuardError } from 'guard-gateway/core'
-import { pointerKeys } from 'guard-gateway/lib/json'
-import type { Yaml } from 'guard-gateway/lib/yaml'
 import { suggestion } from 'guard-gateway/plugins/cli'
+import { pointerKeys } from '#lib/json'
+import type { Yaml } from '#lib/yaml'
 
 /** Path in a configuration, as keys and indexes. */
 export type Path = readonly (string | number)[]

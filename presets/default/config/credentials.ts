@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { proxyPassword } from 'guard-gateway/lib/network'
+import { proxyPassword } from '#lib/network'
 import type { Config } from './schema.ts'
 
 const credentialName = /(key|token|secret|password|passwd|passphrase|credentials?|(^|[-_])pat|authorization|cookie)$/i

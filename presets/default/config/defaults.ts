@@ -6,7 +6,7 @@ import {
   replayDefaults,
   serverDefaults,
   sessionDefaults,
-} from 'guard-gateway/lib/config-defaults'
+} from '#lib/config-defaults'
 
 /**
  * The configuration of an empty file, without a key and upstreams. It is enough for commands that call a gateway.

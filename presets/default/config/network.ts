@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { proxyAddress, proxyChoice } from 'guard-gateway/lib/network'
+import { proxyAddress, proxyChoice } from '#lib/network'
 import { at, type ConfigError, type Path } from './config-errors.ts'
 import type { Environment } from './environment.ts'
 import type { Config } from './schema.ts'

@@ -1,5 +1,5 @@
-import { mcpBundleDefaults } from 'guard-gateway/lib/config-defaults'
-import { Type } from 'guard-gateway/lib/json'
+import { mcpBundleDefaults } from '#lib/config-defaults'
+import { Type } from '#lib/json'
 import { addressedServer, emptyConfig } from './defaults.ts'
 import { caSchema, proxySchema } from './schema-network.ts'
 import { auditExportSchema } from './schema-otlp.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 import { emptyConfig } from './defaults.ts'
 import { section } from './schema-parts.ts'
 

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { Type } from '#lib/json'
 import { caSchema, proxySchema } from './schema-network.ts'
 
 const url = (path: string) => Type.String({ minLength: 1, description: `such as https://collector.example${path}` })

@@ -1,4 +1,4 @@
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 
 /** A closed object; if absent, it has its defaults. */
 export const section = { additionalProperties: false, default: {} }

@@ -1,4 +1,4 @@
-import { Type } from 'guard-gateway/lib/json'
+import { Type } from '#lib/json'
 
 /** A plugin file, or one with options for its plugin. */
 export type PluginEntry = string | { readonly use: string; readonly with?: Readonly<Record<string, unknown>> }

@@ -1,6 +1,6 @@
-import { circuitDefaults, timeoutDefaults } from 'guard-gateway/lib/config-defaults'
-import { Type } from 'guard-gateway/lib/json'
 import type { Static } from 'typebox'
+import { circuitDefaults, timeoutDefaults } from '#lib/config-defaults'
+import { Type } from '#lib/json'
 import { caSchema, proxySchema } from './schema-network.ts'
 import { section } from './schema-parts.ts'
 

@@ -1,5 +1,5 @@
-import { Type } from 'guard-gateway/lib/json'
 import type { Static, TEnum } from 'typebox'
+import { Type } from '#lib/json'
 import { emptyConfig } from './defaults.ts'
 import { mcpSchema } from './schema-mcp.ts'
 import { caSchema, networkSchema, proxySchema } from './schema-network.ts'

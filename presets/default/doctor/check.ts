@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { Input, Io } from 'guard-gateway/lib/command'
+import type { Input, Io } from '#lib/command'
 import type { ConfigError } from '../config/config-errors.ts'
 import type { ProxyRoute } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'

@@ -1,5 +1,5 @@
-import type { Command, Input, Io } from 'guard-gateway/lib/command'
 import { profiles as clients } from 'guard-gateway/plugins/clients'
+import type { Command, Input, Io } from '#lib/command'
 
 /** `guard doctor`: checks everything that could stop the gateway or one client, one line per finding; exit code 1 for an error. */
 export const doctor = (locate: (options: Input['options'], io: Io) => string): Command => ({

@@ -1,5 +1,5 @@
-import { connectionFault, type UpstreamRoute, upstreamAddress } from 'guard-gateway/lib/network'
 import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
+import { connectionFault, type UpstreamRoute, upstreamAddress } from '#lib/network'
 import { error, type Finding, ok } from './check.ts'
 
 const TIMEOUT_MS = 3_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRequest } from 'guard-gateway/lib/request-reader'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { readRequest } from '#lib/request-reader'
 import { syntheticCases, syntheticKinds } from '../../../bench/synthetic/cases.ts'
 
 test('equal seeds make equal runs, and other seeds make others', () => {

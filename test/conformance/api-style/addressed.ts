@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { ApiStyle } from 'guard-gateway/core'
-import { pathPattern, type RequestTarget } from 'guard-gateway/lib/api-style'
-import { RequestReader } from 'guard-gateway/lib/request-reader'
+import { pathPattern, type RequestTarget } from '#lib/api-style'
+import { RequestReader } from '#lib/request-reader'
 
 /** A request, where it is sent, and what that says. */
 export interface AddressedSample {

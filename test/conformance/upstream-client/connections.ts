@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { readInto } from 'guard-gateway/core'
-import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import type { UpstreamClient } from '#lib/upstream-client'
 import { rawServer } from '../../kit/raw-server.ts'
 import { connectTo, hear, send } from '../../kit/upstream-client.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import type { UpstreamClient } from '#lib/upstream-client'
 import { rawServer } from '../../kit/raw-server.ts'
 import { connectTo, hear } from '../../kit/upstream-client.ts'
 

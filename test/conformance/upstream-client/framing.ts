@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
+import type { UpstreamClient } from '#lib/upstream-client'
 import { rawServer } from '../../kit/raw-server.ts'
 import { connectTo, type Heard, hear } from '../../kit/upstream-client.ts'
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { apiStyle, errorOrigin, Gateway } from 'guard-gateway/core'
-import { exportFormat } from 'guard-gateway/lib/export-format'
-import { readRequest } from 'guard-gateway/lib/request-reader'
-import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
 import { aTrace, FakeProvider, startGateway } from 'guard-gateway/test'
+import { exportFormat } from '#lib/export-format'
+import { readRequest } from '#lib/request-reader'
+import { writeTrace } from '#lib/trace-file'
 
 const boom = (): never => {
   throw new Error('boom')

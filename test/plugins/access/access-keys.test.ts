@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
-import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
+import { newId, newKey, sha256 } from '#lib/ids'
 import { onEachBackend } from '../../kit/backends.ts'
 import { FakeProvider } from '../../kit/provider.ts'
 import { GATEWAY_KEY, type Remote, remote } from './kit.ts'

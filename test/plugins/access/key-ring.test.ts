@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newKey, sha256 } from 'guard-gateway/lib/ids'
+import { newKey, sha256 } from '#lib/ids'
 import { KeyRing } from '../../../plugins/access/key-ring.ts'
 
 const keys = (): KeyRing => {

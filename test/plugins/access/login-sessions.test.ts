@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
-import type { Principal } from 'guard-gateway/lib/principal'
+import type { Principal } from '#lib/principal'
 import type { AccessKeys } from '../../../plugins/access/keys/access-keys.ts'
 import { LoginSessions } from '../../../plugins/access/login/login-sessions.ts'
 import { onEachBackend } from '../../kit/backends.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, it } from 'node:test'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 import { onEachBackend } from '../../kit/backends.ts'
 import { type Answer, GATEWAY_KEY, type Remote, remote } from './kit.ts'
 

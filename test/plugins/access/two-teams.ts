@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 import { FakeProvider } from '../../kit/provider.ts'
 import { GATEWAY_KEY, type Remote, remote } from './kit.ts'
 

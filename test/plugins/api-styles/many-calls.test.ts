@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiStyle } from 'guard-gateway/core'
-import { readRequest } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
+import { readRequest } from '#lib/request-reader'
 
 /** More than a function takes arguments. */
 const MANY = 140_000

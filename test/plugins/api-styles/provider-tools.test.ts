@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiStyle, Finding, Turn } from 'guard-gateway/core'
-import { turnsOfReply } from 'guard-gateway/lib/detection'
-import { readRequest } from 'guard-gateway/lib/request-reader'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { staleTurns } from 'guard-gateway/plugins/detectors/stale-turns'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
+import { turnsOfReply } from '#lib/detection'
+import { readRequest } from '#lib/request-reader'
 import { evidence } from '../../kit/evidence.ts'
 
 /** One call of a tool that runs at the provider, as its reply holds it: `n` makes ids and opaque members its own. */

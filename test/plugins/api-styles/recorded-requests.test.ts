@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { pathPattern } from 'guard-gateway/lib/api-style'
-import { RequestReader, readRequest } from 'guard-gateway/lib/request-reader'
 import { gemini } from 'guard-gateway/plugins/api-styles/gemini'
+import { pathPattern } from '#lib/api-style'
+import { RequestReader, readRequest } from '#lib/request-reader'
 
 /** What clients sent when they were run; long texts are shortened. */
 const recorded: readonly { client: string; url: string; body: Record<string, unknown> }[] = JSON.parse(

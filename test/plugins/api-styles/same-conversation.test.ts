@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import type { ApiStyle, Part } from 'guard-gateway/core'
-import { targetOf } from 'guard-gateway/lib/api-style'
-import { argumentText } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
+import { targetOf } from '#lib/api-style'
+import { argumentText } from '#lib/request-reader'
 
 const styles = [chatCompletions, messages, responses]
 

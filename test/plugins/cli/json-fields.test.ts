@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { GuardError } from 'guard-gateway/core'
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 import { chosenFields, FieldFilter } from '../../../plugins/cli/json-fields.ts'
 import { parse } from '../../../plugins/cli/parse.ts'
 import { fakeIo } from '../../kit/io.ts'

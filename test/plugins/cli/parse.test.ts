@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Command } from 'guard-gateway/lib/command'
+import type { Command } from '#lib/command'
 import { parse } from '../../../plugins/cli/parse.ts'
 
 const command = (id: string, more: Partial<Command> = {}): Command => ({ id, summary: id, run: async () => 0, ...more })

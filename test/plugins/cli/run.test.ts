@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, GuardError } from 'guard-gateway/core'
-import { type Command, commandKind } from 'guard-gateway/lib/command'
-import { databaseErrors } from 'guard-gateway/lib/errors'
 import { cli, runCli } from 'guard-gateway/plugins/cli'
 import { foundation } from 'guard-gateway/presets/foundation'
+import { type Command, commandKind } from '#lib/command'
+import { databaseErrors } from '#lib/errors'
 import { httpErrors } from '../../../plugins/http/error-codes.ts'
 import { fakeIo } from '../../kit/io.ts'
 

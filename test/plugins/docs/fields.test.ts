@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { commandKind } from 'guard-gateway/lib/command'
+import { commandKind } from '#lib/command'
 import { alternativesOf, rowsOf } from '../../../plugins/docs/describe.ts'
 import { describeFields } from '../../../plugins/docs/document.ts'
 import {

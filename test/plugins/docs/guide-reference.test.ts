@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { commandKind } from 'guard-gateway/lib/command'
 import { parse } from 'yaml'
+import { commandKind } from '#lib/command'
 import { commandsPage } from '../../../plugins/docs/guide/index.ts'
 import { withCommands } from '../../../presets/default/commands.ts'
 import { annotatedConfig } from '../../../presets/default/config/annotated.ts'

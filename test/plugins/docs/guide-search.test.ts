@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { html } from 'guard-gateway/lib/html'
+import { html } from '#lib/html'
 import { indexOf } from '../../../plugins/docs/guide/search.ts'
 
 const leaf = (slug: string, group: string) => ({

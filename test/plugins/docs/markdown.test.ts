@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { guidePageKind } from 'guard-gateway/lib/page'
+import { guidePageKind } from '#lib/page'
 import { readLibrary } from '../../../plugins/docs/guide/library.ts'
 import { render } from '../../../plugins/docs/guide/markdown.ts'
 import { indexOf } from '../../../plugins/docs/guide/search.ts'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
-import { exportFormatKind } from 'guard-gateway/lib/export-format'
-import { importFile } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
+import { exportFormatKind } from '#lib/export-format'
+import { importFile } from '#lib/trace-file'
 import { exported } from '../../kit/exchange.ts'
 import { aTrace } from '../../kit/traces.ts'
 

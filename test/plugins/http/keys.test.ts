@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 import { ask, chatBody, jsonOf, KEY, type Started, start, styles } from './kit.ts'
 
 const agentKey = (letter: string): string => `gak_${letter.repeat(43)}`

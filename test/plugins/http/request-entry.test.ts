@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { ownPluginKind } from 'guard-gateway/lib/plugin-options'
+import { ownPluginKind } from '#lib/plugin-options'
 import { ask, chatBody, jsonOf, start } from './kit.ts'
 
 /** A plugin with a route, which counts how often its routes are added. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { importFile } from 'guard-gateway/lib/trace-file'
 import { claudeCode } from 'guard-gateway/plugins/import-formats/claude-code'
+import { importFile } from '#lib/trace-file'
 import { readImport, recording } from '../../kit/import-files.ts'
 import { call, line, reply, result, SESSION, user } from './claude-code-lines.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { writeJson } from 'guard-gateway/lib/json'
-import { argumentHash } from 'guard-gateway/lib/trace'
 import { claudeCode } from 'guard-gateway/plugins/import-formats/claude-code'
+import { writeJson } from '#lib/json'
+import { argumentHash } from '#lib/trace'
 import { ARGUMENT_KEY, readImport, recording, spanFacts, spansIn } from '../../kit/import-files.ts'
 import { call, line, reply, result, SESSION, user } from './claude-code-lines.ts'
 

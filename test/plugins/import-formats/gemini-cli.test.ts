@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { writeJson } from 'guard-gateway/lib/json'
-import { importFile } from 'guard-gateway/lib/trace-file'
 import { geminiCli } from 'guard-gateway/plugins/import-formats/gemini-cli'
+import { writeJson } from '#lib/json'
+import { importFile } from '#lib/trace-file'
 import { readImport, recording, spanFacts, spansIn } from '../../kit/import-files.ts'
 
 const work = recording('session-files/gemini/work')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
-import { importFile } from 'guard-gateway/lib/trace-file'
 import { jaeger } from 'guard-gateway/plugins/import-formats/jaeger'
+import { readJson, writeJson } from '#lib/json'
+import { importFile } from '#lib/trace-file'
 import { readImport, spanFacts, spansIn } from '../../kit/import-files.ts'
 import { assertTraced, TRACES } from './traced.ts'
 

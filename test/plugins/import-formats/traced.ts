@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ImportReading } from 'guard-gateway/lib/export-format'
-import { writeJson } from 'guard-gateway/lib/json'
+import type { ImportReading } from '#lib/export-format'
+import { writeJson } from '#lib/json'
 import { spanFacts, spansIn } from '../../kit/import-files.ts'
 
 /** Ids of the two runs that `test/exporters/program.mjs.txt` exports. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { importFile } from 'guard-gateway/lib/trace-file'
 import { zipkin } from 'guard-gateway/plugins/import-formats/zipkin'
+import { importFile } from '#lib/trace-file'
 import { readImport, recording, spanFacts, spansIn } from '../../kit/import-files.ts'
 import { assertTraced } from './traced.ts'
 

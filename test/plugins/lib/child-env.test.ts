@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
-import { basicEnv, childEnv, withheldText } from 'guard-gateway/lib/child-env'
-import { sha256 } from 'guard-gateway/lib/ids'
 import { foundation } from 'guard-gateway/presets/foundation'
+import { basicEnv, childEnv, withheldText } from '#lib/child-env'
+import { sha256 } from '#lib/ids'
 
 const known = () => {
   const gateway = new Gateway().use(...foundation())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { nearest } from 'guard-gateway/lib/errors'
+import { nearest } from '#lib/errors'
 
 describe('nearest', () => {
   for (const [word, candidates, wanted] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesText, costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
+import { bytesText, costText, countText, durationText, timeText } from '#lib/format'
 
 const table = <T>(name: string, write: (value: T) => string, cases: readonly (readonly [T, string])[]) =>
   test(name, () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { anyGlob, glob } from 'guard-gateway/lib/glob'
+import { anyGlob, glob } from '#lib/glob'
 
 describe('glob', () => {
   for (const [pattern, yes, no] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { derivedId, elideProcessPart, isReadableId, newId, shortId } from 'guard-gateway/lib/ids'
+import { derivedId, elideProcessPart, isReadableId, newId, shortId } from '#lib/ids'
 
 describe('ids', () => {
   it('are unique and sort by time of making', () => {

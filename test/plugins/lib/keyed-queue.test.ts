@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { WriteBehind } from 'guard-gateway/lib/keyed-queue'
+import { WriteBehind } from '#lib/keyed-queue'
 
 describe('WriteBehind', () => {
   const bench = () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, type Plugin } from 'guard-gateway/core'
-import { notifier, notifierKind } from 'guard-gateway/lib/notifier'
+import { notifier, notifierKind } from '#lib/notifier'
 
 const said = notifier({
   id: 'said',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fromOtlp } from 'guard-gateway/lib/otlp'
+import { fromOtlp } from '#lib/otlp'
 import { keepAll, pairs, read, resourceSpans, span, spanId, spanOf, traceId } from '../../kit/otlp-data.ts'
 
 describe('OTLP in: ids and times', () => {

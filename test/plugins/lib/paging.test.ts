@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { findUnsummed } from 'guard-gateway/lib/paging'
+import { findUnsummed } from '#lib/paging'
 
 const NEWEST = 1_000_000
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { makeFolders } from 'guard-gateway/lib/private-folders'
+import { makeFolders } from '#lib/private-folders'
 
 const skip = process.platform !== 'linux'
 

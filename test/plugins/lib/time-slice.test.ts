@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { inTurns, mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
+import { inTurns, mapPaced, Pace, paced } from '#lib/time-slice'
 
 describe('long work in turns', () => {
   it('lets others have their turn in between, and gives its results in order', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { editYaml, type YamlEdit } from 'guard-gateway/lib/yaml'
 import * as yaml from 'yaml'
+import { editYaml, type YamlEdit } from '#lib/yaml'
 
 const edited = (text: string, ...edits: readonly YamlEdit[]): string => editYaml(yaml, text, edits)
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { parserProcess } from 'guard-gateway/lib/parser-process'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
+import { parserProcess } from '#lib/parser-process'
 import { loaded } from '../../conformance/mcp-check.ts'
 
 const COMMANDS = ['git status && ls -la | grep x', 'npm test -- --watch > out.txt 2>&1', 'cat <<EOF\nhi\nEOF\n']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ToolResult } from 'guard-gateway/lib/mcp-check'
 import { mcpResultCheckConforms } from 'guard-gateway/test'
+import type { ToolResult } from '#lib/mcp-check'
 import { resultSize } from '../../../plugins/mcp-result-checks/size.ts'
 import { loadedResultCheck, mendedBy, resultOfTexts } from '../../conformance/mcp-result-check.ts'
 

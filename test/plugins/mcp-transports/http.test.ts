@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { McpLink, McpServer } from 'guard-gateway/lib/mcp-transport'
 import { http } from 'guard-gateway/plugins/mcp-transports/http'
 import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
+import type { McpLink, McpServer } from '#lib/mcp-transport'
 import {
   comingEvents,
   eventsIn,

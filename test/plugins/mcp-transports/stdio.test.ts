@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { McpLink, McpServer, McpSession } from 'guard-gateway/lib/mcp-transport'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
+import type { McpLink, McpServer, McpSession } from '#lib/mcp-transport'
 import {
   comingEvents,
   eventsIn,

@@ -1,6 +1,6 @@
-import type { UpstreamClient } from 'guard-gateway/lib/upstream-client'
 import { slack } from 'guard-gateway/plugins/notifiers/slack'
 import { aNotification, fakeClock } from 'guard-gateway/test'
+import type { UpstreamClient } from '#lib/upstream-client'
 
 /** The body that would go to an address, which is not asked. */
 export const bodyOf = async (url: string): Promise<object> => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, type GuardError } from 'guard-gateway/core'
-import { commandKind } from 'guard-gateway/lib/command'
 import { notify, notifyCommands } from 'guard-gateway/plugins/notify'
 import { fakeIo } from 'guard-gateway/test'
+import { commandKind } from '#lib/command'
 
 const run = async (results: readonly object[], args: readonly string[] = [], options = {}) => {
   const asked: unknown[] = []

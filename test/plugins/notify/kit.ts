@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test'
 import { Gateway, type Notice, type Plugin } from 'guard-gateway/core'
-import { type Notification, type NotifyResult, notifier } from 'guard-gateway/lib/notifier'
 import { type NotifyOptions, notify } from 'guard-gateway/plugins/notify'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type FakeClock, fakeClock, foundation } from 'guard-gateway/test'
+import { type Notification, type NotifyResult, notifier } from '#lib/notifier'
 
 /** A notifier that keeps what it is given, and does as it is told. */
 export class KeptNotifier {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { jsonObjectOf } from 'guard-gateway/lib/json'
-import { notifierKind } from 'guard-gateway/lib/notifier'
+import { jsonObjectOf } from '#lib/json'
+import { notifierKind } from '#lib/notifier'
 import { KeptNotifier, rested, startNotify } from './kit.ts'
 
 describe('rules', () => {

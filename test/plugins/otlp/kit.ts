@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TraceEvent, TreeSpan } from 'guard-gateway/lib/trace'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { TraceEvent, TreeSpan } from '#lib/trace'
+import type { RunSummary } from '#lib/trace-file'
 import { type Started, type StartOptions, startGateway } from '../../kit/gateway.ts'
 
 /** A run as the gateway gives it. */

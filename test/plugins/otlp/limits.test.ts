@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { Pace } from 'guard-gateway/lib/time-slice'
+import { Pace } from '#lib/time-slice'
 import { truncateStrings } from '../../../plugins/otlp/codec.ts'
 import { pairs, resourceSpans, span, traceId } from '../../kit/otlp-data.ts'
 import { startReceiver } from './kit.ts'

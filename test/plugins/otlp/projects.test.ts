@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import { pairs, resourceSpans, span, spanId } from '../../kit/otlp-data.ts'
 import { type FakeProvider, fakeProvider } from '../../kit/provider.ts'
 import { type Receiver, startReceiver } from './kit.ts'

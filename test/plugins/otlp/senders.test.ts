@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 import { databaseBytes, startReceiver } from './kit.ts'
 
 const FOLDER = join(import.meta.dirname, '../../data/otlp-senders')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fromOtlp, MetadataOnly } from 'guard-gateway/lib/otlp'
-import { Pace } from 'guard-gateway/lib/time-slice'
+import { fromOtlp, MetadataOnly } from '#lib/otlp'
+import { Pace } from '#lib/time-slice'
 import { withinLimits } from '../../../plugins/otlp/limits.ts'
 import { keepAll, pairs, resourceSpans, span } from '../../kit/otlp-data.ts'
 

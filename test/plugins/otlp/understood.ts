@@ -1,4 +1,4 @@
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 import type { Receiver } from './kit.ts'
 
 /** What Replay makes of a recording, in the words of the files beside the recordings. */

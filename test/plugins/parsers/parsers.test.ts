@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parserProcess } from 'guard-gateway/lib/parser-process'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
+import { parserProcess } from '#lib/parser-process'
 import { loaded } from '../../conformance/mcp-check.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { readMetrics } from '../metrics/reader.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CallRecord } from 'guard-gateway/lib/trace'
 import OpenAI from 'openai'
+import type { CallRecord } from '#lib/trace'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { type ResponsesProvider, responsesProvider } from '../../kit/responses-provider.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sessionEvent } from 'guard-gateway/lib/trace'
+import { sessionEvent } from '#lib/trace'
 import { assertEventV1 } from '../../kit/event-v1.ts'
 import { aCall, aDecision, aMatch, aSessionRow, blocked, NOON, settled } from '../../kit/settled.ts'
 import { type Bench, present, startBench } from './kit.ts'

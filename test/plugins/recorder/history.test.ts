@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type SessionEvent, sessionEvent } from 'guard-gateway/lib/trace'
+import { type SessionEvent, sessionEvent } from '#lib/trace'
 import { aCall, aSession, aSessionRow, NOON, settled } from '../../kit/settled.ts'
 import { type Bench, startBench } from './kit.ts'
 

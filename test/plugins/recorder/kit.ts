@@ -11,11 +11,11 @@ import {
   statusOf,
   type WriteOptions,
 } from 'guard-gateway/core'
-import { onlySession } from 'guard-gateway/lib/session'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
+import { onlySession } from '#lib/session'
 import { strictValidation } from '../../../plugins/http/routes.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
 

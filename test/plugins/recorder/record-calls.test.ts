@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { argumentText, callKey } from 'guard-gateway/lib/request-reader'
-import { rowOf } from 'guard-gateway/lib/trace'
+import { argumentText, callKey } from '#lib/request-reader'
+import { rowOf } from '#lib/trace'
 import { aCall, aDecision, aMatch, aReading, aRow, aSession, blocked, NOON, settled } from '../../kit/settled.ts'
 import { type Bench, present, startBench } from './kit.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Change, Plugin, Session } from 'guard-gateway/core'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import type { CallRecord } from '#lib/trace'
 import { random as randomFrom } from '../../../bench/kit/random.ts'
 import { present } from './kit.ts'
 import { fresh, type Kind, Requests, totalsOf, type Written } from './requests.ts'

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  argumentHash,
-  canonicalJson,
-  newSpanId,
-  newTraceId,
-  readTraceparent,
-  toolSpanId,
-} from 'guard-gateway/lib/trace'
+import { argumentHash, canonicalJson, newSpanId, newTraceId, readTraceparent, toolSpanId } from '#lib/trace'
 import type { Fragment } from '../../../core/fragment.ts'
 import { cleanFragment } from '../../../plugins/redaction/fragment/clean.ts'
 import { redactor } from '../../../plugins/redaction/redact.ts'

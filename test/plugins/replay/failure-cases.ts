@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Attributes, FailureTag } from 'guard-gateway/core'
-import type { TraceEvent, TraceSpan } from 'guard-gateway/lib/trace'
+import type { TraceEvent, TraceSpan } from '#lib/trace'
 import {
   type BestTag,
   bestTag,

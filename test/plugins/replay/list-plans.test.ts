@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import { runQuery } from '../../../plugins/replay/api/filters.ts'
 import { tables } from '../../../plugins/replay/tables.ts'
 import { type FindPlan, findPlanOf } from '../../../plugins/storage/kysely/find.ts'

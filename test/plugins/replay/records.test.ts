@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import type { BatchAnswer } from '../../../plugins/replay/ingest/batch.ts'
 import type { SpanAnswer } from '../../../plugins/replay/ingest/ingest.ts'
 import { type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'

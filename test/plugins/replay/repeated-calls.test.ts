@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { TraceSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan } from '#lib/trace'
 import { countedSpans } from '../../../plugins/replay/read/counted-spans.ts'
 import { RunSpans } from '../../../plugins/replay/write/run-spans.ts'
 import { summedSpan } from '../../../plugins/replay/write/summed-span.ts'

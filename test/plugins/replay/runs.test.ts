@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import type { Comparison } from '../../../plugins/replay/read/compare.ts'
 import type { RowsPage } from '../../../plugins/replay/read/rows.ts'
 import { assertsSchema } from '../../kit/schemas.ts'

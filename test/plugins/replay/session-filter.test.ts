@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { derivedId } from 'guard-gateway/lib/ids'
+import { derivedId } from '#lib/ids'
 import { aSessionRow } from '../../kit/settled.ts'
 import { type Bench, expecting, startReplay } from './kit.ts'
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { exportFormat, type ImportReading, type ImportSource, type TraceWriter } from 'guard-gateway/lib/export-format'
+import { exportFormat, type ImportReading, type ImportSource, type TraceWriter } from '#lib/export-format'
 
 const run = (trace_id: string): ImportReading => ({
   runs: [{ run: { trace_id }, spans: 0, events: 0, artifacts: 0 }],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TreeSpan } from 'guard-gateway/lib/trace'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { TreeSpan } from '#lib/trace'
+import type { RunSummary } from '#lib/trace-file'
 import { startSocketService, until } from './kit.ts'
 
 test('tool calls of a chain over a WebSocket end with the message that holds their results', async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Driver, DriverChange, StorageBackend } from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { writeJson } from '#lib/json'
 import { contents, copy, fill, items, kept, notes, PLAIN, rowOf, withDriver } from './copy-kit.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-copy-'))

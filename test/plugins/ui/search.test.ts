@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { searchSourceKind } from 'guard-gateway/lib/page'
 import { type Service, startService } from 'guard-gateway/test'
+import { searchSourceKind } from '#lib/page'
 import { dialectOf, looping } from '../../kit.ts'
 
 let service: Service

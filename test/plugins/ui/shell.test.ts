@@ -3,9 +3,9 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { GuardError, type Plugin } from 'guard-gateway/core'
-import { html } from 'guard-gateway/lib/html'
-import { type FieldFault, formKind, pageKind } from 'guard-gateway/lib/page'
 import { type Started, startGateway } from 'guard-gateway/test'
+import { html } from '#lib/html'
+import { type FieldFault, formKind, pageKind } from '#lib/page'
 
 const faults: readonly FieldFault[] = [{ field: 'name', message: 'A name is needed.' }]
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { UpstreamAddress } from 'guard-gateway/lib/upstream-client'
 import { ws } from 'guard-gateway/plugins/upstream-sockets/ws'
+import type { UpstreamAddress } from '#lib/upstream-client'
 import { authority } from '../../kit/private-authority.ts'
 import { TestProxy } from '../../kit/proxy.ts'
 import { type SocketProvider, socketProvider } from '../../kit/socket-provider.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
-import * as defaults from 'guard-gateway/lib/config-defaults'
+import * as defaults from '#lib/config-defaults'
 import { BASE_URL } from '../../../plugins/replay/sdk/settings.ts'
 import { emptyConfig } from '../../../presets/default/config/defaults.ts'
 import { parseConfig } from '../../../presets/default/config.ts'

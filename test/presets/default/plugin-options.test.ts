@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { ownPluginKind } from 'guard-gateway/lib/plugin-options'
 import { createGateway, loadConfig } from 'guard-gateway/presets/default'
+import { ownPluginKind } from '#lib/plugin-options'
 
 const options = `{
   type: 'object',

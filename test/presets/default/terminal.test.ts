@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { displayWidth } from 'guard-gateway/lib/terminal'
+import { displayWidth } from '#lib/terminal'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 

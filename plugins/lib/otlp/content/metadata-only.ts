@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 import { classOfName, type NameClass } from './content-names.ts'
 import { addressText, errorText, isCounts, isCountsText, isIdentifier, isLabel, isPlain } from './plain-text.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject } from '#lib/json'
 
 /** The longest text, in UTF-16 units, that is kept under an unknown name. */
 const PLAIN_CHARS = 64

@@ -1,5 +1,5 @@
 import type { Attributes, SpanKind } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from '#lib/json'
 import type { CostField, Field, RunField, Sender, SpanField, UsageField } from '../senders/sender.ts'
 import { senders } from '../senders/table.ts'
 import { type Meaning, Meanings, nameTable, UNLISTED } from './meanings.ts'

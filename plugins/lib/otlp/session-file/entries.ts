@@ -1,5 +1,5 @@
 import type { Usage } from 'guard-gateway/core'
-import type { JsonObject } from 'guard-gateway/lib/json'
+import type { JsonObject } from '#lib/json'
 
 /** A session as an agent keeps it on disk. */
 export interface SessionHead {

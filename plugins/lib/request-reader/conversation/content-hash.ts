@@ -1,4 +1,4 @@
-import { shortSha256 } from 'guard-gateway/lib/ids'
+import { shortSha256 } from '#lib/ids'
 
 const SPACE = 0x20
 

@@ -1,5 +1,5 @@
 import type { Conversation, Envelope, Part, TurnContent } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 import type { ConversationBuilder } from './conversation-builder.ts'
 import { canonical, field, hashTools, nothing } from './fingerprint.ts'
 import { hashPart } from './hashed-parts.ts'

@@ -1,5 +1,5 @@
-import { sha256 } from 'guard-gateway/lib/ids'
-import { writeJson } from 'guard-gateway/lib/json'
+import { sha256 } from '#lib/ids'
+import { writeJson } from '#lib/json'
 
 /** Members of bodies, messages and content blocks whose changes mean nothing. Names are compared without case, `_` and `-`. */
 const volatileInBodies = new Set([

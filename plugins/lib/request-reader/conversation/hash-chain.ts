@@ -1,5 +1,5 @@
 import type { Chain } from 'guard-gateway/core'
-import { shortSha256 } from 'guard-gateway/lib/ids'
+import { shortSha256 } from '#lib/ids'
 
 /** Items are hashed in blocks of so many: to hash one item costs about as much as to hash a block. */
 const BLOCK_ITEMS = 16

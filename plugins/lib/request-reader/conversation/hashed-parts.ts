@@ -1,6 +1,6 @@
 import type { Part, ToolEffect } from 'guard-gateway/core'
-import { shortSha256 } from 'guard-gateway/lib/ids'
-import { effectOf } from 'guard-gateway/lib/tools'
+import { shortSha256 } from '#lib/ids'
+import { effectOf } from '#lib/tools'
 import { contentHash } from './content-hash.ts'
 import { canonical, inBodies } from './fingerprint.ts'
 import { withoutReminders } from './system-reminders.ts'

@@ -1,5 +1,5 @@
 import type { Part } from 'guard-gateway/core'
-import { sha256 } from 'guard-gateway/lib/ids'
+import { sha256 } from '#lib/ids'
 import { collapse } from './fingerprint.ts'
 import { withoutReminders } from './system-reminders.ts'
 

@@ -1,6 +1,6 @@
 import type { ToolCall, ToolEffect, Turn } from 'guard-gateway/core'
-import { shortSha256 } from 'guard-gateway/lib/ids'
-import { resultOfCall, whilePending } from 'guard-gateway/lib/tools'
+import { shortSha256 } from '#lib/ids'
+import { resultOfCall, whilePending } from '#lib/tools'
 
 /** A call of a turn, before its result is known. */
 export interface OpenCall {

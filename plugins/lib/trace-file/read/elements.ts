@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import type { ImportSource } from 'guard-gateway/lib/export-format'
-import { JsonMarks, type JsonPath, mark, readJson } from 'guard-gateway/lib/json'
+import type { ImportSource } from '#lib/export-format'
+import { JsonMarks, type JsonPath, mark, readJson } from '#lib/json'
 import { textOf } from './file.ts'
 import { ImportFault, type ImportLocation, lineAndPointer } from './import-fault.ts'
 import { parseImport } from './text.ts'

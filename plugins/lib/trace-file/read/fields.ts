@@ -6,8 +6,8 @@ import {
   type SpanKind,
   spanKinds,
 } from 'guard-gateway/core'
-import { isId } from 'guard-gateway/lib/ids'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { isId } from '#lib/ids'
+import { isJsonObject, type JsonObject } from '#lib/json'
 import { traceFileErrors } from '../error-codes.ts'
 import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 

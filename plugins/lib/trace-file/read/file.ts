@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { GuardError } from 'guard-gateway/core'
-import type { ImportSource } from 'guard-gateway/lib/export-format'
-import { JsonMarks, mark } from 'guard-gateway/lib/json'
+import type { ImportSource } from '#lib/export-format'
+import { JsonMarks, mark } from '#lib/json'
 import { traceFileErrors } from '../error-codes.ts'
 
 /** A file of which `chunks` gives the bytes. */

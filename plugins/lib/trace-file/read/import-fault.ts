@@ -1,5 +1,5 @@
 import type { Code } from 'guard-gateway/core'
-import { type JsonPath, lineAndColumnAt, pointerOf } from 'guard-gateway/lib/json'
+import { type JsonPath, lineAndColumnAt, pointerOf } from '#lib/json'
 
 /** Where in an import file something is: the path in its JSON text and, in a format of lines, the line from 1. */
 export interface ImportLocation {

@@ -1,5 +1,5 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
-import type { ImportedRecord, ImportedRun } from 'guard-gateway/lib/export-format'
+import type { ImportedRecord, ImportedRun } from '#lib/export-format'
 import { traceFileErrors } from '../error-codes.ts'
 import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'
 import { withOriginalParent } from './records.ts'

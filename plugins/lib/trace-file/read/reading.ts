@@ -1,5 +1,5 @@
 import type { ArtifactDraft, EventDraft, SpanDraft } from 'guard-gateway/core'
-import type { ImportedRecord, ImportReading, ImportWarning } from 'guard-gateway/lib/export-format'
+import type { ImportedRecord, ImportReading, ImportWarning } from '#lib/export-format'
 import { traceFileErrors } from '../error-codes.ts'
 import { errorAt } from './elements.ts'
 import { ImportFault, type ImportLocation, memberLocation } from './import-fault.ts'

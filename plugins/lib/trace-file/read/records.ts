@@ -1,5 +1,5 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject } from 'guard-gateway/lib/json'
+import { isJsonObject, type JsonObject } from '#lib/json'
 import { traceFileErrors } from '../error-codes.ts'
 import {
   attributesField,

@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import { lineAndColumn, readJson, syntaxErrorAt, tooDeepAt } from 'guard-gateway/lib/json'
+import { lineAndColumn, readJson, syntaxErrorAt, tooDeepAt } from '#lib/json'
 
 /**
  * Parses JSON of an import file, integers exact; `line` is the line of the file on which the text starts.

@@ -1,4 +1,4 @@
-import type { ExportFormat } from 'guard-gateway/lib/export-format'
+import type { ExportFormat } from '#lib/export-format'
 
 /** A record on its way out, and the span after which it is. */
 export type OrderedRecord<S, E, A> =

@@ -1,6 +1,6 @@
 import { withErrorOrigin } from 'guard-gateway/core'
-import type { ExportFormat, ExportOptions, TraceWriter } from 'guard-gateway/lib/export-format'
-import type { Artifact, Run, Trace, TraceEvent, TreeNode } from 'guard-gateway/lib/trace'
+import type { ExportFormat, ExportOptions, TraceWriter } from '#lib/export-format'
+import type { Artifact, Run, Trace, TraceEvent, TreeNode } from '#lib/trace'
 import { type OrderedRecord, orderedRecords } from './record-order.ts'
 
 /** Characters: few pieces are cheap to send, small ones to hold. */

@@ -1,6 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { headerOf } from 'guard-gateway/core'
-import { cancelledKey, type Frame, type FrameFault, readFrame } from 'guard-gateway/lib/json-rpc'
 import {
   type Lost,
   type McpLink,
@@ -11,9 +10,10 @@ import {
   ServerChannel,
   SessionSetup,
 } from 'guard-gateway/lib/mcp-transport'
-import { EventReader, type RawEvent } from 'guard-gateway/lib/sse'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Exchange, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
+import { cancelledKey, type Frame, type FrameFault, readFrame } from '#lib/json-rpc'
+import { EventReader, type RawEvent } from '#lib/sse'
 import { ChunkQueue } from '../chunk-queue.ts'
 import { contentEncoding, failureOf } from '../error-response.ts'
 import { RequestHeaders } from '../headers.ts'

@@ -1,5 +1,5 @@
-import { anyGlob } from 'guard-gateway/lib/glob'
-import { isJsonObject, pointerKeys } from 'guard-gateway/lib/json'
+import { anyGlob } from '#lib/glob'
+import { isJsonObject, pointerKeys } from '#lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { RuleDocument } from '../document.ts'
 import type { Lint } from '../fault.ts'

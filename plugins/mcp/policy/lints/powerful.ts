@@ -1,4 +1,4 @@
-import { isJsonObject, pointerPart } from 'guard-gateway/lib/json'
+import { isJsonObject, pointerPart } from '#lib/json'
 
 /** What an argument leads to, as its name says. */
 export type Reach = 'file' | 'address' | 'host' | 'command' | 'program' | 'code' | 'query'

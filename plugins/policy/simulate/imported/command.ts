@@ -9,21 +9,10 @@ import {
   totalled,
   type Usage,
 } from 'guard-gateway/core'
-import type { Input, Io } from 'guard-gateway/lib/command'
-import {
-  exportFormatKind,
-  type ImportReading,
-  importFormatKind,
-  type RebuiltRequest,
-} from 'guard-gateway/lib/export-format'
-import { terminalLine } from 'guard-gateway/lib/text'
-import {
-  type ImportFile,
-  type ImportUnit,
-  importFile,
-  importUnits,
-  traceFileErrors,
-} from 'guard-gateway/lib/trace-file'
+import type { Input, Io } from '#lib/command'
+import { exportFormatKind, type ImportReading, importFormatKind, type RebuiltRequest } from '#lib/export-format'
+import { terminalLine } from '#lib/text'
+import { type ImportFile, type ImportUnit, importFile, importUnits, traceFileErrors } from '#lib/trace-file'
 import type { PolicyCommandOptions } from '../../commands/command-context.ts'
 import { requestedPolicy } from '../../commands/requested-policy.ts'
 import { readRuleList } from '../../document/document.ts'

@@ -10,9 +10,9 @@ import {
   type Settled,
   undecided,
 } from 'guard-gateway/core'
-import type { RebuiltRequest } from 'guard-gateway/lib/export-format'
-import { type ReadRequest, RequestReader } from 'guard-gateway/lib/request-reader'
-import { newSessionRow } from 'guard-gateway/lib/session'
+import type { RebuiltRequest } from '#lib/export-format'
+import { type ReadRequest, RequestReader } from '#lib/request-reader'
+import { newSessionRow } from '#lib/session'
 import { decide } from '../../evaluate/decide.ts'
 import { History } from '../../history/history.ts'
 import { isUnpriced, settle } from '../../history/settle.ts'

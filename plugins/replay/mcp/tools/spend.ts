@@ -1,4 +1,4 @@
-import { costText } from 'guard-gateway/lib/format'
+import { costText } from '#lib/format'
 import { findRuns } from '../../api/find-runs.ts'
 import { addUse, type Use } from '../../read/use.ts'
 import { type UseRow, useRows } from '../../read/use-rows.ts'

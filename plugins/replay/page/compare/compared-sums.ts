@@ -1,6 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import { costText, countText, durationText } from 'guard-gateway/lib/format'
-import { costHead, type Html, html } from 'guard-gateway/lib/html'
+import { costText, countText, durationText } from '#lib/format'
+import { costHead, type Html, html } from '#lib/html'
 import type { Comparison } from '../../read/compare.ts'
 import { statusMark } from '../format.ts'
 

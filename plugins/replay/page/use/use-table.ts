@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import { costHead, costUnit, type Html, html } from 'guard-gateway/lib/html'
+import { costHead, costUnit, type Html, html } from '#lib/html'
 import { percentile, type Use, type UseTable } from '../../read/use.ts'
 import { byWorth } from '../../read/use-rows.ts'
 import { costMark, countMark, durationMark, middleEllipsis } from '../format.ts'

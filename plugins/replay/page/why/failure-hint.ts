@@ -1,6 +1,6 @@
 import type { FailureTag } from 'guard-gateway/core'
-import { type Html, html } from 'guard-gateway/lib/html'
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import { type Html, html } from '#lib/html'
+import type { TreeSpan } from '#lib/trace'
 import { middleEllipsis } from '../format.ts'
 
 const hints: Readonly<Record<FailureTag, string>> = {

@@ -1,5 +1,5 @@
 import diffSequences from '@jest/diff-sequences'
-import type { Pace } from 'guard-gateway/lib/time-slice'
+import type { Pace } from '#lib/time-slice'
 
 /** The same sequences as numbers, left and right: equal numbers are equal steps. */
 export interface Tokens {

@@ -1,4 +1,4 @@
-import { cutText } from 'guard-gateway/lib/text'
+import { cutText } from '#lib/text'
 import { isSameStep } from './repeats.ts'
 import type { ComparedRow } from './row.ts'
 

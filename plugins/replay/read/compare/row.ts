@@ -1,5 +1,5 @@
-import { cutText } from 'guard-gateway/lib/text'
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import { cutText } from '#lib/text'
+import type { TreeSpan } from '#lib/trace'
 import { errorOf } from '../span-error.ts'
 import { isUnseen, knownDuration } from '../span-time.ts'
 import { isVolatile } from '../volatile-attributes.ts'

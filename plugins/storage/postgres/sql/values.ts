@@ -1,5 +1,5 @@
 import type { AnyRow, AnyWhere, Column, Table } from 'guard-gateway/core'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { readJson, writeJson } from '#lib/json'
 import { type Clause, storedColumns, takesValue } from '../../kysely/shape.ts'
 import { opsOf } from '../../kysely/values.ts'
 import { indexable } from './tokens.ts'

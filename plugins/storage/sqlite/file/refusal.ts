@@ -1,4 +1,4 @@
-import type { databaseErrors } from 'guard-gateway/lib/errors'
+import type { databaseErrors } from '#lib/errors'
 
 export type RefusalCode = keyof typeof databaseErrors
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { describe, it } from 'node:test'
 import type { Plugin } from 'guard-gateway/core'
-import { type Principal, principalSourceKind } from 'guard-gateway/lib/principal'
+import { type Principal, principalSourceKind } from '#lib/principal'
 import { AuthProxy, type AuthProxyOptions, peerError } from '../../../../plugins/http/admission/auth-proxy.ts'
 import { ask, chatBody, jsonOf, start } from '../kit.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { BufferOwnership } from 'guard-gateway/lib/request-reader'
+import { BufferOwnership } from '#lib/request-reader'
 import { readBody } from '../../../../plugins/http/models/body-reader.ts'
 
 const LIMIT = 1_000_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { KeyCursor } from 'guard-gateway/lib/api-style'
+import { KeyCursor } from '#lib/api-style'
 
 const cursor = (text: string): KeyCursor => {
   const keys = new KeyCursor()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { noUsage, totalled } from 'guard-gateway/core'
-import { isUsageEmpty, noCounts, noteCounts, usageOf } from 'guard-gateway/lib/api-style'
+import { isUsageEmpty, noCounts, noteCounts, usageOf } from '#lib/api-style'
 
 describe('usage', () => {
   it('sums up what is known and clamps what is below zero', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { textsAtPointers, valuesAtPointer } from 'guard-gateway/lib/check-arguments'
+import { textsAtPointers, valuesAtPointer } from '#lib/check-arguments'
 
 describe('a pointer into the arguments of a tool call', () => {
   const args = { path: 'a', paths: ['b', 'c'], 'x/y': { '~': 1 }, deep: [{ to: 'd' }, {}], none: [] }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, mock } from 'node:test'
-import { CHECK_TIMED_OUT, findViolations } from 'guard-gateway/lib/check-arguments'
-import { ParserProcessError } from 'guard-gateway/lib/parser-process'
+import { CHECK_TIMED_OUT, findViolations } from '#lib/check-arguments'
+import { ParserProcessError } from '#lib/parser-process'
 
 const values = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer }))
 const found = { reason: 'is b', certain: true }

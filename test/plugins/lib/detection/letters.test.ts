@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { letterCounts, lettersIn, lettersOf, rememberTextHashes, textHash } from 'guard-gateway/lib/detection'
+import { letterCounts, lettersIn, lettersOf, rememberTextHashes, textHash } from '#lib/detection'
 
 describe('marks as letters', () => {
   it('are equal where the marks are, whatever came before', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { RecentHashes } from 'guard-gateway/lib/detection'
+import { RecentHashes } from '#lib/detection'
 
 describe('recent hashes', () => {
   it('tell what is new, zero and large values too', () => {

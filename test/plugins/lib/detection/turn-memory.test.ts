@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type NewTurn, rememberTurns, type TurnNotes } from 'guard-gateway/lib/detection'
+import { type NewTurn, rememberTurns, type TurnNotes } from '#lib/detection'
 import { conversation, type Item, result, says, step, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 

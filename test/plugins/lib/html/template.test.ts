@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { escapeInvisible, Html, html, joined, raw } from 'guard-gateway/lib/html'
+import { escapeInvisible, Html, html, joined, raw } from '#lib/html'
 
 test('text is escaped in text and in quoted attributes', () => {
   const hostile = `<img src=x onerror="alert('1')">&\``

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { isPlain } from 'guard-gateway/core'
-import { checkEncoding, inflated, withInflated } from 'guard-gateway/lib/http'
+import { checkEncoding, inflated, withInflated } from '#lib/http'
 
 const text = Buffer.from('{"model":"m"}'.repeat(100))
 

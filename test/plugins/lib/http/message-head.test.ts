@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, type OutboundHead, type ProxyRequest, type ReplyHead } from 'guard-gateway/core'
-import { outboundHeaders, replyHeaders } from 'guard-gateway/lib/http'
+import { outboundHeaders, replyHeaders } from '#lib/http'
 
 const request = {} as ProxyRequest
 const headers = ['Host', 'a.example', 'X-One', '1', 'x-two', '2', 'x-ONE', '3', 'content-length', '5']

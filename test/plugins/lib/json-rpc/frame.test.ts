@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { errorFrame, type Frame, readFrame, resultFrame } from 'guard-gateway/lib/json-rpc'
+import { errorFrame, type Frame, readFrame, resultFrame } from '#lib/json-rpc'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 const frame = (text: string, from: 'client' | 'server' = 'client'): Frame => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
-import { LineWriter } from 'guard-gateway/lib/json-rpc'
+import { LineWriter } from '#lib/json-rpc'
 
 describe('a writer of lines', () => {
   const isDone = (work: Promise<void>): Promise<boolean> =>

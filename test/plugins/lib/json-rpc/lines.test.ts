@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type LineEnds, LineReader } from 'guard-gateway/lib/json-rpc'
+import { type LineEnds, LineReader } from '#lib/json-rpc'
 
 const read = (chunks: readonly (string | Buffer)[], limit = 20): string[] => {
   const lines: string[] = []

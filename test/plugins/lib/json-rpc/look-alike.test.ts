@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { foldName } from 'guard-gateway/lib/json-rpc'
+import { foldName } from '#lib/json-rpc'
 
 describe('names that look like others', () => {
   for (const name of [

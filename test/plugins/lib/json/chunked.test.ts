@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { GuardError } from 'guard-gateway/core'
-import { readJsonChunked, readJsonStrict, type StrictJson } from 'guard-gateway/lib/json'
-import { Pace } from 'guard-gateway/lib/time-slice'
+import { readJsonChunked, readJsonStrict, type StrictJson } from '#lib/json'
+import { Pace } from '#lib/time-slice'
 
 const SEED = { seed: 20261126, numRuns: 60 }
 const LONG = 300_000

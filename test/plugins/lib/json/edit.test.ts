@@ -12,7 +12,7 @@ import {
   setAt,
   sourceOf,
   valueAt,
-} from 'guard-gateway/lib/json'
+} from '#lib/json'
 
 const rootOf = (text: string): JsonValue => {
   const scan = scanJson(text)

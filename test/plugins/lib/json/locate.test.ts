@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { lineAndColumnAt } from 'guard-gateway/lib/json'
+import { lineAndColumnAt } from '#lib/json'
 
 const TEXT = '{"a": [1,\n  {"b/c": "x"}],\n "a": [2,\n   [3]]}'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { LongStringCutter } from 'guard-gateway/lib/json'
+import { LongStringCutter } from '#lib/json'
 
 const KEPT = 65_536
 

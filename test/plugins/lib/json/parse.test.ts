@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { parseJson, readJson } from 'guard-gateway/lib/json'
+import { parseJson, readJson } from '#lib/json'
 
 /** Names before and after texts in which V8 may take the second for the first; each pair under a member of its own. */
 const pairs: readonly (readonly [earlier: string, later: string])[] = [

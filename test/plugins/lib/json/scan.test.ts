@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isScanFault, type JsonValue, memberIn, scanJson, sourceOf, valueAt } from 'guard-gateway/lib/json'
+import { isScanFault, type JsonValue, memberIn, scanJson, sourceOf, valueAt } from '#lib/json'
 
 /** JSON text with odd blanks and escapes, and the value it stands for. */
 const blanks = fc.stringMatching(/^[ \t\n\r]{0,2}$/)

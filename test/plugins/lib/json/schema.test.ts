@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Type } from 'guard-gateway/lib/json'
 import * as TypeBox from 'typebox'
+import { Type } from '#lib/json'
 
 const described = { description: 'what it is', default: 'x' }
 

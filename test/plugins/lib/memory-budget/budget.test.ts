@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
-import { estimatedBytes, MemoryBudget, type PartOptions } from 'guard-gateway/lib/memory-budget'
+import { estimatedBytes, MemoryBudget, type PartOptions } from '#lib/memory-budget'
 
 const LOOK_MS = 30_000
 

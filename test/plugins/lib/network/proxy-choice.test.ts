@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  directReason,
-  isThisMachine,
-  noProxy,
-  proxyAddress,
-  proxyChoice,
-  proxyPassword,
-} from 'guard-gateway/lib/network'
+import { directReason, isThisMachine, noProxy, proxyAddress, proxyChoice, proxyPassword } from '#lib/network'
 
 const settings = { proxy: 'environment', no_proxy: [] }
 const https = new URL('https://api.example/v1')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { upstreamAddress } from 'guard-gateway/lib/network'
+import { upstreamAddress } from '#lib/network'
 
 describe('the address of a server', () => {
   const limits = { connect_ms: 1, idle_ms: 2 }

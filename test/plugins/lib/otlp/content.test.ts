@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isContentEvent, MetadataOnly } from 'guard-gateway/lib/otlp'
+import { isContentEvent, MetadataOnly } from '#lib/otlp'
 
 const LONG = 'word '.repeat(40)
 const names = new MetadataOnly()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fromOtlp } from 'guard-gateway/lib/otlp'
+import { fromOtlp } from '#lib/otlp'
 import { attributeOf, keepAll, pairs, read, resourceSpans, span, spanId, spanOf } from '../../../kit/otlp-data.ts'
 
 describe('OTLP in: values and events', () => {

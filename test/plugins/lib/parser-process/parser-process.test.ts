@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type ParserLimits, ParserProcess } from 'guard-gateway/lib/parser-process'
+import { type ParserLimits, ParserProcess } from '#lib/parser-process'
 import type { Answer, Text } from './parser.ts'
 
 const address = new URL('./parser.ts', import.meta.url).href

@@ -1,4 +1,4 @@
-import type { ParserModule } from 'guard-gateway/lib/parser-process'
+import type { ParserModule } from '#lib/parser-process'
 
 export interface Text {
   readonly say?: string

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parserProcess } from 'guard-gateway/lib/parser-process'
+import { parserProcess } from '#lib/parser-process'
 import type { Answer, Text } from './parser.ts'
 
 // prints the id of the process that parses, and ends by itself unless it is told otherwise

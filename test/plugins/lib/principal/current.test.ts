@@ -11,7 +11,7 @@ import {
   runAs,
   sees,
   visibleProjects,
-} from 'guard-gateway/lib/principal'
+} from '#lib/principal'
 
 const team: Principal = { name: 'ci', kind: 'key', scopes: new Set(['read']), projects: ['shop'], key_id: 'ak_1' }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
+import { MemoryBudget } from '#lib/memory-budget'
 import { BodyCache } from '../../../../plugins/lib/request-reader/body-cache.ts'
 
 const MIB = 1024 * 1024

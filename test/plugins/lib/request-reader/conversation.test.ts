@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiStyle, Part } from 'guard-gateway/core'
-import { targetOf } from 'guard-gateway/lib/api-style'
-import type { JsonObject } from 'guard-gateway/lib/json'
-import { RequestReader } from 'guard-gateway/lib/request-reader'
+import { targetOf } from '#lib/api-style'
+import type { JsonObject } from '#lib/json'
+import { RequestReader } from '#lib/request-reader'
 import { plain } from '../../../kit/plain-style.ts'
 
 const reader = new RequestReader()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { memberSpan, memberValue } from 'guard-gateway/lib/request-reader'
+import { memberSpan, memberValue } from '#lib/request-reader'
 
 describe('memberSpan', () => {
   it('finds the value of a top-level member, whatever is around it', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type ApiStyle, Gateway, type Part } from 'guard-gateway/core'
-import { targetOf } from 'guard-gateway/lib/api-style'
-import { RequestReader, readRequest } from 'guard-gateway/lib/request-reader'
 import { http } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
+import { targetOf } from '#lib/api-style'
+import { RequestReader, readRequest } from '#lib/request-reader'
 import { plain } from '../../../kit/plain-style.ts'
 import { assertReadAlike } from '../../../kit/read-alike.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { GuardError, type Part } from 'guard-gateway/core'
-import { argumentText, RequestReader } from 'guard-gateway/lib/request-reader'
+import { argumentText, RequestReader } from '#lib/request-reader'
 import { plain } from '../../../kit/plain-style.ts'
 
 const reader = new RequestReader()

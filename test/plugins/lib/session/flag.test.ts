@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addSinceFlag, flagOf, isCounting, noteFlag } from 'guard-gateway/lib/session'
+import { addSinceFlag, flagOf, isCounting, noteFlag } from '#lib/session'
 import { aMatch, aSessionRow, NOON } from '../../../kit/settled.ts'
 
 const flagged = (matches: readonly ReturnType<typeof aMatch>[], rule_id: string | null = matches[0]?.rule_id ?? null) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
-import { onlySession } from 'guard-gateway/lib/session'
+import { onlySession } from '#lib/session'
 
 describe('onlySession', () => {
   const refusal = (name: string, ...found: readonly string[]): GuardError => {

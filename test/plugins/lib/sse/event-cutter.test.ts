@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { EventCutter } from 'guard-gateway/lib/sse'
+import { EventCutter } from '#lib/sse'
 
 const cut = (chunks: readonly string[]): string[] => {
   const events: string[] = []

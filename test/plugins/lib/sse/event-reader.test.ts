@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { EventReader, messageEvent, type RawEvent, withData } from 'guard-gateway/lib/sse'
+import { EventReader, messageEvent, type RawEvent, withData } from '#lib/sse'
 
 const read = (chunks: readonly (string | Buffer)[], limit = 1000): RawEvent[] => {
   const events: RawEvent[] = []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { EventSplitter } from 'guard-gateway/lib/sse'
+import { EventSplitter } from '#lib/sse'
 
 const split = (chunks: readonly (string | Uint8Array)[], limit?: number, shortens = false): string[] => {
   const found: string[] = []

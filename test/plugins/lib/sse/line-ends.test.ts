@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { EventReader, EventSplitter } from 'guard-gateway/lib/sse'
+import { EventReader, EventSplitter } from '#lib/sse'
 import { LineEnds } from '../../../../plugins/lib/sse/line-ends.ts'
 
 /** A chunk, and how many of its bytes were searched. */

@@ -3,7 +3,7 @@ import { chmod, mkdtempDisposable, readFile, watch, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { it } from 'node:test'
-import { showInBrowser } from 'guard-gateway/lib/terminal'
+import { showInBrowser } from '#lib/terminal'
 
 const skip = process.platform !== 'linux' && 'opens with xdg-open on Linux alone'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { columnLines } from 'guard-gateway/lib/terminal'
+import { columnLines } from '#lib/terminal'
 
 describe('columnLines', () => {
   it('makes columns as wide as their widest cell, figures to the right', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { outputOf } from 'guard-gateway/lib/terminal'
+import { outputOf } from '#lib/terminal'
 
 /** Results that nobody takes before `drained`, and chunks that count how many were asked for. */
 const slow = () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { displayWidth, type ListedSession, sessionLines } from 'guard-gateway/lib/terminal'
+import { displayWidth, type ListedSession, sessionLines } from '#lib/terminal'
 import { fakeIo } from '../../../kit/io.ts'
 
 const now = Date.parse('2026-03-02T12:03:00.000Z')

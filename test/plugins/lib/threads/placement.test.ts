@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { threadHeads } from 'guard-gateway/lib/threads'
+import { threadHeads } from '#lib/threads'
 import { beside, called, type Item, keyOf, result, says, step, system, turn, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { Session } from '../../../kit/history.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Per } from 'guard-gateway/core'
-import { PERS } from 'guard-gateway/lib/budget'
-import { isTimeZone, systemZone } from 'guard-gateway/lib/time'
+import { PERS } from '#lib/budget'
+import { isTimeZone, systemZone } from '#lib/time'
 import { Calendar } from '../../../../plugins/lib/time/calendar.ts'
 
 const HOUR = 3_600_000

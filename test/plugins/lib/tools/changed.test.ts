@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isNewChange } from 'guard-gateway/lib/tools'
+import { isNewChange } from '#lib/tools'
 import { called, conversation, result, step, turn } from '../../../kit/conversation.ts'
 
 describe('a new change', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { argumentText } from 'guard-gateway/lib/request-reader'
-import { effectOfName } from 'guard-gateway/lib/tools'
+import { argumentText } from '#lib/request-reader'
+import { effectOfName } from '#lib/tools'
 import type { ToolEffect } from '../../../../core/turns.ts'
 import { effectOf } from '../../../../plugins/lib/tools/effect.ts'
 

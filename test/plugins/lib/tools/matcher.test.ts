@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { toolMatcher } from 'guard-gateway/lib/tools'
+import { toolMatcher } from '#lib/tools'
 import { lastPart, wordsOf } from '../../../../plugins/lib/tools/words.ts'
 
 describe('the words of a tool name', () => {

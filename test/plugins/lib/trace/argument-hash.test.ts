@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { argumentHash } from 'guard-gateway/lib/trace'
+import { argumentHash } from '#lib/trace'
 
 const same = (left: string, right: string): boolean => argumentHash('key', left) === argumentHash('key', right)
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Gateway, table } from 'guard-gateway/core'
-import { argumentKey } from 'guard-gateway/lib/trace'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { foundation } from 'guard-gateway/presets/foundation'
+import { argumentKey } from '#lib/trace'
 
 it('the key for argument hashes is made once an installation, for everybody who asks', async () => {
   const gateway = new Gateway().use(...foundation(), memory())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { callColumns, newCallRecord, openCallTable, openRecordOf, recordOfOpen } from 'guard-gateway/lib/trace'
+import { callColumns, newCallRecord, openCallTable, openRecordOf, recordOfOpen } from '#lib/trace'
 import { aCall, settled } from '../../../kit/settled.ts'
 
 const same = <T>(value: T): T => value

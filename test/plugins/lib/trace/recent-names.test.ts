@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type FigureGroup, type FiguresQuery, RecentNames } from 'guard-gateway/lib/trace'
+import { type FigureGroup, type FiguresQuery, RecentNames } from '#lib/trace'
 
 const NOW = Date.parse('2026-03-02T12:00:00Z')
 

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { RepliedTool, Turn } from 'guard-gateway/core'
-import {
-  type CallRecord,
-  newCallRecord,
-  ToolResults,
-  toolSpanId,
-  turnText,
-  withToolResult,
-} from 'guard-gateway/lib/trace'
+import { type CallRecord, newCallRecord, ToolResults, toolSpanId, turnText, withToolResult } from '#lib/trace'
 import { aCall, settled } from '../../../kit/settled.ts'
 import { aSpan, START } from '../../../kit/traces.ts'
 

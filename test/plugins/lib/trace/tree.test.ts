@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { Pace } from 'guard-gateway/lib/time-slice'
-import { buildSpanTree, buildSpanTreePaced, type Records } from 'guard-gateway/lib/trace'
+import { Pace } from '#lib/time-slice'
+import { buildSpanTree, buildSpanTreePaced, type Records } from '#lib/trace'
 import { anArtifact, anEvent, aRun, aSpan, START, traces } from '../../../kit/traces.ts'
 
 const treeOf = (records: Partial<Records>) =>

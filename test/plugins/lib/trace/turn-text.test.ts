@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Turn } from 'guard-gateway/core'
-import { newTurnsOf, resultsIn, turnsIn, turnText } from 'guard-gateway/lib/trace'
+import { newTurnsOf, resultsIn, turnsIn, turnText } from '#lib/trace'
 import { isUserFirstIn, markOf } from '../../../../plugins/lib/trace/turn-text.ts'
 
 const plain = (name: string): string => name

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { parseJson } from 'guard-gateway/lib/json'
+import { parseJson } from '#lib/json'
 import { type ChangeSource, compileChange, transformed } from '../../../../plugins/mcp/actions/transform.ts'
 
 /** The text after these changes; undefined if they change nothing. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { readJson } from 'guard-gateway/lib/json'
+import { readJson } from '#lib/json'
 import { callNeedingConsent, factsOf, judgementOf, logOf } from '../audit/records-kit.ts'
 import { type Bench, refused, startApi } from './kit.ts'
 

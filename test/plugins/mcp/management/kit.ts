@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import { GuardError } from 'guard-gateway/core'
-import { argumentKey } from 'guard-gateway/lib/trace'
 import { asFastifyPlugin } from 'guard-gateway/plugins/http'
+import { argumentKey } from '#lib/trace'
 import { approver } from '../../../../plugins/access/index.ts'
 import { mcpErrors } from '../../../../plugins/mcp/error-codes.ts'
 import { managementRoutes } from '../../../../plugins/mcp/management/routes.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { mcpCheck } from 'guard-gateway/lib/mcp-check'
 import { Type } from 'typebox'
+import { mcpCheck } from '#lib/mcp-check'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { aCall, openGateway, policyOf } from './kit.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
 import { openMcp } from 'guard-gateway/plugins/mcp'
+import type { McpServer } from '#lib/mcp-transport'
 import { inProcess } from '../../../../plugins/mcp/test-server/in-process.ts'
 import { eventsIn, mcpTransportConforms, transportFrame, transportSession } from '../../../conformance/mcp-transport.ts'
 import { startMcp } from '../../../kit/mcp.ts'

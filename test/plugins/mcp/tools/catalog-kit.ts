@@ -1,4 +1,4 @@
-import type { McpServer } from 'guard-gateway/lib/mcp-transport'
+import type { McpServer } from '#lib/mcp-transport'
 import { sessionPins, ToolCatalog, toolTable } from '../../../../plugins/mcp/tools/index.ts'
 import { type Kit, type KitOptions, makeKit } from '../audit/records-kit.ts'
 

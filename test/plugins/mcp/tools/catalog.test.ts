@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sha256 } from 'guard-gateway/lib/ids'
-import { canonicalJson } from 'guard-gateway/lib/trace'
+import { sha256 } from '#lib/ids'
+import { canonicalJson } from '#lib/trace'
 import { type CatalogKit, page, server, startCatalogs } from './catalog-kit.ts'
 
 describe('what the proxy knows of the tools of a server', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { jsonObjectOf, listOf } from 'guard-gateway/lib/json'
+import { jsonObjectOf, listOf } from '#lib/json'
 import { type FakeProvider, fakeProvider, type Script } from '../../../kit/provider.ts'
 import { called, healthOf, startAudited, until } from './kit.ts'
 

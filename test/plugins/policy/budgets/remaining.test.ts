@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { BudgetLeft } from 'guard-gateway/lib/budget'
 import { type Started, startGateway } from 'guard-gateway/test'
+import type { BudgetLeft } from '#lib/budget'
 import { type FakeProvider, fakeProvider } from '../../../kit/provider.ts'
 
 let provider: FakeProvider

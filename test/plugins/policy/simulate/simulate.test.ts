@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { sessionEvent } from 'guard-gateway/lib/trace'
+import { sessionEvent } from '#lib/trace'
 import { step, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { begin, growing, startSimulations as start } from './kit.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { FiguresQuery } from 'guard-gateway/lib/trace'
+import type { FiguresQuery } from '#lib/trace'
 import { EndedSums } from '../../../../plugins/recorder/figures/ended-sums.ts'
 import { readFigures } from '../../../../plugins/recorder/figures/read.ts'
 import { aCall, aSession, NOON, settled } from '../../../kit/settled.ts'

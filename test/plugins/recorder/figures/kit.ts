@@ -1,6 +1,6 @@
 import type { Storage } from 'guard-gateway/core'
-import { pages } from 'guard-gateway/lib/paging'
-import type { CallRecord } from 'guard-gateway/lib/trace'
+import { pages } from '#lib/paging'
+import type { CallRecord } from '#lib/trace'
 import { measuresOf } from '../../../../plugins/recorder/figures/measures.ts'
 import type { HourRow } from '../../../../plugins/recorder/figures/tables.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { FiguresAnswer, FiguresQuery } from 'guard-gateway/lib/trace'
+import type { FiguresAnswer, FiguresQuery } from '#lib/trace'
 import { readFigures } from '../../../../plugins/recorder/figures/read.ts'
 import { aCall, aDecision, aSession, blocked, NOON, settled } from '../../../kit/settled.ts'
 import { type Bench, startBench } from '../kit.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Attributes } from 'guard-gateway/core'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import { postgres } from '../../../../plugins/storage/postgres/index.ts'
 import { needsPostgres, newDatabase } from '../../../kit/postgres.ts'
 import { type Bench, type BenchOptions, type Bundle, expecting, startReplay } from '../kit.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { readJson, writeJson } from '#lib/json'
 import { comparisonText } from '../../../../plugins/replay/api/comparison-text.ts'
 import { compare } from '../../../../plugins/replay/read/compare.ts'
 import { aSpan, aTrace } from '../../../kit/traces.ts'

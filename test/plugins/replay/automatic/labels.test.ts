@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { Call } from 'guard-gateway/core'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import { aCall, aDecision, aSession, settled } from '../../../kit/settled.ts'
 import { type Bench, type Bundle, expecting, startReplay } from '../kit.ts'
 

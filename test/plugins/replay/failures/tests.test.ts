@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { TraceSpan } from 'guard-gateway/lib/trace'
+import type { TraceSpan } from '#lib/trace'
 import { allAre, best, event, span, tagOf } from '../failure-cases.ts'
 
 describe('failure tag test_failure', () => {

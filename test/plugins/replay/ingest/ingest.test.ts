@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { derivedId } from 'guard-gateway/lib/ids'
+import { derivedId } from '#lib/ids'
 import type { TraceAnswer } from '../../../../plugins/replay/ingest/ingest.ts'
 import { aSessionRow } from '../../../kit/settled.ts'
 import { type Bench, type Bundle, expecting, refused, startReplay } from '../kit.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
+import { MemoryBudget } from '#lib/memory-budget'
 import { AuditRetention } from '../../../../plugins/replay/maintenance/audit-retention.ts'
 import { Retention } from '../../../../plugins/replay/maintenance/retention.ts'
 import type { Retention as Settings } from '../../../../plugins/replay/options.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { describe, it, type TestContext } from 'node:test'
-import { MemoryBudget } from 'guard-gateway/lib/memory-budget'
+import { MemoryBudget } from '#lib/memory-budget'
 import { endAbandonedRuns } from '../../../../plugins/replay/maintenance/abandoned-runs.ts'
 import { Retention, type RetentionReport } from '../../../../plugins/replay/maintenance/retention.ts'
 import type { Retention as Settings } from '../../../../plugins/replay/options.ts'

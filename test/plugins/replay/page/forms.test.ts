@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import { expecting } from '../kit.ts'
 import { type PageBench, partOf, startPages } from './kit.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { Pace } from 'guard-gateway/lib/time-slice'
-import { buildSpanTree, type Run, type Trace, type TraceSpan } from 'guard-gateway/lib/trace'
+import { Pace } from '#lib/time-slice'
+import { buildSpanTree, type Run, type Trace, type TraceSpan } from '#lib/trace'
 import { compare } from '../../../../plugins/replay/read/compare.ts'
 import { anEvent, aRun, aSpan, aTrace, START, traces } from '../../../kit/traces.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { buildSpanTree, type TraceSpan } from 'guard-gateway/lib/trace'
+import { buildSpanTree, type TraceSpan } from '#lib/trace'
 import { foldCalls } from '../../../../plugins/replay/read/folded-calls.ts'
 import { addUse, type Use } from '../../../../plugins/replay/read/use.ts'
 import { startService } from '../../../kit/service.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { TreeSpan } from 'guard-gateway/lib/trace'
+import type { TreeSpan } from '#lib/trace'
 import { errorOf, type Service, startService } from '../../../kit/service.ts'
 import type { Bundle } from '../kit.ts'
 import { outputsOf, responses, type ToolCallTold, type ToolDialect, toolDialects } from './tool-calls.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type CallRecord, callColumns, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
+import { type CallRecord, callColumns, callRecords, type ToolRecord, toolRecords } from '#lib/trace'
 import { isUsual } from '../../../../plugins/replay/write/attribute-index.ts'
 import { addCallAttributes, addCallWords, toolWords } from '../../../../plugins/replay/write/search-words.ts'
 import { factsOf, sameFacts } from '../../../../plugins/replay/write/sum-only-calls.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import type { Call, Change, Session, Settled } from 'guard-gateway/core'
-import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import type { RunSummary } from '#lib/trace-file'
 import { aCall, aDecision, aReading, aSession, blocked, settled } from '../../../kit/settled.ts'
 import { type Bench, type Bundle, expecting, startReplay } from '../kit.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { TraceEvent } from 'guard-gateway/lib/trace'
+import type { TraceEvent } from '#lib/trace'
 import { type Bench, type Bundle, expecting, startReplay } from '../kit.ts'
 
 /** Long before the requests, in seconds since 1970. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { readJson } from 'guard-gateway/lib/json'
+import { readJson } from '#lib/json'
 import { type Bench, type Bundle, expecting, startReplay } from '../kit.ts'
 
 const UTMOST = 2 ** 53

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type CallRecord, newSpanId } from 'guard-gateway/lib/trace'
+import { type CallRecord, newSpanId } from '#lib/trace'
 import { OpenRun } from '../../../../plugins/replay/write/open-run.ts'
 import { newRow } from '../../../../plugins/replay/write/run-row.ts'
 import { aCall, NOON, settled } from '../../../kit/settled.ts'

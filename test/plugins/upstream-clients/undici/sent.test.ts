@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import { detachBuffer } from 'guard-gateway/lib/request-reader'
 import { undici } from 'guard-gateway/plugins/upstream-clients/undici'
+import { detachBuffer } from '#lib/request-reader'
 import { connectTo } from '../../../kit/upstream-client.ts'
 
 /** More than all buffers on the way take. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
-import { notifier, notifierKind } from 'guard-gateway/lib/notifier'
 import { createGateway } from 'guard-gateway/presets/default'
+import { notifier, notifierKind } from '#lib/notifier'
 import { parseConfig } from '../../../../presets/default/config.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

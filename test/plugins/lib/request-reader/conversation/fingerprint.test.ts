@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { callKey, readRequest } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import { callKey, readRequest } from '#lib/request-reader'
 import { field } from '../../../../../plugins/lib/request-reader/conversation/fingerprint.ts'
 
 describe('fields that are hashed together', () => {

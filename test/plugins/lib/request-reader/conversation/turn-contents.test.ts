@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiStyle, TurnContent } from 'guard-gateway/core'
-import { readRequest } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
+import { readRequest } from '#lib/request-reader'
 import { dialects, type Step } from '../../../../kit/dialogue.ts'
 
 const styles: Readonly<Record<string, ApiStyle>> = { responses, chat_completions: chatCompletions, messages }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { Pace } from 'guard-gateway/lib/time-slice'
+import { Pace } from '#lib/time-slice'
 import { align, type Pair, type Tokens } from '../../../../../plugins/replay/read/compare/align.ts'
 
 const tokens = (left: readonly number[], right: readonly number[]): Tokens => ({

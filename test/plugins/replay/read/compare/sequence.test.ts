@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Pace } from 'guard-gateway/lib/time-slice'
-import type { Trace, TraceSpan } from 'guard-gateway/lib/trace'
-import { buildSpanTree } from 'guard-gateway/lib/trace'
+import { Pace } from '#lib/time-slice'
+import type { Trace, TraceSpan } from '#lib/trace'
+import { buildSpanTree } from '#lib/trace'
 import { compare } from '../../../../../plugins/replay/read/compare.ts'
 import { aRun, aSpan, aTrace, START } from '../../../../kit/traces.ts'
 

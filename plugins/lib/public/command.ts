@@ -1,0 +1,1 @@
+export { commandKind } from '../command.ts'

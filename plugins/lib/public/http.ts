@@ -1,0 +1,1 @@
+export { outboundHeaders } from '../http.ts'

@@ -1,0 +1,1 @@
+export { type Frame, LineReader, LineWriter, readFrame } from '../json-rpc.ts'

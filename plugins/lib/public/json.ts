@@ -1,0 +1,15 @@
+export {
+  firstOf,
+  isJsonObject,
+  type JsonObject,
+  jsonObjectOf,
+  listOf,
+  memberIn,
+  nonEmptyText,
+  pointerKeys,
+  pointerOf,
+  readJson,
+  sourceOf,
+  Type,
+  writeJson,
+} from '../json.ts'

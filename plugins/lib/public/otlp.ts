@@ -1,0 +1,1 @@
+export { otlpAttributes, otlpSpanJson, readConvertedFile, readSessionFile } from '../otlp.ts'

@@ -1,0 +1,1 @@
+export { pageKind, panelKind } from '../page.ts'

@@ -1,0 +1,1 @@
+export { type ParserModule, parserProcess } from '../parser-process.ts'

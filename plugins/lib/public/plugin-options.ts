@@ -1,0 +1,1 @@
+export { configurable } from '../plugin-options.ts'

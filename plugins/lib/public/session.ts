@@ -1,0 +1,1 @@
+export { instanceFactKind } from '../session.ts'

@@ -1,0 +1,1 @@
+export { columnLines, listedId, listedTime, painter, terminalWidth, wholeId, wrapLine } from '../terminal.ts'

@@ -1,0 +1,1 @@
+export { terminalLine } from '../text.ts'

@@ -1,0 +1,1 @@
+export { inTurns, Pace } from '../time-slice.ts'

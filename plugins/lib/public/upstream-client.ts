@@ -1,0 +1,16 @@
+export {
+  type AcceptRequest,
+  type Connections,
+  type DialRefusal,
+  type DialRequest,
+  type Exchange,
+  type MessageSocket,
+  type OpenedSocket,
+  type SocketListener,
+  type UpstreamAddress,
+  type UpstreamListener,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  upstreamClient,
+  upstreamSocket,
+} from '../upstream-client.ts'
