@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { dependencyDocument, refusedLicences, rowsOf } from '../../build/dependencies/run.ts'
+import { dependencyDocument, refusedLicences, rowsOf } from '../../build/dependencies/table.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** Sizes differ with the platform for which a package was installed. */

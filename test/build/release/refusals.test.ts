@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { git, nextVersion, refuseUnready } from '../../../build/release/run.ts'
+import { nextVersion } from '../../../build/release/version.ts'
+import { git, refuseUnready } from '../../../build/release/work-tree.ts'
 
 describe('the version of a release', () => {
   it('is the next of its kind, or one above the last', () => {

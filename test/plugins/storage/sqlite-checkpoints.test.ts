@@ -6,10 +6,10 @@ import { after, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { CheckpointThread } from '../../../plugins/storage/sqlite/checkpoints/checkpoint-thread.ts'
 import { type BackgroundCheckpoint, Checkpoints } from '../../../plugins/storage/sqlite/checkpoints/checkpoints.ts'
 import type { OpenOptions } from '../../../plugins/storage/sqlite/protocol.ts'
 import { openConnection } from '../../../plugins/storage/sqlite/worker/connection.ts'
-import { CheckpointThread } from '../../../plugins/storage/sqlite/worker/worker.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-checkpoints-'))
 after(() => rmSync(folder, { recursive: true }))
