@@ -1,16 +1,16 @@
-const STORAGE_KEY = 'pointer'
+const KEY = 'pointer'
 
 /** Last pointer position of the previous page in this tab, because a new page gets no event until the pointer moves. */
-const retained = () => {
+const stored = () => {
   try {
-    return JSON.parse(sessionStorage.getItem(STORAGE_KEY)) ?? undefined
+    return JSON.parse(sessionStorage.getItem(KEY)) ?? undefined
   } catch {
     return undefined
   }
 }
 
 /** Pointer position; undefined if the pointer left the window or does not exist. */
-let pointer = retained()
+let pointer = stored()
 
 /** @param {PointerEvent} event */
 const follow = ({ pointerType, clientX: x, clientY: y }) => {
@@ -21,8 +21,8 @@ addEventListener('pointerover', follow)
 addEventListener('pointerdown', follow)
 addEventListener('pagehide', () => {
   try {
-    if (pointer) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(pointer))
-    else sessionStorage.removeItem(STORAGE_KEY)
+    if (pointer) sessionStorage.setItem(KEY, JSON.stringify(pointer))
+    else sessionStorage.removeItem(KEY)
   } catch {
     // without session storage the next page waits for a pointer event
   }
@@ -42,7 +42,7 @@ const under = () => {
   return found
 }
 
-/** The element that must not move: the one with the pointer or the focus. Of two, the later one, since content before it also precedes the other. */
+/** The element that must not move: the one with the pointer or the focus. Of two, the later one, since it stands below. */
 export const anchorIn = (main) => {
   const [first, ...more] = [under(), document.activeElement].filter((one) => one !== main && main.contains(one))
   const isLater = more.length > 0 && first.compareDocumentPosition(more[0]) & Node.DOCUMENT_POSITION_FOLLOWING
@@ -73,15 +73,15 @@ const freeze = (table) => {
 const partsOf = (node, selector) => (node.matches?.(selector) ? [node] : [...(node.querySelectorAll?.(selector) ?? [])])
 
 /** The old version of a part; ended elements stay in place, are marked as ended, and are disabled. */
-const cloneAs = (node, there, endOf) => {
-  const retained = node.cloneNode(true)
-  for (const part of partsOf(retained, '[data-gone]')) {
+const copyAs = (node, there, endOf) => {
+  const copy = node.cloneNode(true)
+  for (const part of partsOf(copy, '[data-gone]')) {
     if (there.has(part.id)) continue
     part.classList.add('gone')
     part.dataset.gone = endOf(part)
     for (const control of part.querySelectorAll('button, input')) control.disabled = true
   }
-  return retained
+  return copy
 }
 
 /** Removes the content of `parent` before `cut`, and `cut` itself unless it stays. */
@@ -114,14 +114,14 @@ export const hold = (from, to, anchor) => {
   const renewed = []
   const waiting = []
   const keep = (node, taken) => {
-    const retained = cloneAs(node, there, endOf)
-    const isRow = retained.matches?.('[data-row]')
-    const holdsRows = !isRow && retained.querySelector?.('[data-row]')
+    const copy = copyAs(node, there, endOf)
+    const isRow = copy.matches?.('[data-row]')
+    const holdsRows = !isRow && copy.querySelector?.('[data-row]')
     // a row appears once: if it has moved down, it stays above for now
-    const fresh = retained.id && (isRow ? there.get(retained.id) : taken.find(({ id }) => id === retained.id))
-    if (holdsRows) for (const { id } of partsOf(retained, '[data-row][id]')) there.get(id)?.remove()
-    if (!fresh || holdsRows) return retained
-    renewed.push([fresh, retained])
+    const fresh = copy.id && (isRow ? there.get(copy.id) : taken.find(({ id }) => id === copy.id))
+    if (holdsRows) for (const { id } of partsOf(copy, '[data-row][id]')) there.get(id)?.remove()
+    if (!fresh || holdsRows) return copy
+    renewed.push([fresh, copy])
     return fresh
   }
   // removed rows that appear nowhere else wait; a row that moved up stays below
@@ -140,17 +140,17 @@ export const hold = (from, to, anchor) => {
     const before = [...current.childNodes]
       .slice(0, [...current.childNodes].indexOf(at))
       .map((node) => keep(node, taken))
-    const here = twin ?? cloneAs(at, there, endOf)
+    const here = twin ?? copyAs(at, there, endOf)
     next.prepend(...before, ...(twin ? [] : [here]))
     const rows = taken.filter((node) => !node.isConnected).flatMap((node) => partsOf(node, '[data-row][id]'))
     here.after(...rows.filter((row) => place(row, at)))
     if (!twin) return
-    if (at.matches('[data-row]')) renewed.push([twin, cloneAs(at, there, endOf)])
+    if (at.matches('[data-row]')) renewed.push([twin, copyAs(at, there, endOf)])
     else level(at, twin)
   }
   level(from, to)
   const back = () => {
-    for (const [fresh, retained] of renewed) fresh.replaceWith(retained)
+    for (const [fresh, copy] of renewed) fresh.replaceWith(copy)
   }
   return { waiting, back }
 }

@@ -78,7 +78,7 @@ const tellWaiting = (rows) => {
   document.getElementById('waits').textContent = text
 }
 
-/** Updates the page. Focus, selection, open parts, typed values and everything above the pointer or focus stay, unless `all` is set. */
+/** Updates the page. Focus, selection, open parts, typed values and all above stay, unless `all` is set. */
 const refresh = async (renewed, all) => {
   const next = await pageAt(location.href)
   if (!next) return
@@ -114,7 +114,7 @@ const beforeAttributeUpdated = (name, element) =>
     (name === 'class' && element.matches('.at'))
   )
 
-/** Listens while the page is visible or the user has opted in to notifications, and updates the page after relevant events. */
+/** Listens while the page is visible, or notifications are on, and updates it after relevant events. */
 export const live = (renewed) => {
   let source
   let waiting = false

@@ -20,9 +20,9 @@ let going
 
 /** Fetches a page without the parts that are already loaded. */
 const fetched = async (url, part, signal) => {
-  const partUrl = new URL(url)
-  if (part) partUrl.searchParams.set('part', part)
-  const answer = await fetch(partUrl, { headers: { accept: 'text/html' }, signal })
+  const target = new URL(url)
+  if (part) target.searchParams.set('part', part)
+  const answer = await fetch(target, { headers: { accept: 'text/html' }, signal })
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
   return new DOMParser().parseFromString(await answer.text(), 'text/html')
 }
@@ -61,12 +61,12 @@ const show = async (url) => {
   going?.abort()
   going = new AbortController()
   const [at, was] = [document.querySelector('[data-row].at')?.id, chosen()]
-  const isSameRows = rowsOf(url) === rowsOf(current) && revealed(rowOf(url))
-  const part = isSameRows ? 'details' : url.searchParams.has('all') ? 'frame' : undefined
+  const same = rowsOf(url) === rowsOf(current) && revealed(rowOf(url))
+  const part = same ? 'details' : url.searchParams.has('all') ? 'frame' : undefined
   const next = await fetched(url, part, going.signal)
   current = url
-  for (const name of ['.head', '#why', '.tabs', '#tools', isSameRows ? '#details' : '.panes']) swap(next, name)
-  if (!isSameRows) await begin()
+  for (const name of ['.head', '#why', '.tabs', '#tools', same ? '#details' : '.panes']) swap(next, name)
+  if (!same) await begin()
   place(url, at, was)
 }
 
