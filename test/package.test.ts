@@ -73,7 +73,7 @@ describe('the published package', () => {
     const scripts = packed.files.filter((file) => file.endsWith('.js'))
     assert.ok(scripts.length <= 520, `${scripts.length} files of JavaScript`)
     assert.ok(packed.files.length <= 1_050, `${packed.files.length} files`)
-    assert.ok(packed.size <= 3_000_000, `${packed.size} bytes`)
+    assert.ok(packed.size <= 3_050_000, `${packed.size} bytes`)
     for (const file of packed.files) assert.ok(file.startsWith('examples/') || !/(?<!\.d)\.ts$|\.map$/.test(file), file)
   })
   it('names the license of each package in its chunks', () => {

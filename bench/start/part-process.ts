@@ -11,13 +11,7 @@ const resident = (): number => {
 }
 
 // what every start loads is no part's cost
-for (const door of [
-  'guard-gateway/core',
-  'guard-gateway/lib/json',
-  'guard-gateway/lib/errors',
-  'guard-gateway/lib/trace',
-])
-  await import(door)
+for (const door of ['guard-gateway/core', '#lib/json', '#lib/errors', '#lib/trace']) await import(door)
 registerHooks({
   load(url, context, next) {
     if (url.startsWith('file:')) modules++

@@ -4,9 +4,9 @@ import { circlesOf, code, filesBelow, importGraph, read, sources } from './sourc
 
 /** The most that there may be of each. A limit may fall, never rise: a commit that raises one says in its body what it replaces. */
 const limits = {
-  lines: 147_803,
-  files: 1507,
-  small_files_with_one_reader: 106,
+  lines: 147_802,
+  files: 1506,
+  small_files_with_one_reader: 105,
   dynamic_imports: 237,
   json_scanners: 15,
   type_circles: 1,

@@ -99,7 +99,7 @@ describe('the address of a proxy', () => {
       secure: false,
       hostname: 'proxy.example',
       port: 80,
-      shown: 'http://proxy.example:80',
+      label: 'http://proxy.example:80',
     })
     assert.deepEqual(proxyAddress('proxy.example:3128').port, 3128)
     assert.deepEqual(proxyAddress(' http://proxy.example:3128\n').label, 'http://proxy.example:3128')
@@ -107,13 +107,13 @@ describe('the address of a proxy', () => {
       secure: true,
       hostname: 'proxy.example',
       port: 443,
-      shown: 'https://proxy.example:443',
+      label: 'https://proxy.example:443',
     })
     assert.deepEqual(proxyAddress('http://[::1]:8'), {
       secure: false,
       hostname: '::1',
       port: 8,
-      shown: 'http://[::1]:8',
+      label: 'http://[::1]:8',
     })
     const { authorization = '', label: shown } = proxyAddress('http://b%6Fb:p%40ss%3A%C3%BC@proxy.example:3128')
     assert.equal(Buffer.from(authorization.slice(6), 'base64').toString(), 'bob:p@ss:ü')

@@ -127,8 +127,16 @@ describe('the arguments of a call against the schema observed last', () => {
     await catalog.observe(schema({ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }))
     assert.deepEqual(catalog.check('t', {}), { state: 'skipped' }, 'nothing is compiled before the first call')
     assert.deepEqual(await catalog.validate('t', { path: 'a' }), { state: 'ok' })
-    assert.deepEqual(await catalog.validate('t', { path: 1 }), { state: 'failed', error: '/path must be string' })
-    assert.deepEqual(catalog.check('t', {}), { state: 'failed', error: "must have required property 'path'" })
+    assert.deepEqual(await catalog.validate('t', { path: 1 }), {
+      state: 'failed',
+      error: '/path must be string',
+      recorded: '/path must be string',
+    })
+    assert.deepEqual(catalog.check('t', {}), {
+      state: 'failed',
+      error: "must have required property 'path'",
+      recorded: "must have required property 'path'",
+    })
   })
   it('are judged by the new definition as soon as it is observed, and by one of either dialect', async () => {
     const catalog = catalogs.catalog()

@@ -104,7 +104,7 @@ describe('receivers of notifications in a configuration', () => {
     const { config } = await parse(one('notifier: slack, url: "https://h.example"'))
     for (const preset of ['default', 'enforce-recommended', 'mcp-serve', 'mcp-stdio'] as const) {
       const plugins = (await createGateway({ ...config, preset })).plugins()
-      for (const name of ['notify', 'notifier/slack', 'upstream-client/net'])
+      for (const name of ['notify', 'notifier/slack', 'upstream-client/undici'])
         assert.ok(plugins.includes(name), `${preset} ${name}`)
     }
     const none = { ...config, preset: 'mcp-stdio' as const, notify: { ...config.notify, receivers: {} } }

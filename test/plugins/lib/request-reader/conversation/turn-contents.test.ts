@@ -53,7 +53,7 @@ describe('what turns said', () => {
     ]
     assert.deepEqual(told(responses, { model: 'm', input }), [
       {
-        said: 'Both.',
+        text: 'Both.',
         calls: [
           { tool: 'one', args: '{"n":1}' },
           { tool: 'two', args: '{"n":2}' },
@@ -77,13 +77,13 @@ describe('what turns said', () => {
     }
     assert.deepEqual(told(messages, body), [
       {
-        said: '',
+        text: '',
         calls: [{ tool: 'web_search', args: { query: 'q' } }],
         results: ['A page.'],
         heard: '',
         served: true,
       },
-      { said: 'Here.', calls: [], results: [], heard: '', served: false },
+      { text: 'Here.', calls: [], results: [], heard: '', served: false },
     ])
   })
   it('takes results before the first turn for one more turn', () => {

@@ -1,1 +1,0 @@
-export { instanceFactKind } from '../session.ts'
