@@ -4,7 +4,7 @@ import { circlesOf, code, filesBelow, importGraph, read, sources } from './sourc
 
 /** The most that there may be of each. A limit may fall, never rise: a commit that raises one says in its body what it replaces. */
 const limits = {
-  lines: 147_802,
+  lines: 147_748,
   files: 1506,
   small_files_with_one_reader: 105,
   dynamic_imports: 237,

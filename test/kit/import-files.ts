@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SpanDraft } from 'guard-gateway/core'
-import type { ImportFormat, ImportReading } from '#lib/export-format'
-import { argumentHash } from '#lib/trace'
-import { importFile } from '#lib/trace-file'
+import type { ImportFormat, ImportReading } from 'guard-gateway/lib/export-format'
+import { argumentHash } from 'guard-gateway/lib/trace'
+import { importFile } from 'guard-gateway/lib/trace-file'
 
 const data = join(import.meta.dirname, '../data')
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Attributes } from 'guard-gateway/core'
-import { readJson } from '#lib/json'
-import type { RunSummary } from '#lib/trace-file'
+import { readJson } from 'guard-gateway/lib/json'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { dialectOf } from '../kit/dialogue.ts'
 import { errorOf, type Service, startService } from '../kit/service.ts'
 

@@ -1,1 +1,1 @@
-export { commandKind } from '../command.ts'
+export * from '../command.ts'

@@ -1,8 +1,1 @@
-export {
-  type ExportOptions,
-  exportFormat,
-  exportFormatKind,
-  type ImportSource,
-  importFormat,
-  type TraceWriter,
-} from '../export-format.ts'
+export * from '../export-format.ts'

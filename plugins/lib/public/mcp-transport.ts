@@ -1,14 +1,1 @@
-export {
-  type Lost,
-  type McpLink,
-  type McpLogin,
-  type McpReply,
-  type McpServer,
-  type McpSession,
-  mcpTransport,
-  type NoCredential,
-  type PassedHeaders,
-  ServerChannel,
-  SessionSetup,
-  type StreamEvent,
-} from '../mcp-transport.ts'
+export * from '../mcp-transport.ts'

@@ -1,9 +1,1 @@
-export {
-  type HttpReceiver,
-  httpReceiverSchema,
-  httpTarget,
-  type Notification,
-  type NotifyResult,
-  notifier,
-  notifierKind,
-} from '../notifier.ts'
+export * from '../notifier.ts'

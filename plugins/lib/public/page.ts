@@ -1,1 +1,1 @@
-export { pageKind, panelKind } from '../page.ts'
+export * from '../page.ts'

@@ -1,1 +1,1 @@
-export { configurable } from '../plugin-options.ts'
+export * from '../plugin-options.ts'

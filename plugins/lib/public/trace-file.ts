@@ -27,6 +27,7 @@ export {
   needSchema,
   parseImport,
   RunOutline,
+  type RunSummary,
   recordAt,
   runDraft,
   runRecord,

@@ -1,5 +1,6 @@
 export {
   type Artifact,
+  argumentHash,
   isPlayground,
   newCallRecord,
   type Run,

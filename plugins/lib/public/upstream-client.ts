@@ -1,16 +1,1 @@
-export {
-  type AcceptRequest,
-  type Connections,
-  type DialRefusal,
-  type DialRequest,
-  type Exchange,
-  type MessageSocket,
-  type OpenedSocket,
-  type SocketListener,
-  type UpstreamAddress,
-  type UpstreamListener,
-  type UpstreamRequest,
-  type UpstreamResponse,
-  upstreamClient,
-  upstreamSocket,
-} from '../upstream-client.ts'
+export * from '../upstream-client.ts'
