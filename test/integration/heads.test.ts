@@ -127,7 +127,7 @@ describe('heads of requests and replies that a plugin changes', () => {
     assert.match(log, /"fault":"outbound:signer".*\\"content-length\\" frames the message/)
     assert.match(log, /"fault":"outbound:signer".*Invalid character in header content/)
   })
-  it('are given up where the plugin never ends', { timeout: 30_000 }, async () => {
+  it('are given up where the plugin never ends', { timeout: 60_000 }, async () => {
     const answer = await chat('never')
     assert.deepEqual([answer.status, errorOf(answer).code], [500, 'INTERNAL'])
     assert.match(service.gateway.logText(), /"fault":"outbound:signer"/)

@@ -13,7 +13,7 @@ const BIG = 32_000_000
 /** Resolves when the server has seen the end of its connection of this number. */
 const closed = async ({ sockets }: Awaited<ReturnType<typeof rawServer>>, at = 0): Promise<void> => {
   const socket = sockets[at]
-  if (socket !== undefined && !socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(10_000) })
+  if (socket !== undefined && !socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(60_000) })
 }
 
 export const keepsConnections = (client: UpstreamClient): void => {

@@ -83,7 +83,7 @@ const unfinished = new Set([
 export const refusesFaults = (client: UpstreamClient): void => {
   describe('refuses an answer', () => {
     for (const [name, bytes] of heads)
-      it(`with ${name}, and is there for the next request`, { timeout: 10_000 }, async () => {
+      it(`with ${name}, and is there for the next request`, { timeout: 60_000 }, async () => {
         await using server = await rawServer()
         const connections = connectTo(client, server.port)
         server.script((socket) => (unfinished.has(name) ? socket.end(bytes, 'latin1') : socket.write(bytes, 'latin1')))
@@ -97,7 +97,7 @@ export const refusesFaults = (client: UpstreamClient): void => {
   })
   describe('breaks a body off', () => {
     for (const [name, bytes, body] of bodies)
-      it(`for ${name}, and is there for the next request`, { timeout: 10_000 }, async () => {
+      it(`for ${name}, and is there for the next request`, { timeout: 60_000 }, async () => {
         await using server = await rawServer()
         const connections = connectTo(client, server.port)
         server.script((socket) => (unfinished.has(name) ? socket.end(bytes, 'latin1') : socket.write(bytes, 'latin1')))

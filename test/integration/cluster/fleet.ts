@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type ChildGateway, startChildGateway } from '../../kit/child-gateway.ts'
 
 /** Longer than any answer may take. */
-const LIMIT_MS = 30_000
+const LIMIT_MS = 60_000
 
 /** What a gateway answered. */
 export interface Answered {

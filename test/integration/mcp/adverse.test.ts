@@ -18,7 +18,7 @@ const start = async (opened: AsyncDisposableStack): Promise<McpService> => {
   return opened.use(await startMcp({ policy: allow(''), servers: JSON.stringify(servers).slice(1, -1) }))
 }
 
-describe('a policy that is swapped in the middle of a call', { timeout: 30_000 }, () => {
+describe('a policy that is swapped in the middle of a call', { timeout: 60_000 }, () => {
   it('lets the call end as it began, and judges the next', async () => {
     await using opened = new AsyncDisposableStack()
     const service = opened.use(await startMcp({ policy: allow('') }))
@@ -38,7 +38,7 @@ describe('a policy that is swapped in the middle of a call', { timeout: 30_000 }
   })
 })
 
-describe('a large answer to a client that reads slowly', { timeout: 30_000 }, () => {
+describe('a large answer to a client that reads slowly', { timeout: 60_000 }, () => {
   for (const door of ['http', 'stdio']) {
     it(`arrives whole, over ${door}`, async () => {
       await using opened = new AsyncDisposableStack()
@@ -59,7 +59,7 @@ describe('a large answer to a client that reads slowly', { timeout: 30_000 }, ()
   }
 })
 
-describe('a proxy that is killed between a call and its answer', { timeout: 30_000 }, () => {
+describe('a proxy that is killed between a call and its answer', { timeout: 60_000 }, () => {
   it('has its use of an approval on record: nobody can use it again', async () => {
     await using opened = new AsyncDisposableStack()
     const proxied = await runServer(opened, allow('{ id: ask, tools: [test_elicitation], action: confirm }'))

@@ -34,7 +34,7 @@ describe('a disk of 1 MiB', { skip: absent }, () => {
     const { stdout, stderr } = spawnSync(
       unshare.path,
       ['--mount', '--propagation', 'private', 'sh', '-c', `${mount}\n${guard}\n${script}`],
-      { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: root, XDG_CACHE_HOME: root }, timeout: 30_000 },
+      { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: root, XDG_CACHE_HOME: root }, timeout: 60_000 },
     )
     return { out: stdout, err: stderr }
   }

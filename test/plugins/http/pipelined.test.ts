@@ -16,7 +16,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
 describe('a request sent before the reply to the one before it', () => {
   for (const stream of [true, false]) {
     it(`has its connection ended where its ${stream ? 'stream' : 'whole reply'} breaks off meanwhile`, {
-      timeout: 10_000,
+      timeout: 30_000,
     }, async () => {
       await using running = await start()
       const first = Promise.withResolvers<void>()

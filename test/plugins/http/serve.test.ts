@@ -95,7 +95,7 @@ describe('the end', () => {
     )
     await running[Symbol.asyncDispose]()
   })
-  it('waits for no request after the grace whose body is half sent', { timeout: 10_000 }, async (test) => {
+  it('waits for no request after the grace whose body is half sent', { timeout: 30_000 }, async (test) => {
     const running = await start({ server: { shutdown_grace_seconds: 0 } })
     const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\n`
     const sockets = ['content-length: 1000\r\n\r\n{"mod', 'transfer-encoding: chunked\r\n\r\n5\r\n{"mod'].map(
@@ -117,7 +117,7 @@ describe('the end', () => {
     await running[Symbol.asyncDispose]()
   })
   it('waits for no connection that is idle, that nobody has used yet, or that listens', {
-    timeout: 20_000,
+    timeout: 30_000,
   }, async (test) => {
     const gateway = await startGateway()
     const port = Number(new URL(gateway.url).port)

@@ -112,7 +112,7 @@ export const rested = async (): Promise<void> => {
 
 /** Looks again and again until it is so. */
 export const until = async (isSo: () => boolean): Promise<void> => {
-  const late = performance.now() + 10_000
+  const late = performance.now() + 60_000
   while (!isSo()) {
     assert.ok(performance.now() < late, 'it did not come to be so')
     await new Promise(setImmediate)

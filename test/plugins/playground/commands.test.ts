@@ -46,8 +46,8 @@ test('scenarios are listed, and runs told as JSON', async (context) => {
 })
 
 test('all scenarios run in the style that was chosen, but for those that have none to choose', async (context) => {
-  const { code, out } = await guard(context, 'run', '--all', '--style', 'messages', '--json')
-  assert.equal(code, 0)
+  const { code, out, err } = await guard(context, 'run', '--all', '--style', 'messages', '--json')
+  assert.equal(code, 0, err + out)
   const styles = new Map(
     out
       .trim()

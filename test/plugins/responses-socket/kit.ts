@@ -60,9 +60,9 @@ export const startSocketService = async ({
   return new SocketService(gateway, provider)
 }
 
-/** Waits until something is so, at most five seconds. */
+/** Waits until something is so, at most a minute. */
 export const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = performance.now() + 5_000
+  const end = performance.now() + 60_000
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error(`still not so: ${isSo}`)
     await new Promise((resolve) => setTimeout(resolve, 2))

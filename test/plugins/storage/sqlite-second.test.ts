@@ -138,6 +138,7 @@ describe('sqlite: a second gateway on a file whose lock was removed', () => {
   it('wins or loses, but never shares, where the lock goes while both begin', async () => {
     const file = fresh()
     const acknowledged: string[] = []
+    // both may lose, each to the other; the next one then begins
     for (let round = 0; round < 2; round++) {
       const both = [new Opener(file, `a${round}`), new Opener(file, `b${round}`)]
       await Promise.all(both.map((one) => one.line('ready')))
@@ -146,10 +147,11 @@ describe('sqlite: a second gateway on a file whose lock was removed', () => {
       await Promise.all(both.map((one) => Promise.race([one.line('open'), one.line('refused')])))
       clearInterval(removing)
       const winners = both.filter((one) => one.seen.includes('open'))
-      assert.equal(winners.length, 1)
-      await winners[0]?.writes(100)
-      await winners[0]?.kill()
-      acknowledged.push(...both.flatMap((one) => one.acknowledged))
+      assert.ok(winners.length <= 1, `${winners.length} share the file`)
+      const last = winners[0] ?? (await new Opener(file, `c${round}`).begun())
+      await last.writes(100)
+      await last.kill()
+      acknowledged.push(...last.acknowledged)
     }
     const rows = await stored(file)
     assert.deepEqual(

@@ -52,7 +52,7 @@ describe('model lists of several upstreams', () => {
     }
     assert.equal(running.provider.last.path, '/v1/models?limit=1000')
   })
-  it('wait 3 s for an upstream, and give its connection up then', { timeout: 10_000 }, async (t) => {
+  it('wait 3 s for an upstream, and give its connection up then', { timeout: 60_000 }, async (t) => {
     await using second = await fakeProvider()
     await using running = await start({ upstreams: (url) => [anUpstream('one', url), anUpstream('two', second.url)] })
     const asked = [running.provider, second].map((provider) => provider.script({ silent: true }).next())
@@ -63,7 +63,7 @@ describe('model lists of several upstreams', () => {
     await Promise.all(received.map(({ closed }) => closed))
     assert.equal((await answer).status, 502)
   })
-  it('wait no longer for an upstream than its own timeouts allow', { timeout: 10_000 }, async (t) => {
+  it('wait no longer for an upstream than its own timeouts allow', { timeout: 60_000 }, async (t) => {
     await using second = await fakeProvider()
     await using running = await start({
       upstreams: (url) => [

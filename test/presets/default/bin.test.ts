@@ -55,7 +55,7 @@ describe('the binary', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('runs where nothing can be made in the home folder', { timeout: 30_000 }, async () => {
+  it('runs where nothing can be made in the home folder', { timeout: 60_000 }, async () => {
     const child = start(folder, [...FEW], [], { PATH, HOME: '/proc' })
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
     assert.match(out, /mcp run/)

@@ -88,7 +88,7 @@ describe('a gateway that serves TLS', () => {
 
   it('takes up a certificate that is renewed while it runs', async () => {
     file('cert.pem', expired.cert)
-    const deadline = Date.now() + 20_000
+    const deadline = Date.now() + 60_000
     let seen: unknown
     while (seen === undefined && Date.now() < deadline)
       seen = await statusOf(gateway.url, authority).then(

@@ -7,7 +7,7 @@ import { resultOf, startMcp } from '../../../kit/mcp.ts'
 
 const POLICY = 'version: 1\ndefault: allow\nrules: [{ id: ask, tools: [write_file], action: confirm }]\n'
 const WORDS = ['canaryPreview', 'canaryDeep']
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 it('arguments of a denied or used approval are soon in no file of the database', async () => {
   await using service = await startMcp({ policy: POLICY, backend: 'sqlite' })

@@ -108,7 +108,7 @@ describe('guard mcp approvals', () => {
     for (const argv of [['approve'], ['allow'], ['list', 'x'], ['toString']])
       await assert.rejects(guard('approvals', ...argv), usage, argv.join(' '))
   })
-  it('watch asks on a terminal and takes the answer', { timeout: 10_000 }, async () => {
+  it('watch asks on a terminal and takes the answer', { timeout: 60_000 }, async () => {
     const first = await callNeedingConsent(api)
     const typed = Object.assign(new PassThrough(), { isTTY: true })
     const io = { ...fakeIo(), in: typed }
@@ -133,7 +133,7 @@ describe('guard mcp approvals', () => {
     typed.end()
     assert.equal(await watching, 130)
   })
-  it('watch ends well when nobody reads it any more', { timeout: 10_000 }, async () => {
+  it('watch ends well when nobody reads it any more', { timeout: 60_000 }, async () => {
     const io = fakeIo()
     const watching = run(io, 'approvals', 'watch')
     while (io.out.listenerCount('error') === 0) await new Promise(setImmediate)
@@ -141,7 +141,7 @@ describe('guard mcp approvals', () => {
     assert.equal(await watching, 0)
     assert.equal(io.out.listenerCount('error'), 0)
   })
-  it('watch prints one line of JSON each where a program reads', { timeout: 10_000 }, async () => {
+  it('watch prints one line of JSON each where a program reads', { timeout: 60_000 }, async () => {
     const { approval } = await callNeedingConsent(api)
     const io = fakeIo()
     const watching = run(io, 'approvals', 'watch', '--json')
@@ -154,7 +154,7 @@ describe('guard mcp approvals', () => {
 
 describe('guard mcp approvals watch', () => {
   it('continues where somebody else was quicker, and asks nothing where questions are ignored', {
-    timeout: 10_000,
+    timeout: 60_000,
   }, async () => {
     await start()
     const first = await callNeedingConsent(api)

@@ -12,7 +12,7 @@ const BIN = join(import.meta.dirname, '../../../../presets/default/bin.js')
 const KEY = 'guard_test_key_that_is_long_enough'
 
 describe('guard mcp serve', () => {
-  it('4.8: serves MCP servers named on the command line, and no model routes', { timeout: 30_000 }, async () => {
+  it('4.8: serves MCP servers named on the command line, and no model routes', { timeout: 60_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-serve-'))
     await writeFile(join(folder, 'guard-config.yml'), `gateway_key: ${KEY}\n`, { mode: 0o600 })
     await writeFile(join(folder, 'policy.yml'), 'version: 1\ndefault: deny\nrules: []\n')

@@ -71,7 +71,7 @@ describe('calls of a client that leaves', () => {
   })
 
   it('leave no session behind that no client knows of, nor one at the server whenever it answers', {
-    timeout: 10_000,
+    timeout: 60_000,
   }, async () => {
     const sessions = () => mcpOf(service.gateway.gateway).sessions.size
     const before = sessions()
@@ -116,7 +116,7 @@ describe('calls of a client that leaves', () => {
   })
 
   it('are lost on record where the session ends before the rest of their stream was fetched', {
-    timeout: 10_000,
+    timeout: 60_000,
   }, async () => {
     const session = await service.session()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()

@@ -4,7 +4,7 @@ import { type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
 import { testServerChild } from '../../../kit/mcp-proxy.ts'
 import { beginEvents } from '../../../kit/mcp-upstream.ts'
 
-describe('streams that are only listened to', { timeout: 20_000 }, () => {
+describe('streams that are only listened to', { timeout: 60_000 }, () => {
   let service: McpService
   before(async () => {
     service = await startMcp({ servers: `child: ${JSON.stringify(testServerChild())}` })

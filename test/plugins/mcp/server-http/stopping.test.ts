@@ -27,7 +27,7 @@ const outcomes = ({ gateway: { gateway } }: McpService): Promise<readonly unknow
     })
   })
 
-describe('calls of a gateway that stops', { timeout: 20_000 }, () => {
+describe('calls of a gateway that stops', { timeout: 60_000 }, () => {
   it('end as they would, and their ends are on record', async () => {
     await using service = await startMcp()
     const client = await service.session()

@@ -158,7 +158,7 @@ describe('guard mcp run', () => {
     assert.equal(await run.code, 0)
   })
 
-  it('ends with a client that reads no more', { timeout: 20_000 }, async () => {
+  it('ends with a client that reads no more', { timeout: 60_000 }, async () => {
     const run = await start()
     run.send(request('1', 'x/line'))
     await run.next()
@@ -167,7 +167,7 @@ describe('guard mcp run', () => {
   })
 
   describe('and a child that stays', { concurrency: true }, () => {
-    it('stops a child that stays: SIGTERM, then SIGKILL', { timeout: 20_000 }, async (test) => {
+    it('stops a child that stays: SIGTERM, then SIGKILL', { timeout: 60_000 }, async (test) => {
       const run = await mcpRun({ child: ['--stay'] })
       test.after(() => run.close())
       run.send(request('1', 'x/line'))
@@ -176,7 +176,7 @@ describe('guard mcp run', () => {
       assert.match((await run.rest()).join(), /SIGTERM/)
       assert.equal(await run.code, 137)
     })
-    it('sees the end of its input after a child that reads nothing', { timeout: 20_000 }, async (test) => {
+    it('sees the end of its input after a child that reads nothing', { timeout: 60_000 }, async (test) => {
       const run = await mcpRun({ command: [process.execPath, '--eval', 'setInterval(() => {}, 1000)'] })
       test.after(() => run.close())
       const ids = Array.from({ length: 400 }, (_, id) => `${id}`)

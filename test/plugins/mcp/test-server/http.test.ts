@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { type ServedHttp, serveHttp, TestServer } from '../../../../plugins/mcp/test-server/index.ts'
 import { initialize } from '../../../kit/mcp.ts'
 
-describe('the MCP test server over HTTP', { timeout: 20_000 }, () => {
+describe('the MCP test server over HTTP', { timeout: 60_000 }, () => {
   let server: ServedHttp
   let session: Readonly<Record<string, string>>
 

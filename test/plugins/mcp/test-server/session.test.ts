@@ -19,7 +19,7 @@ const open = () => {
   return { session, sent, take, call }
 }
 
-describe('a session of the MCP test server', { timeout: 10_000 }, () => {
+describe('a session of the MCP test server', { timeout: 60_000 }, () => {
   it('stops a call that is cancelled, and does not answer it', async () => {
     const { sent, take, call } = open()
     const slow = call(1, 'slow', { ms: 600_000 })

@@ -23,7 +23,7 @@ export const healthOf = async ({ gateway }: McpService): Promise<readonly PlaceH
 
 /** Until it is so, by asking again and again. */
 export const until = async <T>(look: () => Promise<T | undefined | false>): Promise<T> => {
-  const late = performance.now() + 20_000
+  const late = performance.now() + 60_000
   for (;;) {
     const seen = await look()
     if (seen !== undefined && seen !== false) return seen
