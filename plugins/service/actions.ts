@@ -330,7 +330,7 @@ const reasonIn = (lines: string): string | undefined => {
   return undefined
 }
 
-const PROBE_MS = 3_000
+const PROBE_MS = 10_000
 
 const answer = (url: string): Promise<Response | undefined> =>
   fetch(url, { signal: AbortSignal.timeout(PROBE_MS) }).catch(() => undefined)
