@@ -5,6 +5,8 @@ import { type Call, type Client, headerOf, type ProxyRequest } from 'guard-gatew
 
 const http = process.getBuiltinModule('node:http')
 const NOTHING = Buffer.alloc(0)
+/** Up to this size a copy of the body costs less than a second buffer in the write. */
+const MAX_INLINE_BODY = 16_384
 
 /** Ends a connection so that it looks broken: by a reset, or over TLS, where Node can send none, without the alert that marks an end. */
 const breakOff = (socket: Socket): void =>
@@ -75,7 +77,7 @@ export class HttpClient implements Client {
     this.#ended = true
     if (last === undefined) this.#response.end()
     else {
-      this.#response.end(last)
+      this.#endWith(last)
       this.bytes += last.length
     }
     // what is still in progress may wait as long as all bytes before it
@@ -123,6 +125,14 @@ export class HttpClient implements Client {
     this.#leave()
     // it is still being asked: nothing is there to be recorded, and the rest of its body would be waited for
     if (this.call === undefined && this.status === 0) this.#response.destroy()
+  }
+
+  /** A small body of its own is passed as text, a character a byte: Node writes head and body as one then. */
+  #endWith(last: Uint8Array): void {
+    const response = this.#response
+    if (this.bytes > 0 || last.length > MAX_INLINE_BODY || response.constructor !== http.ServerResponse)
+      response.end(last)
+    else response.end(Buffer.from(last.buffer, last.byteOffset, last.length).toString('latin1'), 'latin1')
   }
 
   /** Sends the head alone. Not by `flushHeaders`, which writes it as UTF-8: values are bytes, and those beyond ASCII would become two. */

@@ -122,9 +122,14 @@ export class Connection {
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null
     socket.write = (data: string | Uint8Array): boolean => {
       const exchange = this.#exchange
-      if (typeof data !== 'string') return write(data as Buffer, undefined, () => exchange?.sent())
-      this.#response.begin()
-      return write(exchange?.head ?? data, 'latin1')
+      const sent = () => exchange?.sent()
+      if (typeof data === 'string') {
+        this.#response.begin()
+        if (exchange === undefined) return write(data, 'latin1')
+        return write(exchange.encode(), undefined, exchange.isInline ? sent : undefined)
+      }
+      // a small body went with its head
+      return exchange?.isInline === true || write(data as Buffer, undefined, sent)
     }
     socket.read = (size?: number): Buffer | null => {
       const bytes = read(size)

@@ -3,6 +3,9 @@ import type { Exchange, UpstreamListener, UpstreamRequest } from 'guard-gateway/
 import type { Dispatcher } from 'undici'
 import { HttpFault, withNodeCode } from './errors.ts'
 
+/** Up to this size a copy of the body costs less than a second buffer in the write. */
+const MAX_INLINE_BODY = 16_384
+
 /** No final head yet. */
 const AWAITING_HEAD = 0
 /** The head has come, the body is being read. */
@@ -26,8 +29,7 @@ interface ExchangeConnection {
 export class UndiciExchange implements Exchange, PushedBody {
   readonly #request: UpstreamRequest
   readonly #listener: UpstreamListener
-  /** The bytes of the request before its body. */
-  readonly head: string
+  readonly #head: string
   #connection: ExchangeConnection | undefined
   #status = 0
   #headers: readonly string[] = []
@@ -46,7 +48,22 @@ export class UndiciExchange implements Exchange, PushedBody {
   constructor(request: UpstreamRequest, listener: UpstreamListener) {
     this.#request = request
     this.#listener = listener
-    this.head = requestHead(request)
+    this.#head = requestHead(request)
+  }
+
+  /** The body is sent with the head. */
+  get isInline(): boolean {
+    return (this.#request.body?.length ?? 0) <= MAX_INLINE_BODY
+  }
+
+  /** The bytes of the head, and of the body where that is inline. */
+  encode(): Buffer {
+    const { body } = this.#request
+    const inline = this.isInline ? body : undefined
+    const bytes = Buffer.allocUnsafe(this.#head.length + (inline?.length ?? 0))
+    bytes.write(this.#head, 'latin1')
+    inline?.copy(bytes, this.#head.length)
+    return bytes
   }
 
   /** Somebody reads the body, and does not hold it back. */
