@@ -8,9 +8,17 @@ import type { CleanedFragment, Fragment } from './fragment.ts'
 import { createHooks } from './hooks.ts'
 import { apiStyleKind, detectorKind, errorCodeKind, type Kind, storageKind, tableKind } from './kinds.ts'
 import { Deadlines } from './pipeline/deadline.ts'
-import type { Plugin } from './plugin.ts'
 import { Registry } from './registry.ts'
 import { type Service, ServiceRegistry } from './service.ts'
+
+/** What a preset is an array of. `name` is `kind/id` for a contribution and the folder's name for a feature. */
+export interface Plugin {
+  readonly name: string
+  /** Plugins that must have been applied before. */
+  readonly requires?: readonly string[]
+  /** Taps hooks and fills registries; synchronous, no I/O. */
+  apply(gateway: Gateway): void
+}
 
 export interface GatewayOptions {
   readonly clock?: Clock

@@ -2,17 +2,8 @@ import type { Static, TSchema, TUnsafe } from 'typebox'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Detector } from './contracts/detector.ts'
 import { checkShape } from './entry-shape.ts'
-import type { Gateway } from './gateway.ts'
+import type { Plugin } from './gateway.ts'
 import { apiStyleKind, detectorKind, type Kind, storageKind } from './kinds.ts'
-
-/** What a preset is an array of. `name` is `kind/id` for a contribution and the folder's name for a feature. */
-export interface Plugin {
-  readonly name: string
-  /** Plugins that must have been applied before. */
-  readonly requires?: readonly string[]
-  /** Taps hooks and fills registries; synchronous, no I/O. */
-  apply(gateway: Gateway): void
-}
 
 /**
  * Makes things of a kind plugins that register themselves, while they stay usable as what they are. `folder` begins the plugin's name.
@@ -27,10 +18,6 @@ export const contribution =
 
 /** A dialect that model requests are spoken in; the path of a request chooses it. */
 export const apiStyle = <E extends ApiStyle>(entry: E): E & Plugin => {
-  if ('speech' in Object(entry))
-    throw new TypeError(
-      `"speech" of API style "${entry.id}" is called "listen" now: listen: listenBy(speech), with listenBy of guard-gateway/lib/api-style.`,
-    )
   const style = styleContribution(entry)
   for (const path of entry.paths)
     if (!String(path).startsWith('/'))

@@ -9,8 +9,8 @@ const limits = {
   small_files_with_one_reader: 105,
   dynamic_imports: 237,
   json_scanners: 15,
-  type_circles: 1,
-  files_in_type_circles: 2,
+  type_circles: 0,
+  files_in_type_circles: 0,
 }
 
 const product = ['core', 'plugins', 'presets', 'build'].flatMap((folder) => filesBelow(folder, ['.ts', '.js']))

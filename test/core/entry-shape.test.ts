@@ -38,7 +38,6 @@ const wrong: readonly (readonly [work: () => unknown, message: RegExp])[] = [
     /^A path of API style "mine" is "v2\/chat"; it begins with "\/"/,
   ],
   [() => apiStyle(odd({ ...style, nudge: 'stop' })), /^"nudge" of API style "mine" is of type string/],
-  [() => apiStyle(odd({ ...style, speech: nothing })), /"listen" now/],
   [() => exportFormat(odd({ id: 'csv' })), /^"mediaType" of export format "csv" is undefined; it is a text/],
   [
     () => mcpCheck(odd<McpCheck>({ id: 'size', schema: 'x' })),
