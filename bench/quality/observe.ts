@@ -123,7 +123,7 @@ const note = (
 
 /** The first match of a steering rule passes with a message to the agent, which a recorded agent cannot react to. */
 const stops = ({ steered }: Watching, { action, rule_id }: Match): boolean => {
-  if (action !== 'steer') return action === 'block'
+  if (action !== 'steer') return isStop(action)
   if (steered.has(rule_id)) return true
   steered.add(rule_id)
   return false

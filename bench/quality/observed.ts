@@ -78,8 +78,8 @@ const replyTextOf = (alarm: Alarm | null): Pick<Observation, 'decision' | 'reaso
   return { decision: isStop(action) ? 'block' : 'shadow_flag', reason: code, rule_id }
 }
 
-/** The next match of a steering rule stops the run. */
-export const isStop = (action: string): boolean => action === 'block' || action === 'steer'
+/** A paused run waits for a person; the next match of a steering rule stops it. */
+export const isStop = (action: string): boolean => ['block', 'pause', 'steer'].includes(action)
 
 const speedOf = (rule_ns: readonly number[]): Pick<Observation, 'latency_ns' | 'ops_per_second'> => {
   const latency_ns = latencyOf(rule_ns)

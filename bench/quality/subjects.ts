@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Detector, Plugin, Rule } from 'guard-gateway/core'
 import { readYaml } from '#lib/yaml'
+import { type ShippedPolicy, shippedPolicies, shippedRules } from '../../presets/default/policies.ts'
 import { findPeers, peers } from '../peers/index.ts'
 import type { Peer } from '../peers/peer.ts'
 import type { Evidence } from './case.ts'
@@ -44,7 +45,7 @@ export const findSubjects = async (wanted: SubjectSelection, cwd: string): Promi
   const guards = wanted.peers ?? []
   const all = wanted.detectors.length + wanted.presets.length + guards.length === 0
   const named = wanted.detectors.filter((name) => !isFile(name)).map((id) => needed(id, detectors))
-  const presets = all ? await shippedPresets() : wanted.presets
+  const presets = all ? Object.keys(shippedPolicies) : wanted.presets
   return {
     detectors,
     subjects: [
@@ -115,29 +116,24 @@ const needsOf = (detector: Detector): Evidence[] => {
   return detector.measure !== undefined ? ['result text'] : []
 }
 
-const policyFile = (name: string): string => fileURLToPath(import.meta.resolve(`guard-gateway/policies/${name}.yml`))
-
-const shippedPresets = async (): Promise<string[]> => {
-  const files = await readdir(dirname(policyFile('default')))
-  return files
-    .filter((name) => name.endsWith('.yml'))
-    .map((name) => name.slice(0, -4))
-    .sort()
-}
-
 const presetSubject = async (preset: string, cwd: string): Promise<Subject> => {
-  const file = isFile(preset) ? resolve(cwd, preset) : policyFile(preset)
-  const rules = await rulesIn(file, preset)
+  const rules = isFile(preset) ? await rulesIn(resolve(cwd, preset)) : await shippedList(preset)
   const id = basename(preset, extname(preset))
-  return { id, kind: 'rules', version: '1', rule_type: null, params: null, rules, needs: [] }
+  const enabled = (rules as RuleInput[]).filter(({ enabled }) => enabled !== false)
+  return { id, kind: 'rules', version: '1', rule_type: null, params: null, rules: enabled, needs: [] }
 }
 
-const rulesIn = async (file: string, preset: string): Promise<readonly RuleInput[]> => {
+const shippedList = async (preset: string): Promise<unknown> => {
+  if (Object.hasOwn(shippedPolicies, preset)) return (await shippedRules()).presets[preset as ShippedPolicy]
+  const known = Object.keys(shippedPolicies).join(', ')
+  throw new TypeError(`There is no preset "${preset}"; there is ${known}, or a file.`)
+}
+
+const rulesIn = async (file: string): Promise<readonly unknown[]> => {
   const text = await readFile(file, 'utf8').catch(() => undefined)
-  if (text === undefined)
-    throw new TypeError(`There is no preset "${preset}"; there is ${(await shippedPresets()).join(', ')}, or a file.`)
+  if (text === undefined) throw new TypeError(`There is no file ${file}.`)
   const { value } = readYaml(await import('yaml'), text)
   const rules = Array.isArray(value) ? value : (value as { readonly rules?: unknown } | null)?.rules
   if (!Array.isArray(rules)) throw new TypeError(`${file} holds no list of rules.`)
-  return (rules as RuleInput[]).filter(({ enabled }) => enabled !== false)
+  return rules
 }

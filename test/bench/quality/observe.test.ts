@@ -34,12 +34,14 @@ const observed = async (trajectory: Trajectory, rules: Subject['rules']): Promis
   return one
 }
 
-test('a steering rule stops its second match', async () => {
+test('a rule that blocks or pauses stops its first match, one that steers its second', async () => {
   const rule = { rule_type: 'tool_repeat', threshold: 3, window_size: 8 }
   const same = run(() => ({ text: 'vilfol 0xe527dfc1cb' }))
   const blocked = await observed(same, [{ ...rule, action: 'block' }])
   const steered = await observed(same, [{ ...rule, action: 'steer' }])
   assert.deepEqual([blocked?.first_detection_step, blocked?.decision], [4, 'block'])
+  const paused = await observed(same, [{ ...rule, action: 'pause' }, { ...rule, threshold: 2, action: 'flag' }])
+  assert.deepEqual([paused?.first_detection_step, paused?.decision], [4, 'block'])
   assert.deepEqual([steered?.first_detection_step, steered?.decision], [5, 'block'])
   assert.equal((await observed(same, [{ ...rule, action: 'flag' }]))?.decision, 'shadow_flag')
 })

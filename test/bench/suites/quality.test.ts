@@ -8,6 +8,7 @@ import { findSubjects } from '../../../bench/quality/subjects.ts'
 import { shippedVectors } from '../../../bench/quality/vectors.ts'
 import { runQuality } from '../../../bench/suites/quality.ts'
 import { failureOf } from '../../../bench/suites/vectors.ts'
+import { shippedPolicies } from '../../../presets/default/policies.ts'
 
 const scratch = async (context: TestContext) => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-quality-'))
@@ -81,9 +82,22 @@ export const third = detector({
   assert.ok(lines.some(({ schema }) => schema === 'bench.summary.v1'))
 })
 
+test('every shipped policy is measured by its name, and all of them if nothing is named', async () => {
+  const presets = Object.keys(shippedPolicies)
+  const args = presets.flatMap((preset) => ['--preset', preset])
+  const { summaries } = await quality('--suite', 'synthetic', '--smoke', ...args, 'same_call')
+  const all = summaries.filter(({ group }) => group === 'all')
+  assert.deepEqual(all.map(({ detector }) => detector.id).sort(), presets.toSorted())
+  const { subjects } = await findSubjects({ detectors: [], presets: [] }, process.cwd())
+  assert.deepEqual(
+    subjects.filter(({ kind }) => kind === 'rules').map(({ id }) => id),
+    presets,
+  )
+})
+
 test('an unknown name is rejected', async () => {
   await assert.rejects(quality('--detector', 'horoscope'), /There is no detector "horoscope"; there is .*exact_repeat/)
-  await assert.rejects(quality('--preset', 'strict'), /There is no preset "strict"; there is default/)
+  await assert.rejects(quality('--preset', 'strict'), /There is no preset "strict"; there is enforce-recommended, steer-/)
   await assert.rejects(quality('--detector', './nowhere.ts'), /nowhere\.ts cannot be loaded: there is no such file\.$/)
   await assert.rejects(quality('--fail-if', 'recall'), /--fail-if takes/)
 })
