@@ -26,7 +26,7 @@ export interface GatewayOptions {
 
 /** Hooks where things happen, registries of what there is, and services that one plugin provides and others need. Plugins fill it; it knows none of them. */
 export class Gateway {
-  readonly hooks = createHooks()
+  readonly hooks = createHooks(() => this.registering)
   /** Who registers things at this moment, as errors say it. */
   registering = 'this program'
   readonly #registries = new Map<object, unknown>()

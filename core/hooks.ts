@@ -10,6 +10,7 @@ import {
 import type { Call, ProviderObject } from './call.ts'
 import type { Client, OutboundHead, ProxyRequest, Reply, ReplyHead } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
+import { GuardError } from './errors.ts'
 import type { Fragment } from './fragment.ts'
 import type { Notice } from './notice.ts'
 import type { Recording, Settled, ToolRecording } from './settled.ts'
@@ -21,10 +22,13 @@ export interface OpenOptions {
   readonly beside: boolean
 }
 
-/** Where the gateway calls plugins, in its life and in that of one call. A tap bears the name of its plugin. */
-export const createHooks = () => {
+/**
+ * Where the gateway calls plugins, in its life and in that of one call. A tap bears the name of its plugin. `tapping`: who taps at this moment, as errors say it.
+ * The name of a hook that is not there throws UNKNOWN.
+ */
+export const createHooks = (tapping = () => 'this program') => {
   const fault = silent(new SyncHook<[error: unknown, where: string]>(['error', 'where']))
-  return Object.freeze({
+  const hooks = {
     /** Acquire what the plugin needs, before the gateway listens. A tap that throws stops the start. */
     open: attributed(new AsyncSeriesHook<[options: OpenOptions]>(['options']), 'open'),
     /** Register routes. */
@@ -95,7 +99,17 @@ export const createHooks = () => {
     drain: isolated(new AsyncParallelHook<[]>([]), 'drain', fault, 0),
     /** Release what the plugin acquired. Isolated. */
     close: isolated(new AsyncSeriesHook<[]>([]), 'close', fault, 0),
+  }
+  const known = Object.keys(hooks)
+  // behind the hooks, so that what is there is found without it
+  const others = new Proxy(Object.prototype, {
+    get(target, name) {
+      if (typeof name === 'symbol' || name in target) return Reflect.get(target, name)
+      const message = `There is no hook "${name}", which ${tapping()} taps; there is ${known.join(', ')}.`
+      throw new GuardError('UNKNOWN', message, { known })
+    },
   })
+  return Object.freeze(Object.assign(Object.create(others) as object, hooks))
 }
 
 export type Hooks = ReturnType<typeof createHooks>

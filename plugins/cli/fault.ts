@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { errorCodes, errorOrigin, type Gateway, GuardError } from 'guard-gateway/core'
+import { errorCodes, errorOrigin, type Gateway, GuardError, withOrigin } from 'guard-gateway/core'
+import { commandKind } from '#lib/command'
 import { causeCode, causesOf, causeTexts, thrownStack } from '#lib/errors'
 import { ownPluginKind } from '#lib/plugin-options'
 
@@ -15,9 +16,10 @@ export interface Fault {
   readonly type: string
   readonly code: string
   readonly message: string
-  /** Who failed, and in which hook, where that is known. */
+  /** Who failed, and in which hook or command, where that is known. */
   readonly plugin?: string
   readonly hook?: string
+  readonly command?: string
   /** Of a plugin of the user's own. */
   readonly file?: string
   /** What the error and those that caused it say, outermost first. */
@@ -31,17 +33,18 @@ export interface Fault {
 export const faultOf = (thrown: unknown, gateway: Gateway | undefined): Fault | undefined => {
   const inner = unforeseen(thrown)
   if (inner === undefined) return undefined
-  const { hook, plugin } = originOf(thrown, inner.error)
+  const { hook, command, plugin } = originOf(thrown, inner.error)
   const file = fileOf(inner.error, plugin, gateway)
   const causes = causeTexts(inner.error)
   const stack = causeCode(inner.error) === undefined ? framesOf(inner.error, file) : []
   const { type, id, help } = file === undefined ? catalogueEntry : cliErrors.PLUGIN_FAILED
-  const where = hook === undefined ? '' : ` in its hook "${hook}"`
+  const [place] = Object.entries({ hook, command }).filter(([, name]) => name !== undefined)
+  const where = place === undefined ? '' : ` in its ${place[0]} "${place[1]}"`
   return {
     type,
     code: id,
     message: `${whoFailed(plugin, file)}${where}: ${causes.join(': ')}`,
-    ...Object.fromEntries(Object.entries({ plugin, hook, file }).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries({ plugin, hook, command, file }).filter(([, value]) => value !== undefined)),
     causes,
     ...(stack.length === 0 ? {} : { stack }),
     hint: file === undefined ? ownHint(stack) : help,
@@ -57,9 +60,18 @@ const unforeseen = (thrown: unknown): { readonly error: unknown } | undefined =>
   return thrown.code === 'INTERNAL' && cause !== undefined ? { error: cause } : undefined
 }
 
-const originOf = (...errors: readonly unknown[]): { readonly hook?: string; readonly plugin?: string } =>
-  /^(?<hook>\w+):(?<plugin>.+)$/.exec(errors.map(errorOrigin).find((origin) => origin !== undefined) ?? '')?.groups ??
-  {}
+const originOf = (...errors: readonly unknown[]): Pick<Fault, 'hook' | 'command' | 'plugin'> =>
+  ORIGIN.exec(errors.map(errorOrigin).find((origin) => origin !== undefined) ?? '')?.groups ?? {}
+
+const ORIGIN = /^(?:command (?<command>[^:]+)|(?<hook>\w+)):(?<plugin>.+)$/
+
+/** What a command threw, noted as thrown by it where it is one of a plugin of the user's own. */
+export const thrownBy = (id: string, thrown: unknown, gateway: Gateway): unknown => {
+  const owner = gateway.registry(commandKind).ownerOf(id)
+  const own = gateway.registry(ownPluginKind).ids()
+  const plugin = own.find((name) => owner.startsWith(`plugin "${name}"`))
+  return plugin === undefined ? thrown : withOrigin(thrown, `command ${id}:${plugin}`)
+}
 
 const whoFailed = (plugin: string | undefined, file: string | undefined): string => {
   if (plugin === undefined) return file === undefined ? 'The gateway failed' : `The plugin ${file} failed`

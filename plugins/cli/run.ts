@@ -3,6 +3,7 @@ import { type Command, commandKind, type Input, type Io, type Suggestion } from 
 import { openInBrowser, terminalWidth } from '#lib/terminal'
 import { terminalLine } from '#lib/text'
 import { argumentNames } from './completion/words.ts'
+import { thrownBy } from './fault.ts'
 import { leadingWords, read } from './flags.ts'
 import { helpText } from './help.ts'
 import { FieldFilter } from './json-fields.ts'
@@ -33,11 +34,15 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
   try {
     gateway = await source.builtIn()
     if (argv[0] === COMPLETE) return await suggest(argv.slice(1), [...gateway.registry(commandKind)], io, source)
-    const { parsed, commands } = await parseAll(argv, [...gateway.registry(commandKind)], source)
+    const { parsed, commands, from } = await parseAll(argv, gateway, source)
     options = parsed.options
+    gateway = from
     if (parsed.kind !== 'run') return answer(parsed, commands, source.version, io)
     const { command, input } = parsed
-    const run = (found: Command): Promise<number> => runCommand(found, input, io, () => source.address(options))
+    const run = (found: Command): Promise<number> =>
+      runCommand(found, input, io, () => source.address(options)).catch((error: unknown) => {
+        throw thrownBy(found.id, error, gateway ?? from)
+      })
     if (command.standalone === true && !(command.extensible !== undefined && (await source.extended(options))))
       return await run(command)
     const made = await source.configured(options, command).catch((error: unknown) => {
@@ -55,18 +60,22 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
 }
 
 /** Commands of the user's own plugins are looked for only where the built-in ones do not answer. */
-const parseAll = async (argv: readonly string[], builtIn: readonly Command[], source: CommandSource) => {
-  const first = { parsed: parse(builtIn, argv), commands: builtIn }
+const parseAll = async (argv: readonly string[], builtIn: Gateway, source: CommandSource) => {
+  const first = found(argv, builtIn)
   const { kind, options } = first.parsed
   const overview = first.parsed.kind === 'help' && first.parsed.topic === undefined
   if ((kind !== 'unknown' && !overview) || !(await source.extended(options))) return first
   try {
-    const commands = [...(await source.configured(options, undefined)).registry(commandKind)]
-    return { parsed: parse(commands, argv), commands }
+    return found(argv, await source.configured(options, undefined))
   } catch (error) {
     if (overview) return first
     throw error
   }
+}
+
+const found = (argv: readonly string[], from: Gateway) => {
+  const commands = [...from.registry(commandKind)]
+  return { parsed: parse(commands, argv), commands, from }
 }
 
 const answer = (

@@ -40,7 +40,10 @@ test('a rule that blocks or pauses stops its first match, one that steers its se
   const blocked = await observed(same, [{ ...rule, action: 'block' }])
   const steered = await observed(same, [{ ...rule, action: 'steer' }])
   assert.deepEqual([blocked?.first_detection_step, blocked?.decision], [4, 'block'])
-  const paused = await observed(same, [{ ...rule, action: 'pause' }, { ...rule, threshold: 2, action: 'flag' }])
+  const paused = await observed(same, [
+    { ...rule, action: 'pause' },
+    { ...rule, threshold: 2, action: 'flag' },
+  ])
   assert.deepEqual([paused?.first_detection_step, paused?.decision], [4, 'block'])
   assert.deepEqual([steered?.first_detection_step, steered?.decision], [5, 'block'])
   assert.equal((await observed(same, [{ ...rule, action: 'flag' }]))?.decision, 'shadow_flag')

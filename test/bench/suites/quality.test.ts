@@ -97,7 +97,10 @@ test('every shipped policy is measured by its name, and all of them if nothing i
 
 test('an unknown name is rejected', async () => {
   await assert.rejects(quality('--detector', 'horoscope'), /There is no detector "horoscope"; there is .*exact_repeat/)
-  await assert.rejects(quality('--preset', 'strict'), /There is no preset "strict"; there is enforce-recommended, steer-/)
+  await assert.rejects(
+    quality('--preset', 'strict'),
+    /There is no preset "strict"; there is enforce-recommended, steer-/,
+  )
   await assert.rejects(quality('--detector', './nowhere.ts'), /nowhere\.ts cannot be loaded: there is no such file\.$/)
   await assert.rejects(quality('--fail-if', 'recall'), /--fail-if takes/)
 })

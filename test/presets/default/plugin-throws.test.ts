@@ -51,7 +51,14 @@ const places: Readonly<Record<string, { source(thing: string): string; words: re
     source: (thing) => `import { commandKind } from '${command}'
 export const mine = { name: 'mine', apply(gateway) { gateway.registry(commandKind).add({ id: 'mine', summary: 'x', run: async () => { throw ${thing} } }) } }`,
     words: ['mine'],
-    said: /^error: The (?:plugin \S+plugin\.mjs|gateway) failed: .*Correct /,
+    said: /^error: The plugin "mine" \(\S+plugin\.mjs\) failed in its command "mine": .*Correct .* \(PLUGIN_FAILED\)\n/,
+  },
+  'standalone command': {
+    source: (thing) => `import { commandKind } from '${command}'
+const run = () => { throw ${thing} }
+export const mine = { name: 'mine', apply(gateway) { gateway.registry(commandKind).add({ id: 'my own', summary: 'x', standalone: true, run }) } }`,
+    words: ['my', 'own'],
+    said: /^error: The plugin "mine" \(\S+plugin\.mjs\) failed in its command "my own": .*Correct .* \(PLUGIN_FAILED\)\n/,
   },
 }
 
@@ -110,6 +117,22 @@ export const kept = storage({ id: 'kept', open: fail })`
     // a backend of the user's, not the store that opens it
     const { error } = await told("'said so'", '{ backend: kept }')
     assert.deepEqual([error.plugin, error.causes], ['storage/kept', ['threw said so']])
+
+    const inCommand = await guard(places.command?.source("'said so'") ?? '', ['mine', '--json'])
+    const said = JSON.parse(inCommand.err).error
+    assert.deepEqual(
+      [said.plugin, said.command, said.causes, said.stack],
+      ['mine', 'mine', ['threw said so'], undefined],
+    )
+  })
+  it('as it taps a hook that is not there is told with that and the hooks there are', async () => {
+    const source = "export const mine = { name: 'mine', apply({ hooks }) {\n  hooks.requests.tap('mine', () => {})\n} }"
+    const { code, err } = await guard(source, ['sessions', 'list'])
+    assert.equal(code, 78)
+    assert.match(
+      err,
+      /plugin\.mjs cannot be applied: plugin\.mjs:2: There is no hook "requests", which plugin "mine" \(\S+plugin\.mjs\) taps; there is open, http, listen, request, /,
+    )
   })
   it('with a code of its own is told with it, which explain knows', async () => {
     const codes = `import { errorCodes, GuardError } from '${core}'
