@@ -90,6 +90,10 @@ export const catalogue = {
   ...errorCodes(503, 'overloaded_error', {
     OVERLOADED: ['The gateway has as much work as it takes', 'Try again in a moment.'],
     GATEWAY_NOT_RUNNING: ['No gateway answers', 'Start it with "guard gateway run".'],
+    PARSER_UNAVAILABLE: [
+      'The process that reads texts takes none now, whatever the text',
+      'Try again in a moment; guard_parser_refused_texts_total of /metrics says how often and why.',
+    ],
     SHUTTING_DOWN: ['The gateway is shutting down', 'Try again when it is up.'],
     STORAGE_BUSY: ['The record changed too often at the same time', 'Try again.'],
     STORAGE_FULL: [

@@ -34,6 +34,7 @@ const unavailable: ReadonlySet<string> = new Set([
   'DATABASE_NEWER',
   'DATABASE_UNWRITABLE',
   'GATEWAY_NOT_RUNNING',
+  'PARSER_UNAVAILABLE',
   'PORT_TAKEN',
   'SERVICE_FAILED',
   'SERVICE_UNAVAILABLE',

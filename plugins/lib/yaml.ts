@@ -19,7 +19,7 @@ const PARSER = new URL(`./yaml/parser${extname(import.meta.filename)}`, import.m
 
 /**
  * Reads YAML as `readYaml` does, texts of more than `short_chars` in a process of their own, which gets 10 s for it, since a busy machine is no fault of a text. `yaml` is the address of the package.
- * Throws GuardError INVALID_YAML.
+ * Throws GuardError INVALID_YAML, or PARSER_UNAVAILABLE where it is not the text that is at fault.
  */
 export const readLongYaml = async (
   yaml: string,
@@ -32,18 +32,21 @@ export const readLongYaml = async (
   const answer = await parserProcess
     .parse<YamlText, YamlAnswer>(PARSER, request, { kind: 'yaml', long: true, chars: text.length, limit_ms })
     .catch((error: unknown) => {
-      if (!(error instanceof ParserProcessError)) throw error
-      throw new GuardError('INVALID_YAML', unreadText(error, limit_ms))
+      throw error instanceof ParserProcessError ? unread(error, limit_ms) : error
     })
   if ('refusal' in answer) throw new GuardError('INVALID_YAML', answer.refusal, answer.place)
   const { value, places } = answer
   return { value, locate: (path) => locationIn(places, path) }
 }
 
-const unreadText = ({ failure, message }: ParserProcessError, limit_ms: number): string =>
-  failure === 'timeout'
-    ? `The text takes longer than ${limit_ms / 1000} s to read. Make it shorter.`
-    : `The text was not read: ${message}. Make it shorter, or try again.`
+const unread = ({ failure, message }: ParserProcessError, limit_ms: number): GuardError => {
+  if (failure === 'timeout')
+    return new GuardError('INVALID_YAML', `The text takes longer than ${limit_ms / 1000} s to read. Make it shorter.`)
+  if (failure === 'died')
+    return new GuardError('INVALID_YAML', `The text was not read: ${message}. Make it shorter, or try again.`)
+  const advice = failure === 'unavailable' ? 'Let the gateway start processes' : 'Try again in a moment'
+  return new GuardError('PARSER_UNAVAILABLE', `The text was not read: ${message}. ${advice}.`)
+}
 
 type YamlPackage = typeof import('yaml')
 type Path = readonly (string | number)[]

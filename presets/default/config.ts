@@ -91,7 +91,8 @@ const readText = async (text: string, file: string) => {
     return await readLongYaml(import.meta.resolve('yaml'), text, { short_chars: SHORT_CHARS })
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
-    throw new GuardError('INVALID_CONFIG', withFileLocation(basename(file), cause), { ...cause.place, cause })
+    const code = cause.code === 'INVALID_YAML' ? 'INVALID_CONFIG' : cause.entry
+    throw new GuardError(code, withFileLocation(basename(file), cause), { ...cause.place, cause })
   }
 }
 

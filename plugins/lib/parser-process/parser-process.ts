@@ -21,7 +21,7 @@ export type ParserReply =
   | { readonly answer: unknown; readonly resident_bytes: number; readonly failure?: never }
   | { readonly failure: unknown; readonly resident_bytes: number; readonly answer?: never }
 
-/** Why a text was not parsed: no answer in time, the process ended, too many wait, or the process cannot be started. */
+/** Why a text was not parsed: no answer in time, the process ended, too many wait or for too long, or the process cannot be started. */
 export type ParserFailure = 'timeout' | 'died' | 'overloaded' | 'unavailable'
 
 /** A text was not parsed, and the fault is not told by its parser. */
@@ -252,10 +252,13 @@ export class ParserProcess {
   #timeOut(lane: Lane, job: Job, limit_ms: number): void {
     const at = lane.jobs.indexOf(job)
     lane.jobs.splice(at, 1)
+    if (at !== 0) {
+      job.reject(this.#refusal(job.kind, 'overloaded', `it was not its turn within ${limit_ms / 1000} s`))
+      return
+    }
     job.reject(
       this.#refusal(job.kind, 'timeout', `the process that reads it did not answer within ${limit_ms / 1000} s`),
     )
-    if (at !== 0) return
     this.#deaths++
     this.#end(lane)
     this.#next(lane)

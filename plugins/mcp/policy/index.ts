@@ -2,6 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { withFileLocation } from '#lib/errors'
 import { sha256 } from '#lib/ids'
 import { KeyedQueue } from '#lib/keyed-queue'
 import {
@@ -74,13 +75,19 @@ export const openPolicies = async (gateway: Gateway, options: PolicyOptions): Pr
   if (path !== undefined) {
     const file = resolve(path)
     const read = async (text: Buffer): Promise<Policy> =>
-      put(await loadPolicy(gateway, { text }, options), basename(file))
+      put(await loadPolicy(gateway, { text }, options).catch(notReadAt(basename(file))), basename(file))
     return PolicyFile.open(file, { read, limits, now: gateway.clock.now, fault: options.fault })
   }
   const source = options.policy === undefined ? { value: ASK_FOR_EVERYTHING, checked: true } : { value: options.policy }
   const policy = put(await loadPolicy(gateway, source, options), 'policy')
   return fixed(policy, gateway.clock.now(), (session_id) => limits.endSession(session_id))
 }
+
+const notReadAt =
+  (file: string) =>
+  (error: unknown): never => {
+    throw error instanceof GuardError ? new GuardError(error.entry, withFileLocation(file, error)) : error
+  }
 
 const fixed = (policy: Policy, loaded_at: number, endSession: Policies['endSession']): Policies => ({
   current: () => policy,
@@ -240,6 +247,8 @@ class PolicyFile implements Policies {
   #loadedAt: number
   #error: string | null = null
   #loading: Promise<Policy> | undefined
+  /** The file may be right, and is read again for the next call. */
+  #isUnread = false
 
   private constructor(file: string, use: FileUsers, policy: Policy, print: Print) {
     this.#file = file
@@ -258,13 +267,14 @@ class PolicyFile implements Policies {
   current(): Policy | Promise<Policy> {
     if (this.#loading === undefined) {
       const print = statOf(this.#file)
-      if (isSame(print, this.#print)) return this.#policy
+      if (isSame(print, this.#print) && !this.#isUnread) return this.#policy
+      this.#isUnread = false
       this.#loading = this.#load(print).finally(() => {
         this.#loading = undefined
       })
     }
     // What arrives while an older content is read is judged by the newer one.
-    return this.#loading.then(() => this.current())
+    return this.#loading.then(() => (this.#isUnread ? this.#policy : this.current()))
   }
 
   state(): PolicyState {
@@ -292,6 +302,7 @@ class PolicyFile implements Policies {
       this.#error = null
       this.#tell({ kind: 'policy.changed', previous, current: this.#policy, state: this.state() })
     } catch (error) {
+      this.#isUnread = error instanceof GuardError && error.code === 'PARSER_UNAVAILABLE'
       this.#error = error instanceof Error ? error.message : String(error)
       this.#use.fault(error, 'mcp policy')
       this.#tell({ kind: 'policy.rejected', previous, current: previous, state: this.state() })

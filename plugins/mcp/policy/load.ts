@@ -33,7 +33,7 @@ export interface LoadOptions extends CompileOptions {
   readonly env?: Environment
 }
 
-/** Reads a policy, makes it ready and runs its tests. Throws nothing that is wrong with the policy. */
+/** Reads a policy, makes it ready and runs its tests. Throws nothing that is wrong with the policy, but PARSER_UNAVAILABLE. */
 export const loadPolicy = async (
   gateway: Gateway,
   source: PolicySource,
@@ -85,7 +85,7 @@ const readSource = async (source: PolicySource): Promise<ReadSource> => {
     const { value, locate } = await readPolicy(source.text)
     return checkedSize(value, locate)
   } catch (error) {
-    if (!(error instanceof GuardError)) throw error
+    if (!(error instanceof GuardError) || error.code !== 'INVALID_YAML') throw error
     const { code, message, place } = error
     return { errors: [{ code, path: '', line: place.line ?? null, column: place.column ?? null, message }] }
   }

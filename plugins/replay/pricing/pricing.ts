@@ -100,7 +100,7 @@ export class Pricing {
         : new GuardError(replayErrors.INVALID_PRICING, message, { cause: error })
     const before = this.#error instanceof GuardError ? this.#error.message : undefined
     this.#error = known
-    if (!(error instanceof GuardError)) this.#seen = ''
+    if (!(error instanceof GuardError) || error.status === 503) this.#seen = ''
     if (known.message !== before) this.#gateway.fault(known, 'replay:pricing')
   }
 

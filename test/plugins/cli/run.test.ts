@@ -144,6 +144,7 @@ describe('an error', () => {
       [httpErrors.HOST_NOT_LOOPBACK, 78],
       [databaseErrors.DATABASE_LOCKED, 69],
       ['STORAGE_UNAVAILABLE', 69],
+      ['PARSER_UNAVAILABLE', 69],
       ['CONFIG_EXISTS', 1],
       ['USAGE', 2],
     ] as const) {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as yaml from 'yaml'
+import { parserProcess } from '#lib/parser-process'
 import { GuardError } from '../../../core/errors.ts'
 import { readYaml } from '../../../plugins/lib/yaml/reader.ts'
 import { readLongYaml, SHORT_CHARS } from '../../../plugins/lib/yaml.ts'
+import { withoutProcesses } from '../../kit/no-processes.ts'
 
 const refusal = (text: string, options?: { max_bytes?: number }): GuardError => {
   try {
@@ -137,6 +139,21 @@ describe('a long text, read in a process of its own', () => {
     assert.equal((await reading('x'.repeat(SHORT_CHARS + 1))).value, 'x'.repeat(SHORT_CHARS + 1))
     for (const piece of ['}\n', '] ', '& ', ',', 'a: 1\n', '- ', '? ', '*a ', '%a\n', '[a,', '"\\q"\n'])
       await assert.rejects(reading(piece.repeat(SHORT_CHARS + 1)), { code: 'INVALID_YAML' }, piece)
+  })
+  it('is no wrong text where no process can be started, or too many wait', async () => {
+    const code = 'PARSER_UNAVAILABLE'
+    const message = /^The text was not read: .* cannot be started: .*ENOENT\. Let the gateway start processes\.$/
+    await withoutProcesses(() => assert.rejects(read(long), { code, status: 503, message }))
+    const module = new URL('parser-process/parser.ts', import.meta.url).href
+    const first = parserProcess.parse(module, { say: 'a' }, { long: true, chars: 16 * 1024 * 1024 })
+    const full = 'The text was not read: too many texts wait for their parser. Try again in a moment.'
+    await assert.rejects(read(long), { code, status: 503, message: full })
+    await first
+    const slow = parserProcess.parse(module, { spin: true }, { long: true, limit_ms: 50 })
+    const late = 'The text was not read: it was not its turn within 0.001 s. Try again in a moment.'
+    await assert.rejects(readLongYaml(address, long, {}, 1), { code, message: late })
+    await assert.rejects(slow, { failure: 'timeout' })
+    await read(long)
   })
   it('ends when its time is over, and the event loop continues meanwhile', async (test) => {
     let turns = 0

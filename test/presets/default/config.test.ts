@@ -5,6 +5,7 @@ import * as defaults from '#lib/config-defaults'
 import { BASE_URL } from '../../../plugins/replay/sdk/settings.ts'
 import { emptyConfig } from '../../../presets/default/config/defaults.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
+import { withoutProcesses } from '../../kit/no-processes.ts'
 
 const key = 'gateway_key: guard_0123456789abcdef\n'
 const parse = async (text: string, env = {}) => (await parseConfig(text, '/etc/guard/guard-config.yml', env)).config
@@ -216,6 +217,9 @@ describe('a configuration error has file, line and column', () => {
     assert.ok(broken instanceof GuardError && broken.code === 'INVALID_CONFIG')
     assert.match(broken.message, /^guard-config\.yml:\d+:\d+: /)
     await assert.rejects(parse(`${key}${key}`), /:2:1: The key appears twice/)
+    const long = `${key}${'# why\n'.repeat(3_000)}`
+    const unread = { code: 'PARSER_UNAVAILABLE', message: /^guard-config\.yml: The text was not read: / }
+    await withoutProcesses(() => assert.rejects(parse(long), unread))
     assert.deepEqual(await refusal('- a'), ['guard-config.yml:1:1: expected a map of keys, found a list'])
   })
 })

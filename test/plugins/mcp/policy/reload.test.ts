@@ -7,6 +7,7 @@ import { type Gateway, GuardError } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { type CheckFinding, mcpCheck } from '#lib/mcp-check'
 import { openPolicies, type Policies, type PolicyChange } from '../../../../plugins/mcp/policy/index.ts'
+import { withoutProcesses } from '../../../kit/no-processes.ts'
 import { aCall, openGateway } from './kit.ts'
 
 let preparing = Promise.resolve()
@@ -108,6 +109,15 @@ describe('a policy file', () => {
       changes.map(({ kind }) => kind),
       ['policy.rejected', 'policy.changed'],
     )
+  })
+  it('that could not be read for no fault of its own is read again for the next call', async () => {
+    await writeFile(file, policyText('allow'))
+    const policies = await open()
+    await writeFile(file, policyText('deny', '# why\n'.repeat(1_000)))
+    assert.equal(await withoutProcesses(() => said(policies)), 'allow')
+    assert.match(String(policies.state().error), /^policy\.yml: The text was not read: .* cannot be started/)
+    assert.equal(await said(policies), 'deny')
+    assert.equal(policies.state().error, null)
   })
   it('that fails its own tests, or that a check refuses, is refused', async () => {
     await writeFile(file, policyText('allow'))

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
 import { errorBody, type Gateway, statusOf } from 'guard-gateway/core'
 import { policyRoutes } from '../../../../plugins/mcp/policy/routes.ts'
+import { withoutProcesses } from '../../../kit/no-processes.ts'
 import { openGateway } from './kit.ts'
 
 const rules = [{ id: 'a', tools: ['t'], action: 'deny' }]
@@ -71,6 +72,10 @@ describe('POST /policies/validate', () => {
       { code: 'INVALID_POLICY', path: '', line: null, column: null, message: 'the key "rules" is missing' },
     ])
     assert.equal((await post({})).body.errors.length, 2)
+  })
+  it('answers 503 where a text cannot be read for no fault of its own', async () => {
+    const { status, body } = await withoutProcesses(() => post({ yaml: `${text}${'# why\n'.repeat(1_000)}` }))
+    assert.deepEqual([status, body.error.code], [503, 'PARSER_UNAVAILABLE'])
   })
   it('tells no more than a hundred faults', async () => {
     assert.equal((await post({ version: 1, rules: Array(999).fill(0) })).body.errors.length, 100)

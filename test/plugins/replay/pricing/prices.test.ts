@@ -9,6 +9,7 @@ import { noUsage } from 'guard-gateway/core'
 import { sha256 } from '#lib/ids'
 import { costOf, type Price } from '../../../../plugins/replay/pricing/cost.ts'
 import { readPrices } from '../../../../plugins/replay/pricing/prices.ts'
+import { withoutProcesses } from '../../../kit/no-processes.ts'
 import { aCall, aDecision, aReading, aSession, settled } from '../../../kit/settled.ts'
 import { type Bundle, expecting, startReplay } from '../kit.ts'
 
@@ -144,6 +145,9 @@ describe('pricing', () => {
       await writeFile(file, text)
       // like a copy that preserves times
       await utimes(file, 1, 1)
+      return looked_at(text)
+    }
+    const looked_at = async (text: string) => {
       // half a second without requests
       test.mock.timers.tick(1_000)
       const health = () => bench.gateway.health.get('pricing')?.() as { status: string; version: string }
@@ -157,6 +161,12 @@ describe('pricing', () => {
     assert.deepEqual((await ended('example-small')).slice(0, 1), [200_000])
     const dearer = FILE.replace('400000', '600000')
     assert.equal((await read_again(dearer)).version, sha256(dearer).slice(0, 12))
+    await read_again(cheaper)
+    const long = `${FILE}${'# why\n'.repeat(1_000)}`
+    const unread = await withoutProcesses(() => read_again(long))
+    assert.deepEqual([unread.status, unread.version], ['error', sha256(cheaper).slice(0, 12)])
+    assert.match(String(bench.faults.pop()), /prices\.yml: The text was not read: /)
+    assert.equal((await looked_at(long)).version, sha256(long).slice(0, 12))
     await read_again(cheaper)
     const broken = await read_again('version: 7')
     assert.deepEqual([broken.status, broken.version], ['error', sha256(cheaper).slice(0, 12)])
