@@ -39,6 +39,44 @@ passthrough: [/v1/files]
     }
   })
 
+  it('get the WebSockets of these, and no others', async () => {
+    const own = await socketProvider()
+    const rest = await socketProvider()
+    const running = await remote({
+      config: `upstreams:
+  - { name: own, base_url: "${own.url}", styles: [responses], auth: none, projects: [alpha], fallback: [bravo] }
+  - { name: bravo, base_url: "${rest.url}", styles: [responses], auth: none, projects: [bravo] }
+`,
+    })
+    try {
+      const { key: both } = await running.key(['models'], ['alpha', 'bravo'], 'both')
+      const { key: other } = await running.key(['models'], ['other'], 'other')
+      const open = (key: string, project: string) =>
+        socketClient({ url: running.url, key }, { 'x-guard-project-id': project })
+      for (const [project, provider] of [
+        ['alpha', own],
+        ['bravo', rest],
+      ] as const) {
+        using client = await open(both, project)
+        client.create(project)
+        assert.equal((await client.end()).type, 'response.completed')
+        assert.deepEqual(
+          provider.creates.map(({ input }) => input),
+          [project],
+        )
+      }
+      await assert.rejects(open(other, 'other'), /426/)
+      assert.deepEqual([own.handshakes.length, rest.handshakes.length], [1, 1])
+      await own.close()
+      await assert.rejects(open(both, 'alpha'), /502/)
+      assert.equal(rest.handshakes.length, 1, 'the stand-in is for another project')
+    } finally {
+      await running[Symbol.asyncDispose]()
+      await own.close().catch(() => {})
+      await rest.close()
+    }
+  })
+
   it('are told of where they leave a project without any', async () => {
     const upstream = '{ name: a, base_url: "http://127.0.0.1:1", styles: [responses], auth: none, projects: [alpha] }'
     const text = `gateway_key: guard_0123456789abcdef\nupstreams: [${upstream}]\n`

@@ -52,6 +52,22 @@ test('lists mode and rules of each project, and warns of enforced default rules'
   assert.doesNotMatch(out, /project playground-/)
 })
 
+test('warns of each project that no upstream serves', async (context) => {
+  const alone = upstreams.replace('}]', ', projects: [served, default] }]')
+  const { cwd, look } = await examined(context, config('', alone))
+  const gateway = await startGateway({ folder: cwd, backend: 'sqlite' })
+  for (const project of ['served', 'left', 'default'])
+    await gateway.request('PUT', `/api/policies/${project}`, { mode: 'shadow' })
+  await gateway.close()
+  const out = await look()
+  assert.match(
+    out,
+    /^! project left: shadow, .*\. No upstream serves it\n {2}→ Name left under projects of an entry of upstreams, or add an entry without projects\.$/m,
+  )
+  assert.match(out, /^✓ project served: shadow/m)
+  assert.match(out, /^✓ projects without a policy of their own: shadow/m)
+})
+
 test('says what README’s command has set for all projects', async (context) => {
   const { cwd, look } = await examined(context, config('', upstreams))
   const gateway = await startGateway({ folder: cwd, backend: 'sqlite' })
