@@ -3,6 +3,7 @@ import { type Approver, type Change, type Gateway, GuardError, type Plugin, stag
 import { APPROVER_FIELD, APPROVER_HEADER } from '#lib/approver'
 import { newId, sha256 } from '#lib/ids'
 import { type AuditLog, actorOf, mayOperate } from '#lib/principal'
+import { Upkeep } from '#lib/time-slice'
 import { auditTable } from './audit/tables.ts'
 import { accessErrors } from './error-codes.ts'
 import { KeyRing } from './key-ring.ts'
@@ -32,7 +33,11 @@ export const access = ({ approver_key }: AccessOptions = {}): Plugin => ({
     gateway.service('access').provide({ keys: ring, approver: approver(approver_key || undefined) })
     gateway.service('audit').provide(auditLog(gateway))
     gateway.service('principals').provide(principals(gateway, keys, logins))
-    const upkeep = new Upkeep(gateway)
+    const upkeep = new Upkeep(
+      gateway.service('cluster'),
+      (error) => gateway.fault(error, 'access:upkeep'),
+      () => removeOld(gateway),
+    )
     gateway.hooks.open.tapPromise('access', async ({ beside }) => {
       await keys.refresh()
       if (!beside) upkeep.begin()
@@ -146,8 +151,7 @@ export const approver = (key: string | undefined): Approver => {
   }
 }
 
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
+const DAY_MS = 86_400_000
 /** Records of who did what are kept so long. */
 const AUDIT_MS = 400 * DAY_MS
 const AT_ONCE = 1_000
@@ -160,37 +164,4 @@ export const removeOld = async ({ storage, clock }: Gateway): Promise<void> => {
   }
   await removeAll(() => storage.remove('audit', { at: { lt: now - AUDIT_MS } }, AT_ONCE))
   await removeAll(() => storage.remove('logins', { expires_at: { lt: now } }, AT_ONCE))
-}
-
-/** Does so once a day, in one process of those that share a storage. */
-class Upkeep {
-  readonly #gateway: Gateway
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
-
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway
-  }
-
-  begin(): void {
-    this.#schedule(MINUTE_MS)
-  }
-
-  async end(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    await this.#running
-  }
-
-  #schedule(ms: number): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.#pass()
-    }, ms).unref()
-  }
-
-  async #pass(): Promise<void> {
-    const leads = this.#gateway.service('cluster').get()?.leads ?? true
-    if (leads) await removeOld(this.#gateway).catch((error: unknown) => this.#gateway.fault(error, 'access:upkeep'))
-    if (this.#timer !== undefined) this.#schedule(DAY_MS)
-  }
 }

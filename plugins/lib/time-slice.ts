@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Service, Services } from 'guard-gateway/core'
 
 /** How long a piece of long work may hold the thread before others have their turn, in milliseconds. */
 const TURN_MS = 5
@@ -59,5 +60,51 @@ const continued = async <R>(steps: Iterator<unknown, R>, pace: Pace): Promise<R>
     if (pace.due) await pace.rest()
     const step = steps.next()
     if (step.done === true) return step.value
+  }
+}
+
+/** Does work a minute after it begins, then once a day, in one process of those that share a storage. */
+export class Upkeep {
+  readonly #cluster: Service<Services['cluster']>
+  readonly #fault: (error: unknown) => void
+  readonly #work: (isEnding: () => boolean) => Promise<unknown>
+  readonly #every_ms: number
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+  #isEnding = false
+
+  /** `fault` gets what the work throws. */
+  constructor(
+    cluster: Service<Services['cluster']>,
+    fault: (error: unknown) => void,
+    work: (isEnding: () => boolean) => Promise<unknown>,
+    every_ms = 86_400_000,
+  ) {
+    this.#cluster = cluster
+    this.#fault = fault
+    this.#work = work
+    this.#every_ms = every_ms
+  }
+
+  begin(first_ms = 60_000): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.#pass()
+    }, first_ms).unref()
+  }
+
+  /** Resolves when the work under way has ended. */
+  async end(): Promise<void> {
+    this.#isEnding = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  async #pass(): Promise<void> {
+    try {
+      if (this.#cluster.get()?.leads ?? true) await this.#work(() => this.#isEnding)
+    } catch (error) {
+      this.#fault(error)
+    }
+    if (!this.#isEnding) this.begin(this.#every_ms)
   }
 }

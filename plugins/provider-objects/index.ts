@@ -8,11 +8,11 @@ import {
 } from 'guard-gateway/core'
 import { objectsInPath } from '#lib/api-style'
 import { KeyedQueue } from '#lib/keyed-queue'
+import { Upkeep } from '#lib/time-slice'
 import { usageTap } from './late-usage.ts'
 import { type Owner, Owners } from './owners.ts'
 import { makesObjects, namesTap } from './reply-objects.ts'
 import { objectTable } from './tables.ts'
-import { Upkeep } from './upkeep.ts'
 
 /** Before an upstream is chosen: what a request names is where it was made. */
 const REQUEST_STAGE = stages.request.configuration + 50
@@ -44,13 +44,28 @@ export const providerObjects = (): Plugin => ({
     })
     const proxied = proxyHandler(gateway, owners)
     gateway.hooks.proxy.tapPromise({ name: 'provider-objects', stage: PROXY_STAGE }, proxied)
-    const upkeep = new Upkeep(gateway)
+    const upkeep = new Upkeep(
+      gateway.service('cluster'),
+      (error) => gateway.fault(error, 'provider-objects:upkeep'),
+      () => removeOld(gateway),
+    )
     gateway.hooks.open.tap('provider-objects', ({ beside }) => {
       if (!beside) upkeep.begin()
     })
     gateway.hooks.close.tapPromise('provider-objects', () => upkeep.end())
   },
 })
+
+const DAY_MS = 86_400_000
+/** Longer than providers keep what nobody uses. */
+const RETENTION_MS = 400 * DAY_MS
+const AT_ONCE = 1_000
+
+/** Forgets objects 400 days after they were named first. */
+const removeOld = async ({ storage, clock }: Gateway): Promise<void> => {
+  const old = { created_at: { lt: clock.now() - RETENTION_MS } }
+  while ((await storage.remove('provider_objects', old, AT_ONCE)) === AT_ONCE);
+}
 
 /** A reply is there later if its request says so, or says nothing to a dialect that keeps them by itself. */
 const isStored = ({ kind }: ProviderObject, { envelope: { store } }: Call): boolean =>

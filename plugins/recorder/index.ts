@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { type Gateway, type Plugin, stages, type Table, table } from 'guard-gateway/core'
 import { timeErrors } from '#lib/time'
+import { Upkeep } from '#lib/time-slice'
 import { callColumns, type FiguresQuery, openCallTable } from '#lib/trace'
 import { EndedSums } from './figures/ended-sums.ts'
 import { HourSums } from './figures/hour-sums.ts'
+import { hourOf } from './figures/hours.ts'
 import { readFigures } from './figures/read.ts'
 import { hourTables } from './figures/tables.ts'
 import { noteDecided } from './flags/flag-sums.ts'
@@ -12,7 +14,6 @@ import { flagTable } from './flags/tables.ts'
 import { endOpenCalls, OpenCalls } from './open-calls.ts'
 import { callRecorder, type RecorderOptions } from './record-calls.ts'
 import { recoverTotals } from './recovery.ts'
-import { SumRetention } from './sum-retention.ts'
 import { WriteBehindTotals } from './write-behind-totals.ts'
 
 export { type ReportCommandOptions, reportCommands } from './commands.ts'
@@ -33,7 +34,11 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     const sums = new HourSums()
     const open = new OpenCalls(gateway)
     const { record, end } = callRecorder(gateway, totals, sums, open, options)
-    const retention = new SumRetention(gateway)
+    const upkeep = new Upkeep(
+      gateway.service('cluster'),
+      (error) => gateway.fault(error, 'recorder:sums'),
+      (isEnding) => removeOldSums(gateway, isEnding),
+    )
     const ended = new EndedSums(() => gateway.clock.now())
     const figures = { read: (query: FiguresQuery) => readFigures(ended.over(gateway.storage), query) }
     gateway.service('figures').provide(figures)
@@ -47,7 +52,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
         await recoverTotals(gateway)
       } else sums.divide(randomInt(2 ** 32))
       cluster?.onEnded((instance) => endOpenCalls(gateway, new HourSums(), instance))
-      if (!beside) retention.start()
+      if (!beside) upkeep.begin()
       totals.start()
     })
     gateway.hooks.decision.tapPromise({ name: 'recorder', stage: stages.decision.flags }, (decision, call) => {
@@ -58,7 +63,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     gateway.hooks.settle.tapPromise('recorder', record)
     // runs before Replay closes, because Replay gets these writes
     gateway.hooks.close.tapPromise({ name: 'recorder', stage: stages.close.recorder }, async () => {
-      await retention.stop()
+      await upkeep.end()
       await end()
       await totals.end()
     })
@@ -76,6 +81,30 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     })
   },
 })
+
+/** Thirteen months, so that a month can be compared with the same one a year before. */
+const RETENTION_MS = 400 * 86_400_000
+/** Rows that one statement removes. Others have their turn after it. */
+const STEP_ROWS = 500
+const TABLES = ['calls_by_hour', 'flags_by_hour'] as const
+
+/** Removes sums of hours that are older than 400 days and older than every call on record; ends early where the gateway does. Resolves to the number of rows. */
+export const removeOldSums = async (
+  { storage, clock }: Gateway,
+  isEnding: () => boolean = () => false,
+): Promise<number> => {
+  const oldest = await storage.find('calls', { order: ['recorded', 'asc'], limit: 1 })
+  const cutoff = Math.min(clock.now() - RETENTION_MS, oldest.rows[0]?.received_at ?? Number.POSITIVE_INFINITY)
+  let removed = 0
+  for (const table of TABLES) {
+    let step = STEP_ROWS
+    while (step === STEP_ROWS && !isEnding()) {
+      step = await storage.remove(table, { hour: { lt: hourOf(cutoff) } }, STEP_ROWS)
+      removed += step
+    }
+  }
+  return removed
+}
 
 /** One row per guarded request, with its decision. */
 const calls = table({

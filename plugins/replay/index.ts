@@ -15,6 +15,7 @@ import { findUnsummed, pages } from '#lib/paging'
 import { currentPrincipal, thisMachine } from '#lib/principal'
 import { instanceFactKind } from '#lib/session'
 import { cutText } from '#lib/text'
+import { Upkeep } from '#lib/time-slice'
 import {
   argumentHash,
   argumentKey,
@@ -196,39 +197,31 @@ class Maintenance {
   readonly #gateway: Gateway
   readonly #retention: Retention
   readonly #staging: Staging
-  #timer: NodeJS.Timeout | undefined
+  readonly #upkeep: Upkeep
+  readonly #fault = (error: unknown): void => this.#gateway.fault(error, 'replay:upkeep')
 
   constructor(gateway: Gateway, retention: Retention, staging: Staging) {
     this.#gateway = gateway
     this.#retention = retention
     this.#staging = staging
+    this.#upkeep = new Upkeep(gateway.service('cluster'), this.#fault, () => this.#pass(), EVERY_MS)
   }
 
   /** Ends runs that an earlier process left running, and starts the timer. */
   async begin(): Promise<void> {
-    await this.#try(() => endAbandonedRuns(this.#gateway))
-    await this.#try(() => this.#staging.sweep())
-    this.#schedule(FIRST_MS)
+    await endAbandonedRuns(this.#gateway).catch(this.#fault)
+    await this.#staging.sweep().catch(this.#fault)
+    this.#upkeep.begin(FIRST_MS)
   }
 
   async end(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    await this.#retention.stop()
-  }
-
-  #schedule(ms: number): void {
-    this.#timer = setTimeout(() => void this.#pass(), ms)
-    this.#timer.unref()
+    await Promise.all([this.#retention.stop(), this.#upkeep.end()])
   }
 
   async #pass(): Promise<void> {
-    if (this.#gateway.service('cluster').get()?.leads ?? true) {
-      await this.#try(() => endAbandonedRuns(this.#gateway))
-      await this.#try(() => this.#staging.sweep())
-      await this.#try(() => this.#removeOld())
-    }
-    if (this.#timer !== undefined) this.#schedule(EVERY_MS)
+    await endAbandonedRuns(this.#gateway).catch(this.#fault)
+    await this.#staging.sweep().catch(this.#fault)
+    await this.#removeOld().catch(this.#fault)
   }
 
   async #removeOld(): Promise<void> {
@@ -236,14 +229,6 @@ class Maintenance {
     if (runs === 0) return
     const actor = { ...thisMachine, name: 'gateway' }
     await this.#gateway.service('audit').get()?.note({ action: 'retention.removed', details: { runs }, actor })
-  }
-
-  async #try(work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      this.#gateway.fault(error, 'replay:upkeep')
-    }
   }
 }
 

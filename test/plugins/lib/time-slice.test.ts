@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { inTurns, mapPaced, Pace, paced } from '#lib/time-slice'
+import { Gateway } from 'guard-gateway/core'
+import { inTurns, mapPaced, Pace, paced, Upkeep } from '#lib/time-slice'
 
 describe('long work in turns', () => {
   it('lets others have their turn in between, and gives its results in order', async () => {
@@ -70,5 +71,44 @@ describe('long work in turns', () => {
     const long = inTurns(steps(5), new Pace(() => now))
     assert.ok(long instanceof Promise)
     assert.equal(await long, 3)
+  })
+})
+
+describe('upkeep', () => {
+  it('is done a minute after it begins and once a day, where no other process does it, and ends with its work', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] })
+    const gateway = new Gateway()
+    const cluster = { leads: true }
+    gateway.service('cluster').provide(cluster as never)
+    const faults: unknown[] = []
+    const { promise: rest, resolve } = Promise.withResolvers<void>()
+    const works = [async () => {}, () => Promise.reject(new Error('no')), () => rest]
+    let done = 0
+    const upkeep = new Upkeep(
+      gateway.service('cluster'),
+      (error) => void faults.push(String(error)),
+      () => works[done++]?.() ?? rest,
+    )
+    const after = async (ms: number) => {
+      test.mock.timers.tick(ms)
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+      return done
+    }
+    upkeep.begin()
+    assert.deepEqual([await after(59_999), await after(1), await after(86_399_999)], [0, 1, 1])
+    cluster.leads = false
+    assert.equal(await after(1), 1)
+    cluster.leads = true
+    assert.equal(await after(86_400_000), 2)
+    assert.deepEqual(faults, ['Error: no'])
+    assert.equal(await after(86_400_000), 3)
+    let isOver = false
+    const ending = upkeep.end().then(() => {
+      isOver = true
+    })
+    assert.deepEqual([await after(86_400_000), isOver], [3, false])
+    resolve()
+    await ending
+    assert.equal(await after(86_400_000), 3)
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { hourOf } from '../../../plugins/recorder/figures/hours.ts'
-import { SumRetention } from '../../../plugins/recorder/sum-retention.ts'
+import { removeOldSums } from '../../../plugins/recorder/index.ts'
 import { fakeClock } from '../../kit/clock.ts'
 import { aCall, settled } from '../../kit/settled.ts'
 import { type Bench, startBench } from './kit.ts'
@@ -37,9 +37,8 @@ for (const backend of ['memory', 'sqlite'] as const)
     const bench = await startBench({ clock, ...(backend === 'sqlite' ? { backend: sqlite({ file }) } : {}) })
     await addSums(bench, 900, 401, 399, 0)
     const kept = [399, 0].map((days) => hourOf(clock.now() - days * DAY_MS))
-    const retention = new SumRetention(bench.gateway)
-    assert.equal(await retention.pass(), 4)
-    assert.equal(await retention.pass(), 0)
+    assert.equal(await removeOldSums(bench.gateway), 4)
+    assert.equal(await removeOldSums(bench.gateway), 0)
     for (const table of ['calls_by_hour', 'flags_by_hour'] as const) assert.deepEqual(await hoursIn(bench, table), kept)
     await bench.close()
   })
@@ -49,13 +48,12 @@ test('sums stay as long as calls that they count are on record, and many go in s
   const bench = await startBench({ clock })
   await addSums(bench, ...Array.from({ length: 600 }, (_, at) => 1_000 - at * 1.2))
   await bench.settle(settled({ call: aCall({ at: clock.now() - 800 * DAY_MS }) }))
-  const retention = new SumRetention(bench.gateway)
-  assert.ok((await retention.pass()) > 0)
+  assert.ok((await removeOldSums(bench.gateway)) > 0)
   const [first = ''] = await hoursIn(bench, 'calls_by_hour')
   assert.ok(first >= hourOf(clock.now() - 800 * DAY_MS), first)
   const { id } = (await bench.gateway.storage.find('calls', { limit: 1 })).rows[0] ?? { id: '' }
   await bench.gateway.storage.write([{ table: 'calls', key: [id], remove: true }])
-  await retention.pass()
+  await removeOldSums(bench.gateway)
   const [next = ''] = await hoursIn(bench, 'calls_by_hour')
   assert.ok(next >= hourOf(clock.now() - 400 * DAY_MS), next)
   await bench.close()
